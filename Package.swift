@@ -1,0 +1,87 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The settings every target of ours is built with: nothing is switched off anywhere.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+func room(_ name: String, on dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(of name: String, on dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+  name: "vault",
+  products: [
+    .library(name: "VaultKit", targets: ["VaultKit"]),
+    .library(name: "AuthenticatorKit", targets: ["AuthenticatorKit"]),
+    .library(name: "OneTimePassword", targets: ["OneTimePassword"]),
+    .library(name: "VaultTestKit", targets: ["VaultTestKit"]),
+    .executable(name: "vaultctl", targets: ["vaultctl"]),
+  ],
+  targets: [
+    // C, each imported by exactly one Swift module (CLinux, our own, by those that need the kernel).
+    .target(name: "CLinux", path: "Sources/CSystem/CLinux"),
+    .systemLibrary(
+      name: "COpenSSL", path: "Sources/CSystem/COpenSSL", pkgConfig: "libcrypto",
+      providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+      name: "CArgon2", path: "Sources/CSystem/CArgon2", pkgConfig: "libargon2",
+      providers: [.apt(["libargon2-dev"])]),
+    .systemLibrary(
+      name: "CSQLite", path: "Sources/CSystem/CSQLite", pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"])]),
+
+    // Secrets in memory: one owner, locked, wiped.
+    room("SecretMemory", on: ["CLinux"]),
+    // Ciphers, hashes and key derivation of OpenSSL and libargon2, and the two seals made of them.
+    room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL", "CArgon2"]),
+    // HOTP, TOTP, Steam, Base32, otpauth URIs, verification windows: pure values, no vault.
+    room("OneTimePassword", on: ["SecretMemory", "VaultCrypto"]),
+    // The SQLite file: connection, schema, records. Knows bytes, no keys.
+    room("VaultStorage", on: ["CLinux", "CSQLite"]),
+    // The vault: items, keys, access, sealing, protectors, audit.
+    room("VaultKit", on: ["SecretMemory", "VaultCrypto", "VaultStorage", "CLinux"]),
+    // People: terminal prompts (later PAM, pinentry, fprintd).
+    room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux"]),
+    // Authenticator components on top of the vault.
+    room("AuthenticatorKit", on: ["SecretMemory", "OneTimePassword", "VaultKit"]),
+    // What tests of ours and of our users need: fixed clock and randomness, temporary vaults, tampering.
+    room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "VaultKit"]),
+    // The verbs of vaultctl. Its world (clock, randomness, derivation, prompts) is one value.
+    room(
+      "VaultCommands",
+      on: [
+        "SecretMemory", "OneTimePassword", "VaultKit", "VaultPrompts", "AuthenticatorKit", "CLinux",
+      ]),
+    .executableTarget(name: "vaultctl", dependencies: ["VaultCommands"], swiftSettings: strict),
+    // The same tool in a test world; not a product, never installed.
+    .executableTarget(
+      name: "vaultctl-testing", dependencies: ["VaultCommands", "VaultTestKit"],
+      swiftSettings: strict),
+
+    tests(of: "SecretMemoryTests", on: ["SecretMemory", "CLinux"]),
+    tests(of: "VaultCryptoTests", on: ["VaultCrypto", "SecretMemory"]),
+    tests(of: "OneTimePasswordTests", on: ["OneTimePassword", "SecretMemory"]),
+    tests(of: "VaultStorageTests", on: ["VaultStorage"]),
+    tests(of: "VaultKitTests", on: ["VaultKit", "VaultTestKit", "VaultCrypto", "SecretMemory"]),
+    tests(
+      of: "AuthenticatorKitTests",
+      on: ["AuthenticatorKit", "OneTimePassword", "VaultKit", "VaultTestKit", "SecretMemory"]),
+    tests(
+      of: "VaultCommandsTests",
+      on: ["VaultCommands", "VaultKit", "VaultTestKit", "AuthenticatorKit", "SecretMemory"]),
+    tests(of: "LayeringTests", on: []),
+    tests(of: "TortureTests", on: ["VaultKit", "VaultTestKit", "SecretMemory"]),
+  ]
+)

@@ -1,0 +1,8 @@
+// What the Glibc module lacks, each as one small function with a reason.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// prctl is variadic, which Swift cannot call. Returns 0, or -1 with errno set.
+int clinux_set_not_dumpable(void);

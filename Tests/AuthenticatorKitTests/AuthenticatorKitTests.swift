@@ -1,0 +1,5 @@
+import Testing
+
+@Suite("AuthenticatorKitTests")
+struct AuthenticatorKitTests {
+}

@@ -1,0 +1,5 @@
+import Testing
+
+@Suite("LayeringTests")
+struct LayeringTests {
+}

@@ -1,0 +1,5 @@
+import Testing
+
+@Suite("TortureTests")
+struct TortureTests {
+}

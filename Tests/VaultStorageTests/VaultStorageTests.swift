@@ -1,0 +1,5 @@
+import Testing
+
+@Suite("VaultStorageTests")
+struct VaultStorageTests {
+}
