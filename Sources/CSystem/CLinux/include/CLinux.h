@@ -6,3 +6,6 @@
 
 /// prctl is variadic, which Swift cannot call. Returns 0, or -1 with errno set.
 int clinux_set_not_dumpable(void);
+
+/// glibc has no memfd_secret and syscall is variadic. Close-on-exec. Returns a descriptor, or -1 with errno set.
+int clinux_memfd_secret(void);
