@@ -1,5 +1,88 @@
+import Foundation
 import Testing
 
-@Suite("LayeringTests")
+@Suite("Layers")
 struct LayeringTests {
+  @Test("each room stands only on rooms before it")
+  func arrowsPointDown() {
+    var below: Set<String> = []
+    for room in Layers.rooms {
+      #expect(room.mayImport.isSubset(of: below), "\(room.name) stands on a later room")
+      #expect(below.insert(room.name).inserted, "\(room.name) is listed twice")
+    }
+  }
+
+  @Test("each C library is imported by exactly one Swift module")
+  func oneUserPerLibrary() {
+    let libraries = Layers.rooms.map(\.name)
+      .filter { $0.hasPrefix("C") && !Layers.ownC.contains($0) }
+    #expect(libraries.count >= 3)
+    for library in libraries {
+      let users = Layers.rooms.filter { $0.mayImport.contains(library) }.map(\.name)
+      #expect(users.count == 1, "\(library) is imported by \(users)")
+    }
+  }
+
+  @Test("the manifest has no edge but the allowed ones")
+  func manifest() throws {
+    let targets = try Manifest.read().targets
+    let sources = targets.filter { $0.type != "test" }
+    #expect(Set(sources.map(\.name)) == Set(Layers.rooms.map(\.name)))
+    let edges = Dictionary(uniqueKeysWithValues: sources.map { ($0.name, $0.dependencies) })
+    #expect(Layers.violations(ofTargets: edges) == [])
+  }
+
+  @Test("the package depends on no other package")
+  func noPackages() throws {
+    #expect(try Manifest.read().packageDependencies == 0)
+  }
+
+  @Test("every source file imports only what its room may")
+  func sources() throws {
+    var count = 0
+    for file in try Repository.files(below: "Sources") where file.hasSuffix(".swift") {
+      let room = String(file.split(separator: "/")[1])
+      #expect(Layers.room(room) != nil, "\(file) lies in no room")
+      #expect(Layers.violations(ofSource: try Repository.text(file), in: room) == [], "\(file)")
+      count += 1
+    }
+    #expect(count >= 10)
+  }
+
+  @Test("tests see what users and our own package see: no @testable, no XCTest")
+  func testImports() throws {
+    for file in try Repository.files(below: "Tests") where file.hasSuffix(".swift") {
+      let imports = Imports(of: try Repository.text(file))
+      #expect(!imports.isTestable, "\(file)")
+      #expect(!imports.modules.contains("XCTest"), "\(file)")
+    }
+  }
+
+  @Test(
+    "a planted import is found, however it is written",
+    arguments: [
+      "import COpenSSL", "  import Foundation", "@preconcurrency import Foundation",
+      "@_spi(Benchmarks) public import VaultCrypto", "import struct Foundation.Data",
+      "private import CArgon2  // no", "import Glibc; import CSQLite", "\timport FoundationEssentials",
+    ])
+  func plantedImport(line: String) {
+    let source = "import SecretMemory\n\(line)\n\nstruct Example {}\n"
+    let isAllowedInVaultKit = line.contains("VaultCrypto")
+    #expect(Layers.violations(ofSource: source, in: "VaultKit").isEmpty == isAllowedInVaultKit)
+    #expect(Layers.violations(ofSource: source, in: "VaultPrompts").count == 1)
+  }
+
+  @Test("a planted edge of the manifest is found")
+  func plantedEdge() {
+    #expect(Layers.violations(ofTargets: ["VaultStorage": ["CLinux", "SecretMemory"]]).count == 1)
+    #expect(Layers.violations(ofTargets: ["VaultKit": ["VaultPrompts"]]).count == 1)
+    #expect(Layers.violations(ofTargets: ["NewRoom": []]).count == 1)
+    #expect(Layers.violations(ofTargets: ["VaultKit": ["VaultCrypto"]]).isEmpty)
+  }
+
+  @Test("words that only look like imports are none")
+  func noFalseAlarm() {
+    let source = "// import Foundation\n/// see `import COpenSSL`\nlet imports = 1\nfunc `import`() {}\n"
+    #expect(Imports(of: source).modules.isEmpty)
+  }
 }

@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+@Suite("Documentation names what exists")
+struct DocumentationTests {
+  @Test("the map names every room of Sources and of Tests")
+  func everyRoomOnTheMap() throws {
+    let map = try Repository.text("docs/map.md")
+    var rooms = try Repository.folders(in: "Sources").filter { $0 != "CSystem" }.map { "Sources/\($0)" }
+    rooms += try Repository.folders(in: "Sources/CSystem").map { "Sources/CSystem/\($0)" }
+    rooms += try Repository.folders(in: "Tests").map { "Tests/\($0)" }
+    rooms += try Repository.folders(in: "docs").map { "docs/\($0)/" }
+    #expect(rooms.count > 20)
+    for room in rooms {
+      #expect(map.contains("`\(room)`"), "docs/map.md does not name \(room)")
+    }
+  }
+
+  @Test("every place that the map names exists")
+  func everyPlaceExists() throws {
+    let places = try Repository.text("docs/map.md").matches(of: /`((?:Sources|Tests|docs|scripts)\/[^`]*)`/)
+    #expect(places.count > 20)
+    for place in places {
+      #expect(Repository.exists(String(place.1)), "docs/map.md names \(place.1), which does not exist")
+    }
+  }
+
+  @Test("the map and the layers allow the same imports")
+  func mapAgreesWithLayers() throws {
+    var found = 0
+    for row in try Repository.text("docs/map.md").split(separator: "\n") {
+      let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      guard cells.count == 3, cells[1].hasPrefix("`Sources/"), cells[2] != "–" else { continue }
+      let name = try #require(cells[1].split(separator: "/").last?.dropLast())
+      let room = try #require(Layers.room(String(name)), "no such room: \(name)")
+      let imports = Set(cells[2].split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
+      #expect(imports == room.mayImport, "docs/map.md and Layers.rooms differ about \(name)")
+      found += 1
+    }
+    #expect(found == Layers.rooms.filter { !$0.mayImport.isEmpty }.count)
+  }
+
+  @Test("every script that a page names exists and can be run", arguments: try Pages.all())
+  func scripts(page: String) throws {
+    for match in try Repository.text(page).matches(of: /\b(scripts\/[a-z][a-z-]*)\b/) {
+      let path = Repository.root.appendingPathComponent(String(match.1)).path
+      #expect(FileManager.default.isExecutableFile(atPath: path), "\(page) names \(match.1)")
+    }
+  }
+
+  @Test("every link inside the repository leads somewhere", arguments: try Pages.all())
+  func links(page: String) throws {
+    let folder = (page as NSString).deletingLastPathComponent
+    for match in try Repository.text(page).matches(of: /\]\(([^)#:\s]+)(?:#[^)]*)?\)/) {
+      let target = (folder as NSString).appendingPathComponent(String(match.1))
+      #expect(Repository.exists(target), "\(page) links to \(match.1)")
+    }
+  }
+
+  @Test("no committed file names a machine, folder or host of where it was written")
+  func noMachineNames() throws {
+    let words = MachineNames.words
+    for file in try Repository.committedFiles() {
+      guard let text = try? Repository.text(file) else { continue }
+      for word in words {
+        #expect(!text.contains(word), "\(file) contains \(word)")
+      }
+    }
+  }
+
+  @Test("the list of machine names finds what it lists")
+  func machineNamesAreFound() {
+    #expect(MachineNames.words.count >= 8)
+    #expect(MachineNames.words.allSatisfy { $0.count >= 5 })
+  }
+}
+
+enum Pages {
+  /// Every Markdown page.
+  static func all() throws -> [String] {
+    try Repository.committedFiles().filter { $0.hasSuffix(".md") && Repository.exists($0) }
+  }
+}
+
+/// Words of workplaces and registries, which mean nothing to a stranger.
+enum MachineNames {
+  /// Each is put together here, so that this file passes its own test.
+  static let words = [
+    ["/wor", "k/"], ["/far", "m/"], ["bash_", "jobs"], ["far", "m-bench"], ["far", "m-studio"],
+    ["before-", "stop"], ["deb.deb", "ian.org"], ["pyp", "i.org"], ["pythonho", "sted"], ["/ho", "me/u/"],
+    ["/roo", "t/"],
+  ].map { $0.joined() }
+}

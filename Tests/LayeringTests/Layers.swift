@@ -1,0 +1,58 @@
+/// The rooms in the order in which they stand on each other, and what each may import of ours.
+///
+/// `docs/map.md` says the same to people. A new edge is a decision: it changes both.
+enum Layers {
+  struct Room {
+    let name: String
+    let mayImport: Set<String>
+
+    init(_ name: String, on mayImport: Set<String> = []) {
+      self.name = name
+      self.mayImport = mayImport
+    }
+  }
+
+  static let rooms = [
+    Room("CLinux"),
+    Room("COpenSSL"),
+    Room("CArgon2"),
+    Room("CSQLite"),
+    Room("SecretMemory", on: ["CLinux"]),
+    Room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL", "CArgon2"]),
+    Room("OneTimePassword", on: ["SecretMemory", "VaultCrypto"]),
+    Room("VaultStorage", on: ["CLinux", "CSQLite"]),
+    Room("VaultKit", on: ["SecretMemory", "VaultCrypto", "VaultStorage", "CLinux"]),
+    Room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux"]),
+    Room("AuthenticatorKit", on: ["SecretMemory", "OneTimePassword", "VaultKit"]),
+    Room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "VaultKit"]),
+    Room(
+      "VaultCommands",
+      on: ["SecretMemory", "OneTimePassword", "VaultKit", "VaultPrompts", "AuthenticatorKit", "CLinux"]),
+    Room("vaultctl", on: ["VaultCommands"]),
+    Room("vaultctl-testing", on: ["VaultCommands", "VaultTestKit"]),
+  ]
+
+  /// What any room may import from outside: no Foundation, it costs start-up time and copies secrets.
+  static let system: Set<String> = ["Glibc", "Dispatch", "Synchronization"]
+
+  /// Our own C code; every other `C…` room is a library that exactly one module may import.
+  static let ownC: Set<String> = ["CLinux", "COTPKernels"]
+
+  static func room(_ name: String) -> Room? {
+    rooms.first { $0.name == name }
+  }
+
+  /// One sentence for each edge of `dependencies` that `rooms` does not allow.
+  static func violations(ofTargets dependencies: [String: Set<String>]) -> [String] {
+    dependencies.sorted { $0.key < $1.key }.flatMap { name, edges -> [String] in
+      guard let room = room(name) else { return ["\(name) is in the manifest but in no row of Layers.rooms"] }
+      return edges.subtracting(room.mayImport).sorted().map { "\(name) must not depend on \($0)" }
+    }
+  }
+
+  /// One sentence for each import in `source` that a file of `name` may not have.
+  static func violations(ofSource source: String, in name: String) -> [String] {
+    let allowed = (room(name)?.mayImport ?? []).union(system)
+    return Imports(of: source).modules.subtracting(allowed).sorted().map { "\(name) must not import \($0)" }
+  }
+}
