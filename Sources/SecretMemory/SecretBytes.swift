@@ -45,6 +45,11 @@ public struct SecretBytes: ~Copyable, Sendable {
     unsafe self.block = block
   }
 
+  /// A secret with the same bytes as an array that held none: a test's key, a public value.
+  package init(copying bytes: [UInt8]) {
+    self.init(copying: unsafe bytes.span.bytes)
+  }
+
   /// A secret of `zeroes` bytes that are 0, for what is written later in place.
   package init(zeroes count: Int) {
     let block = unsafe SecretBlock.allocate(count)

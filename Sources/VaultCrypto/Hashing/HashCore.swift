@@ -1,0 +1,76 @@
+import COpenSSL
+
+/// The hash functions that HMAC is offered with.
+package enum HashAlgorithm: Sendable, Hashable, CaseIterable {
+  case sha1
+  case sha256
+  case sha512
+
+  /// The length of a hash value: 20, 32 or 64 bytes.
+  package var digestByteCount: Int {
+    switch self {
+    case .sha1: SHA1Core.digestByteCount
+    case .sha256: SHA256Core.digestByteCount
+    case .sha512: SHA512Core.digestByteCount
+    }
+  }
+}
+
+/// One hash function by OpenSSL's low-level calls: no context on the heap, no look-up, and a state that can be
+/// copied, which is what keyed midstates are.
+protocol HashCore {
+  associatedtype Context
+  static var blockByteCount: Int { get }
+  static var digestByteCount: Int { get }
+  static func start(_ context: UnsafeMutablePointer<Context>)
+  static func update(_ context: UnsafeMutablePointer<Context>, _ bytes: UnsafeRawBufferPointer)
+  static func finish(_ context: UnsafeMutablePointer<Context>, into digest: UnsafeMutableRawPointer)
+}
+
+enum SHA1Core: HashCore {
+  static var blockByteCount: Int { 64 }
+  static var digestByteCount: Int { 20 }
+  static func start(_ context: UnsafeMutablePointer<SHA_CTX>) { unsafe SHA1_Init(context) }
+  static func update(_ context: UnsafeMutablePointer<SHA_CTX>, _ bytes: UnsafeRawBufferPointer) {
+    unsafe SHA1_Update(context, bytes.baseAddress, bytes.count)
+  }
+  static func finish(_ context: UnsafeMutablePointer<SHA_CTX>, into digest: UnsafeMutableRawPointer) {
+    unsafe SHA1_Final(digest.assumingMemoryBound(to: UInt8.self), context)
+  }
+}
+
+enum SHA256Core: HashCore {
+  static var blockByteCount: Int { 64 }
+  static var digestByteCount: Int { 32 }
+  static func start(_ context: UnsafeMutablePointer<SHA256_CTX>) { unsafe SHA256_Init(context) }
+  static func update(_ context: UnsafeMutablePointer<SHA256_CTX>, _ bytes: UnsafeRawBufferPointer) {
+    unsafe SHA256_Update(context, bytes.baseAddress, bytes.count)
+  }
+  static func finish(_ context: UnsafeMutablePointer<SHA256_CTX>, into digest: UnsafeMutableRawPointer) {
+    unsafe SHA256_Final(digest.assumingMemoryBound(to: UInt8.self), context)
+  }
+}
+
+enum SHA512Core: HashCore {
+  static var blockByteCount: Int { 128 }
+  static var digestByteCount: Int { 64 }
+  static func start(_ context: UnsafeMutablePointer<SHA512_CTX>) { unsafe SHA512_Init(context) }
+  static func update(_ context: UnsafeMutablePointer<SHA512_CTX>, _ bytes: UnsafeRawBufferPointer) {
+    unsafe SHA512_Update(context, bytes.baseAddress, bytes.count)
+  }
+  static func finish(_ context: UnsafeMutablePointer<SHA512_CTX>, into digest: UnsafeMutableRawPointer) {
+    unsafe SHA512_Final(digest.assumingMemoryBound(to: UInt8.self), context)
+  }
+}
+
+extension HashCore {
+  /// Hashes `bytes` in one go; the state on the stack is wiped.
+  static func hash(_ bytes: UnsafeRawBufferPointer, into digest: UnsafeMutableRawPointer) {
+    unsafe withUnsafeTemporaryAllocation(of: Context.self, capacity: 1) { context in
+      unsafe start(context.baseAddress!)
+      unsafe update(context.baseAddress!, bytes)
+      unsafe finish(context.baseAddress!, into: digest)
+      unsafe wipe(UnsafeMutableRawBufferPointer(context))
+    }
+  }
+}

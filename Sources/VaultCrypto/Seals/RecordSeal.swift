@@ -1,0 +1,202 @@
+package import SecretMemory
+import Synchronization
+
+/// Suite 2: AES-256-GCM under one derived, random key per label and generation, whose schedule is kept; for records
+/// that are listed or rewritten often.
+///
+///     version(1) = 1 ‖ suite(1) = 2 ‖ generation(4, big-endian) ‖ nonce(12) ‖ ciphertext ‖ tag(16)
+///
+/// The nonce is hedged as the salt of ``CommittingSeal``. It does not commit to its key, which is allowed because
+/// nobody ever guesses or chooses such a key.
+package final class RecordSeal: Sendable {
+  /// How much longer a seal is than its plaintext, in bytes.
+  package static var overhead: Int { headerByteCount + SealFormat.tagByteCount }
+
+  /// How many seals one key may write, in all processes together; the caller's count is the persistent one.
+  package static var writeLimit: UInt64 { 1 << 31 }
+
+  /// The generation of the root key that new seals carry and that seals must carry to be opened.
+  package let generation: UInt32
+  private let nonceKey: KeyedHMAC
+  private let ciphers: Mutex<Ciphers>
+
+  /// - Parameters:
+  ///   - root: The root key of `generation`; HKDF makes the sealing key under `label`, the nonce key under
+  ///     `nonceLabel`.
+  /// - Throws: ``CryptoError/outOfMemory`` or the library's error.
+  package init(
+    root: borrowing SecretBytes, label: Label, nonceLabel: Label, generation: UInt32
+  ) throws(CryptoError) {
+    precondition(label != nonceLabel, "RecordSeal: one label for two keys")
+    let ciphers = try Ciphers(key: HKDF.derive(from: root, label: label))
+    self.generation = generation
+    self.nonceKey = KeyedHMAC(key: HKDF.derive(from: root, label: nonceLabel))
+    self.ciphers = Mutex(ciphers)
+  }
+
+  /// Seals `plaintext`, 0 bytes to 16 MiB.
+  ///
+  /// - Throws: ``CryptoError/tooLarge``, ``CryptoError/randomUnavailable``, ``CryptoError/writeLimitReached``.
+  package func seal(
+    _ plaintext: RawSpan, aad: [UInt8], random: some RandomSource
+  ) throws(CryptoError) -> [UInt8] {
+    guard plaintext.byteCount <= SealFormat.maximumPlaintextByteCount else { throw .tooLarge }
+    let count = plaintext.byteCount + RecordSeal.overhead
+    return try unsafe [UInt8](unsafeUninitializedCapacity: count) { (buffer, written) throws(CryptoError) in
+      let output = unsafe UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
+      unsafe writeHeader(to: output)
+      try unsafe writeNonce(to: output.baseAddress! + 6, plaintext, aad, random)
+      try unsafe seal(plaintext, aad, into: output)
+      written = count
+    }
+  }
+
+  /// Seals `plaintext`, 0 bytes to 16 MiB.
+  package func seal(
+    _ plaintext: [UInt8], aad: [UInt8], random: some RandomSource
+  ) throws(CryptoError) -> [UInt8] {
+    try unsafe seal(plaintext.span.bytes, aad: aad, random: random)
+  }
+
+  /// Seals a secret.
+  package func seal(
+    _ plaintext: borrowing SecretBytes, aad: [UInt8], random: some RandomSource
+  ) throws(CryptoError) -> [UInt8] {
+    try plaintext.expose { (plaintext) throws(CryptoError) in
+      try seal(plaintext, aad: aad, random: random)
+    }
+  }
+
+  /// The plaintext of a seal of this generation.
+  ///
+  /// - Throws: ``CryptoError/tagMismatch`` for another key, generation or `aad` and for changed bytes;
+  ///   ``CryptoError/malformed``, ``CryptoError/unsupported(version:suite:)``, ``CryptoError/tooLarge``.
+  package func open(_ sealed: [UInt8], aad: [UInt8]) throws(CryptoError) -> [UInt8] {
+    try unsafe open(sealed.span.bytes, aad: aad)
+  }
+
+  /// The plaintext of a seal of this generation.
+  package func open(_ sealed: RawSpan, aad: [UInt8]) throws(CryptoError) -> [UInt8] {
+    try unsafe sealed.withUnsafeBytes { (sealed) throws(CryptoError) in
+      let count = try unsafe plaintextByteCount(of: sealed)
+      return try unsafe [UInt8](unsafeUninitializedCapacity: count) { (buffer, written) throws(CryptoError) in
+        try unsafe open(
+          sealed, aad, into: UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count))
+        written = count
+      }
+    }
+  }
+
+  /// The plaintext of a seal of this generation, written straight into secret memory.
+  package func openSecret(_ sealed: RawSpan, aad: [UInt8]) throws(CryptoError) -> SecretBytes {
+    try unsafe sealed.withUnsafeBytes { (sealed) throws(CryptoError) in
+      var plaintext = unsafe SecretBytes(zeroes: try plaintextByteCount(of: sealed))
+      try unsafe plaintext.modify { (output) throws(CryptoError) in try unsafe open(sealed, aad, into: output)
+      }
+      return plaintext
+    }
+  }
+
+  /// The plaintext of a seal of this generation, written straight into secret memory.
+  package func openSecret(_ sealed: [UInt8], aad: [UInt8]) throws(CryptoError) -> SecretBytes {
+    try openSecret(unsafe sealed.span.bytes, aad: aad)
+  }
+
+  /// The generation that a seal says it is of; not authenticated before the seal is opened.
+  package static func generation(of sealed: [UInt8]) throws(CryptoError) -> UInt32 {
+    try unsafe sealed.span.bytes.withUnsafeBytes { (sealed) throws(CryptoError) in
+      try unsafe generation(of: sealed)
+    }
+  }
+
+  private static var headerByteCount: Int { 6 + CipherContext.ivByteCount }
+
+  private static func generation(of sealed: UnsafeRawBufferPointer) throws(CryptoError) -> UInt32 {
+    try unsafe SealFormat.check(sealed, suite: SealFormat.recordSuite, headerByteCount: headerByteCount)
+    return unsafe UInt32(bigEndian: sealed.loadUnaligned(fromByteOffset: 2, as: UInt32.self))
+  }
+
+  private func writeHeader(to output: UnsafeMutableRawBufferPointer) {
+    unsafe output[0] = SealFormat.version
+    unsafe output[1] = SealFormat.recordSuite
+    unsafe output.storeBytes(of: generation.bigEndian, toByteOffset: 2, as: UInt32.self)
+  }
+
+  /// nonce = HMAC(K_nonce, random32 ‖ SHA256(aad) ‖ SHA256(plaintext)), the first 12 bytes.
+  private func writeNonce(
+    to nonce: UnsafeMutableRawPointer, _ plaintext: RawSpan, _ aad: [UInt8], _ random: some RandomSource
+  ) throws(CryptoError) {
+    try unsafe withUnsafeTemporaryAllocation(byteCount: 128, alignment: 16) { (memory) throws(CryptoError) in
+      defer { unsafe wipe(memory) }
+      try unsafe random.fill(UnsafeMutableRawBufferPointer(rebasing: memory[..<32]))
+      unsafe aad.withUnsafeBytes { unsafe SHA256Core.hash($0, into: memory.baseAddress! + 32) }
+      unsafe plaintext.withUnsafeBytes { unsafe SHA256Core.hash($0, into: memory.baseAddress! + 64) }
+      let message = unsafe UnsafeRawBufferPointer(rebasing: memory[..<96])
+      unsafe nonceKey.write(to: UnsafeMutableRawBufferPointer(rebasing: memory[96...])) {
+        unsafe $0.append(message.bytes)
+      }
+      unsafe nonce.copyMemory(from: memory.baseAddress! + 96, byteCount: CipherContext.ivByteCount)
+    }
+  }
+
+  private func seal(
+    _ plaintext: RawSpan, _ aad: [UInt8], into output: UnsafeMutableRawBufferPointer
+  ) throws(CryptoError) {
+    let header = unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(output)[..<6])
+    let body = unsafe UnsafeMutableRawBufferPointer(rebasing: output[RecordSeal.headerByteCount...])
+    let nonce = unsafe UnsafeRawPointer(output.baseAddress! + 6)
+    try unsafe plaintext.withUnsafeBytes { (plaintext) throws(CryptoError) in
+      try unsafe aad.span.bytes.withUnsafeBytes { (aad) throws(CryptoError) in
+        try ciphers.withLock { (ciphers) throws(CryptoError) in
+          guard ciphers.writes < RecordSeal.writeLimit else { throw .writeLimitReached }
+          ciphers.writes += 1
+          let parts = unsafe CipherContext.Parts(first: header, second: aad)
+          try unsafe ciphers.sealing.seal(plaintext, iv: nonce, aad: parts, into: body)
+        }
+      }
+    }
+  }
+
+  /// Refuses a seal of another generation as the cipher would: it is bound to the key and to the header.
+  private func plaintextByteCount(of sealed: UnsafeRawBufferPointer) throws(CryptoError) -> Int {
+    guard try unsafe RecordSeal.generation(of: sealed) == generation else { throw .tagMismatch }
+    return sealed.count - RecordSeal.overhead
+  }
+
+  private func open(
+    _ sealed: UnsafeRawBufferPointer, _ aad: [UInt8], into output: UnsafeMutableRawBufferPointer
+  ) throws(CryptoError) {
+    let header = unsafe UnsafeRawBufferPointer(rebasing: sealed[..<6])
+    let body = unsafe UnsafeRawBufferPointer(rebasing: sealed[RecordSeal.headerByteCount...])
+    try unsafe aad.span.bytes.withUnsafeBytes { (aad) throws(CryptoError) in
+      try ciphers.withLock { (ciphers) throws(CryptoError) in
+        let parts = unsafe CipherContext.Parts(first: header, second: aad)
+        try unsafe ciphers.opening.open(body, iv: sealed.baseAddress! + 6, aad: parts, into: output)
+      }
+    }
+  }
+
+  /// The two schedules of one key, and how often it has sealed in this process.
+  private struct Ciphers: ~Copyable {
+    let sealing: CipherContext
+    let opening: CipherContext
+    var writes: UInt64 = 0
+
+    init(key: borrowing SecretBytes) throws(CryptoError) {
+      let sealing = try Ciphers.context(.seal, key)
+      let opening = try Ciphers.context(.open, key)
+      self.sealing = sealing
+      self.opening = opening
+    }
+
+    private static func context(
+      _ direction: CipherContext.Direction, _ key: borrowing SecretBytes
+    ) throws(CryptoError) -> CipherContext {
+      try key.expose { (key) throws(CryptoError) in
+        try unsafe key.withUnsafeBytes { (key) throws(CryptoError) in
+          try unsafe CipherContext(direction, key: key)
+        }
+      }
+    }
+  }
+}
