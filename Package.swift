@@ -72,7 +72,7 @@ let package = Package(
 
     tests(of: "SecretMemoryTests", on: ["SecretMemory", "CLinux"]),
     tests(of: "VaultCryptoTests", on: ["VaultCrypto", "SecretMemory"]),
-    tests(of: "OneTimePasswordTests", on: ["OneTimePassword", "SecretMemory"]),
+    tests(of: "OneTimePasswordTests", on: ["OneTimePassword", "SecretMemory", "VaultCrypto"]),
     tests(of: "VaultStorageTests", on: ["VaultStorage"]),
     tests(of: "VaultKitTests", on: ["VaultKit", "VaultTestKit", "VaultCrypto", "SecretMemory"]),
     tests(

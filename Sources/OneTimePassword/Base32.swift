@@ -1,0 +1,117 @@
+public import SecretMemory
+
+/// Base32 of RFC 4648 §6, as shared secrets are written for people.
+///
+/// Reading is tolerant of what people and services do: upper and lower case, spaces and dashes anywhere, padding
+/// or none. It is strict where a character is lost or wrong: an alien character, padding in the middle, more than
+/// six padding characters, and a length that no whole number of bytes has (1, 3 or 6 characters left over) are
+/// refused. Bits left over at the end that are not zero are dropped, as every authenticator does, because services
+/// exist that draw the letters at random; RFC 4648 §3.5 leaves the choice, ``OTPAuthURI/warnings`` reports it.
+public enum Base32 {
+  /// The longest text that is read, in bytes.
+  public static let maximumTextByteCount = 1 << 20
+
+  /// The bytes that a Base32 text stands for.
+  ///
+  /// - Throws: ``OTPError/invalidBase32(position:)``, ``OTPError/secretTooLong``.
+  public static func decode(_ text: borrowing SecretBytes) throws(OTPError) -> SecretBytes {
+    try text.expose { (span) throws(OTPError) in try decode(span) }
+  }
+
+  /// The bytes that a Base32 text stands for; wiping `text` is left to the caller.
+  ///
+  /// - Throws: ``OTPError/invalidBase32(position:)``, ``OTPError/secretTooLong``.
+  public static func decode(_ text: RawSpan) throws(OTPError) -> SecretBytes {
+    var hasTrailingBits = false
+    return try decode(text, hasTrailingBits: &hasTrailingBits)
+  }
+
+  static func decode(_ text: RawSpan, hasTrailingBits: inout Bool) throws(OTPError) -> SecretBytes {
+    guard text.byteCount <= maximumTextByteCount else { throw .secretTooLong }
+    return try SecretBytes(capacity: text.byteCount * 5 / 8) { (output) throws(OTPError) in
+      var decoder = Decoder()
+      for position in 0..<text.byteCount {
+        guard let byte = decoder.take(text.byte(at: position), at: position) else { continue }
+        output.append(byte)
+      }
+      hasTrailingBits = try decoder.finish(at: text.byteCount)
+    }
+  }
+
+  /// Upper-case Base32 without padding.
+  public static func encode(_ bytes: borrowing SecretBytes) -> SecretBytes {
+    bytes.expose { span in
+      SecretBytes(capacity: (span.byteCount * 8 + 4) / 5) { output in
+        var pending: UInt32 = 0
+        var bitCount = 0
+        for offset in 0..<span.byteCount {
+          pending = pending << 8 | UInt32(span.byte(at: offset))
+          bitCount += 8
+          while bitCount >= 5 {
+            bitCount -= 5
+            output.append(character(pending >> UInt32(bitCount) & 31))
+          }
+        }
+        if bitCount > 0 { output.append(character(pending << UInt32(5 - bitCount) & 31)) }
+      }
+    }
+  }
+
+  /// The character of a 5-bit value: arithmetic, because a table would be read at an address that is secret.
+  private static func character(_ value: UInt32) -> UInt8 {
+    let isDigit = UInt8(truncatingIfNeeded: (25 &- value) >> 31)
+    return UInt8(ascii: "A") &+ UInt8(truncatingIfNeeded: value) &- 41 &* isDigit
+  }
+}
+
+/// The state between two characters of a Base32 text.
+private struct Decoder {
+  private var pending: UInt32 = 0
+  private var bitCount = 0
+  private var paddingCount = 0
+  private var firstFault: Int?
+
+  /// Takes one character; the byte that it completes, if it completes one.
+  mutating func take(_ character: UInt8, at position: Int) -> UInt8? {
+    if character == UInt8(ascii: " ") || character == UInt8(ascii: "-") { return nil }
+    if character == UInt8(ascii: "=") {
+      paddingCount += 1
+      if paddingCount > 6 { fault(at: position) }
+      return nil
+    }
+    let value = Self.value(of: character)
+    if value > 31 || paddingCount > 0 { fault(at: position) }
+    pending = pending << 5 | value & 31
+    bitCount += 5
+    guard bitCount >= 8 else { return nil }
+    bitCount -= 8
+    return UInt8(truncatingIfNeeded: pending >> UInt32(bitCount))
+  }
+
+  /// Whether bits other than zero are left over; throws what was found wrong on the way.
+  func finish(at end: Int) throws(OTPError) -> Bool {
+    if let firstFault { throw .invalidBase32(position: firstFault) }
+    // A whole character too many: the text lost one, or never was the encoding of bytes.
+    if bitCount >= 5 { throw .invalidBase32(position: end) }
+    return pending & (1 << UInt32(bitCount) - 1) != 0
+  }
+
+  private mutating func fault(at position: Int) {
+    if firstFault == nil { firstFault = position }
+  }
+
+  /// The 5-bit value of a character, above 31 for an alien one; arithmetic, because a table would be read at an
+  /// address that is secret.
+  private static func value(of character: UInt8) -> UInt32 {
+    let letter = UInt32(character | 0x20) &- UInt32(UInt8(ascii: "a"))
+    let digit = UInt32(character) &- UInt32(UInt8(ascii: "2"))
+    let isLetter = 0 &- isBelow(letter, 26)
+    let isDigit = 0 &- isBelow(digit, 6)
+    return letter & isLetter | (digit &+ 26) & isDigit | 32 & ~(isLetter | isDigit)
+  }
+
+  /// 1 when `value` is below `bound`, else 0; both are far from 2^31 or have wrapped around zero.
+  private static func isBelow(_ value: UInt32, _ bound: UInt32) -> UInt32 {
+    (value &- bound) >> 31 & ~value >> 31
+  }
+}

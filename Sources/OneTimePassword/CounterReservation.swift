@@ -1,0 +1,33 @@
+/// A block of counters taken from the store in one durable write, so that the next codes need none.
+///
+/// What is left of a block when its owner ends is a gap: a counter is never issued twice. The verifier's
+/// look-ahead must swallow the gap, so a block is smaller than half of it.
+public struct CounterReservation: ~Copyable, Sendable {
+  /// What the store must hold as its next counter, durably, before the first code of the block is shown.
+  public let counterAfterBlock: UInt64
+  private var next: UInt64
+
+  /// A block that begins with the stored next counter.
+  ///
+  /// - Parameters:
+  ///   - lookAhead: How many counters the verifier looks ahead.
+  /// - Throws: ``OTPError/invalidReservation`` for an empty block or one that is not smaller than half the
+  ///   look-ahead, ``OTPError/counterExhausted`` when the block would pass 2^64 − 1.
+  public init(startingAt counter: UInt64, count: UInt64, lookAhead: UInt64) throws(OTPError) {
+    guard count > 0, count < lookAhead / 2 + lookAhead % 2 else { throw .invalidReservation }
+    let (end, overflow) = counter.addingReportingOverflow(count)
+    if overflow { throw .counterExhausted }
+    counterAfterBlock = end
+    next = counter
+  }
+
+  /// How many counters are left.
+  public var remaining: UInt64 { counterAfterBlock - next }
+
+  /// The next counter of the block; `nil` when it is used up.
+  public mutating func take() -> UInt64? {
+    guard next < counterAfterBlock else { return nil }
+    defer { next += 1 }
+    return next
+  }
+}

@@ -1,0 +1,35 @@
+/// A code as somebody typed it, checked and canonical before it is counted or compared.
+///
+/// Only the exact characters of the format are taken: no spaces, no dashes, no digits of other scripts. What
+/// cannot be a code at all is an error and never counts as a failed attempt.
+public struct OTPCode: Sendable, Hashable {
+  /// What the code looks like.
+  public let format: OTPFormat
+  /// The code as a number below the format's modulus.
+  public let value: UInt32
+
+  /// A code of a known format.
+  ///
+  /// - Throws: ``OTPError/invalidCode``.
+  public init(_ text: some StringProtocol, format: OTPFormat) throws(OTPError) {
+    guard let value = format.value(of: text.utf8) else { throw .invalidCode }
+    self.format = format
+    self.value = value
+  }
+
+  /// A code whose format follows from its length: 6 to 8 digits, or 5 characters of Steam.
+  ///
+  /// - Throws: ``OTPError/invalidCode``.
+  public init(_ text: some StringProtocol) throws(OTPError) {
+    let length = text.utf8.count
+    guard length != OTPFormat.steam.length else {
+      try self.init(text, format: .steam)
+      return
+    }
+    guard (6...8).contains(length) else { throw .invalidCode }
+    try self.init(text, format: .decimal(length))
+  }
+
+  /// The code's characters.
+  public var text: String { format.text(of: value) }
+}

@@ -1,0 +1,80 @@
+/// What a code looks like: 6 to 8 decimal digits, or Steam's five characters.
+///
+/// Either is the truncated HMAC value (RFC 4226 §5.3) modulo ``modulus``, written in a number system.
+public struct OTPFormat: Sendable, Hashable {
+  /// Five characters of Steam's alphabet, the least significant first.
+  public static let steam = OTPFormat(length: 5, modulus: 26 * 26 * 26 * 26 * 26, isSteam: true)
+
+  /// Six decimal digits.
+  public static let sixDigits = OTPFormat(length: 6, modulus: 1_000_000, isSteam: false)
+
+  /// Decimal codes of 6, 7 or 8 digits, zeros kept on the left.
+  ///
+  /// - Throws: ``OTPError/invalidDigits`` for any other number.
+  public static func decimal(_ digits: Int) throws(OTPError) -> OTPFormat {
+    switch digits {
+    case 6: sixDigits
+    case 7: OTPFormat(length: 7, modulus: 10_000_000, isSteam: false)
+    case 8: OTPFormat(length: 8, modulus: 100_000_000, isSteam: false)
+    default: throw .invalidDigits
+    }
+  }
+
+  /// How many characters a code has.
+  public let length: Int
+  /// How many different codes there are.
+  public let modulus: UInt32
+  /// Whether codes are written in Steam's alphabet.
+  public let isSteam: Bool
+
+  private init(length: Int, modulus: UInt32, isSteam: Bool) {
+    self.length = length
+    self.modulus = modulus
+    self.isSteam = isSteam
+  }
+
+  /// The characters of a code.
+  ///
+  /// - Parameter value: The code as a number; what exceeds ``modulus`` is dropped.
+  /// - Returns: Exactly ``length`` ASCII characters.
+  public func text(of value: UInt32) -> String {
+    unsafe String(unsafeUninitializedCapacity: length) { characters in
+      var rest = value
+      if isSteam {
+        for index in 0..<length {
+          unsafe characters[index] = Self.steamCharacter(rest % 26)
+          rest /= 26
+        }
+      } else {
+        for index in (0..<length).reversed() {
+          unsafe characters[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+          rest /= 10
+        }
+      }
+      return length
+    }
+  }
+
+  /// The number that a code stands for, if its characters are exactly those of this format.
+  func value(of characters: some Collection<UInt8>) -> UInt32? {
+    guard characters.count == length else { return nil }
+    return isSteam ? Self.steamValue(characters) : ASCII.decimal(characters).map(UInt32.init)
+  }
+
+  private static func steamValue(_ characters: some Collection<UInt8>) -> UInt32? {
+    var value: UInt32 = 0
+    var weight: UInt32 = 1
+    for character in characters {
+      guard let digit = (0..<26).first(where: { steamCharacter($0) == character }) else { return nil }
+      value += digit * weight
+      weight *= 26
+    }
+    return value
+  }
+
+  private static func steamCharacter(_ digit: UInt32) -> UInt8 {
+    steamAlphabet[Int(digit)]
+  }
+
+  private static let steamAlphabet = Array("23456789BCDFGHJKMNPQRTVWXY".utf8)
+}

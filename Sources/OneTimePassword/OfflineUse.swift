@@ -1,0 +1,45 @@
+/// How long a prover has gone without its peer: after too many codes or too much time it must synchronize first.
+public struct OfflineUse: Sendable, Hashable {
+  /// Codes made since the last synchronization.
+  public private(set) var codes: UInt32
+  /// Unix time of the last synchronization, in seconds.
+  public private(set) var lastSynchronized: Int64
+  /// What to add to our clock to get the peer's, in seconds; for ``TimeSteps/correcting(clockOffsetSeconds:)``.
+  public private(set) var clockOffsetSeconds: Int64
+  /// How many codes may be made without synchronization; `nil` for any number.
+  public let maximumCodes: UInt32?
+  /// How many seconds may pass without synchronization; `nil` for any time.
+  public let maximumAgeSeconds: Int64?
+
+  /// The state as it was stored, or as it is after a first synchronization.
+  public init(
+    codes: UInt32 = 0, lastSynchronized: Int64, clockOffsetSeconds: Int64 = 0, maximumCodes: UInt32? = nil,
+    maximumAgeSeconds: Int64? = nil
+  ) {
+    self.codes = codes
+    self.lastSynchronized = lastSynchronized
+    self.clockOffsetSeconds = clockOffsetSeconds
+    self.maximumCodes = maximumCodes
+    self.maximumAgeSeconds = maximumAgeSeconds
+  }
+
+  /// Counts a code that is about to be made.
+  ///
+  /// A clock that stands more than a minute before the last synchronization was set back, and counts as too old.
+  /// - Throws: ``OTPError/desynchronized``; nothing is counted then.
+  public mutating func recordCode(at unixTime: Int64) throws(OTPError) {
+    if let maximumCodes, codes >= maximumCodes { throw .desynchronized }
+    if let maximumAgeSeconds {
+      let (age, overflow) = unixTime.subtractingReportingOverflow(lastSynchronized)
+      guard !overflow, (-60...max(-60, maximumAgeSeconds)).contains(age) else { throw .desynchronized }
+    }
+    if codes < .max { codes += 1 }
+  }
+
+  /// Notes that the peer has been asked.
+  public mutating func synchronize(clockOffsetSeconds: Int64, at unixTime: Int64) {
+    codes = 0
+    lastSynchronized = unixTime
+    self.clockOffsetSeconds = clockOffsetSeconds
+  }
+}

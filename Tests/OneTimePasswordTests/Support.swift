@@ -1,0 +1,53 @@
+import Foundation
+import OneTimePassword
+import SecretMemory
+
+/// A secret with these bytes.
+func secret(_ bytes: some Collection<UInt8>) -> SecretBytes {
+  SecretBytes(capacity: bytes.count) { output in
+    for byte in bytes { output.append(byte) }
+  }
+}
+
+/// A secret with the UTF-8 of `text`.
+func secret(_ text: String) -> SecretBytes { secret(text.utf8) }
+
+/// The key of RFC 4226 appendix D.
+func rfcKey() -> SecretBytes { secret("12345678901234567890") }
+
+/// The same key in Base32.
+let rfcKeyText = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+
+func bytes(of secret: borrowing SecretBytes) -> [UInt8] {
+  secret.expose { span in
+    unsafe span.withUnsafeBytes { unsafe Array($0) }
+  }
+}
+
+func text(of secret: borrowing SecretBytes) -> String { String(decoding: bytes(of: secret), as: UTF8.self) }
+
+func bytes(hex: String) -> [UInt8] {
+  let digits = Array(hex.utf8)
+  return stride(from: 0, to: digits.count, by: 2).map { index in
+    UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16)!
+  }
+}
+
+func hex(_ bytes: some Sequence<UInt8>) -> String {
+  bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+}
+
+/// Random numbers that are the same in every run (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+  var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var word = state
+    word = (word ^ word >> 30) &* 0xbf58_476d_1ce4_e5b9
+    word = (word ^ word >> 27) &* 0x94d0_49bb_1331_11eb
+    return word ^ word >> 31
+  }
+}
