@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "CLinuxFiles.h"
 
 /// prctl is variadic, which Swift cannot call. Returns 0, or -1 with errno set.
 int clinux_set_not_dumpable(void);

@@ -1,0 +1,43 @@
+#define _GNU_SOURCE
+#include "CLinuxFiles.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/statfs.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+int clinux_hold_folder(const char *path) { return open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); }
+
+uint32_t clinux_device_major(uint64_t device) { return major(device); }
+uint32_t clinux_device_minor(uint64_t device) { return minor(device); }
+
+int64_t clinux_file_system_type(int descriptor) {
+  struct statfs about;
+  if (fstatfs(descriptor, &about) != 0) return -1;
+  return (int64_t)(uint32_t)about.f_type;
+}
+
+int clinux_rename_exclusively(int descriptor, const char *from, const char *to) {
+  if (renameat2(descriptor, from, descriptor, to, RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return -1;
+  // A file system without RENAME_NOREPLACE: link fails with EEXIST just the same.
+  if (linkat(descriptor, from, descriptor, to, 0) != 0) return -1;
+  return unlinkat(descriptor, from, 0);
+}
+
+static atomic_uint forks;
+static pthread_once_t watching = PTHREAD_ONCE_INIT;
+static void count_fork(void) { atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed); }
+static void watch(void) { pthread_atfork(NULL, NULL, count_fork); }
+
+uint32_t clinux_fork_count(void) {
+  pthread_once(&watching, watch);
+  return atomic_load_explicit(&forks, memory_order_relaxed);
+}
+
+int clinux_create(int folder, const char *name, int flags, uint32_t mode) {
+  return openat(folder, name, flags, (mode_t)mode);
+}

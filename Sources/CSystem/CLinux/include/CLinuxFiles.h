@@ -1,0 +1,26 @@
+// What the Glibc module lacks about files and processes.
+#pragma once
+#include <stdint.h>
+
+/// The Glibc module has no statfs. The type of the file system that `descriptor` (also O_PATH) lies on, as in
+/// statfs(2), or -1 with errno set.
+int64_t clinux_file_system_type(int descriptor);
+
+/// The Glibc module has no O_PATH. Opens a folder that is not a symbolic link, to look into it only; close-on-exec.
+/// Returns a descriptor, or -1 with errno set.
+int clinux_hold_folder(const char *path);
+
+/// major(3) and minor(3) are macros.
+uint32_t clinux_device_major(uint64_t device);
+uint32_t clinux_device_minor(uint64_t device);
+
+/// The Glibc module has no renameat2. Renames within the folder `descriptor`, failing with EEXIST when `to` exists.
+/// Returns 0, or -1 with errno set.
+int clinux_rename_exclusively(int descriptor, const char *from, const char *to);
+
+/// pthread_atfork takes handlers that must not be Swift. How often this process and its ancestors have forked since
+/// the first call: a value read before `fork` differs from one read in the child.
+uint32_t clinux_fork_count(void);
+
+/// openat is variadic. Returns a descriptor, or -1 with errno set.
+int clinux_create(int folder, const char *name, int flags, uint32_t mode);

@@ -1,0 +1,33 @@
+import Glibc
+
+extension VaultPath {
+  /// Refuses a folder in which another user could exchange the vault, or whose locks do not hold.
+  func checkFolder() throws(StorageError) {
+    guard let about = try status(of: ".") else { throw .missing }
+    guard about.owner == geteuid() || about.owner == 0 else { throw .refused(.folderForeignOwner) }
+    guard about.permissions & 0o022 == 0 || about.isSticky else {
+      throw .refused(.folderWritableByOthers(mode: about.permissions))
+    }
+    if let name = try NetworkFileSystem.name(of: folder, device: about.device) {
+      throw .refused(.networkFileSystem(name))
+    }
+  }
+
+  /// Refuses a vault that is not a plain file of ours alone, or has such a file beside it.
+  func checkFile() throws(StorageError) -> FileStatus {
+    guard let about = try status(of: name) else { throw .missing }
+    try Self.check(about)
+    guard about.byteCount > 0 else { throw .damaged(.empty) }
+    for suffix in Self.companions {
+      if let companion = try status(of: name + suffix) { try Self.check(companion) }
+    }
+    return about
+  }
+
+  private static func check(_ about: FileStatus) throws(StorageError) {
+    guard !about.isSymbolicLink else { throw .refused(.symbolicLink) }
+    guard about.isRegularFile else { throw .refused(.notARegularFile) }
+    guard about.owner == geteuid() else { throw .refused(.foreignOwner) }
+    guard about.permissions & 0o077 == 0 else { throw .refused(.openToOthers(mode: about.permissions)) }
+  }
+}

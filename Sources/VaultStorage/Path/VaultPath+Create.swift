@@ -1,0 +1,157 @@
+import CLinux
+import Glibc
+
+/// The making of a vault: under a lock, beside its place, put there complete by one rename. A crash leaves at most
+/// a file under another name, which the next making removes; an error leaves nothing.
+struct NewVaultPlace: ~Copyable {
+  let place: VaultPath
+  private let madeFolders: [String]
+  private let lock: Int32
+
+  /// Makes the folders on the way (0700), checks the last one, locks, and refuses when something is there already.
+  static func prepare(_ path: String) throws(StorageError) -> NewVaultPlace {
+    let made = try makeFolders(VaultPath.split(path).folder)
+    do throws(StorageError) {
+      let place = try VaultPath.locate(path)
+      try place.checkFolder()
+      let lock = try FileLock.take(in: place)
+      let prepared = NewVaultPlace(place: place, madeFolders: made, lock: lock)
+      do throws(StorageError) { try prepared.makeTemporary() } catch {
+        prepared.abandon()
+        throw error
+      }
+      return prepared
+    } catch {
+      for folder in made.reversed() { unsafe rmdir(folder) }
+      throw error
+    }
+  }
+
+  private init(place: consuming VaultPath, madeFolders: [String], lock: Int32) {
+    self.place = place
+    self.madeFolders = madeFolders
+    self.lock = lock
+  }
+
+  /// Where the vault is made.
+  var temporaryName: String { "." + place.name + ".new" }
+
+  /// Gives the finished file its name, durably.
+  func publish() throws(StorageError) {
+    guard unsafe clinux_rename_exclusively(place.folder, temporaryName, place.name) == 0 else {
+      throw errno == EEXIST ? .alreadyExists : .io(code: 0, errno: errno)
+    }
+    sync(place.folderPath)
+    for folder in madeFolders { sync(VaultPath.parent(of: folder)) }
+    FileLock.release(lock, in: place)
+  }
+
+  /// Removes all that was made.
+  func abandon() {
+    removeTemporary()
+    FileLock.release(lock, in: place)
+    for folder in madeFolders.reversed() { unsafe rmdir(folder) }
+  }
+
+  private func makeTemporary() throws(StorageError) {
+    for suffix in [""] + VaultPath.companions {
+      guard try place.status(of: place.name + suffix) == nil else { throw .alreadyExists }
+    }
+    removeTemporary()
+    try place.makeEmptyFile(temporaryName)
+  }
+
+  private func removeTemporary() {
+    for suffix in [""] + VaultPath.companions { place.remove(temporaryName + suffix) }
+  }
+
+  private func sync(_ folder: String) {
+    let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    fsync(descriptor)
+    close(descriptor)
+  }
+
+  /// - Returns: The folders that were missing, outermost first.
+  private static func makeFolders(_ path: String) throws(StorageError) -> [String] {
+    var missing: [String] = []
+    var folder = path
+    while unsafe access(folder, F_OK) != 0 && errno == ENOENT && folder != "/" && folder != "." {
+      missing.append(folder)
+      folder = VaultPath.parent(of: folder)
+    }
+    var made: [String] = []
+    for folder in missing.reversed() {
+      if unsafe mkdir(folder, 0o700) == 0 {
+        made.append(folder)
+        continue
+      }
+      guard errno == EEXIST else {
+        let number = errno
+        for folder in made.reversed() { unsafe rmdir(folder) }
+        throw .creating(number)
+      }
+    }
+    return made
+  }
+}
+
+extension StorageError {
+  /// The error of a call that makes a file or a folder.
+  fileprivate static func creating(_ number: Int32) -> StorageError {
+    switch number {
+    case ENOSPC, EDQUOT: .full
+    case EROFS: .readOnly
+    case EIO: .io(code: 0, errno: number)
+    default: .cannotOpen(errno: number)
+    }
+  }
+}
+
+/// `<vault>.lock`: whoever makes a vault holds it, and removes it at the end.
+enum FileLock {
+  static func take(in place: borrowing VaultPath) throws(StorageError) -> Int32 {
+    let name = place.name + ".lock"
+    for _ in 0..<2_000 {
+      let file = unsafe clinux_create(place.folder, name, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
+      guard file >= 0 else { throw .creating(errno) }
+      if flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name, place) { return file }
+      close(file)
+      usleep(5_000)
+    }
+    throw .busy
+  }
+
+  static func release(_ file: Int32, in place: borrowing VaultPath) {
+    unsafe unlinkat(place.folder, place.name + ".lock", 0)
+    close(file)
+  }
+
+  /// False when the holder before us has removed the file meanwhile: a later one may have made it anew.
+  private static func isNamed(
+    _ file: Int32, _ name: String, _ place: borrowing VaultPath
+  ) throws(StorageError) -> Bool {
+    var about = stat()
+    guard unsafe fstat(file, &about) == 0, let named = try place.status(of: name) else { return false }
+    return named.inode == UInt64(about.st_ino)
+  }
+}
+
+extension VaultPath {
+  /// Makes an empty file, mode 0600, that SQLite will fill. It is new, so nobody has it open yet and closing the
+  /// descriptor takes no lock away.
+  func makeEmptyFile(_ name: String) throws(StorageError) {
+    let flags = O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC
+    let file = unsafe clinux_create(folder, name, flags, 0o600)
+    guard file >= 0 else { throw errno == EEXIST ? .alreadyExists : .creating(errno) }
+    close(file)
+  }
+
+  func remove(_ name: String) { unsafe unlinkat(folder, name, 0) }
+
+  static func parent(of path: String) -> String {
+    let trimmed = path.last == "/" ? String(path.dropLast()) : path
+    guard let slash = trimmed.lastIndex(of: "/") else { return "." }
+    return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+  }
+}

@@ -1,0 +1,203 @@
+import CLinux
+import CSQLite
+
+/// One connection to one database file, with its prepared statements, used by one caller at a time.
+///
+/// A child made by `fork` must not use it and does not close it: closing would drop its parent's locks and
+/// remove the files beside the database.
+@safe
+struct Connection: ~Copyable {
+  private let database: OpaquePointer
+  private let statements: UnsafeMutablePointer<Statement>
+  private let waitStart: UnsafeMutablePointer<Int64>
+  private let forkCount: UInt32
+
+  /// How the file is opened.
+  enum Mode {
+    case readWrite
+    /// Locks are taken and the files beside the database are kept, but no statement may write.
+    case readOnly
+    /// The medium, the file or the folder is not writable, and a log to be read lies beside the file.
+    case readOnlyMedium
+    /// The same without such a log: the file cannot change, no lock is taken, nothing is made beside it.
+    case immutable
+  }
+
+  /// Opens an existing file; `path` is absolute and contains no symbolic link.
+  static func open(_ path: String, _ mode: Mode) throws(StorageError) -> Connection {
+    let database = try unsafe handle(path, mode)
+    let waitStart = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
+    unsafe waitStart.initialize(to: 0)
+    unsafe BusyWait.install(on: database, start: waitStart)
+    let connection = unsafe Connection(database, waitStart)
+    try connection.configure(mode)
+    return connection
+  }
+
+  @unsafe
+  private init(_ database: OpaquePointer, _ waitStart: UnsafeMutablePointer<Int64>) {
+    unsafe self.database = database
+    unsafe self.waitStart = waitStart
+    forkCount = clinux_fork_count()
+    unsafe statements = .allocate(capacity: Query.allCases.count)
+    for query in Query.allCases { unsafe (statements + query.rawValue).initialize(to: Statement(query)) }
+  }
+
+  deinit {
+    guard isOfThisProcess else { return }
+    unsafe statements.deinitialize(count: Query.allCases.count)
+    unsafe statements.deallocate()
+    unsafe sqlite3_close_v2(database)
+    unsafe waitStart.deallocate()
+  }
+
+  /// False in a child that inherited the connection by `fork`.
+  var isOfThisProcess: Bool { forkCount == clinux_fork_count() }
+
+  /// True between a BEGIN that succeeded and its end; some errors end it.
+  var isInTransaction: Bool { unsafe sqlite3_get_autocommit(database) == 0 }
+
+  /// The number of rows that the last statement inserted, changed or deleted.
+  var changes: Int64 { unsafe sqlite3_changes64(database) }
+
+  /// Lends the statement of `query` to `body`.
+  mutating func use<R, E: StorageFailure>(
+    _ query: Query, _ body: (borrowing Cursor) throws(E) -> R
+  ) throws(E) -> R {
+    guard isOfThisProcess else { throw E(.usedAfterFork) }
+    return try unsafe statements[query.rawValue].use(on: database, body)
+  }
+
+  /// Runs statements that have no result and are used once.
+  func execute(_ sql: String) throws(StorageError) {
+    guard isOfThisProcess else { throw .usedAfterFork }
+    try unsafe check(sqlite3_exec(database, sql, nil, nil, nil), database)
+  }
+
+  /// Runs a statement that is used once, lending each row to `body`.
+  func query(
+    _ sql: String, _ bind: (borrowing Cursor) throws(StorageError) -> Void = { _ throws(StorageError) in },
+    row body: (borrowing Cursor) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    guard isOfThisProcess else { throw .usedAfterFork }
+    var statement: OpaquePointer?
+    try unsafe check(sqlite3_prepare_v2(database, sql, -1, &statement, nil), database)
+    defer { unsafe sqlite3_finalize(statement) }
+    guard let statement = unsafe statement else { return }
+    let cursor = unsafe Cursor(statement: statement, database: database, table: .header)
+    try bind(cursor)
+    while try cursor.step() { try body(cursor) }
+  }
+
+  /// Moves the log into the database file, and empties the log when `truncate`. False when a reader prevents it.
+  func checkpoint(truncate: Bool) throws(StorageError) -> Bool {
+    guard isOfThisProcess else { throw .usedAfterFork }
+    let mode = truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+    var (frames, moved): (Int32, Int32) = (0, 0)
+    let code = unsafe sqlite3_wal_checkpoint_v2(database, nil, mode, &frames, &moved)
+    if code & 0xff == SQLITE_BUSY || code & 0xff == SQLITE_LOCKED { return false }
+    try unsafe check(code, database)
+    return frames == moved
+  }
+
+  /// Makes the file keep a write-ahead log; a vault copied by VACUUM INTO does not yet.
+  func useLog() throws(StorageError) {
+    var mode: String?
+    try query("PRAGMA journal_mode=WAL") { row throws(StorageError) in mode = row.text(0) }
+    guard mode == "wal" else { throw .cannotOpen(errno: 0) }
+  }
+
+  /// Writes a copy without free pages to the file at `path`, which is empty.
+  func copy(into path: String) throws(StorageError) {
+    let bind = { (row: borrowing Cursor) throws(StorageError) in try row.bind(path, at: 1) }
+    try query("VACUUM INTO ?1", bind) { _ throws(StorageError) in }
+  }
+
+  /// What `PRAGMA integrity_check` lists; empty when all is well, or when `progress` ended it before it found any.
+  func integrityCheck(progress: (() -> Bool)?) throws(StorageError) -> [String] {
+    var lines: [String] = []
+    do throws(StorageError) {
+      try withProgress(progress) { () throws(StorageError) in
+        try query("PRAGMA integrity_check") { row throws(StorageError) in lines.append(row.text(0) ?? "?") }
+      }
+    } catch .unexpected(code: SQLITE_INTERRUPT) {}
+    return lines == ["ok"] ? [] : lines
+  }
+
+  /// Runs `body`, asking `progress` now and then whether to go on.
+  private func withProgress(
+    _ progress: (() -> Bool)?, _ body: () throws(StorageError) -> Void
+  ) throws(StorageError) {
+    guard let progress else { return try body() }
+    let box = Box(progress)
+    unsafe sqlite3_progress_handler(
+      database, 20_000,
+      { unsafe Unmanaged<Box>.fromOpaque($0!).takeUnretainedValue().body() ? 0 : 1 },
+      Unmanaged.passUnretained(box).toOpaque())
+    defer {
+      unsafe sqlite3_progress_handler(database, 0, nil, nil)
+      withExtendedLifetime(box) {}
+    }
+    try body()
+  }
+
+  private final class Box {
+    let body: () -> Bool
+    init(_ body: @escaping () -> Bool) { self.body = body }
+  }
+
+  // MARK: - Opening
+
+  private static func handle(_ path: String, _ mode: Mode) throws(StorageError) -> OpaquePointer {
+    var flags = SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+    var name = path
+    switch mode {
+    case .readWrite, .readOnly: flags |= SQLITE_OPEN_READWRITE
+    case .readOnlyMedium: flags |= SQLITE_OPEN_READONLY
+    case .immutable:
+      flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+      name = "file:" + percentEncoded(path) + "?immutable=1"
+    }
+    var database: OpaquePointer?
+    let code = unsafe sqlite3_open_v2(name, &database, flags, nil)
+    guard code == SQLITE_OK, let database = unsafe database else {
+      let error = unsafe storageError(code, database)
+      unsafe sqlite3_close_v2(database)
+      throw error
+    }
+    return unsafe database
+  }
+
+  private func configure(_ mode: Mode) throws(StorageError) {
+    let switches: [(Int32, Int32)] = [
+      (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+      (SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
+      (SQLITE_DBCONFIG_ENABLE_VIEW, 0), (SQLITE_DBCONFIG_ENABLE_FKEY, 0), (SQLITE_DBCONFIG_DQS_DML, 0),
+      (SQLITE_DBCONFIG_DQS_DDL, 0),
+    ]
+    for (option, value) in switches { try unsafe check(csqlite_configure(database, option, value), database) }
+    unsafe sqlite3_limit(database, SQLITE_LIMIT_LENGTH, Int32(Store.mostBytes))
+    try execute(
+      """
+      PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY; \
+      PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;
+      """)
+    if mode != .readWrite { try execute("PRAGMA query_only=ON") }
+  }
+
+  /// A path as it stands in a URI: all but letters, digits and `/-._~` as `%XX`.
+  private static func percentEncoded(_ path: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var out: [UInt8] = []
+    for byte in path.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "-"), UInt8(ascii: "."),
+        UInt8(ascii: "_"), UInt8(ascii: "~"):
+        out.append(byte)
+      default: out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: out, as: UTF8.self)
+  }
+}

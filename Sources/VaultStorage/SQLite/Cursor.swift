@@ -1,0 +1,106 @@
+import CSQLite
+
+/// A statement in use: values are bound by position from 1, columns are read by position from 0.
+///
+/// What is read was written by anybody: a value of another type or length than asked for is damage, never a trap.
+@safe
+struct Cursor: ~Copyable {
+  private let statement: OpaquePointer
+  private let database: OpaquePointer
+  private let table: StorageError.Table
+
+  @unsafe
+  init(statement: OpaquePointer, database: OpaquePointer, table: StorageError.Table) {
+    unsafe self.statement = statement
+    unsafe self.database = database
+    self.table = table
+  }
+
+  /// True when there is a row to read, false when there is no further one.
+  func step() throws(StorageError) -> Bool {
+    let code = unsafe sqlite3_step(statement)
+    if code == SQLITE_ROW { return true }
+    if code == SQLITE_DONE { return false }
+    throw unsafe storageError(code, database)
+  }
+
+  /// Runs a statement that has no result.
+  func run() throws(StorageError) { while try step() {} }
+
+  /// The error of a value that cannot be.
+  var damage: StorageError { .damaged(.row(table)) }
+
+  // MARK: - Values
+
+  /// The bytes are copied; nil is NULL.
+  func bind(_ bytes: [UInt8]?, at index: Int32) throws(StorageError) {
+    guard let bytes else { return }
+    let code = unsafe bytes.withUnsafeBytes {
+      unsafe csqlite_bind_bytes(statement, index, $0.baseAddress, $0.count)
+    }
+    try unsafe check(code, database)
+  }
+
+  func bind(_ text: String, at index: Int32) throws(StorageError) {
+    let code = unsafe text.withCString { unsafe csqlite_bind_text(statement, index, $0) }
+    try unsafe check(code, database)
+  }
+
+  /// Nil is NULL.
+  func bind(_ value: (some FixedWidthInteger)?, at index: Int32) throws(StorageError) {
+    guard let value else { return }
+    guard let signed = Int64(exactly: value) else { throw .tooLarge }
+    try unsafe check(sqlite3_bind_int64(statement, index, signed), database)
+  }
+
+  // MARK: - Columns
+
+  func isNull(_ column: Int32) -> Bool {
+    unsafe sqlite3_column_type(statement, column) == SQLITE_NULL
+  }
+
+  func integer<I: FixedWidthInteger>(_ column: Int32, as type: I.Type = I.self) throws(StorageError) -> I {
+    guard unsafe sqlite3_column_type(statement, column) == SQLITE_INTEGER,
+      let value = I(exactly: unsafe sqlite3_column_int64(statement, column))
+    else { throw damage }
+    return value
+  }
+
+  /// The bytes of a blob of any length.
+  func bytes(_ column: Int32) throws(StorageError) -> [UInt8] {
+    unsafe [UInt8](try blob(column))
+  }
+
+  /// The bytes of a blob of exactly `count` bytes.
+  func bytes(_ column: Int32, count: Int) throws(StorageError) -> [UInt8] {
+    let blob = try unsafe self.blob(column)
+    guard blob.count == count else { throw damage }
+    return unsafe [UInt8](blob)
+  }
+
+  /// Appends the last `count` bytes of a blob that has at least as many.
+  func appendLast(_ count: Int, of column: Int32, to bytes: inout [UInt8]) throws(StorageError) {
+    let blob = try unsafe self.blob(column)
+    guard blob.count >= count else { throw damage }
+    unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: blob.suffix(count)))
+  }
+
+  /// A text; nil when the column is NULL, of another type or no valid UTF-8.
+  func text(_ column: Int32) -> String? {
+    guard unsafe sqlite3_column_type(statement, column) == SQLITE_TEXT,
+      let start = unsafe sqlite3_column_text(statement, column)
+    else { return nil }
+    let count = Int(unsafe sqlite3_column_bytes(statement, column))
+    return unsafe String(validating: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+  }
+
+  /// Valid until the next step.
+  @unsafe
+  private func blob(_ column: Int32) throws(StorageError) -> UnsafeRawBufferPointer {
+    guard unsafe sqlite3_column_type(statement, column) == SQLITE_BLOB else { throw damage }
+    let start = unsafe sqlite3_column_blob(statement, column)
+    let count = Int(unsafe sqlite3_column_bytes(statement, column))
+    guard unsafe start != nil || count == 0 else { throw .unexpected(code: SQLITE_NOMEM) }
+    return unsafe UnsafeRawBufferPointer(start: start, count: count)
+  }
+}

@@ -1,0 +1,109 @@
+/// Every statement that runs on data, so that all SQL is read in one place.
+///
+/// A limit of -1 is none. Streams are in ascending order of their first column.
+enum Query: Int, CaseIterable {
+  case begin, beginImmediate, commit, rollback
+  case header, setHeader
+  case slots, insertSlot, deleteSlot, deleteSlots
+  case head, setHead
+  case itemByRow, itemByID, itemByName, itemByPrimaryKey
+  case insertItem, updateItem, deleteItem, items, expired
+  case material, setMaterial, deleteMaterial
+  case state, setState, deleteState
+  case insertBlind, deleteBlind, deleteBlindOfRow, rowsOfBlind, blindOfRow, blinds
+  case sumItems, sumMaterials, sumStates, sumBlinds
+  case count
+  case appendAudit, updateAudit, audit, deleteAuditBefore
+  case insertSegment, segments, deleteSegments, segmentAfter
+
+  var sql: String {
+    switch self {
+    case .begin: "BEGIN"
+    case .beginImmediate: "BEGIN IMMEDIATE"
+    case .commit: "COMMIT"
+    case .rollback: "ROLLBACK"
+
+    case .header: "SELECT body, mac FROM header WHERE id = 1"
+    case .setHeader:
+      "INSERT INTO header(id, body, mac) VALUES(1, ?1, ?2) ON CONFLICT(id) DO UPDATE SET body = ?1, mac = ?2"
+    case .slots: "SELECT id, kind, subject, generation, opener, opener_id, body FROM slot ORDER BY id"
+    case .insertSlot:
+      "INSERT INTO slot(id, kind, subject, generation, opener, opener_id, body) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+    case .deleteSlot: "DELETE FROM slot WHERE id = ?1"
+    case .deleteSlots: "DELETE FROM slot WHERE 1"
+    case .head: "SELECT body FROM head WHERE id = 1"
+    case .setHead: "INSERT INTO head(id, body) VALUES(1, ?1) ON CONFLICT(id) DO UPDATE SET body = ?1"
+
+    case .itemByRow: "SELECT \(Query.itemColumns) FROM item WHERE row = ?1"
+    case .itemByID: "SELECT \(Query.itemColumns) FROM item WHERE id = ?1"
+    case .itemByName: "SELECT \(Query.itemColumns) FROM item WHERE name = ?1"
+    case .itemByPrimaryKey: "SELECT \(Query.itemColumns) FROM item WHERE primary_key = ?1"
+    case .insertItem:
+      "INSERT INTO item(\(Query.itemColumns)) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
+    case .updateItem:
+      "UPDATE item SET id = ?2, kind = ?3, primary_key = ?4, name = ?5, flags = ?6, class = ?7, "
+        + "generation = ?8, version = ?9, material = ?10, expires = ?11, meta = ?12 WHERE row = ?1"
+    case .deleteItem: "DELETE FROM item WHERE row = ?1"
+    case .items: "SELECT \(Query.itemColumns) FROM item WHERE row > ?1 ORDER BY row LIMIT ?2"
+    case .expired: "SELECT row FROM item WHERE expires < ?1 ORDER BY row"
+
+    case .material: "SELECT keys, secret FROM material WHERE row = ?1"
+    case .setMaterial:
+      "INSERT INTO material(row, keys, secret) VALUES(?1, ?2, ?3) "
+        + "ON CONFLICT(row) DO UPDATE SET keys = ?2, secret = ?3"
+    case .deleteMaterial: "DELETE FROM material WHERE row = ?1"
+    case .state: "SELECT revision, body FROM state WHERE row = ?1"
+    case .setState:
+      "INSERT INTO state(row, revision, body) VALUES(?1, ?2, ?3) "
+        + "ON CONFLICT(row) DO UPDATE SET revision = ?2, body = ?3"
+    case .deleteState: "DELETE FROM state WHERE row = ?1"
+
+    case .insertBlind: "INSERT OR IGNORE INTO blind(value, row) VALUES(?1, ?2)"
+    case .deleteBlind: "DELETE FROM blind WHERE value = ?1 AND row = ?2"
+    case .deleteBlindOfRow: "DELETE FROM blind WHERE row = ?1"
+    case .rowsOfBlind: "SELECT row FROM blind WHERE value = ?1 ORDER BY row"
+    case .blindOfRow: "SELECT value FROM blind WHERE row = ?1 ORDER BY value"
+    case .blinds: "SELECT value, row FROM blind ORDER BY value, row"
+
+    case .sumItems: "SELECT row, generation, meta FROM item ORDER BY row"
+    case .sumMaterials:
+      "SELECT m.row, i.generation, m.keys, m.secret FROM material m LEFT JOIN item i ON i.row = m.row "
+        + "ORDER BY m.row"
+    case .sumStates:
+      "SELECT s.row, i.generation, s.body FROM state s LEFT JOIN item i ON i.row = s.row ORDER BY s.row"
+    case .sumBlinds:
+      "SELECT b.row, i.generation, b.value FROM blind b LEFT JOIN item i ON i.row = b.row "
+        + "ORDER BY b.value, b.row"
+    case .count:
+      "SELECT (SELECT count(*) FROM item), (SELECT count(*) FROM material), (SELECT count(*) FROM state), "
+        + "(SELECT count(*) FROM blind)"
+
+    case .appendAudit: "INSERT INTO audit(sequence, body, mac) VALUES(?1, ?2, ?3)"
+    case .updateAudit: "UPDATE audit SET body = ?2, mac = ?3 WHERE sequence = ?1"
+    case .audit: "SELECT sequence, body, mac FROM audit WHERE sequence >= ?1 ORDER BY sequence LIMIT ?2"
+    case .deleteAuditBefore: "DELETE FROM audit WHERE sequence < ?1"
+    case .insertSegment: "INSERT INTO segment(number, first, previous, start) VALUES(?1, ?2, ?3, ?4)"
+    case .segments: "SELECT number, first, previous, start FROM segment ORDER BY number"
+    case .deleteSegments: "DELETE FROM segment WHERE number <= ?1"
+    case .segmentAfter: "SELECT first FROM segment WHERE number > ?1 ORDER BY number LIMIT 1"
+    }
+  }
+
+  /// The table that a wrong value is blamed on.
+  var table: StorageError.Table {
+    switch self {
+    case .header, .setHeader, .begin, .beginImmediate, .commit, .rollback: .header
+    case .slots, .insertSlot, .deleteSlot, .deleteSlots: .slot
+    case .head, .setHead: .head
+    case .material, .setMaterial, .deleteMaterial, .sumMaterials: .material
+    case .state, .setState, .deleteState, .sumStates: .state
+    case .insertBlind, .deleteBlind, .deleteBlindOfRow, .rowsOfBlind, .blindOfRow, .blinds, .sumBlinds: .blind
+    case .appendAudit, .updateAudit, .audit, .deleteAuditBefore: .audit
+    case .insertSegment, .segments, .deleteSegments, .segmentAfter: .segment
+    default: .item
+    }
+  }
+
+  private static let itemColumns =
+    "row, id, kind, primary_key, name, flags, class, generation, version, material, expires, meta"
+}

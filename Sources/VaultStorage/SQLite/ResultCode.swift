@@ -1,0 +1,47 @@
+import CSQLite
+import Glibc
+
+/// The one place where a result code of SQLite becomes an error.
+func check(_ code: Int32, _ database: OpaquePointer?) throws(StorageError) {
+  guard code != SQLITE_OK else { return }
+  throw unsafe storageError(code, database)
+}
+
+/// The error for a result code other than `SQLITE_OK`, `SQLITE_ROW` and `SQLITE_DONE`.
+func storageError(_ code: Int32, _ database: OpaquePointer?) -> StorageError {
+  switch code & 0xff {
+  case SQLITE_CONSTRAINT: unsafe constraintError(code, database)
+  case SQLITE_FULL: .full
+  case SQLITE_IOERR: unsafe ioError(code, database)
+  case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
+  case SQLITE_READONLY: .readOnly
+  case SQLITE_NOTADB: .damaged(.notADatabase)
+  case SQLITE_CORRUPT, SQLITE_FORMAT: .damaged(.page)
+  // The SQL is ours: where it does not fit or a value is of another type, the file is not what it was.
+  case SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_SCHEMA: .damaged(.schema)
+  case SQLITE_TOOBIG: .tooLarge
+  case SQLITE_CANTOPEN:
+    code == Int32(csqlite_cannot_open_symlink)
+      ? .refused(.symbolicLink) : .cannotOpen(errno: unsafe sqlite3_system_errno(database))
+  default: .unexpected(code: code)
+  }
+}
+
+/// A disk that is full shows as an I/O error where a quota or a limit of the process stops the write.
+private func ioError(_ code: Int32, _ database: OpaquePointer?) -> StorageError {
+  let number = unsafe sqlite3_system_errno(database)
+  return [ENOSPC, EDQUOT, EFBIG].contains(number) ? .full : .io(code: code, errno: number)
+}
+
+private func constraintError(_ code: Int32, _ database: OpaquePointer?) -> StorageError {
+  let kinds = [csqlite_constraint_unique, csqlite_constraint_primary_key, csqlite_constraint_row]
+  guard kinds.contains(Int(code)), let text = unsafe sqlite3_errmsg(database) else {
+    return .unexpected(code: code)
+  }
+  return switch unsafe String(cString: text).split(separator: ".").last {
+  case "primary_key": .duplicate(.primaryKey)
+  case "name": .duplicate(.name)
+  case "id": .duplicate(.id)
+  default: .duplicate(.row)
+  }
+}

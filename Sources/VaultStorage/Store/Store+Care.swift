@@ -1,0 +1,40 @@
+import CSQLite
+
+extension Store {
+  /// The version of the SQLite library in use, `3.40.1`.
+  package static var sqliteVersion: String { unsafe String(cString: sqlite3_libversion()) }
+
+  /// Moves the log into the file; with `truncate` the log is emptied, so that deleted rows are in neither.
+  ///
+  /// - Returns: False when a reader or writer elsewhere prevents it.
+  /// - Precondition: No transaction is open.
+  package mutating func checkpoint(truncate: Bool) throws(StorageError) -> Bool {
+    precondition(!isInTransaction, "Store.checkpoint: a transaction is open")
+    guard !isReadOnly else { throw .readOnly }
+    return try connection.checkpoint(truncate: truncate)
+  }
+
+  /// What is wrong with the file's pages and indexes; empty when nothing is. Reads the whole file.
+  ///
+  /// `progress` is called about every millisecond of work; when it returns false the check ends with what it has.
+  package mutating func integrityCheck(
+    progress: (() -> Bool)? = nil
+  ) throws(StorageError) -> [String] {
+    try connection.integrityCheck(progress: progress)
+  }
+
+  /// Writes a copy without free pages to a new file at `path`, mode 0600. It has no log beside it.
+  ///
+  /// - Throws: ``StorageError/alreadyExists``; nothing is left of a copy that could not be finished.
+  /// - Precondition: No transaction is open.
+  package mutating func vacuumInto(_ path: String) throws(StorageError) {
+    precondition(!isInTransaction, "Store.vacuumInto: a transaction is open")
+    let place = try VaultPath.locate(path)
+    try place.checkFolder()
+    try place.makeEmptyFile(place.name)
+    do throws(StorageError) { try connection.copy(into: place.full) } catch {
+      place.remove(place.name)
+      throw error
+    }
+  }
+}

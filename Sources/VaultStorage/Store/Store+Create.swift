@@ -1,0 +1,44 @@
+import Glibc
+
+extension Store {
+  /// Makes a vault at `path` with the rows that `body` writes, and opens it.
+  ///
+  /// The vault appears under its name complete and durable, or not at all. Folders that are missing are made, 0700;
+  /// the file is 0600. `body` runs inside the one write transaction that makes the schema.
+  /// - Throws: ``StorageError/alreadyExists`` when anything lies at the path, also a link or a forgotten `-wal`;
+  ///   ``StorageError/busy`` when another process is making a vault there; what `body` throws. Nothing is left then.
+  package static func create<E: StorageFailure>(
+    at path: String, _ body: (inout Store) throws(E) -> Void
+  ) throws(E) -> Store {
+    let new = try E.from { () throws(StorageError) in try NewVaultPlace.prepare(path) }
+    do throws(E) {
+      try fill(new.place.path(of: new.temporaryName), body)
+      try E.from { () throws(StorageError) in try new.publish() }
+    } catch {
+      new.abandon()
+      throw error
+    }
+    return try E.from { () throws(StorageError) in try open(at: path, access: .readWrite) }
+  }
+
+  /// Makes the schema and the first rows in one transaction, and leaves one file with an empty log.
+  private static func fill<E: StorageFailure>(
+    _ path: String, _ body: (inout Store) throws(E) -> Void
+  ) throws(E) {
+    var store = try E.from { () throws(StorageError) in try empty(path) }
+    try store.write { store throws(E) in
+      try E.from { () throws(StorageError) in try store.connection.execute(Schema.creation) }
+      try body(&store)
+    }
+    try E.from { () throws(StorageError) in
+      guard try store.checkpoint(truncate: true) else { throw .busy }
+    }
+  }
+
+  private static func empty(_ path: String) throws(StorageError) -> Store {
+    let connection = try Connection.open(path, .readWrite)
+    try connection.execute("PRAGMA page_size=\(Schema.pageSize); PRAGMA encoding='UTF-8'")
+    try connection.useLog()
+    return Store(path: path, isReadOnly: false, fileIdentity: 0, connection: connection)
+  }
+}

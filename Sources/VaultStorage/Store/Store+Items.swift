@@ -1,0 +1,120 @@
+extension Store {
+  package mutating func item(row number: Int64) throws(StorageError) -> ItemRow? {
+    try item(.itemByRow) { row throws(StorageError) in try row.bind(number, at: 1) }
+  }
+
+  package mutating func item(id: [UInt8]) throws(StorageError) -> ItemRow? {
+    try item(.itemByID) { row throws(StorageError) in try row.bind(id, at: 1) }
+  }
+
+  package mutating func item(name: [UInt8]) throws(StorageError) -> ItemRow? {
+    try item(.itemByName) { row throws(StorageError) in try row.bind(name, at: 1) }
+  }
+
+  package mutating func item(primaryKey: [UInt8]) throws(StorageError) -> ItemRow? {
+    try item(.itemByPrimaryKey) { row throws(StorageError) in try row.bind(primaryKey, at: 1) }
+  }
+
+  /// - Throws: ``StorageError/duplicate(_:)`` naming the column that is taken; nothing is written then.
+  package mutating func insertItem(_ item: ItemRow) throws(StorageError) {
+    try change(.insertItem) { row throws(StorageError) in try row.bind(item) }
+  }
+
+  /// Writes all columns of the row `item.row`.
+  ///
+  /// - Returns: False when there is no such row.
+  /// - Throws: ``StorageError/duplicate(_:)`` naming the column that is taken; nothing is written then.
+  @discardableResult
+  package mutating func updateItem(_ item: ItemRow) throws(StorageError) -> Bool {
+    try change(.updateItem) { row throws(StorageError) in try row.bind(item) } > 0
+  }
+
+  /// Deletes the row of `item` only; material, state and blind values have calls of their own.
+  ///
+  /// - Returns: False when there was none.
+  @discardableResult
+  package mutating func deleteItem(row number: Int64) throws(StorageError) -> Bool {
+    try change(.deleteItem) { row throws(StorageError) in try row.bind(number, at: 1) } > 0
+  }
+
+  /// Lends the items after row `row`, at most `limit`, in ascending row until `body` returns false.
+  package mutating func forEachItem<E: StorageFailure>(
+    after number: Int64 = 0, limit: Int? = nil, _ body: (ItemRow) throws(E) -> Bool
+  ) throws(E) {
+    try run(.items) { row throws(E) in
+      try E.from { () throws(StorageError) in
+        try row.bind(number, at: 1)
+        try row.bind(limit ?? -1, at: 2)
+      }
+      while let item = try E.from({ () throws(StorageError) in try row.step() ? try ItemRow(row) : nil }) {
+        guard try body(item) else { return }
+      }
+    }
+  }
+
+  /// The rows of the items that expired before `time`, in milliseconds since 1970. Reads the whole table.
+  package mutating func expired(before time: Int64) throws(StorageError) -> [Int64] {
+    try run(.expired) { row throws(StorageError) in
+      try row.bind(time, at: 1)
+      return try row.integers()
+    }
+  }
+
+  private mutating func item(
+    _ query: Query, _ bind: (borrowing Cursor) throws(StorageError) -> Void
+  ) throws(StorageError) -> ItemRow? {
+    try run(query) { row throws(StorageError) in
+      try bind(row)
+      return try row.step() ? try ItemRow(row) : nil
+    }
+  }
+}
+
+extension Cursor {
+  /// Column 0 of all rows.
+  func integers() throws(StorageError) -> [Int64] {
+    var all: [Int64] = []
+    while try step() { all.append(try integer(0)) }
+    return all
+  }
+
+  fileprivate func bind(_ item: ItemRow) throws(StorageError) {
+    try bind(item.row, at: 1)
+    try bind(item.id, at: 2)
+    try bind(item.kind, at: 3)
+    try bind(item.primaryKey, at: 4)
+    try bind(item.name, at: 5)
+    try bind(item.flags, at: 6)
+    try bind(item.class, at: 7)
+    try bind(item.generation, at: 8)
+    try bind(item.version, at: 9)
+    try bind(item.material, at: 10)
+    try bind(item.expires, at: 11)
+    try bind(item.meta, at: 12)
+  }
+}
+
+extension ItemRow {
+  fileprivate init(_ row: borrowing Cursor) throws(StorageError) {
+    self.row = try row.integer(0)
+    guard self.row > 0 else { throw row.damage }
+    id = try row.bytes(1, count: 16)
+    kind = try row.integer(2)
+    primaryKey = try row.bytes(3, count: 16)
+    name = row.isNull(4) ? nil : try row.bytes(4, count: 16)
+    flags = try row.integer(5)
+    `class` = try row.integer(6)
+    generation = try row.integer(7)
+    version = try row.integer(8)
+    material = try row.integer(9)
+    expires = row.isNull(10) ? nil : try row.integer(10)
+    meta = try row.bytes(11)
+  }
+}
+
+extension StorageFailure {
+  /// Runs `body`, whose error becomes one of this type.
+  static func from<R: ~Copyable>(_ body: () throws(StorageError) -> R) throws(Self) -> R {
+    do throws(StorageError) { return try body() } catch { throw Self(error) }
+  }
+}

@@ -1,0 +1,110 @@
+extension Store {
+  // MARK: - Material
+
+  package mutating func material(row number: Int64) throws(StorageError) -> MaterialRow? {
+    try run(.material) { row throws(StorageError) in
+      try row.bind(number, at: 1)
+      return try row.step() ? MaterialRow(keys: try row.bytes(0), secret: try row.bytes(1)) : nil
+    }
+  }
+
+  /// Inserts the row or writes it anew.
+  package mutating func setMaterial(_ material: MaterialRow, row number: Int64) throws(StorageError) {
+    try change(.setMaterial) { row throws(StorageError) in
+      try row.bind(number, at: 1)
+      try row.bind(material.keys, at: 2)
+      try row.bind(material.secret, at: 3)
+    }
+  }
+
+  /// - Returns: False when there was none.
+  @discardableResult
+  package mutating func deleteMaterial(row number: Int64) throws(StorageError) -> Bool {
+    try change(.deleteMaterial) { row throws(StorageError) in try row.bind(number, at: 1) } > 0
+  }
+
+  // MARK: - State
+
+  package mutating func state(row number: Int64) throws(StorageError) -> StateRow? {
+    try run(.state) { row throws(StorageError) in
+      try row.bind(number, at: 1)
+      return try row.step() ? StateRow(revision: try row.integer(0), body: try row.bytes(1)) : nil
+    }
+  }
+
+  /// Inserts the row or writes it anew.
+  package mutating func setState(_ state: StateRow, row number: Int64) throws(StorageError) {
+    try change(.setState) { row throws(StorageError) in
+      try row.bind(number, at: 1)
+      try row.bind(state.revision, at: 2)
+      try row.bind(state.body, at: 3)
+    }
+  }
+
+  /// - Returns: False when there was none.
+  @discardableResult
+  package mutating func deleteState(row number: Int64) throws(StorageError) -> Bool {
+    try change(.deleteState) { row throws(StorageError) in try row.bind(number, at: 1) } > 0
+  }
+
+  // MARK: - Blind index
+
+  /// Does nothing when the pair is there already.
+  ///
+  /// - Returns: False when it was.
+  @discardableResult
+  package mutating func insertBlind(value: [UInt8], row number: Int64) throws(StorageError) -> Bool {
+    try change(.insertBlind) { row throws(StorageError) in
+      try row.bind(value, at: 1)
+      try row.bind(number, at: 2)
+    } > 0
+  }
+
+  /// - Returns: False when there was none.
+  @discardableResult
+  package mutating func deleteBlind(value: [UInt8], row number: Int64) throws(StorageError) -> Bool {
+    try change(.deleteBlind) { row throws(StorageError) in
+      try row.bind(value, at: 1)
+      try row.bind(number, at: 2)
+    } > 0
+  }
+
+  /// Deletes all values of a row. Reads the whole table.
+  ///
+  /// - Returns: How many there were.
+  @discardableResult
+  package mutating func deleteBlind(row number: Int64) throws(StorageError) -> Int {
+    try change(.deleteBlindOfRow) { row throws(StorageError) in try row.bind(number, at: 1) }
+  }
+
+  /// The rows that have `value`, ascending.
+  package mutating func rows(blind value: [UInt8]) throws(StorageError) -> [Int64] {
+    try run(.rowsOfBlind) { row throws(StorageError) in
+      try row.bind(value, at: 1)
+      return try row.integers()
+    }
+  }
+
+  /// The values of a row, ascending. Reads the whole table.
+  package mutating func blindValues(row number: Int64) throws(StorageError) -> [[UInt8]] {
+    try run(.blindOfRow) { row throws(StorageError) in
+      try row.bind(number, at: 1)
+      var values: [[UInt8]] = []
+      while try row.step() { values.append(try row.bytes(0, count: 16)) }
+      return values
+    }
+  }
+
+  /// Lends every pair in ascending value, then row, until `body` returns false.
+  package mutating func forEachBlind<E: StorageFailure>(
+    _ body: (_ value: [UInt8], _ row: Int64) throws(E) -> Bool
+  ) throws(E) {
+    try run(.blinds) { row throws(E) in
+      while try E.from({ () throws(StorageError) in try row.step() }) {
+        let value = try E.from { () throws(StorageError) in try row.bytes(0, count: 16) }
+        let number: Int64 = try E.from { () throws(StorageError) in try row.integer(1) }
+        guard try body(value, number) else { return }
+      }
+    }
+  }
+}

@@ -1,0 +1,34 @@
+extension Store {
+  /// Opens the vault at `path`, after its place, owner, mode and schema have been checked. Makes nothing.
+  ///
+  /// Where medium, file or folder cannot be written, the store is read-only whatever `access` asks for.
+  /// - Throws: ``StorageError/missing``, ``StorageError/refused(_:)``, ``StorageError/damaged(_:)``,
+  ///   ``StorageError/newerFormat(version:)``, ``StorageError/busy``, ``StorageError/readOnly`` when a log lies
+  ///   beside a file on a medium that cannot be written, so that it cannot be read either.
+  package static func open(at path: String, access: Access) throws(StorageError) -> Store {
+    let place = try VaultPath.locate(path)
+    try place.checkFolder()
+    let before = try place.checkFile()
+    let mode = try mode(of: place, access)
+    let connection = try Connection.open(place.full, mode)
+    do throws(StorageError) { try Schema.check(connection) } catch {
+      if case .cannotOpen = error, mode == .readOnlyMedium { throw .readOnly }
+      throw error
+    }
+    if mode == .readWrite { try connection.useLog() }
+    // Restored or replaced while we opened it: what was checked is not what was opened.
+    guard let after = try place.status(of: place.name), after.inode == before.inode else { throw .busy }
+    return Store(
+      path: place.full, isReadOnly: mode != .readWrite, fileIdentity: after.inode, connection: connection)
+  }
+
+  private static func mode(
+    of place: borrowing VaultPath, _ access: Access
+  ) throws(StorageError) -> Connection.Mode {
+    if place.isWritable("."), place.isWritable(place.name) {
+      return access == .readWrite ? .readWrite : .readOnly
+    }
+    let log = try place.status(of: place.name + "-wal")
+    return (log?.byteCount ?? 0) == 0 ? .immutable : .readOnlyMedium
+  }
+}
