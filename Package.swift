@@ -51,7 +51,7 @@ let package = Package(
     // The SQLite file: connection, schema, records. Knows bytes, no keys.
     room("VaultStorage", on: ["CLinux", "CSQLite"]),
     // The vault: items, keys, access, sealing, protectors, audit.
-    room("VaultKit", on: ["SecretMemory", "VaultCrypto", "VaultStorage", "CLinux"]),
+    room("VaultKit", on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage"]),
     // People: terminal prompts (later PAM, pinentry, fprintd).
     room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux"]),
     // Authenticator components on top of the vault.
@@ -80,9 +80,7 @@ let package = Package(
       on: ["AuthenticatorKit", "OneTimePassword", "VaultKit", "VaultTestKit", "SecretMemory"]),
     tests(
       of: "VaultCommandsTests",
-      on: [
-        "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit", "AuthenticatorKit", "SecretMemory",
-      ]),
+      on: ["VaultCommands", "VaultKit", "VaultTestKit", "AuthenticatorKit", "SecretMemory"]),
     tests(of: "LayeringTests", on: []),
     tests(of: "TortureTests", on: ["VaultKit", "VaultTestKit", "SecretMemory"]),
   ]

@@ -1,4 +1,1 @@
-import VaultCommands
-
-if CommandLine.arguments.dropFirst().first == "generate-man" { writeManualPages() }
-VaultControl.main(in: .real)
+print("vaultctl")

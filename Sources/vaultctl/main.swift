@@ -1,3 +1,1 @@
-import VaultCommands
-
-VaultControl.main(in: .real)
+print("vaultctl")

@@ -1,0 +1,35 @@
+/// When an item can be opened at all.
+///
+/// Enforced by key derivation: the data key is sealed under the class key of this accessibility.
+public enum Accessibility: UInt8, Sendable, CaseIterable {
+  /// While the vault is unlocked. With a passcode set its class key opens with what the person types.
+  case whenUnlocked = 1
+  /// Also while the vault is locked: the device key alone opens it. The name is Apple's.
+  case afterFirstUnlock = 2
+  /// As `whenUnlocked`, only on this device, and destroyed for good when the passcode is removed.
+  case whenPasscodeSet = 3
+}
+
+/// The access control of an item. Its canonical bytes are associated data of every seal of the item.
+public struct AccessControl: Sendable, Equatable {
+  /// When the item can be opened at all.
+  public let accessibility: Accessibility
+  /// Whether the item stays out of backups; always so for `whenPasscodeSet`. Enforced: its class key hangs on this device's key.
+  public let thisDeviceOnly: Bool
+  /// The constraint word with Apple's bit numbers; 0 without constraint.
+  package let word: UInt32
+
+  /// An access control without constraints.
+  public init(_ accessibility: Accessibility = .whenUnlocked, thisDeviceOnly: Bool = false) {
+    self.init(accessibility: accessibility, thisDeviceOnly: thisDeviceOnly, word: 0)
+  }
+
+  init(accessibility: Accessibility, thisDeviceOnly: Bool, word: UInt32) {
+    self.accessibility = accessibility
+    self.thisDeviceOnly = thisDeviceOnly || accessibility == .whenPasscodeSet
+    self.word = word
+  }
+
+  /// The number of the class key that seals the item's data key.
+  var classNumber: UInt8 { accessibility.rawValue | (thisDeviceOnly ? 0x80 : 0) }
+}

@@ -1,0 +1,134 @@
+import VaultStorage
+
+/// What was done. An open registry; numbers of section 9.
+public struct AuditOperation: RawRepresentable, Hashable, Sendable {
+  /// The number or word in the file.
+  public let rawValue: UInt16
+  /// A value of this number or word.
+  public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  /// The vault was created.
+  public static let vaultCreated = AuditOperation(rawValue: 1)
+  /// The vault was unlocked, or someone tried.
+  public static let unlocked = AuditOperation(rawValue: 2)
+  /// A passcode was set.
+  public static let passcodeSet = AuditOperation(rawValue: 4)
+  /// The passcode was changed.
+  public static let passcodeChanged = AuditOperation(rawValue: 5)
+  /// The passcode was removed.
+  public static let passcodeRemoved = AuditOperation(rawValue: 6)
+  /// A recovery code was made.
+  public static let recoveryCodeMade = AuditOperation(rawValue: 7)
+  /// The recovery code was used.
+  public static let recoveryUsed = AuditOperation(rawValue: 8)
+  /// An item was added.
+  public static let itemAdded = AuditOperation(rawValue: 9)
+  /// An item's secret was read.
+  public static let itemRead = AuditOperation(rawValue: 10)
+  /// An item was changed.
+  public static let itemUpdated = AuditOperation(rawValue: 11)
+  /// An item was deleted.
+  public static let itemDeleted = AuditOperation(rawValue: 12)
+  /// A one-time code was generated.
+  public static let codeGenerated = AuditOperation(rawValue: 13)
+  /// A one-time code was verified.
+  public static let codeVerified = AuditOperation(rawValue: 14)
+  /// A counter was resynchronised.
+  public static let resynchronized = AuditOperation(rawValue: 15)
+  /// A counter was set by hand.
+  public static let counterSet = AuditOperation(rawValue: 16)
+  /// A secret was exported.
+  public static let exported = AuditOperation(rawValue: 18)
+  /// The keys were rotated.
+  public static let rotated = AuditOperation(rawValue: 22)
+  /// The vault was verified.
+  public static let verified = AuditOperation(rawValue: 24)
+  /// Access was denied.
+  public static let accessDenied = AuditOperation(rawValue: 26)
+  /// The file was found to be a copy.
+  public static let copyDetected = AuditOperation(rawValue: 37)
+  /// An expired item was purged.
+  public static let expiredPurged = AuditOperation(rawValue: 38)
+
+  /// The word for it in listings and JSON, or its number.
+  public var name: String { Self.names[rawValue] ?? String(rawValue) }
+
+  private static let names: [UInt16: String] = [
+    1: "vaultCreated", 2: "unlocked", 3: "locked", 4: "passcodeSet", 5: "passcodeChanged",
+    6: "passcodeRemoved", 7: "recoveryCodeMade", 8: "recoveryUsed", 9: "itemAdded", 10: "itemRead",
+    11: "itemUpdated", 12: "itemDeleted", 13: "codeGenerated", 14: "codeVerified", 15: "resynchronized",
+    16: "counterSet", 17: "keySigned", 18: "exported", 19: "imported", 20: "backedUp", 21: "restored",
+    22: "rotated", 23: "purged", 24: "verified", 25: "promptShown", 26: "accessDenied", 27: "pinChanged",
+    28: "pinVerified", 29: "pinUnlocked", 30: "memberEnrolled", 31: "memberRemoved", 32: "tokenStored",
+    33: "tokenTaken", 34: "tokenRevoked", 35: "consentRequested", 36: "consentConfirmed",
+    37: "copyDetected", 38: "expiredPurged",
+  ]
+}
+
+/// One entry of the audit log.
+public struct AuditEntry: Sendable {
+  /// Its place in the log, from 1.
+  public let sequence: UInt64
+  /// The wall clock.
+  public let time: Instant
+  /// Milliseconds since boot.
+  public let bootMilliseconds: UInt64
+  /// The user id of the process.
+  public let user: UInt32
+  /// The process id.
+  public let process: UInt32
+  /// The executable, cut at 255 bytes.
+  public let executable: String
+  /// What was done.
+  public let operation: AuditOperation
+  /// The item, where there is one.
+  public let item: ItemID?
+  /// The item's kind.
+  public let itemKind: ItemKind?
+  /// 0 for success, else the exit code of `vaultctl` for the failure.
+  public let result: UInt16
+  /// A detail for people, such as the name of a deleted item.
+  public let detail: String?
+
+  init(sequence: UInt64, record: Record) throws(VaultError) {
+    guard let time = try? record.i64(1), let boot = try? record.u64(2), let user = try? record.u32(4),
+      let process = try? record.u32(5), let operation = try? record.u16(7), let result = try? record.u16(10)
+    else { throw VaultError(.damaged, "an audit entry is not readable") }
+    self.sequence = sequence
+    self.time = Instant(milliseconds: time)
+    bootMilliseconds = boot
+    self.user = user
+    self.process = process
+    executable = record[6].flatMap { String(attributeBytes: $0) } ?? ""
+    self.operation = AuditOperation(rawValue: operation)
+    item = record[8].flatMap { ItemID($0) }
+    itemKind = (try? record.u32(9)).map { ItemKind(rawValue: $0) }
+    self.result = result
+    detail = record[11].flatMap { String(attributeBytes: $0) }
+  }
+}
+
+/// What is logged of one operation; clocks and caller are added when it is written.
+struct AuditNote: Sendable {
+  var operation: AuditOperation
+  var item: ItemID?
+  var kind: ItemKind?
+  var result: UInt16 = 0
+  var detail: String?
+
+  func record(_ environment: VaultEnvironment) -> Record {
+    var record = Record()
+    record.set(1, i64: environment.clock.now().milliseconds)
+    record.set(2, u64: environment.clock.bootMilliseconds())
+    if let boot = environment.clock.bootID() { record[3] = boot }
+    record.set(4, u32: environment.caller.user)
+    record.set(5, u32: environment.caller.process)
+    record[6] = Array(environment.caller.executable.utf8.prefix(255))
+    record.set(7, u16: operation.rawValue)
+    if let item { record[8] = item.bytes }
+    if let kind { record.set(9, u32: kind.rawValue) }
+    record.set(10, u16: result)
+    if let detail { record[11] = Array(detail.utf8.prefix(255)) }
+    return record
+  }
+}

@@ -1,0 +1,141 @@
+import VaultCrypto
+import VaultStorage
+
+/// The public parameters of a vault (section 5). Fields unknown to this version are kept.
+struct Header: Sendable, Equatable {
+  private(set) var record: Record
+
+  init(vault: VaultID, created: Instant, protector: ProtectorKind, key: DeviceKeyID) {
+    record = Record()
+    record.set(1, u16: 1)
+    record[2] = vault.bytes
+    record.set(3, i64: created.milliseconds)
+    record.set(4, u64: 1)
+    record.set(5, u8: 1)
+    record[6] = []
+    record.set(7, u32: 1)
+    record.set(9, u8: protector.rawValue)
+    record[10] = key.bytes
+  }
+
+  init(decoding bytes: [UInt8]) throws(VaultError) {
+    guard let record = try? Record(decoding: bytes), let format = try? record.u16(1) else {
+      throw Self.unreadable
+    }
+    guard format == 1, record[6] == [], (try? record.u8(5)) == 1 else {
+      throw VaultError(
+        .newerFormat, "the vault was written by a newer version of this program", hint: "update this program")
+    }
+    self.record = record
+    guard record[2].flatMap(VaultID.init) != nil, (try? record.i64(3)) != nil, (try? record.u64(4)) != nil,
+      (try? record.u32(7)) != nil, record[10].flatMap(DeviceKeyID.init) != nil
+    else { throw Self.unreadable }
+    guard (try? record.u8(9)).flatMap(ProtectorKind.init) != nil else {
+      throw VaultError(
+        .unsupported, "the vault's device key is kept by a protector this version does not know")
+    }
+  }
+
+  var vault: VaultID { VaultID(record[2]!)! }
+  var created: Instant { Instant(milliseconds: (try? record.i64(3)) ?? 0) }
+  var generation: UInt32 { (try? record.u32(7)) ?? 0 }
+  var previousGeneration: UInt32? { try? record.u32(8) }
+  var isCheap: Bool { (try? record.u8(17)) == 1 }
+  var isBackup: Bool { record[18] != nil }
+
+  /// +1 with every change of slots, factors, generation, protector.
+  var config: UInt64 {
+    get { (try? record.u64(4)) ?? 0 }
+    set { record.set(4, u64: newValue) }
+  }
+  var protector: ProtectorKind {
+    get { (try? record.u8(9)).flatMap(ProtectorKind.init)! }
+    set { record.set(9, u8: newValue.rawValue) }
+  }
+  var deviceKey: DeviceKeyID {
+    get { DeviceKeyID(record[10]!)! }
+    set { record[10] = newValue.bytes }
+  }
+  var recoveryKey: [UInt8]? {
+    get { record[12] }
+    set { record[12] = newValue }
+  }
+  var factorMAC: [UInt8]? {
+    get { record[16] }
+    set { record[16] = newValue }
+  }
+  mutating func markCheap() { record.set(17, u8: 1) }
+
+  /// How the passcode becomes a key; `nil` while none is set.
+  func passcodeDerivation() throws(VaultError) -> KeyDerivation? {
+    guard let bytes = record[11] else { return nil }
+    return try KeyDerivation(decoding: bytes)
+  }
+  var hasPasscode: Bool { record[11] != nil }
+  mutating func setPasscodeDerivation(_ derivation: KeyDerivation?) { record[11] = derivation?.encoded }
+
+  /// The public halves of the factors by number.
+  var factors: [Factor: [UInt8]] {
+    get {
+      let bytes = record[13] ?? []
+      var factors: [Factor: [UInt8]] = [:]
+      for start in stride(from: 0, to: bytes.count - 35, by: 36) {
+        let number: UInt32 = bytes.bigEndian(at: start)
+        factors[Factor(rawValue: number)] = Array(bytes[start + 4..<start + 36])
+      }
+      return factors
+    }
+    set {
+      record[13] = newValue.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap { factor, key in
+        var number = [UInt8](repeating: 0, count: 4)
+        number.setBigEndian(factor.rawValue, at: 0)
+        return number + key
+      }
+    }
+  }
+  var factorBytes: [UInt8] { record[13] ?? [] }
+
+  /// What the header MAC covers: the body and every byte of every slot.
+  func authenticatedBytes(with slots: [SlotRow]) -> [UInt8] {
+    var whole = Record()
+    whole[1] = record.encoded
+    whole[2] =
+      Record.list(
+        slots.sorted { $0.id < $1.id }.map { slot in
+          var fields = Record()
+          fields.set(1, u64: UInt64(bitPattern: slot.id))
+          fields.set(2, u8: slot.kind)
+          fields.set(3, u32: slot.subject)
+          fields.set(4, u32: slot.generation)
+          fields.set(5, u8: slot.opener)
+          fields[6] = slot.openerID
+          fields[7] = slot.body
+          return fields.encoded
+        }
+      ).encoded
+    return whole.encoded
+  }
+
+  private static var unreadable: VaultError {
+    VaultError(.damaged, "the vault's header is not readable", hint: "restore from a backup")
+  }
+}
+
+/// A factor: an X25519 pair whose public half lies in the header (section 5).
+struct Factor: RawRepresentable, Hashable, Sendable {
+  let rawValue: UInt32
+  static let passcode = Factor(rawValue: 0x0100_0000)
+  static let presence = Factor(rawValue: 0x0200_0000)
+  static let any = Factor(rawValue: 0x0300_0000)
+  static let audit = Factor(rawValue: 0x0500_0000)
+}
+
+/// Who keeps the device key.
+public enum ProtectorKind: UInt8, Sendable {
+  /// A file of mode 0600 outside the vault's folder.
+  case file = 1
+  /// The desktop's Secret Service.
+  case secretService = 2
+  /// A TPM 2.0.
+  case tpm = 3
+}

@@ -1,0 +1,195 @@
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+/// A change of header and slots, prepared and then written in one transaction.
+struct KeyChange {
+  var header: Header
+  private(set) var slots: [SlotRow]
+  let keys: GenerationKeys
+  let random: any RandomSource
+
+  private var seal: SlotSeal { SlotSeal(vault: header.vault, random: random) }
+
+  init(header: Header, slots: [SlotRow], keys: GenerationKeys, random: any RandomSource) {
+    self.header = header
+    self.slots = slots
+    self.keys = keys
+    self.random = random
+  }
+
+  // MARK: Roots
+
+  /// Root key and this-device root key for a device key, which becomes the header's.
+  mutating func setDeviceKey(_ key: borrowing DeviceKey) throws(VaultError) {
+    slots.removeAll { $0.opener == SlotOpener.deviceKey.rawValue }
+    header.deviceKey = key.id
+    let root = SlotAddress(
+      .root, generation: keys.generation, opener: .deviceKey, openerID: key.id.bytes)
+    put(root, try seal.seal(keys.root, at: root, under: key.bytes))
+    if let deviceRoot = keys.deviceRoot {
+      let address = SlotAddress(
+        .deviceRoot, generation: keys.generation, opener: .deviceKey, openerID: key.id.bytes)
+      put(address, try seal.seal(deviceRoot.key, at: address, under: key.bytes))
+    }
+  }
+
+  /// A second opener of the root key; only the public half stays.
+  mutating func setRecovery(_ code: borrowing RecoveryCode) throws(VaultError) {
+    let publicKey = try code.publicKey()
+    header.recoveryKey = publicKey
+    let address = SlotAddress(.root, generation: keys.generation, opener: .recovery)
+    let body = try RecoveryCode.sealRoot(
+      keys.root, for: publicKey, at: address, vault: header.vault, random: random)
+    put(address, body)
+  }
+
+  // MARK: Classes and factors without a passcode
+
+  /// The class keys and the audit factor of a new vault.
+  mutating func makeClasses() throws(VaultError) {
+    for number: UInt8 in [1, 2, 0x81, 0x82] { try putBase(.classKey, UInt32(number), try freshKey()) }
+    let audit = try freshPair()
+    header.factors[.audit] = audit.publicKey
+    try putBase(.factor, Factor.audit.rawValue, audit.privateKey)
+  }
+
+  // MARK: Passcode
+
+  /// Puts the unlocked classes and the audit factor behind a passcode and makes what needs one.
+  mutating func setPasscode(_ passcode: borrowing PasscodeKeys) throws(VaultError) {
+    let unlocked = StoredKey(try openBase(.classKey, 1))
+    for (kind, subject) in Self.behindPasscode {
+      try putUnlock(kind, subject, try openBase(kind, subject), passcode)
+      remove(kind, subject, .base)
+    }
+    try putUnlock(.classKey, 0x83, try freshKey(), passcode)
+    for factor in [Factor.passcode, .presence, .any] {
+      let pair = try freshPair()
+      header.factors[factor] = pair.publicKey
+      let address = factorAddress(factor, .prompt)
+      let body = try sealed(pair.privateKey, address, inside: passcode.prompt, passcode.derivation)
+      put(address, body)
+    }
+    header.setPasscodeDerivation(passcode.derivation)
+    header.factorMAC = factorMAC(header, unlocked)
+  }
+
+  /// Seals everything that the old passcode opens for the new one. Touches no item.
+  mutating func changePasscode(from old: borrowing PasscodeKeys, to new: borrowing PasscodeKeys)
+    throws(VaultError)
+  {
+    for slot in slots {
+      guard let address = SlotAddress(slot) else { continue }
+      switch address.opener {
+      case .unlock:
+        let key = try open(slot, address, inside: old.unlock, old.derivation)
+        put(address, try sealed(key, address, inside: new.unlock, new.derivation))
+      case .prompt:
+        let key = try open(slot, address, inside: old.prompt, old.derivation)
+        put(address, try sealed(key, address, inside: new.prompt, new.derivation))
+      default: continue
+      }
+    }
+    header.setPasscodeDerivation(new.derivation)
+  }
+
+  /// Takes the passcode away: what it alone opened is gone for good.
+  mutating func removePasscode(_ old: borrowing PasscodeKeys) throws(VaultError) {
+    for (kind, subject) in Self.behindPasscode {
+      let address = SlotAddress(kind, subject: subject, generation: keys.generation, opener: .unlock)
+      let key = try open(try slot(address), address, inside: old.unlock, old.derivation)
+      try putBase(kind, subject, key)
+    }
+    slots.removeAll { $0.opener == SlotOpener.unlock.rawValue || $0.opener == SlotOpener.prompt.rawValue }
+    for factor in header.factors.keys
+    where !slots.contains(where: { $0.kind == SlotKind.factor.rawValue && $0.subject == factor.rawValue }) {
+      header.factors[factor] = nil
+    }
+    header.setPasscodeDerivation(nil)
+    header.factorMAC = nil
+  }
+
+  private static let behindPasscode: [(SlotKind, UInt32)] = [
+    (.classKey, 1), (.classKey, 0x81), (.factor, Factor.audit.rawValue),
+  ]
+
+  // MARK: Single slots
+
+  private mutating func putBase(_ kind: SlotKind, _ subject: UInt32, _ key: borrowing SecretBytes)
+    throws(VaultError)
+  {
+    let address = SlotAddress(kind, subject: subject, generation: keys.generation, opener: .base)
+    put(
+      address,
+      try layered(address) { outer throws(VaultError) in try seal.seal(key, at: address, under: outer) })
+  }
+
+  private mutating func putUnlock(
+    _ kind: SlotKind, _ subject: UInt32, _ key: borrowing SecretBytes, _ passcode: borrowing PasscodeKeys
+  ) throws(VaultError) {
+    let address = SlotAddress(kind, subject: subject, generation: keys.generation, opener: .unlock)
+    put(address, try sealed(key, address, inside: passcode.unlock, passcode.derivation))
+  }
+
+  private func sealed(
+    _ key: borrowing SecretBytes, _ address: SlotAddress, inside inner: borrowing SecretBytes,
+    _ derivation: KeyDerivation
+  ) throws(VaultError) -> [UInt8] {
+    try layered(address) { outer throws(VaultError) in
+      try seal.seal(key, at: address, under: outer, inside: inner, derivation: derivation)
+    }
+  }
+
+  private func open(
+    _ slot: SlotRow, _ address: SlotAddress, inside inner: borrowing SecretBytes, _ derivation: KeyDerivation
+  ) throws(VaultError) -> SecretBytes {
+    try layered(address) { outer throws(VaultError) in
+      try crypto { () throws(CryptoError) in
+        try seal.open(slot, at: address, under: outer, inside: inner, derivation: derivation)
+      }
+    }
+  }
+
+  private func openBase(_ kind: SlotKind, _ subject: UInt32) throws(VaultError) -> SecretBytes {
+    let address = SlotAddress(kind, subject: subject, generation: keys.generation, opener: .base)
+    let slot = try slot(address)
+    return try layered(address) { outer throws(VaultError) in
+      try crypto { () throws(CryptoError) in try seal.open(slot, at: address, under: outer) }
+    }
+  }
+
+  private func layered<R: ~Copyable>(
+    _ address: SlotAddress, _ body: (borrowing SecretBytes) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    try keys.withSlotKey(for: address, body)
+  }
+
+  private func slot(_ address: SlotAddress) throws(VaultError) -> SlotRow {
+    guard let slot = slots.first(where: { SlotAddress($0) == address }) else {
+      throw VaultError(.damaged, "a key of the vault is missing", hint: "restore the vault from a backup")
+    }
+    return slot
+  }
+
+  private mutating func put(_ address: SlotAddress, _ body: [UInt8]) {
+    slots.removeAll { SlotAddress($0) == address }
+    slots.append(address.row(id: (slots.map(\.id).max() ?? 0) + 1, body: body))
+  }
+
+  private mutating func remove(_ kind: SlotKind, _ subject: UInt32, _ opener: SlotOpener) {
+    slots.removeAll { $0.kind == kind.rawValue && $0.subject == subject && $0.opener == opener.rawValue }
+  }
+
+  private func factorAddress(_ factor: Factor, _ opener: SlotOpener) -> SlotAddress {
+    SlotAddress(.factor, subject: factor.rawValue, generation: keys.generation, opener: opener)
+  }
+
+  private func freshKey() throws(VaultError) -> SecretBytes {
+    try crypto { () throws(CryptoError) in try random.secret(32) }
+  }
+
+  private func freshPair() throws(VaultError) -> X25519KeyPair {
+    try crypto { () throws(CryptoError) in try X25519KeyPair.generate(random: random) }
+  }
+}

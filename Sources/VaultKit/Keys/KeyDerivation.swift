@@ -1,0 +1,88 @@
+public import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+/// How a typed secret becomes a key: Argon2id with its parameters and salt, as stored (section 5, "KDF record").
+struct KeyDerivation: Sendable, Equatable {
+  let parameters: Argon2id.Parameters
+  let salt: [UInt8]
+
+  static func fresh(_ parameters: Argon2id.Parameters, random: any RandomSource) throws(VaultError) -> Self {
+    KeyDerivation(parameters: parameters, salt: try crypto { () throws(CryptoError) in try random.bytes(16) })
+  }
+
+  init(parameters: Argon2id.Parameters, salt: [UInt8]) {
+    self.parameters = parameters
+    self.salt = salt
+  }
+
+  init(decoding bytes: [UInt8]) throws(VaultError) {
+    guard let record = try? Record(decoding: bytes), (try? record.u8(1)) == 1, (try? record.u32(2)) == 0x13,
+      let memory = try? record.u32(3), let passes = try? record.u32(4), let lanes = try? record.u32(5),
+      let salt = record[6], salt.count == 16
+    else { throw VaultError(.damaged, "the vault's key derivation parameters are not readable") }
+    self.init(
+      parameters: Argon2id.Parameters(memoryKiB: memory, iterations: passes, parallelism: lanes), salt: salt)
+  }
+
+  var encoded: [UInt8] {
+    var record = Record()
+    record.set(1, u8: 1)
+    record.set(2, u32: 0x13)
+    record.set(3, u32: parameters.memoryKiB)
+    record.set(4, u32: parameters.iterations)
+    record.set(5, u32: parameters.parallelism)
+    record[6] = salt
+    return record.encoded
+  }
+
+  /// One derivation, tens of milliseconds: never inside a transaction.
+  func derive(from secret: borrowing SecretBytes, _ environment: VaultEnvironment) throws(VaultError)
+    -> SecretBytes
+  {
+    environment.derivationObserver?()
+    do throws(CryptoError) {
+      return try Argon2id.derive(
+        from: secret, salt: salt, parameters: parameters, bounds: environment.bounds)
+    } catch .parametersOutOfBounds {
+      throw VaultError(
+        .policy, "the vault's key derivation parameters are outside of what this program accepts",
+        hint: "a vault made by a test tool opens with that tool only")
+    } catch { throw VaultError(crypto: error) }
+  }
+}
+
+/// The two keys a passcode becomes. The Argon2id output itself is wiped when these are made.
+struct PasscodeKeys: ~Copyable, Sendable {
+  let unlock: SecretBytes
+  let prompt: SecretBytes
+  let derivation: KeyDerivation
+
+  init(_ passcode: borrowing Passcode, _ derivation: KeyDerivation, _ environment: VaultEnvironment)
+    throws(VaultError)
+  {
+    let root = try derivation.derive(from: passcode.bytes, environment)
+    unlock = HKDF.derive(from: root, label: Labels.unlock)
+    prompt = HKDF.derive(from: root, label: Labels.prompt)
+    self.derivation = derivation
+  }
+}
+
+/// What a person types to unlock the vault: 1–1,024 bytes without NUL, taken as they are.
+public struct Passcode: ~Copyable, Sendable {
+  let bytes: SecretBytes
+
+  /// - Throws: ``VaultError/Code/malformed`` for an empty one, a NUL, or more than 1,024 bytes.
+  public init(_ bytes: consuming SecretBytes) throws(VaultError) {
+    let isValid = bytes.expose { span in
+      guard 1...1024 ~= span.byteCount else { return false }
+      for index in 0..<span.byteCount where unsafe span.unsafeLoad(fromByteOffset: index, as: UInt8.self) == 0
+      {
+        return false
+      }
+      return true
+    }
+    guard isValid else { throw VaultError(.malformed, "a passcode is 1 to 1,024 bytes without NUL") }
+    self.bytes = bytes
+  }
+}

@@ -1,0 +1,169 @@
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+/// The opened keys of a vault, as of one `config`: header and slots were authenticated when it was made.
+struct KeyRing: ~Copyable, Sendable {
+  let header: Header
+  let slots: [SlotRow]
+  let current: GenerationKeys
+  let previous: GenerationKeys?
+  private(set) var classKeys: [ClassKeyName: StoredKey] = [:]
+  /// The private half of the audit factor, open whenever the vault is unlocked.
+  private(set) var auditKey: StoredKey?
+
+  /// The ring as a device key opens it: header MAC checked, the classes that need no passcode open.
+  init(
+    header row: HeaderRow, slots: [SlotRow], deviceKey: borrowing DeviceKey, random: any RandomSource
+  ) throws(VaultError) {
+    let header = try Header(decoding: row.body)
+    guard deviceKey.id == header.deviceKey else {
+      throw VaultError(
+        .deviceKeyWrong, "the device key is not the one this vault was last opened with",
+        hint: "name the right one with --device-key, or use the recovery code")
+    }
+    let seal = SlotSeal(vault: header.vault, random: random)
+    func stored(_ kind: SlotKind, _ generation: UInt32) throws(VaultError) -> SecretBytes {
+      let address = SlotAddress(
+        kind, generation: generation, opener: .deviceKey, openerID: header.deviceKey.bytes)
+      guard let slot = slots.first(where: { SlotAddress($0) == address }) else { throw Self.damaged }
+      return try crypto { () throws(CryptoError) in try seal.open(slot, at: address, under: deviceKey.bytes) }
+    }
+    let current = try GenerationKeys(
+      generation: header.generation, root: try stored(.root, header.generation),
+      deviceRoot: StoredKey(try stored(.deviceRoot, header.generation)))
+    var previous: GenerationKeys?
+    if let generation = header.previousGeneration {
+      previous = try GenerationKeys(
+        generation: generation, root: try stored(.root, generation),
+        deviceRoot: StoredKey(try stored(.deviceRoot, generation)))
+    }
+    try self.init(row, header, slots, current, previous, seal)
+  }
+
+  /// The ring from the recovery code: the root key alone, so this-device-only classes stay shut.
+  init(
+    header row: HeaderRow, slots: [SlotRow], recovery: borrowing RecoveryCode, random: any RandomSource
+  ) throws(VaultError) {
+    let header = try Header(decoding: row.body)
+    let address = SlotAddress(.root, generation: header.generation, opener: .recovery)
+    guard let slot = slots.first(where: { SlotAddress($0) == address }) else {
+      throw VaultError(.policy, "this vault has no recovery code")
+    }
+    let root = try recovery.openRoot(slot, at: address, vault: header.vault)
+    let keys = try GenerationKeys(generation: header.generation, root: root, deviceRoot: nil)
+    let seal = SlotSeal(vault: header.vault, random: random)
+    try self.init(row, header, slots, keys, nil, seal)
+  }
+
+  /// The ring at a later `config` of the same generation, with no device key at hand.
+  init?(reading row: HeaderRow, slots: [SlotRow], as before: borrowing KeyRing, random: any RandomSource)
+    throws(VaultError)
+  {
+    let header = try Header(decoding: row.body)
+    guard header.vault == before.header.vault, header.generation == before.current.generation,
+      header.previousGeneration == before.previous?.generation, before.current.deviceRoot != nil
+    else { return nil }
+    let seal = SlotSeal(vault: header.vault, random: random)
+    try self.init(row, header, slots, before.current, before.previous, seal)
+  }
+
+  private init(
+    _ row: HeaderRow, _ header: Header, _ slots: [SlotRow], _ current: GenerationKeys,
+    _ previous: GenerationKeys?, _ seal: SlotSeal
+  ) throws(VaultError) {
+    let mac = current.headerMAC.code(for: header.authenticatedBytes(with: slots))
+    guard isEqualInConstantTime(mac, row.mac) else { throw Self.damaged }
+    var classKeys: [ClassKeyName: StoredKey] = [:]
+    var auditKey: StoredKey?
+    for slot in slots {
+      guard let address = SlotAddress(slot), address.opener == .base,
+        let keys = [current, previous].compactMap({ $0 }).first(where: { $0.generation == address.generation }
+        ),
+        address.subject & 0x80 == 0 || keys.deviceRoot != nil
+      else { continue }
+      let key = try keys.withSlotKey(for: address) { outer throws(VaultError) in
+        try crypto { () throws(CryptoError) in try seal.open(slot, at: address, under: outer) }
+      }
+      if address.kind == .classKey {
+        classKeys[ClassKeyName(address)] = StoredKey(key)
+      } else {
+        auditKey = StoredKey(key)
+      }
+    }
+    self.header = header
+    self.slots = slots
+    self.current = current
+    self.previous = previous
+    self.classKeys = classKeys
+    self.auditKey = auditKey
+  }
+
+  /// Opens what the passcode opens.
+  ///
+  /// - Throws: `.authenticationFailed` for a wrong passcode; `.damaged` where the slots are.
+  mutating func unlock(with passcode: borrowing PasscodeKeys, random: any RandomSource) throws(VaultError) {
+    let seal = SlotSeal(vault: header.vault, random: random)
+    var opened: [(SlotAddress, StoredKey)] = []
+    for slot in slots {
+      guard let address = SlotAddress(slot), address.opener == .unlock,
+        let keys = keys(of: address.generation), address.subject & 0x80 == 0 || keys.deviceRoot != nil
+      else { continue }
+      let key = try keys.withSlotKey(for: address) { outer throws(VaultError) in
+        do throws(CryptoError) {
+          return try seal.open(
+            slot, at: address, under: outer, inside: passcode.unlock, derivation: passcode.derivation)
+        } catch .commitmentMismatch {
+          throw VaultError(.authenticationFailed, "wrong passcode")
+        } catch { throw VaultError(crypto: error) }
+      }
+      opened.append((address, StoredKey(key)))
+    }
+    guard !opened.isEmpty else { throw Self.damaged }
+    for (address, key) in opened {
+      if address.kind == .classKey { classKeys[ClassKeyName(address)] = key } else { auditKey = key }
+    }
+    try checkFactorMAC()
+  }
+
+  /// Wipes the class keys that only a passcode opens.
+  mutating func lock() {
+    for slot in slots {
+      guard let address = SlotAddress(slot), address.kind == .classKey, address.opener == .unlock else {
+        continue
+      }
+      classKeys[ClassKeyName(address)] = nil
+    }
+    if header.hasPasscode { auditKey = nil }
+  }
+
+  /// Whether every class key of the current generation is open.
+  var isUnlocked: Bool { classKeys[ClassKeyName(number: 1, generation: current.generation)] != nil }
+
+  func classKey(_ number: UInt8, generation: UInt32) -> StoredKey? {
+    classKeys[ClassKeyName(number: number, generation: generation)]
+  }
+
+  /// The keys of a generation that is readable now.
+  func keys(of generation: UInt32) -> GenerationKeys? {
+    if generation == current.generation { return current }
+    return previous?.generation == generation ? previous : nil
+  }
+
+  /// The public halves of the factors must be those that the passcode's holder made.
+  private func checkFactorMAC() throws(VaultError) {
+    guard let key = classKey(1, generation: current.generation) else { throw Self.damaged }
+    let mac = header.factorMAC ?? []
+    guard isEqualInConstantTime(factorMAC(header, key), mac) else { throw Self.damaged }
+  }
+
+  private static var damaged: VaultError {
+    VaultError(
+      .damaged, "the vault's keys were altered or are damaged", hint: "restore the vault file from a backup")
+  }
+}
+
+/// Header field 16: the factors' public halves under a key of whoever can unlock.
+func factorMAC(_ header: Header, _ key: StoredKey) -> [UInt8] {
+  KeyedHMAC(key: HKDF.derive(from: key.key, label: Labels.factorMAC)).code(for: header.factorBytes)
+}

@@ -1,0 +1,108 @@
+/// The vault's own state row: failures of the passcode, counted before a derivation runs (section 7, layout 2).
+struct VaultState: Sendable {
+  var bytes: [UInt8]
+
+  init() {
+    bytes = [UInt8](repeating: 0, count: ItemState.byteCount)
+    bytes[0] = 2
+  }
+
+  init(bytes: [UInt8]) throws(VaultError) {
+    guard bytes.count == ItemState.byteCount, bytes[0] == 2 else {
+      throw VaultError(.damaged, "the vault's own state is not readable")
+    }
+    self.bytes = bytes
+  }
+
+  var failures: UInt32 {
+    get { bytes.bigEndian(at: 4) }
+    set { bytes.setBigEndian(newValue, at: 4) }
+  }
+  var failureBootMilliseconds: UInt64 {
+    get { bytes.bigEndian(at: 8) }
+    set { bytes.setBigEndian(newValue, at: 8) }
+  }
+  var boot: [UInt8] {
+    get { Array(bytes[16..<32]) }
+    set { bytes.replaceSubrange(16..<32, with: newValue) }
+  }
+  var failureWall: Instant {
+    get { Instant(milliseconds: Int64(bitPattern: bytes.bigEndian(at: 32))) }
+    set { bytes.setBigEndian(UInt64(bitPattern: newValue.milliseconds), at: 32) }
+  }
+  var delayMilliseconds: UInt64 {
+    get { bytes.bigEndian(at: 40) }
+    set { bytes.setBigEndian(newValue, at: 40) }
+  }
+  /// Attempts counted whose verdict is not written yet: they count as failures until it is.
+  var underWay: UInt32 {
+    get { bytes.bigEndian(at: 52) }
+    set { bytes.setBigEndian(newValue, at: 52) }
+  }
+}
+
+/// The delays between wrong passcodes: never a stop, or any program could destroy a vault with wrong tries.
+enum Lockout {
+  /// What may be done now.
+  enum Verdict: Equatable { case go, wait(milliseconds: UInt64), refused(milliseconds: UInt64) }
+
+  /// An attempt that stays without a verdict for this long was killed: it is a failure.
+  static let verdictMilliseconds: UInt64 = 10_000
+
+  /// The delay after so many failures in a row.
+  static func delay(after failures: UInt32) -> UInt64 {
+    let minutes: [UInt64] = [1, 5, 15, 30, 90, 240, 720]
+    guard failures >= 5 else { return 0 }
+    let index = Int(failures) - 5
+    return (index < minutes.count ? minutes[index] : 36 * 60) * 60_000
+  }
+
+  /// Counts an attempt that is about to run, or says why it may not.
+  static func begin(_ state: inout VaultState, clock: any VaultClock) -> Verdict {
+    let now = clock.bootMilliseconds()
+    let boot = clock.bootID() ?? [UInt8](repeating: 0, count: 16)
+    if state.failures > 0 || state.underWay > 0, state.boot != boot || now < state.failureBootMilliseconds {
+      restart(&state, now, boot)
+    }
+    let elapsed = now &- state.failureBootMilliseconds
+    if state.underWay > 0, elapsed >= verdictMilliseconds { settle(&state) }
+    state.delayMilliseconds = delay(after: state.failures &+ state.underWay)
+    if elapsed < state.delayMilliseconds {
+      return state.underWay > 0
+        ? .wait(milliseconds: 50) : .refused(milliseconds: state.delayMilliseconds - elapsed)
+    }
+    state.underWay &+= 1
+    state.failureBootMilliseconds = now
+    state.boot = boot
+    state.failureWall = clock.now()
+    state.delayMilliseconds = delay(after: state.failures &+ state.underWay)
+    return .go
+  }
+
+  /// The attempt was right.
+  static func succeed(_ state: inout VaultState) {
+    state.failures = 0
+    state.underWay = 0
+    state.delayMilliseconds = 0
+  }
+
+  /// The attempt was wrong. Returns the delay from now on, in milliseconds.
+  static func fail(_ state: inout VaultState) -> UInt64 {
+    if state.underWay > 0 { state.underWay -= 1 }
+    state.failures = state.failures == .max ? .max : state.failures + 1
+    state.delayMilliseconds = delay(after: state.failures &+ state.underWay)
+    return delay(after: state.failures)
+  }
+
+  /// Another boot: the full delay begins anew; the wall clock never shortens it.
+  private static func restart(_ state: inout VaultState, _ now: UInt64, _ boot: [UInt8]) {
+    settle(&state)
+    state.failureBootMilliseconds = now
+    state.boot = boot
+  }
+
+  private static func settle(_ state: inout VaultState) {
+    state.failures = state.failures &+ state.underWay
+    state.underWay = 0
+  }
+}

@@ -1,0 +1,109 @@
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+/// What a slot holds.
+enum SlotKind: UInt8 { case root = 1, deviceRoot, classKey, factor }
+
+/// What opens a slot.
+enum SlotOpener: UInt8 { case deviceKey = 1, recovery, passphrase, base, prompt, member, any, unlock }
+
+/// The clear part of a slot; all of it is associated data of the seal and covered by the header MAC.
+struct SlotAddress: Sendable, Equatable {
+  var kind: SlotKind
+  var subject: UInt32 = 0
+  var generation: UInt32
+  var opener: SlotOpener
+  var openerID: [UInt8] = []
+
+  init(
+    _ kind: SlotKind, subject: UInt32 = 0, generation: UInt32, opener: SlotOpener, openerID: [UInt8] = []
+  ) {
+    self.kind = kind
+    self.subject = subject
+    self.generation = generation
+    self.opener = opener
+    self.openerID = openerID
+  }
+
+  /// The address of a stored slot; `nil` for a kind or an opener this version does not know.
+  init?(_ row: SlotRow) {
+    guard let kind = SlotKind(rawValue: row.kind), let opener = SlotOpener(rawValue: row.opener) else {
+      return nil
+    }
+    self.init(
+      kind, subject: row.subject, generation: row.generation, opener: opener, openerID: row.openerID)
+  }
+
+  func row(id: Int64, body: [UInt8]) -> SlotRow {
+    SlotRow(
+      id: id, kind: kind.rawValue, subject: subject, generation: generation, opener: opener.rawValue,
+      openerID: openerID, body: body)
+  }
+}
+
+/// Sealing and opening of slots: 32-byte keys behind one layer or two.
+struct SlotSeal: Sendable {
+  let vault: VaultID
+  let random: any RandomSource
+
+  /// One layer.
+  func seal(
+    _ key: borrowing SecretBytes, at address: SlotAddress, under outer: borrowing SecretBytes
+  ) throws(VaultError) -> [UInt8] {
+    try layer(1, key, address, under: outer, derivation: nil)
+  }
+
+  /// Two layers: what a person types wraps inside, the stored key outside.
+  func seal(
+    _ key: borrowing SecretBytes, at address: SlotAddress, under outer: borrowing SecretBytes,
+    inside inner: borrowing SecretBytes, derivation: KeyDerivation
+  ) throws(VaultError) -> [UInt8] {
+    let sealed = try layer(2, key, address, under: inner, derivation: derivation)
+    return try layer(1, SecretBytes(copying: sealed), address, under: outer, derivation: nil)
+  }
+
+  /// The key behind one layer. Anything that is not 32 bytes is no key.
+  func open(_ row: SlotRow, at address: SlotAddress, under outer: borrowing SecretBytes) throws(CryptoError)
+    -> SecretBytes
+  {
+    let key = try outerContent(row.body, at: address, under: outer)
+    guard key.byteCount == 32 else { throw .malformed }
+    return key
+  }
+
+  /// The key behind two layers; `.commitmentMismatch` means that the inner key, what was typed, is the wrong one.
+  func open(
+    _ row: SlotRow, at address: SlotAddress, under outer: borrowing SecretBytes,
+    inside inner: borrowing SecretBytes, derivation: KeyDerivation
+  ) throws(CryptoError) -> SecretBytes {
+    let content: SecretBytes
+    do throws(CryptoError) { content = try outerContent(row.body, at: address, under: outer) } catch {
+      throw error == .commitmentMismatch ? .tagMismatch : error
+    }
+    let sealed = content.expose { $0.array }
+    let key = try CommittingSeal.open(
+      sealed, under: inner, label: Labels.sealSlot,
+      aad: AssociatedData.slot(vault, address, layer: 2, derivation: derivation.encoded))
+    guard key.byteCount == 32 else { throw .malformed }
+    return key
+  }
+
+  private func outerContent(_ body: [UInt8], at address: SlotAddress, under outer: borrowing SecretBytes)
+    throws(CryptoError) -> SecretBytes
+  {
+    try CommittingSeal.open(
+      body, under: outer, label: Labels.sealSlot,
+      aad: AssociatedData.slot(vault, address, layer: 1, derivation: nil))
+  }
+
+  private func layer(
+    _ number: UInt8, _ content: borrowing SecretBytes, _ address: SlotAddress,
+    under key: borrowing SecretBytes, derivation: KeyDerivation?
+  ) throws(VaultError) -> [UInt8] {
+    let aad = AssociatedData.slot(vault, address, layer: number, derivation: derivation?.encoded)
+    do throws(CryptoError) {
+      return try CommittingSeal.seal(content, under: key, label: Labels.sealSlot, aad: aad, random: random)
+    } catch { throw VaultError(crypto: error) }
+  }
+}

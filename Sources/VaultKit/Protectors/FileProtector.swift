@@ -1,0 +1,187 @@
+import Glibc
+import SecretMemory
+
+/// Device keys in files of mode 0600: `<state folder>/<vault id>/<key id>.key`, or one file that the caller names.
+///
+/// Never in the vault's folder: whoever copies that folder must not get the key with it.
+public struct FileProtector: Protector {
+  private enum Place: Sendable {
+    case folder(String)
+    case file(String)
+  }
+  private let place: Place
+
+  /// Files.
+  public var kind: ProtectorKind { .file }
+
+  /// The standard place: `$XDG_STATE_HOME/vault`, else `$HOME/.local/state/vault`.
+  ///
+  /// - Throws: ``VaultError/Code/deviceKeyUnavailable`` where neither is an absolute path.
+  public static func standard() throws(VaultError) -> FileProtector {
+    func variable(_ name: String) -> String? {
+      guard let text = unsafe getenv(name) else { return nil }
+      let value = unsafe String(cString: text)
+      return value.hasPrefix("/") ? value : nil
+    }
+    if let state = variable("XDG_STATE_HOME") { return FileProtector(folder: state + "/vault") }
+    if let home = variable("HOME") { return FileProtector(folder: home + "/.local/state/vault") }
+    throw VaultError(
+      .deviceKeyUnavailable, "there is no folder for the device key: HOME is not set",
+      hint: "set HOME or XDG_STATE_HOME, or name the key file with --device-key")
+  }
+
+  /// Key files below a folder.
+  public init(folder: String) { place = .folder(folder) }
+
+  /// Just this key file.
+  public init(file: String) { place = .file(file) }
+
+  /// Whether the place of this vault's keys exists.
+  public func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState {
+    var entry = stat()
+    let path =
+      switch place {
+      case .folder(let folder): folder + "/" + vault.hexadecimal
+      case .file(let file): file
+      }
+    return unsafe lstat(path, &entry) == 0 ? .present : .absent
+  }
+
+  /// Reads the key file; owner, mode and id are checked, links are not followed.
+  public func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
+    let found = try read(path(of: key, vault))
+    guard found.id == key else {
+      throw VaultError(
+        .deviceKeyWrong, "the device key in \(path(of: key, vault)) is not the one of this vault",
+        hint: "name the right one with --device-key, or use the recovery code")
+    }
+    return found
+  }
+
+  /// Writes a new key file, synchronises file and folder, reads it back.
+  public func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
+    let path = path(of: key.id, vault)
+    try makeFolders(above: path)
+    try write(key, to: path)
+    let back = try read(path)
+    guard back.id == key.id else {
+      throw VaultError(.io, "the device key was not written as it is", hint: "check the disk at \(path)")
+    }
+  }
+
+  /// Removes the key file.
+  public func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
+    let path = path(of: key, vault)
+    guard unsafe unlink(path) == 0 || errno == ENOENT else { throw Self.failure("remove", path) }
+    try synchronizeFolder(of: path)
+  }
+
+  /// Where a key is, for messages and documentation.
+  public func path(of key: DeviceKeyID, _ vault: VaultID) -> String {
+    switch place {
+    case .folder(let folder): folder + "/" + vault.hexadecimal + "/" + key.hexadecimal + ".key"
+    case .file(let file): file
+    }
+  }
+
+  private func read(_ path: String) throws(VaultError) -> DeviceKey {
+    let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+    guard file >= 0 else {
+      switch errno {
+      case ENOENT, ENOTDIR:
+        throw VaultError(
+          .deviceKeyAbsent, "the device key is absent: there is no \(path)",
+          hint: "put its copy back, name it with --device-key, or use the recovery code or a backup",
+          underlying: errno)
+      case ELOOP: throw VaultError(.deviceKeyDamaged, "the device key is a symbolic link: \(path)")
+      default:
+        throw VaultError(
+          .deviceKeyUnavailable, "the device key cannot be read: \(path): \(Self.reason())",
+          hint: "check owner and mode of the file", underlying: errno)
+      }
+    }
+    defer { close(file) }
+    var entry = stat()
+    guard unsafe fstat(file, &entry) == 0, entry.st_mode & S_IFMT == S_IFREG else {
+      throw VaultError(.deviceKeyDamaged, "the device key is not a file: \(path)")
+    }
+    guard entry.st_uid == geteuid(), entry.st_mode & 0o077 == 0 else {
+      throw VaultError(
+        .deviceKeyUnavailable, "the device key is open to others: \(path)",
+        hint: "chmod 600 \(path), owned by you")
+    }
+    return try DeviceKey(try readAll(file, byteCount: 33, path))
+  }
+
+  private func readAll(_ file: Int32, byteCount: Int, _ path: String) throws(VaultError) -> SecretBytes {
+    var failed: Int32 = 0
+    let bytes = SecretBytes(capacity: byteCount) { output in
+      unsafe output.withUnsafeMutableBytes { buffer, count in
+        while count < buffer.count {
+          let got = unsafe Glibc.read(file, buffer.baseAddress! + count, buffer.count - count)
+          if got > 0 {
+            count += got
+          } else if got < 0, errno == EINTR {
+            continue
+          } else {
+            if got < 0 { failed = errno }
+            break
+          }
+        }
+      }
+    }
+    guard failed == 0 else {
+      throw VaultError(.deviceKeyUnavailable, "the device key cannot be read: \(path)", underlying: failed)
+    }
+    return bytes
+  }
+
+  /// A new file only, durable before this returns; what was begun and failed is removed.
+  private func write(_ key: borrowing DeviceKey, to path: String) throws(VaultError) {
+    let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard file >= 0 else {
+      if errno == EEXIST {
+        throw VaultError(
+          .vaultExists, "there is a device key already: \(path)", hint: "name another place with --device-key"
+        )
+      }
+      throw Self.failure("create", path)
+    }
+    let isWritten = key.expose { span in
+      unsafe span.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) == $0.count }
+    }
+    let isSynchronized = isWritten && fsync(file) == 0
+    let problem = errno
+    close(file)
+    guard isSynchronized else {
+      unsafe unlink(path)
+      errno = problem
+      throw Self.failure("write", path)
+    }
+    try synchronizeFolder(of: path)
+  }
+
+  private func makeFolders(above path: String) throws(VaultError) {
+    let parts = path.split(separator: "/").dropLast()
+    var folder = path.hasPrefix("/") ? "" : "."
+    for part in parts {
+      folder += "/" + part
+      guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw Self.failure("create", folder) }
+    }
+  }
+
+  private func synchronizeFolder(of path: String) throws(VaultError) {
+    let folder = path.contains("/") ? String(path[..<path.lastIndex(of: "/")!]) : "."
+    let directory = unsafe open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard directory >= 0 else { throw Self.failure("open", folder) }
+    defer { close(directory) }
+    guard fsync(directory) == 0 else { throw Self.failure("synchronize", folder) }
+  }
+
+  private static func failure(_ verb: String, _ path: String) -> VaultError {
+    VaultError(
+      .io, "cannot \(verb) \(path): \(reason())", hint: "check permissions and free space", underlying: errno)
+  }
+
+  private static func reason() -> String { unsafe String(cString: strerror(errno)) }
+}

@@ -1,0 +1,58 @@
+public import SecretMemory
+import VaultCrypto
+
+/// Who keeps the device key: a file, the desktop's Secret Service, later a TPM.
+///
+/// Calls block and never run inside a transaction. Nothing falls back from one protector to another.
+public protocol Protector: Sendable {
+  /// Which kind the header names.
+  var kind: ProtectorKind { get }
+  /// What is there for this vault, asked before anything is created.
+  func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState
+  /// The device key with this id.
+  ///
+  /// - Throws: `deviceKeyAbsent`, `deviceKeyLocked`, `deviceKeyUnavailable`, `deviceKeyWrong`, `deviceKeyDamaged`.
+  func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey
+  /// Keeps a key: durable when this returns, read back and compared. Never replaces one.
+  func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError)
+  /// Forgets a key. Called only after another one has opened the vault.
+  func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError)
+}
+
+/// What a protector holds for a vault.
+public enum ProtectorState: Sendable, Equatable {
+  /// No key of this vault.
+  case absent
+  /// It may hold one; a person has to unlock it first.
+  case locked
+  /// It cannot be reached.
+  case unavailable(String)
+  /// It holds keys of this vault.
+  case present
+}
+
+/// The key that opens a vault's slots: 32 random bytes. Nothing else is derived from it but its id.
+public struct DeviceKey: ~Copyable, Sendable {
+  let bytes: SecretBytes
+  /// `HMAC(DK, "vault/1/key-id")[0..16]`, which the header names.
+  public let id: DeviceKeyID
+
+  /// - Throws: ``VaultError/Code/deviceKeyDamaged`` unless there are 32 bytes.
+  public init(_ bytes: consuming SecretBytes) throws(VaultError) {
+    guard bytes.byteCount == 32 else {
+      throw VaultError(.deviceKeyDamaged, "the device key is damaged: it is not 32 bytes")
+    }
+    let code = KeyedHMAC(key: bytes).code(for: Labels.keyID.utf8)
+    id = DeviceKeyID(Array(code.prefix(16)))!
+    self.bytes = bytes
+  }
+
+  static func fresh(random: any RandomSource) throws(VaultError) -> DeviceKey {
+    try DeviceKey(try crypto { () throws(CryptoError) in try random.secret(32) })
+  }
+
+  /// Lends the 32 bytes to a protector that stores them.
+  public func expose<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    try bytes.expose(body)
+  }
+}

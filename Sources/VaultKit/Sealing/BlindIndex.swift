@@ -1,0 +1,60 @@
+import VaultCrypto
+import VaultStorage
+
+/// The blind index: what can be looked up without an attribute in clear (section 6).
+struct BlindIndex {
+  let key: GenerationKeys
+
+  /// The value of one attribute.
+  func value(_ code: UInt16, _ bytes: [UInt8]) -> [UInt8] {
+    var record = Record()
+    record.set(1, u16: code)
+    record[2] = bytes
+    return Array(key.index.code(for: record.encoded).prefix(16))
+  }
+
+  /// The values of all indexed attributes that are present, sorted.
+  func values(of attributes: Attributes) -> [[UInt8]] {
+    indexedAttributeCodes.compactMap { code in attributes.bytes(of: code).map { value(code, $0) } }
+      .sorted { $0.lexicographicallyPrecedes($1) }
+  }
+
+  /// The value of the name column.
+  func name(of attributes: Attributes) -> [UInt8]? { attributes.bytes(of: 1).map { value(1, $0) } }
+
+  /// The primary key: two items of one kind with equal primary attributes collide in it.
+  func primaryKey(of kind: ItemKind, _ attributes: Attributes) -> [UInt8] {
+    var primary = Record()
+    for code in kind.primaryAttributes {
+      let absent: [UInt8] = code == 17 || code == 19 ? Int64(0).attributeBytes : []
+      primary[code] = attributes.bytes(of: code) ?? absent
+    }
+    primary[12] = attributes.bytes(of: 12) ?? []
+    primary[13] = attributes.bytes(of: 13) ?? [0]
+    primary[0xFFF0] = []
+    primary[0xFFF1] = []
+    var record = Record()
+    record[1] = Array("pk".utf8)
+    record.set(2, u32: kind.rawValue)
+    record[3] = primary.encoded
+    return Array(key.index.code(for: record.encoded).prefix(16))
+  }
+}
+
+/// What a row adds to the head row's S (section 8).
+struct Summand {
+  let key: GenerationKeys
+
+  func item(_ row: ItemRow) -> Sum256 { value(1, row.row, row.meta.tag) }
+  func material(_ row: Int64, _ material: MaterialRow) -> Sum256 {
+    value(2, row, material.keys.tag + material.secret.tag)
+  }
+  func state(_ row: Int64, _ body: [UInt8]) -> Sum256 { value(3, row, body.tag) }
+  func blind(_ row: Int64, _ value: [UInt8]) -> Sum256 { self.value(4, row, value[...]) }
+
+  func value(_ table: UInt8, _ row: Int64, _ tags: ArraySlice<UInt8>) -> Sum256 {
+    var message = [table] + row.attributeBytes
+    message += tags
+    return Sum256(bytes: key.sum.code(for: message))
+  }
+}

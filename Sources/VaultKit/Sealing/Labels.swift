@@ -1,0 +1,39 @@
+package import VaultCrypto
+
+/// Every label of the format, each used for one purpose (docs/format/vault-file.md, section 3).
+package enum Labels {
+  // Keys derived from a key.
+  package static let keyID = Label("vault/1/key-id")
+  package static let header = Label("vault/1/header")
+  package static let index = Label("vault/1/index")
+  package static let sum = Label("vault/1/sum")
+  package static let meta = Label("vault/1/meta")
+  package static let metaNonce = Label("vault/1/meta-nonce")
+  package static let state = Label("vault/1/state")
+  package static let stateNonce = Label("vault/1/state-nonce")
+  package static let head = Label("vault/1/head")
+  package static let headNonce = Label("vault/1/head-nonce")
+  package static let audit = Label("vault/1/audit")
+  package static let auditNonce = Label("vault/1/audit-nonce")
+  package static let slot = Label("vault/1/slot")
+  package static let unlock = Label("vault/1/unlock")
+  package static let prompt = Label("vault/1/prompt")
+  package static let recovery = Label("vault/1/recovery")
+  package static let recoveryWrap = Label("vault/1/recovery-wrap")
+  package static let auditWrap = Label("vault/1/audit-wrap")
+  package static let factorMAC = Label("vault/1/factor-mac")
+  // Seals of suite 1.
+  package static let sealSlot = Label("vault/1/seal-slot")
+  package static let sealKeys = Label("vault/1/seal-keys")
+  package static let sealSecret = Label("vault/1/seal-secret")
+  package static let sealAudit = Label("vault/1/seal-audit")
+  // Hashes.
+  package static let recoveryCheck = Label("vault/1/recovery-check")
+
+  /// All of them, for the uniqueness test and for comparison with the specification.
+  package static let all = [
+    keyID, header, index, sum, meta, metaNonce, state, stateNonce, head, headNonce, audit, auditNonce, slot,
+    unlock, prompt, recovery, recoveryWrap, auditWrap, factorMAC, sealSlot, sealKeys, sealSecret, sealAudit,
+    recoveryCheck,
+  ]
+}

@@ -1,0 +1,16 @@
+import SecretMemory
+
+extension RawSpan {
+  /// A copy in ordinary memory: for public bytes only.
+  var array: [UInt8] { unsafe withUnsafeBytes { unsafe Array($0) } }
+}
+
+/// Whether public bytes such as MACs are equal, in a time that does not depend on where they differ.
+func isEqualInConstantTime(_ a: [UInt8], _ b: [UInt8]) -> Bool {
+  unsafe isEqualInConstantTime(a.span.bytes, b.span.bytes)
+}
+
+extension [UInt8] {
+  /// The last 16 bytes: the tag of a sealed part.
+  var tag: ArraySlice<UInt8> { suffix(16) }
+}

@@ -1,0 +1,80 @@
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+extension Session {
+  /// Header and slots as they are in the file now, not yet authenticated.
+  mutating func storedHeader() throws(VaultError) -> (row: HeaderRow, header: Header, slots: [SlotRow]) {
+    let row = try stored { () throws(StorageError) in try store.header() }
+    let slots = try stored { () throws(StorageError) in try store.slots() }
+    return (row, try Header(decoding: row.body), slots)
+  }
+
+  /// Inside a read transaction: the keys must be those of this state of the file.
+  mutating func refreshForReading() throws {
+    let row = try stored { () throws(StorageError) in try store.header() }
+    if row.body != keys.header.record.encoded { try adopt(row) }
+  }
+
+  /// Inside a write transaction: the head row, with its `config` compared first.
+  mutating func headForWriting() throws -> Head {
+    if let head = try? head(), head.config == keys.header.config { return head }
+    let row = try stored { () throws(StorageError) in try store.header() }
+    if row.body != keys.header.record.encoded { try adopt(row) }
+    let head = try head()
+    guard head.config == keys.header.config else {
+      throw VaultError(
+        .damaged, "header and head row of the vault do not belong together",
+        hint: "restore the vault from a backup")
+    }
+    return head
+  }
+
+  /// Takes over another `config` of the same generation; another generation needs the device key.
+  private mutating func adopt(_ row: HeaderRow) throws {
+    let slots = try stored { () throws(StorageError) in try store.slots() }
+    let random = environment.random
+    guard let ring = try KeyRing(reading: row, slots: slots, as: keys, random: random) else {
+      throw KeysAreStale(deviceKey: try Header(decoding: row.body).deviceKey)
+    }
+    keys = ring
+  }
+
+  /// Outside a transaction: the keys of the file as it is now. `false` when it changed again meanwhile.
+  mutating func reload(with key: borrowing DeviceKey) throws(VaultError) -> Bool {
+    try stored { () throws(StorageError) in try store.beginRead() }
+    defer { store.rollback() }
+    let (row, header, slots) = try storedHeader()
+    guard header.deviceKey == key.id else { return false }
+    keys = try KeyRing(header: row, slots: slots, deviceKey: key, random: environment.random)
+    return true
+  }
+
+  /// Writes the head row of the commit under way.
+  mutating func seal(_ head: inout Head, seals: UInt64) throws(VaultError) {
+    head.sequence += 1
+    head.seals += seals + 1
+    head.greatestWall = max(head.greatestWall, now)
+    guard head.seals < RecordSeal.writeLimit else { throw VaultError(crypto: .writeLimitReached) }
+    let content = head.encoded
+    let body = try crypto { () throws(CryptoError) in
+      try content.expose { span throws(CryptoError) in
+        try keys.current.head.seal(span, aad: AssociatedData.head(vault), random: environment.random)
+      }
+    }
+    try stored { () throws(StorageError) in try store.setHead(body) }
+  }
+
+  /// After a commit that deleted secrets or slots: the log is truncated now, or by a later open that can.
+  mutating func clean() {
+    guard (try? store.checkpoint(truncate: true)) == true else { return }
+    do {
+      try store.beginImmediate()
+      var head = try headForWriting()
+      guard head.cleaningPending else { return store.rollback() }
+      head.cleaningPending = false
+      try seal(&head, seals: 0)
+      try store.commit()
+    } catch { store.rollback() }
+  }
+}

@@ -1,0 +1,185 @@
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+/// A store with the keys that open it: what a transaction works on.
+struct Session: ~Copyable, Sendable {
+  var store: Store
+  var keys: KeyRing
+  let environment: VaultEnvironment
+
+  var vault: VaultID { keys.header.vault }
+  var now: Instant { environment.clock.now() }
+
+  /// The keys of a row's generation. A generation that is not there belongs to another `config`.
+  func keys(of generation: UInt32) throws(VaultError) -> GenerationKeys {
+    guard let keys = keys.keys(of: generation) else {
+      throw VaultError(.damaged, "a row of the vault names a generation of keys that does not exist")
+    }
+    return keys
+  }
+
+  // MARK: Items
+
+  /// Opens an item's attributes and policy; what does not fit its clear columns is damage.
+  func open(_ row: ItemRow) throws(VaultError) -> Item {
+    let keys = try keys(of: row.generation)
+    let content = try crypto { () throws(CryptoError) in
+      try keys.meta.open(row.meta, aad: AssociatedData.meta(vault, row))
+    }
+    guard let record = try? Record(decoding: content), let attributeBytes = record[1],
+      let policyBytes = record[2], let attributeRecord = try? Record(decoding: attributeBytes),
+      let policyRecord = try? Record(decoding: policyBytes), let id = ItemID(row.id)
+    else { throw VaultError(.damaged, "an item is not readable") }
+    let attributes = try Attributes(record: attributeRecord)
+    let policy = try Policy(record: policyRecord)
+    guard policy.access.classNumber == row.class else {
+      throw VaultError(.damaged, "an item's class is not that of its policy")
+    }
+    return Item(
+      id: id, kind: ItemKind(rawValue: row.kind), attributes: attributes, access: policy.access,
+      audit: policy.audit, created: attributes[.creationDate] ?? Instant(milliseconds: 0),
+      modified: attributes[.modificationDate] ?? Instant(milliseconds: 0),
+      expires: row.expires.map { Instant(milliseconds: $0) }, hasSecret: row.flags & ItemFlags.hasSecret != 0,
+      version: row.version, row: row.row, policy: policy)
+  }
+
+  /// The row of an item; the error names nothing but its absence.
+  mutating func row(of id: ItemID) throws(VaultError) -> ItemRow {
+    guard let row = try stored({ () throws(StorageError) in try store.item(id: id.bytes) }) else {
+      throw VaultError(.itemNotFound, "there is no such item")
+    }
+    return row
+  }
+
+  /// All matching items in the order of insertion.
+  mutating func items(matching query: Query) throws(VaultError) -> [Item] {
+    var found: [Item] = []
+    guard query.limit > 0 else { return found }
+    if let candidates = try candidates(query) {
+      for row in candidates {
+        let item = try open(row)
+        if query.matches(item) { found.append(item) }
+        if found.count == query.limit { break }
+      }
+      return found
+    }
+    try forEachItem { item throws(VaultError) in
+      if query.matches(item) { found.append(item) }
+      return found.count < query.limit
+    }
+    return found
+  }
+
+  /// Every item in the order of insertion, until the body says to stop.
+  mutating func forEachItem(_ body: (Item) throws(VaultError) -> Bool) throws(VaultError) {
+    // The rows are read in batches so that a body may use the store again.
+    var last: Int64 = 0
+    while true {
+      var batch: [ItemRow] = []
+      try store.forEachItem(after: last, limit: 256) { (row) throws(VaultError) in
+        batch.append(row)
+        return true
+      }
+      for row in batch { guard try body(open(row)) else { return } }
+      guard let end = batch.last else { return }
+      last = end.row
+    }
+  }
+
+  /// The rows that an id, a name or an indexed attribute leads to; `nil` where only a scan answers.
+  private mutating func candidates(_ query: Query) throws(VaultError) -> [ItemRow]? {
+    if let id = query.id {
+      return try stored { () throws(StorageError) in try store.item(id: id.bytes).map { [$0] } ?? [] }
+    }
+    var rows: [ItemRow] = []
+    for keys in [keys.current, keys.previous].compactMap({ $0 }) {
+      let index = BlindIndex(key: keys)
+      if let name = index.name(of: query.attributes) {
+        if let row = try stored({ () throws(StorageError) in try store.item(name: name) }) {
+          rows.append(row)
+        }
+      } else if let code = indexedAttributeCodes.first(where: { query.attributes.bytes(of: $0) != nil }) {
+        let value = index.value(code, query.attributes.bytes(of: code)!)
+        let numbers = try stored { () throws(StorageError) in try store.rows(blind: value) }
+        for number in numbers {
+          guard let row = try stored({ () throws(StorageError) in try store.item(row: number) }) else {
+            throw VaultError(.damaged, "the index names an item that does not exist")
+          }
+          rows.append(row)
+        }
+      } else {
+        return nil
+      }
+    }
+    return rows.sorted { $0.row < $1.row }
+  }
+
+  // MARK: Secrets
+
+  /// Opens an item's secret with a grant for it.
+  mutating func secret(of row: ItemRow, _ item: Item, _ grant: consuming Grant) throws(VaultError)
+    -> SecretBytes
+  {
+    guard item.hasSecret,
+      let material = try stored({ () throws(StorageError) in try store.material(row: row.row) })
+    else { throw VaultError(.itemNotFound, "the item has no secret") }
+    let classKey = grant.spend(on: item.id)
+    let hash = item.policy.hash
+    return try crypto { () throws(CryptoError) in
+      let keys = try CommittingSeal.open(
+        material.keys, under: classKey.key, label: Labels.sealKeys,
+        aad: AssociatedData.keys(vault, row, policyHash: hash))
+      let isPlain = keys.expose { $0.byteCount == 33 && (unsafe $0.unsafeLoad(as: UInt8.self)) == 0 }
+      guard isPlain else { throw .malformed }
+      let dataKey = keys.expose { SecretBytes(copying: $0.extracting(1..<33)) }
+      return try CommittingSeal.open(
+        material.secret, under: dataKey, label: Labels.sealSecret,
+        aad: AssociatedData.secret(vault, row, policyHash: hash))
+    }
+  }
+
+  // MARK: State
+
+  /// An item's state with its revision; `nil` where it has none.
+  mutating func state(of row: ItemRow) throws(VaultError) -> (state: ItemState, row: StateRow)? {
+    guard let stored = try stored({ () throws(StorageError) in try store.state(row: row.row) }) else {
+      return nil
+    }
+    let bytes = try openState(stored, item: row.id, generation: row.generation)
+    return (try ItemState(bytes: bytes), stored)
+  }
+
+  /// The vault's own state, row 0.
+  mutating func vaultState() throws(VaultError) -> (state: VaultState, row: StateRow) {
+    guard let row = try stored({ () throws(StorageError) in try store.state(row: 0) }) else {
+      throw VaultError(.damaged, "the vault's own state is missing")
+    }
+    let generation = try crypto { () throws(CryptoError) in try RecordSeal.generation(of: row.body) }
+    let bytes = try openState(row, item: ItemID.zero.bytes, generation: generation)
+    return (try VaultState(bytes: bytes), row)
+  }
+
+  private func openState(_ row: StateRow, item: [UInt8], generation: UInt32) throws(VaultError) -> [UInt8] {
+    let keys = try keys(of: generation)
+    return try crypto { () throws(CryptoError) in
+      try keys.state.open(row.body, aad: AssociatedData.state(vault, item: item, revision: row.revision))
+    }
+  }
+
+  // MARK: Head
+
+  /// The head row of this state of the file.
+  mutating func head() throws(VaultError) -> Head {
+    let body = try stored { () throws(StorageError) in try store.head() }
+    let content = try crypto { () throws(CryptoError) in
+      try keys.current.head.openSecret(body, aad: AssociatedData.head(vault))
+    }
+    return try Head(decoding: content)
+  }
+}
+
+/// Bits of `item.flags` (section 6).
+enum ItemFlags {
+  static let hasSecret: UInt32 = 4
+}

@@ -1,0 +1,68 @@
+package import VaultStorage
+
+extension VaultError: StorageFailure {
+  /// A failure of the store, with what to do next.
+  package init(_ error: StorageError) {
+    self =
+      switch error {
+      case .missing:
+        VaultError(.vaultMissing, "there is no vault at that path", hint: "make one with 'vaultctl init'")
+      case .alreadyExists:
+        VaultError(
+          .vaultExists, "there is something at that path already", hint: "choose another path with --vault")
+      case .damaged(let damage): Self.damaged(damage)
+      case .newerFormat:
+        VaultError(
+          .newerFormat, "the vault was written by a newer version of this program",
+          hint: "update this program")
+      case .refused(let refusal): Self.refused(refusal)
+      case .duplicate(.name): VaultError(.duplicateItem, "an item with that name exists already")
+      case .duplicate: VaultError(.duplicateItem, "an item with the same service and account exists already")
+      case .full:
+        VaultError(.io, "the disk is full; nothing was changed", hint: "free some space and try again")
+      case .io(let code, let number):
+        VaultError(
+          .io, "reading or writing the vault failed (SQLite \(code), errno \(number))", underlying: number)
+      case .busy:
+        VaultError(.busy, "other processes kept the vault busy for too long", hint: "try again")
+      case .readOnly:
+        VaultError(.readOnly, "the vault is read-only here", hint: "check the permissions of its folder")
+      case .cannotOpen(let number):
+        VaultError(
+          .io, "the vault cannot be opened (errno \(number))", hint: "check the permissions",
+          underlying: number)
+      case .tooLarge: VaultError(.malformed, "a value is too large for the vault")
+      case .usedAfterFork:
+        VaultError(.io, "the vault was opened before a fork; open it anew in the child process")
+      case .unexpected(let code): VaultError(.io, "the database failed (SQLite \(code))", underlying: code)
+      }
+  }
+
+  private static func damaged(_ damage: StorageError.Damage) -> VaultError {
+    let what =
+      switch damage {
+      case .empty: "the vault file is empty"
+      case .notADatabase, .notAVault: "the file is not a vault"
+      case .schema: "the vault file's structure was altered"
+      case .row(let table): "the vault file is damaged (table \(table.rawValue))"
+      case .page: "the vault file is damaged"
+      }
+    return VaultError(.damaged, what, hint: "restore it from a backup")
+  }
+
+  private static func refused(_ refusal: StorageError.Refusal) -> VaultError {
+    let (what, hint): (String, String) =
+      switch refusal {
+      case .symbolicLink: ("the vault path is a symbolic link", "name the file itself")
+      case .notARegularFile: ("the vault path is not a file", "name a file")
+      case .foreignOwner: ("the vault file belongs to another user", "use a vault of your own")
+      case .openToOthers: ("the vault file is open to others", "chmod 600 the vault file")
+      case .folderForeignOwner: ("the vault's folder belongs to another user", "use a folder of your own")
+      case .folderWritableByOthers: ("the vault's folder is writable by others", "chmod go-w the folder")
+      case .networkFileSystem(let name):
+        ("the vault lies on \(name), which has no dependable locks", "move it to a local disk")
+      case .notAFileName: ("that is not a file name for a vault", "name a file with --vault")
+      }
+    return VaultError(.io, what, hint: hint)
+  }
+}

@@ -1,0 +1,152 @@
+import Dispatch
+public import SecretMemory
+
+/// A vault: items with secrets, sealed, with access control.
+///
+/// The actor is a thin shell with an executor of its own over a synchronous core, so that blocking calls (SQLite, key
+/// derivations) never hold a thread of the shared pool. One call is one hop; for many operations use ``read(_:)`` and
+/// ``write(_:)``, which lend one transaction to a closure.
+public actor Vault {
+  private let core: VaultCore
+  private let executor = VaultExecutor()
+
+  /// The executor of this vault alone.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+  private init(_ core: VaultCore) { self.core = core }
+
+  /// A new vault. Nothing is created when anything is at the path already.
+  ///
+  /// - Parameters:
+  ///   - path: Where; folders that do not exist are made with mode 0700.
+  ///   - protector: Who keeps the device key; `nil` for a file outside of the vault's folder.
+  ///   - passcode: `nil` for a vault that is never locked.
+  /// - Throws: ``VaultError/Code/vaultExists``, ``VaultError/Code/io``, the `deviceKey…` codes.
+  public static func create(
+    at path: VaultPath, protector: (any Protector)? = nil, passcode: consuming Passcode? = nil
+  ) async throws(VaultError) -> Vault {
+    let keeper: any Protector
+    if let protector { keeper = protector } else { keeper = try FileProtector.standard() }
+    let created = try VaultCore.create(at: path.path, protector: keeper, passcode: passcode)
+    return Vault(created.core)
+  }
+
+  /// Opens a vault. Creates nothing.
+  ///
+  /// - Parameter protector: `nil` for the one the vault's header names.
+  /// - Throws: ``VaultError/Code/vaultMissing``, ``VaultError/Code/damaged``, ``VaultError/Code/newerFormat``,
+  ///   the `deviceKey…` codes, ``VaultError/Code/io``.
+  public static func open(at path: VaultPath, protector: (any Protector)? = nil) async throws(VaultError)
+    -> Vault
+  {
+    Vault(try VaultCore.open(at: path.path, protector: protector))
+  }
+
+  package init(core: VaultCore) { self.init(core) }
+
+  // MARK: Locking
+
+  /// Unlocks with the passcode; the attempt is counted on disk first.
+  ///
+  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut`` with `retryAfter`.
+  public func unlock(with passcode: consuming Passcode) throws(VaultError) { try core.unlock(with: passcode) }
+
+  /// Wipes what the passcode opened.
+  public func lock() { core.lock() }
+
+  /// Whether everything a passcode guards is open.
+  public var isUnlocked: Bool { core.isUnlocked }
+
+  /// Sets a passcode where none is set.
+  public func setPasscode(_ new: consuming Passcode) throws(VaultError) { try core.setPasscode(new) }
+
+  /// Changes the passcode; touches no item.
+  public func changePasscode(from old: consuming Passcode, to new: consuming Passcode) throws(VaultError) {
+    try core.changePasscode(from: old, to: new)
+  }
+
+  /// Removes the passcode. Items of ``Accessibility/whenPasscodeSet`` are destroyed for good and returned by name.
+  public func removePasscode(_ old: consuming Passcode) throws(VaultError) -> DestroyedItems {
+    try core.removePasscode(old)
+  }
+
+  /// Makes a recovery code, to be shown once; an earlier one is dead from then on.
+  public func makeRecoveryCode() throws(VaultError) -> RecoveryCode { try core.makeRecoveryCode() }
+
+  // MARK: Items
+
+  /// Adds an item; durable when this returns.
+  ///
+  /// - Throws: ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``, ``VaultError/Code/malformed``.
+  public func add(_ item: NewItem, secret: consuming SecretBytes? = nil) throws(VaultError) -> Item {
+    try core.add(item, secret: secret)
+  }
+
+  /// The items that match, in the order of insertion; none is no error.
+  public func items(matching query: Query) throws(VaultError) -> [Item] { try core.items(matching: query) }
+
+  /// The secret of an item.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/locked``, ``VaultError/Code/expired``,
+  ///   ``VaultError/Code/damaged``.
+  public func secret(of item: ItemID) throws(VaultError) -> SecretBytes { try core.secret(of: item) }
+
+  /// Lends the secret of an item to a closure.
+  public func withSecret<R>(of item: ItemID, _ body: sending (RawSpan) throws -> sending R) throws
+    -> sending R
+  {
+    let secret = try core.secret(of: item)
+    return try secret.expose { span in try body(span) }
+  }
+
+  /// Changes an item and, where one is given, its secret.
+  @discardableResult
+  public func update(_ item: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes? = nil)
+    throws(VaultError) -> Item
+  {
+    try core.update(item, changes, secret: secret)
+  }
+
+  /// Deletes all items that match; returns how many. Never asks.
+  @discardableResult
+  public func delete(_ query: Query) throws(VaultError) -> Int { try core.delete(query) }
+
+  // MARK: Transactions
+
+  /// Lends one state of the vault to a closure.
+  public func read<R>(_ body: sending (inout ReadTransaction) throws -> sending R) throws -> sending R {
+    try core.read { transaction in try body(&transaction) }
+  }
+
+  /// Lends the vault to a closure that changes it: all or nothing, durable when this returns.
+  public func write<R>(_ body: sending (inout WriteTransaction) throws -> sending R) throws -> sending R {
+    try core.write { transaction in try body(&transaction) }
+  }
+
+  // MARK: Care
+
+  /// What the vault is and how it is kept.
+  public func status() throws(VaultError) -> VaultStatus { try core.status() }
+
+  /// Checks everything that the open keys can check. Changes nothing.
+  public func verify(progress: @Sendable (VerifyProgress) -> Void = { _ in }) throws(VaultError)
+    -> VerifyReport
+  {
+    try core.verify(progress: progress)
+  }
+
+  /// The audit entries from a sequence on, oldest first.
+  public func auditEntries(from sequence: UInt64 = 0) throws(VaultError) -> [AuditEntry] {
+    try core.auditEntries(from: sequence)
+  }
+}
+
+/// A serial executor on a queue of its own: what blocks here never blocks the shared pool.
+private final class VaultExecutor: SerialExecutor {
+  private let queue = DispatchQueue(label: "vault")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+  }
+}

@@ -1,0 +1,112 @@
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+extension VaultCore {
+  /// A new vault. Nothing is made when anything is at the path already, and a failure leaves nothing behind.
+  ///
+  /// - Parameters:
+  ///   - path: Where; folders that do not exist are made with mode 0700.
+  ///   - protector: Who keeps the device key. It is durable there before the vault is.
+  ///   - passcode: `nil` for a vault that is always unlocked.
+  ///   - recovery: Whether to make a recovery code.
+  /// - Returns: The vault, unlocked, and the code to show once.
+  package static func create(
+    at path: String, protector: any Protector, passcode: consuming Passcode? = nil, recovery: Bool = false,
+    environment: VaultEnvironment = .system
+  ) throws(VaultError) -> CreatedVault {
+    let vault = VaultID(try crypto { () throws(CryptoError) in try environment.random.bytes(16) })!
+    if case .unavailable(let reason) = try protector.probe(vault) {
+      throw VaultError(.deviceKeyUnavailable, "the protector of the device key cannot be reached: \(reason)")
+    }
+    let key = try DeviceKey.fresh(random: environment.random)
+    var change = try newKeys(vault, key, protector.kind, environment)
+    let code = recovery ? try RecoveryCode.fresh(random: environment.random) : nil
+    if recovery { try change.setRecovery(code!) }
+    if let passcode = consume passcode {
+      let derivation = try KeyDerivation.fresh(environment.parameters, random: environment.random)
+      let keys = try PasscodeKeys(passcode, derivation, environment)
+      try change.setPasscode(keys)
+      let core = try make(path, change, key, protector, environment)
+      try core.adopt(keys)
+      return CreatedVault(core: core, recoveryCode: code)
+    }
+    return CreatedVault(core: try make(path, change, key, protector, environment), recoveryCode: code)
+  }
+
+  private static func newKeys(
+    _ vault: VaultID, _ key: borrowing DeviceKey, _ kind: ProtectorKind, _ environment: VaultEnvironment
+  ) throws(VaultError) -> KeyChange {
+    let root = try crypto { () throws(CryptoError) in try environment.random.secret(32) }
+    let deviceRoot = try crypto { () throws(CryptoError) in try environment.random.secret(32) }
+    let keys = try GenerationKeys(generation: 1, root: root, deviceRoot: StoredKey(deviceRoot))
+    var header = Header(vault: vault, created: environment.clock.now(), protector: kind, key: key.id)
+    if environment.isCheap { header.markCheap() }
+    var change = KeyChange(header: header, slots: [], keys: keys, random: environment.random)
+    try change.setDeviceKey(key)
+    try change.makeClasses()
+    return change
+  }
+
+  /// Keeps the key, then writes the vault; when that fails the key is forgotten again.
+  private static func make(
+    _ path: String, _ change: KeyChange, _ key: borrowing DeviceKey, _ protector: any Protector,
+    _ environment: VaultEnvironment
+  ) throws(VaultError) -> VaultCore {
+    try protector.storeKey(key, of: change.header.vault)
+    do throws(VaultError) {
+      let session = try write(path, change, key, environment)
+      let core = VaultCore(session, protector: protector)
+      try core.writing { transaction throws(VaultError) in try transaction.log(.vaultCreated) }
+      return core
+    } catch {
+      try? protector.deleteKey(key.id, of: change.header.vault)
+      throw error
+    }
+  }
+
+  private static func write(
+    _ path: String, _ change: KeyChange, _ key: borrowing DeviceKey, _ environment: VaultEnvironment
+  ) throws(VaultError) -> Session {
+    let mac = change.keys.headerMAC.code(for: change.header.authenticatedBytes(with: change.slots))
+    let row = HeaderRow(body: change.header.record.encoded, mac: mac)
+    let ring = try KeyRing(header: row, slots: change.slots, deviceKey: key, random: environment.random)
+    let (state, head) = try firstRows(change, environment)
+    let store = try Store.create(at: path) { store throws(VaultError) in
+      try stored { () throws(StorageError) in
+        try store.replaceSlots(change.slots)
+        try store.setHeader(row)
+        try store.setState(state, row: 0)
+        try store.setHead(head)
+      }
+    }
+    return Session(store: store, keys: ring, environment: environment)
+  }
+
+  /// The vault's own state, and a head row that counts it.
+  private static func firstRows(_ change: KeyChange, _ environment: VaultEnvironment) throws(VaultError)
+    -> (state: StateRow, head: [UInt8])
+  {
+    let vault = change.header.vault
+    let keys = change.keys
+    var head = Head()
+    do throws(CryptoError) {
+      let aad = AssociatedData.state(vault, item: ItemID.zero.bytes, revision: 1)
+      let state = try keys.state.seal(VaultState().bytes, aad: aad, random: environment.random)
+      head.sum += Summand(key: keys).state(0, state)
+      head.summedRows = 1
+      head.seals = 2
+      head.greatestWall = environment.clock.now()
+      let body = try head.encoded.expose { span throws(CryptoError) in
+        try keys.head.seal(span, aad: AssociatedData.head(vault), random: environment.random)
+      }
+      return (StateRow(revision: 1, body: state), body)
+    } catch { throw VaultError(crypto: error) }
+  }
+}
+
+/// A new vault and, once, its recovery code.
+package struct CreatedVault: ~Copyable {
+  package let core: VaultCore
+  package let recoveryCode: RecoveryCode?
+}

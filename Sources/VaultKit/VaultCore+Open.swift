@@ -1,0 +1,127 @@
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+extension VaultCore {
+  /// Opens a vault: place, schema, device key, header MAC, head row; a small vault is summed up as well.
+  ///
+  /// - Parameter protector: `nil` for the one the header names.
+  /// - Throws: ``VaultError/Code/vaultMissing``, ``VaultError/Code/damaged``, ``VaultError/Code/newerFormat``,
+  ///   the `deviceKey…` codes, ``VaultError/Code/io``. Nothing is created.
+  package static func open(
+    at path: String, protector: (any Protector)? = nil, environment: VaultEnvironment = .system
+  ) throws(VaultError) -> VaultCore {
+    for _ in 0..<8 {
+      var store = try stored { () throws(StorageError) in try Store.open(at: path, access: .readWrite) }
+      let header = try Header(decoding: try stored { () throws(StorageError) in try store.header() }.body)
+      try refuseForeign(header, environment)
+      let chosen: any Protector
+      if let protector { chosen = protector } else { chosen = try standardProtector(header.protector) }
+      let key = try chosen.loadKey(header.deviceKey, of: header.vault)
+      guard let session = try session(consume store, key, environment) else { continue }
+      let core = VaultCore(session, protector: chosen)
+      try core.tidy()
+      return core
+    }
+    throw VaultError(.busy, "the vault's keys are being changed by another process", hint: "try again")
+  }
+
+  /// The parts of a vault that can be read without any key, for `status` and error messages.
+  package static func outline(at path: String) throws(VaultError) -> VaultOutline {
+    var store = try stored { () throws(StorageError) in try Store.open(at: path, access: .readOnly) }
+    let header = try Header(decoding: try stored { () throws(StorageError) in try store.header() }.body)
+    return VaultOutline(
+      vault: header.vault, protector: header.protector, deviceKey: header.deviceKey, created: header.created,
+      hasPasscode: header.hasPasscode, hasRecoveryCode: header.recoveryKey != nil)
+  }
+
+  /// The protector that a header names, in its standard place.
+  package static func standardProtector(_ kind: ProtectorKind) throws(VaultError) -> any Protector {
+    switch kind {
+    case .file: try FileProtector.standard()
+    case .secretService, .tpm:
+      throw VaultError(
+        .unsupported, "this version does not know the protector that keeps the vault's device key")
+    }
+  }
+
+  private static func refuseForeign(_ header: Header, _ environment: VaultEnvironment) throws(VaultError) {
+    if header.isCheap, !environment.isCheap {
+      throw VaultError(
+        .policy, "this vault was made by a test tool with a cheap key derivation",
+        hint: "make a real one with 'vaultctl init'")
+    }
+    if header.isBackup {
+      throw VaultError(.policy, "this file is a backup", hint: "restore it with 'vaultctl restore'")
+    }
+  }
+
+  /// The opened session, or `nil` when another process rotated the device key meanwhile.
+  private static func session(
+    _ store: consuming Store, _ key: borrowing DeviceKey, _ environment: VaultEnvironment
+  ) throws(VaultError) -> Session? {
+    var store = store
+    try stored { () throws(StorageError) in try store.beginRead() }
+    let row = try stored { () throws(StorageError) in try store.header() }
+    let slots = try stored { () throws(StorageError) in try store.slots() }
+    guard try Header(decoding: row.body).deviceKey == key.id else { return nil }
+    let ring = try KeyRing(header: row, slots: slots, deviceKey: key, random: environment.random)
+    var session = Session(store: store, keys: ring, environment: environment)
+    let head = try session.head()
+    guard head.config == session.keys.header.config else {
+      throw VaultError(.damaged, "header and head row of the vault do not belong together")
+    }
+    if head.summedRows <= 1000 { try session.checkSum(head) }
+    session.store.rollback()
+    return session
+  }
+
+  /// What an opening finishes for those before it: a pending truncation, items that expired more than a day ago.
+  private func tidy() throws(VaultError) {
+    let now = environment.clock.now()
+    let due = try reading { transaction throws(VaultError) in
+      let head = try transaction.session.head()
+      let isExpired = head.earliestExpiry != 0 && head.earliestExpiry <= now.milliseconds - Self.expiredKept
+      return (isExpired, head.cleaningPending, transaction.session.store.isReadOnly)
+    }
+    if due.2 { return }
+    if due.0 { try writing { transaction throws(VaultError) in try transaction.purgeExpired() } }
+    if due.1 { withSession { $0.clean() } }
+  }
+
+  /// How long an expired item still answers "expired" before it is deleted, in milliseconds.
+  static let expiredKept: Int64 = 24 * 3600 * 1000
+}
+
+/// What a vault shows without a key.
+package struct VaultOutline: Sendable {
+  package let vault: VaultID
+  package let protector: ProtectorKind
+  package let deviceKey: DeviceKeyID
+  package let created: Instant
+  package let hasPasscode: Bool
+  package let hasRecoveryCode: Bool
+}
+
+extension Transaction where Mode == Writing {
+  /// Deletes the items that expired more than a day ago.
+  mutating func purgeExpired() throws(VaultError) {
+    let limit = session.now.milliseconds - VaultCore.expiredKept
+    let rows = try stored { () throws(StorageError) in try session.store.expired(before: .max) }
+    var earliest: Int64 = 0
+    for number in rows {
+      guard let row = try stored({ () throws(StorageError) in try session.store.item(row: number) }),
+        let expires = row.expires
+      else { continue }
+      if expires <= limit {
+        let item = try session.open(row)
+        try remove(row, item)
+        try log(AuditNote(operation: .expiredPurged, item: item.id, kind: item.kind, detail: item.name))
+      } else {
+        earliest = earliest == 0 ? max(expires, 1) : min(earliest, max(expires, 1))
+      }
+    }
+    head!.earliestExpiry = earliest
+    changes.isDirty = true
+  }
+}

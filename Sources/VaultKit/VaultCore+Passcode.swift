@@ -1,0 +1,135 @@
+import VaultCrypto
+import VaultStorage
+
+/// What a removal of the passcode destroys for good.
+public struct DestroyedItems: Sendable {
+  /// Identifiers and names of the items that were accessible with a passcode only.
+  public let items: [(id: ItemID, name: String?)]
+}
+
+extension VaultCore {
+  /// Sets a passcode where none is set. Touches a handful of slots and no item.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` where one is set already.
+  package func setPasscode(_ new: consuming Passcode) throws(VaultError) {
+    guard !hasPasscode else {
+      throw VaultError(
+        .policy, "a passcode is set already", hint: "change it with 'vaultctl passcode change'")
+    }
+    let keys = try freshKeys(new)
+    try changeKeys(.passcodeSet) { change throws(VaultError) in
+      guard !change.header.hasPasscode else {
+        throw VaultError(.policy, "another process has just set a passcode")
+      }
+      try change.setPasscode(keys)
+    }
+    try adopt(keys)
+  }
+
+  /// Changes the passcode. Touches a handful of slots and no item.
+  ///
+  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``, ``VaultError/Code/policy``.
+  package func changePasscode(from old: consuming Passcode, to new: consuming Passcode) throws(VaultError) {
+    let before = try verified(old)
+    let after = try freshKeys(new)
+    try changeKeys(.passcodeChanged) { change throws(VaultError) in
+      try Self.check(before, change)
+      try change.changePasscode(from: before, to: after)
+    }
+    try adopt(after)
+  }
+
+  /// The items that removing the passcode would destroy.
+  package func itemsBehindPasscode() throws(VaultError) -> DestroyedItems {
+    try reading { transaction throws(VaultError) in
+      DestroyedItems(
+        items: try transaction.session.itemsBehindPasscode().map { ($0.item.id, $0.item.name) })
+    }
+  }
+
+  /// Removes the passcode: items of when-passcode-set are destroyed for good, all others stay.
+  ///
+  /// - Parameter expecting: Refused when there are more of them than this, so that none dies unannounced.
+  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``, ``VaultError/Code/policy``.
+  package func removePasscode(_ old: consuming Passcode, expecting: Int = .max) throws(VaultError)
+    -> DestroyedItems
+  {
+    let before = try verified(old)
+    var destroyed: [(id: ItemID, name: String?)] = []
+    try changeKeys(.passcodeRemoved) { change, transaction throws(VaultError) in
+      try Self.check(before, change)
+      let dying = try transaction.session.itemsBehindPasscode()
+      guard dying.count <= expecting else {
+        throw VaultError(.policy, "items were added meanwhile that would be destroyed", hint: "try again")
+      }
+      for (row, item) in dying {
+        try transaction.remove(row, item)
+        try transaction.log(
+          AuditNote(operation: .itemDeleted, item: item.id, kind: item.kind, detail: item.name))
+      }
+      destroyed = dying.map { ($0.item.id, $0.item.name) }
+      try change.removePasscode(before)
+    }
+    return DestroyedItems(items: destroyed)
+  }
+
+  /// Makes a new recovery code in place of the old one, which is dead from then on.
+  package func makeRecoveryCode() throws(VaultError) -> RecoveryCode {
+    let code = try RecoveryCode.fresh(random: environment.random)
+    try changeKeys(.recoveryCodeMade) { change throws(VaultError) in try change.setRecovery(code) }
+    return code
+  }
+
+  private func freshKeys(_ passcode: borrowing Passcode) throws(VaultError) -> PasscodeKeys {
+    let derivation = try KeyDerivation.fresh(environment.parameters, random: environment.random)
+    return try PasscodeKeys(passcode, derivation, environment)
+  }
+
+  /// The passcode that was verified must still be the vault's: nothing is wrapped with keys of another `config`.
+  private static func check(_ keys: borrowing PasscodeKeys, _ change: KeyChange) throws(VaultError) {
+    guard try change.header.passcodeDerivation() == keys.derivation else {
+      throw VaultError(.busy, "the passcode was changed by another process", hint: "try again")
+    }
+  }
+
+  private func changeKeys(
+    _ operation: AuditOperation, _ body: (inout KeyChange) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    try changeKeys(operation) { change, _ throws(VaultError) in try body(&change) }
+  }
+
+  /// One transaction that changes header and slots as they are in the file at its begin.
+  private func changeKeys(
+    _ operation: AuditOperation,
+    _ body: (inout KeyChange, inout WriteTransaction) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    try writing { transaction throws(VaultError) in
+      var change = KeyChange(
+        header: transaction.session.keys.header, slots: transaction.session.keys.slots,
+        keys: transaction.session.keys.current, random: transaction.session.environment.random)
+      guard change.header.previousGeneration == nil else {
+        throw VaultError(.busy, "the vault's keys are being rotated", hint: "try again when that is done")
+      }
+      try body(&change, &transaction)
+      try transaction.set(change.header, slots: change.slots)
+      try transaction.log(operation)
+    }
+  }
+}
+
+extension Session {
+  /// The items that a removal of the passcode destroys.
+  mutating func itemsBehindPasscode() throws(VaultError) -> [(row: ItemRow, item: Item)] {
+    var found: [(row: ItemRow, item: Item)] = []
+    var ids: [ItemID] = []
+    try forEachItem { item throws(VaultError) in
+      if item.access.accessibility == .whenPasscodeSet { ids.append(item.id) }
+      return true
+    }
+    for id in ids {
+      let row = try row(of: id)
+      found.append((row, try open(row)))
+    }
+    return found
+  }
+}

@@ -1,0 +1,158 @@
+import Glibc
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+extension VaultCore {
+  /// Unlocks with the passcode. The attempt is counted on disk before the derivation runs.
+  ///
+  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut`` with `retryAfter`.
+  package func unlock(with passcode: consuming Passcode) throws(VaultError) {
+    _ = try verified(passcode)
+  }
+
+  /// Whether everything that a passcode guards is open.
+  package var isUnlocked: Bool { withSession { $0.keys.isUnlocked } }
+
+  /// Whether a passcode is set.
+  package var hasPasscode: Bool { withSession { $0.keys.header.hasPasscode } }
+
+  /// Wipes the class keys that the passcode opened.
+  package func lock() { withSession { $0.keys.lock() } }
+
+  /// Ends the delay after wrong passcodes.
+  ///
+  /// - Throws: ``VaultError/Code/authenticationFailed`` for another vault's code.
+  package func endDelay(with code: borrowing RecoveryCode) throws(VaultError) {
+    try withHeader { header, slots, _ throws(VaultError) in
+      let address = SlotAddress(.root, generation: header.generation, opener: .recovery)
+      guard let slot = slots.first(where: { SlotAddress($0) == address }) else {
+        throw VaultError(.policy, "this vault has no recovery code")
+      }
+      _ = try code.openRoot(slot, at: address, vault: header.vault)
+    }
+    try writing { transaction throws(VaultError) in
+      var (state, row) = try transaction.session.vaultState()
+      Lockout.succeed(&state)
+      try transaction.setVaultState(state, replacing: row)
+      try transaction.log(.recoveryUsed, detail: "passcode delay ended")
+    }
+  }
+
+  /// The keys of a right passcode; the session is unlocked with them.
+  func verified(_ passcode: borrowing Passcode) throws(VaultError) -> PasscodeKeys {
+    for _ in 0..<8 {
+      guard let derivation = try countAttempt() else {
+        throw VaultError(.policy, "no passcode is set", hint: "set one with 'vaultctl passcode set'")
+      }
+      let keys = try PasscodeKeys(passcode, derivation, environment)
+      do throws(VaultError) {
+        guard try opened(with: keys) else { continue }
+      } catch {
+        if error.code == .authenticationFailed { throw try countFailure(error) }
+        throw error
+      }
+      do throws(VaultError) { try countSuccess() } catch {
+        lock()
+        throw error
+      }
+      return keys
+    }
+    throw VaultError(.busy, "the passcode is being changed by another process", hint: "try again")
+  }
+
+  /// Opens the session's classes; `false` when the passcode was changed since the derivation began.
+  private func opened(with keys: borrowing PasscodeKeys) throws(VaultError) -> Bool {
+    try reading { transaction throws(VaultError) in
+      let derivation = try transaction.session.keys.header.passcodeDerivation()
+      guard derivation == keys.derivation else { return false }
+      let random = transaction.session.environment.random
+      try transaction.session.keys.unlock(with: keys, random: random)
+      return true
+    }
+  }
+
+  /// Unlocks with keys that were just made, after a change of header and slots.
+  func adopt(_ keys: borrowing PasscodeKeys) throws(VaultError) { _ = try opened(with: keys) }
+
+  // MARK: Counting
+
+  /// Counts an attempt on disk and returns how to derive; `nil` without a passcode. Waits while others are under way.
+  private func countAttempt() throws(VaultError) -> KeyDerivation? {
+    let (derivation, isReadOnly) = try reading { transaction throws(VaultError) in
+      (try transaction.session.keys.header.passcodeDerivation(), transaction.session.store.isReadOnly)
+    }
+    guard derivation != nil, !isReadOnly else { return derivation }
+    for _ in 0..<600 {
+      let (current, verdict) = try writing {
+        transaction throws(VaultError) -> (KeyDerivation?, Lockout.Verdict) in
+        let derivation = try transaction.session.keys.header.passcodeDerivation()
+        var (state, row) = try transaction.session.vaultState()
+        let before = state.bytes
+        let verdict = Lockout.begin(&state, clock: transaction.session.environment.clock)
+        if state.bytes != before { try transaction.setVaultState(state, replacing: row) }
+        return (derivation, verdict)
+      }
+      switch verdict {
+      case .go: return current
+      case .wait(let milliseconds): usleep(UInt32(milliseconds) * 1000)
+      case .refused(let milliseconds): throw Self.lockedOut(milliseconds)
+      }
+    }
+    throw Self.lockedOut(Lockout.verdictMilliseconds)
+  }
+
+  private func countFailure(_ error: VaultError) throws(VaultError) -> VaultError {
+    let delay = try settle(result: 3) { Lockout.fail(&$0) } ?? 0
+    let hint =
+      delay == 0
+      ? nil : "the next attempt is accepted in \(Self.words(delay)); the recovery code ends the delay"
+    return VaultError(
+      .authenticationFailed, error.message, hint: hint,
+      retryAfter: delay == 0 ? nil : .milliseconds(delay))
+  }
+
+  private func countSuccess() throws(VaultError) {
+    _ = try settle(result: 0) {
+      Lockout.succeed(&$0)
+      return 0
+    }
+  }
+
+  /// Writes the verdict of an attempt, with its entry; nothing on a read-only vault.
+  private func settle(result: UInt16, _ change: (inout VaultState) -> UInt64) throws(VaultError) -> UInt64? {
+    guard !isReadOnly else { return nil }
+    return try writing { transaction throws(VaultError) -> UInt64 in
+      var (state, row) = try transaction.session.vaultState()
+      let delay = change(&state)
+      try transaction.setVaultState(state, replacing: row)
+      try transaction.log(.unlocked, result: result)
+      return delay
+    }
+  }
+
+  /// Whether medium, folder or file do not allow writing.
+  package var isReadOnly: Bool { withSession { $0.store.isReadOnly } }
+
+  private static func lockedOut(_ milliseconds: UInt64) -> VaultError {
+    VaultError(
+      .lockedOut, "too many wrong passcodes: the next attempt is accepted in \(words(milliseconds))",
+      hint: "wait, or end the delay with the recovery code", retryAfter: .milliseconds(milliseconds))
+  }
+
+  private static func words(_ milliseconds: UInt64) -> String {
+    let seconds = (milliseconds + 999) / 1000
+    if seconds < 120 { return "\(seconds) s" }
+    return seconds < 7200 ? "\((seconds + 59) / 60) min" : "\((seconds + 3599) / 3600) h"
+  }
+
+  /// Header, slots and keys as of now.
+  func withHeader<R>(
+    _ body: (Header, [SlotRow], GenerationKeys) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    try reading { transaction throws(VaultError) in
+      try body(
+        transaction.session.keys.header, transaction.session.keys.slots, transaction.session.keys.current)
+    }
+  }
+}

@@ -1,0 +1,240 @@
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+/// What a verification found.
+public struct VerifyReport: Sendable {
+  /// How many items were opened.
+  public internal(set) var items = 0
+  /// How many secrets were opened; locked ones are not.
+  public internal(set) var secrets = 0
+  /// How many audit entries were opened.
+  public internal(set) var auditEntries: UInt64 = 0
+  /// Whether the audit chain was checked with its keys; without the passcode it cannot be.
+  public internal(set) var isAuditChainChecked = false
+  /// What is wrong, a line each; empty when all is well.
+  public internal(set) var problems: [String] = []
+}
+
+/// How far a verification is.
+public struct VerifyProgress: Sendable {
+  /// Rows done.
+  public let done: Int
+  /// Rows in all.
+  public let total: Int
+}
+
+extension VaultCore {
+  /// Checks everything that the open keys can check: the file's pages, every seal, the blind index both ways, the
+  /// sum over all rows, the audit chain. Changes nothing.
+  package func verify(progress: (VerifyProgress) -> Void = { _ in }) throws(VaultError) -> VerifyReport {
+    try reading { transaction throws(VaultError) in
+      var verification = Verification(total: 0)
+      try verification.run(&transaction.session, progress)
+      return verification.report
+    }
+  }
+
+  /// The audit entries from a sequence on, oldest first, opened with the device key.
+  package func auditEntries(from sequence: UInt64 = 0, limit: Int? = nil) throws(VaultError) -> [AuditEntry] {
+    try reading { transaction throws(VaultError) in
+      var entries: [AuditEntry] = []
+      let rows = try stored { () throws(StorageError) in
+        try transaction.session.store.auditEntries(from: sequence, limit: limit)
+      }
+      for row in rows { entries.append(try transaction.session.open(row).entry) }
+      return entries
+    }
+  }
+}
+
+extension Session {
+  func open(_ row: AuditRow) throws(VaultError) -> (entry: AuditEntry, record: [UInt8]) {
+    let bytes = try crypto { () throws(CryptoError) in
+      let generation = try RecordSeal.generation(of: row.body)
+      guard let keys = keys.keys(of: generation) else { throw .tagMismatch }
+      return try keys.audit.open(row.body, aad: AssociatedData.audit(vault, sequence: row.sequence))
+    }
+    guard let record = try? Record(decoding: bytes) else {
+      throw VaultError(.damaged, "an audit entry is not readable")
+    }
+    return (try AuditEntry(sequence: row.sequence, record: record), bytes)
+  }
+}
+
+private struct Verification {
+  var report = VerifyReport()
+  var total: Int
+  var done = 0
+
+  init(total: Int) { self.total = total }
+
+  mutating func run(_ session: inout Session, _ progress: (VerifyProgress) -> Void) throws(VaultError) {
+    let counts = try stored { () throws(StorageError) in try session.store.counts() }
+    total = counts.items * 2 + counts.summed
+    let pages = try stored { () throws(StorageError) in
+      try session.store.integrityCheck()
+    }
+    report.problems += pages.map { "database: \($0)" }
+    let head = try session.head()
+    let total = total
+    if let problem = try session.sumProblem(
+      head, progress: { progress(VerifyProgress(done: $0, total: total)) })
+    {
+      report.problems.append(problem)
+    }
+    done = counts.summed
+    try checkItems(&session, progress)
+    try checkAudit(&session, head)
+  }
+
+  // MARK: Items
+
+  private mutating func checkItems(_ session: inout Session, _ progress: (VerifyProgress) -> Void)
+    throws(VaultError)
+  {
+    var last: Int64 = 0
+    var blinds = 0
+    while true {
+      var batch: [ItemRow] = []
+      try session.store.forEachItem(after: last, limit: 256) { row throws(VaultError) in
+        batch.append(row)
+        return true
+      }
+      guard let end = batch.last else { break }
+      last = end.row
+      for row in batch {
+        do throws(VaultError) { blinds += try checkItem(&session, row) } catch {
+          report.problems.append("item \(ItemID(row.id)?.hexadecimal ?? "?"): \(error.message)")
+        }
+        report.items += 1
+      }
+      done += batch.count * 2
+      progress(VerifyProgress(done: min(done, total), total: total))
+    }
+    let counts = try stored { () throws(StorageError) in try session.store.counts() }
+    if counts.blinds != blinds { report.problems.append("the index has rows that belong to no item") }
+  }
+
+  /// Opens all that can be opened of one item; returns how many index rows it has.
+  private mutating func checkItem(_ session: inout Session, _ row: ItemRow) throws(VaultError) -> Int {
+    let item = try session.open(row)
+    let index = BlindIndex(key: try session.keys(of: row.generation))
+    guard index.primaryKey(of: item.kind, item.attributes) == row.primaryKey,
+      index.name(of: item.attributes) == row.name
+    else { throw VaultError(.damaged, "its keys in the index are not those of its attributes") }
+    let values = index.values(of: item.attributes)
+    for value in values {
+      let rows = try stored { () throws(StorageError) in try session.store.rows(blind: value) }
+      guard rows.contains(row.row) else { throw VaultError(.damaged, "an index row of it is missing") }
+    }
+    _ = try session.state(of: row)
+    let material = try stored { () throws(StorageError) in try session.store.material(row: row.row) }
+    guard (material != nil) == item.hasSecret else { throw VaultError(.damaged, "its secret is missing") }
+    if item.hasSecret, item.access.word == 0 { try checkSecret(&session, row, item) }
+    return values.count
+  }
+
+  private mutating func checkSecret(_ session: inout Session, _ row: ItemRow, _ item: Item) throws(VaultError)
+  {
+    do throws(VaultError) {
+      let decision = try Gate.decide(
+        .update, on: item, keys: session.keys, generation: row.generation, now: session.now)
+      _ = try session.secret(of: row, item, decision.grant)
+      report.secrets += 1
+    } catch  where error.code == .locked || error.code == .policy {}
+  }
+
+  // MARK: Audit
+
+  private mutating func checkAudit(_ session: inout Session, _ head: borrowing Head) throws(VaultError) {
+    let segments = try stored { () throws(StorageError) in try session.store.segments() }
+    let pair = try session.keys.auditKey.map { key throws(VaultError) in try AuditPair(key) }
+    report.isAuditChainChecked = pair != nil
+    guard segments.last?.number == head.segment, let first = segments.first else {
+      report.problems.append("audit: segments are missing")
+      return
+    }
+    var walk = AuditWalk(segments: segments, next: first.first, mac: [])
+    var entries: [(AuditRow, [UInt8])] = []
+    try session.store.forEachAudit { row throws(VaultError) in
+      entries.append((row, []))
+      return true
+    }
+    for index in entries.indices {
+      do throws(VaultError) { entries[index].1 = try session.open(entries[index].0).record } catch {
+        report.problems.append("audit entry \(entries[index].0.sequence): \(error.message)")
+        return
+      }
+    }
+    report.auditEntries = UInt64(entries.count)
+    if let problem = walk.check(entries, session.vault, session.keys.header.factors[.audit], pair) {
+      report.problems.append("audit: \(problem)")
+    } else if walk.next != head.nextAudit || walk.mac != head.auditMAC {
+      report.problems.append("audit: the newest entries are missing")
+    }
+  }
+}
+
+/// The pair of the audit factor in a box, because an optional of it is passed around.
+private final class AuditPair: Sendable {
+  let pair: X25519KeyPair
+  init(_ key: StoredKey) throws(VaultError) {
+    pair = try crypto { () throws(CryptoError) in try X25519KeyPair(privateKey: key.key.copy()) }
+  }
+}
+
+/// A walk along the audit chain.
+private struct AuditWalk {
+  let segments: [SegmentRow]
+  var next: UInt64
+  var mac: [UInt8]
+
+  /// What is wrong, or `nil`. Without the pair only order and anchors are checked.
+  mutating func check(
+    _ entries: [(row: AuditRow, record: [UInt8])], _ vault: VaultID, _ factor: [UInt8]?, _ pair: AuditPair?
+  ) -> String? {
+    var position = 0
+    for (index, segment) in segments.enumerated() {
+      guard segment.first == next else { return "segment \(segment.number) does not follow the one before" }
+      if index > 0, segment.previous != mac { return "segment \(segment.number) is chained to another log" }
+      let end = index + 1 < segments.count ? segments[index + 1].first : UInt64.max
+      let count = entries[position...].prefix { $0.row.sequence < end }.count
+      let slice = entries[position..<position + count]
+      if let problem = check(slice, segment, vault, factor, pair) { return problem }
+      position += count
+      mac = slice.last?.row.mac ?? AuditChain.anchor(previous: segment.previous, start: segment.start)
+      next = segment.first + UInt64(count)
+    }
+    return position == entries.count ? nil : "entries without a segment"
+  }
+
+  private func check(
+    _ entries: ArraySlice<(row: AuditRow, record: [UInt8])>, _ segment: SegmentRow, _ vault: VaultID,
+    _ factor: [UInt8]?, _ pair: AuditPair?
+  ) -> String? {
+    var sequence = segment.first
+    for entry in entries {
+      guard entry.row.sequence == sequence else { return "entry \(sequence) is missing" }
+      sequence += 1
+    }
+    guard let pair else { return nil }
+    guard pair.pair.publicKey == factor else { return "the audit key is another one" }
+    let aad = AssociatedData.segment(
+      vault, number: segment.number, first: segment.first, previous: segment.previous)
+    do throws(CryptoError) {
+      var key = try AuditChain.unwrap(segment.start, with: pair.pair, aad: aad)
+      var previous = AuditChain.anchor(previous: segment.previous, start: segment.start)
+      for entry in entries {
+        let mac = AuditChain.mac(
+          key, previous: previous, sequence: entry.row.sequence, record: entry.record)
+        guard isEqualInConstantTime(mac, entry.row.mac) else {
+          return "entry \(entry.row.sequence) was altered"
+        }
+        key = AuditChain.next(key)
+        previous = mac
+      }
+      return nil
+    } catch { return "the start of segment \(segment.number) was altered" }
+  }
+}

@@ -1,0 +1,118 @@
+import SecretMemory
+import Synchronization
+import VaultCrypto
+import VaultStorage
+
+/// The vault as a synchronous object: one connection, one set of keys, one lock around both.
+///
+/// ``Vault`` is the actor over it; `vaultctl` calls it directly. Blocking calls of protectors, key derivations and
+/// prompts run outside of its lock and outside of every transaction.
+package final class VaultCore: Sendable {
+  package let environment: VaultEnvironment
+  let protector: any Protector
+  /// `nil` only while a transaction has the session.
+  let state: Mutex<Session?>
+
+  init(_ session: consuming Session, protector: any Protector) {
+    environment = session.environment
+    self.protector = protector
+    state = Mutex(consume session)
+  }
+
+  /// Lends one state of the vault to a closure.
+  ///
+  /// - Throws: What `body` throws, or ``VaultError``.
+  package func read<R>(_ body: (inout ReadTransaction) throws -> R) throws -> R {
+    try refreshingKeys { session in
+      try stored { () throws(StorageError) in try session.store.beginRead() }
+      try session.refreshForReading()
+      var transaction = ReadTransaction(session)
+      let outcome = Result { try body(&transaction) }
+      session = transaction.session
+      session.store.rollback()
+      return outcome
+    }
+  }
+
+  /// Lends the vault to a closure that changes it; what it did is durable when this returns.
+  ///
+  /// - Throws: What `body` throws, with nothing changed, or ``VaultError``.
+  package func write<R>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
+    try refreshingKeys { session in
+      try stored { () throws(StorageError) in try session.store.beginImmediate() }
+      let head = try session.headForWriting()
+      var transaction = WriteTransaction(session, head: head)
+      let outcome = Result {
+        try transaction.adoptFile()
+        return try body(&transaction)
+      }
+      let changes = transaction.changes
+      let isCommitted = Result {
+        if case .success = outcome { try transaction.sealHead() }
+      }
+      session = transaction.session
+      guard case .success = outcome, case .success = isCommitted, changes.isDirty else {
+        session.store.rollback()
+        try isCommitted.get()
+        return outcome
+      }
+      try stored { () throws(StorageError) in try session.store.commit() }
+      if changes.needsCleaning { session.clean() }
+      return outcome
+    }
+  }
+
+  /// Runs a transaction; when the keys turn out to be of another `config` it is begun once more with new ones.
+  private func refreshingKeys<R>(_ body: (inout Session) throws -> Result<R, any Error>) throws -> R {
+    for _ in 0..<8 {
+      var outcome: Result<R, any Error>?
+      var needsDeviceKey: DeviceKeyID?
+      state.withLock { slot in
+        var session = slot.take()!
+        do { outcome = try body(&session) } catch let error as KeysAreStale {
+          session.store.rollback()
+          needsDeviceKey = error.deviceKey
+        } catch {
+          session.store.rollback()
+          outcome = .failure(error)
+        }
+        slot = consume session
+      }
+      if let outcome { return try outcome.get() }
+      if needsDeviceKey != nil { try reload() }
+    }
+    throw VaultError(.busy, "the vault's keys are being changed by another process", hint: "try again")
+  }
+
+  /// Reads header and slots anew with the device key.
+  private func reload() throws(VaultError) {
+    for _ in 0..<8 {
+      let wanted = withSession { session -> Result<Header, VaultError> in
+        Result { () throws(VaultError) in try session.storedHeader().header }
+      }
+      let header = try wanted.get()
+      let key = try protector.loadKey(header.deviceKey, of: header.vault)
+      let isCurrent = withSession { session -> Result<Bool, VaultError> in
+        Result { () throws(VaultError) in try session.reload(with: key) }
+      }
+      if try isCurrent.get() { return }
+    }
+    throw VaultError(.busy, "the vault's keys are being changed by another process", hint: "try again")
+  }
+
+  /// Lends the session outside of a transaction.
+  func withSession<R: Sendable>(_ body: (inout Session) -> R) -> R {
+    var result: R?
+    state.withLock { slot in
+      var session = slot.take()!
+      result = body(&session)
+      slot = consume session
+    }
+    return result!
+  }
+}
+
+/// Thrown inside a transaction when another process has changed the keys. With a device key it needs that key first.
+struct KeysAreStale: Error {
+  var deviceKey: DeviceKeyID?
+}

@@ -1,0 +1,43 @@
+package import VaultCrypto
+
+/// Everything a vault takes from the world besides its file: clocks, randomness, derivation costs, who is asking.
+package struct VaultEnvironment: Sendable {
+  package var clock: any VaultClock
+  package var random: any RandomSource
+  /// The bounds for stored Argon2id parameters. Only VaultTestKit passes lower ones.
+  package var bounds: Argon2id.Bounds
+  /// The parameters a new passcode gets.
+  package var parameters: Argon2id.Parameters
+  package var caller: Caller
+  /// Called once for every Argon2id derivation; tests count with it.
+  package var derivationObserver: (@Sendable () -> Void)?
+
+  package init(
+    clock: any VaultClock = SystemClock(), random: any RandomSource = SystemRandom(),
+    bounds: Argon2id.Bounds = .standard, parameters: Argon2id.Parameters = .standard,
+    caller: Caller = .current, derivationObserver: (@Sendable () -> Void)? = nil
+  ) {
+    self.clock = clock
+    self.random = random
+    self.bounds = bounds
+    self.parameters = parameters
+    self.caller = caller
+    self.derivationObserver = derivationObserver
+  }
+
+  /// The world as it is.
+  package static let system = VaultEnvironment()
+
+  /// Whether vaults made here must carry the mark of a cheap derivation.
+  var isCheap: Bool { bounds != .standard }
+}
+
+/// The clocks a vault reads.
+package protocol VaultClock: Sendable {
+  /// The wall clock.
+  func now() -> Instant
+  /// Milliseconds since boot, counting suspend (`CLOCK_BOOTTIME`).
+  func bootMilliseconds() -> UInt64
+  /// The 16 bytes of the kernel's boot id, or `nil` where it cannot be read.
+  func bootID() -> [UInt8]?
+}

@@ -1,0 +1,109 @@
+/// What went wrong, and the way out of it.
+///
+/// A structure with an open set of codes, so that a new code breaks nobody. It never carries a secret or a part of one.
+public struct VaultError: Error, Sendable {
+  /// The kind of failure.
+  public let code: Code
+  /// One line for a person, without a final full stop.
+  public let message: String
+  /// What to do next, one line, or `nil` when the message says it.
+  public let hint: String?
+  /// How many attempts are left before a block, where attempts are counted and limited.
+  public let attemptsLeft: Int?
+  /// How long to wait before another attempt is accepted.
+  public let retryAfter: Duration?
+  /// The code of the C library or the kernel behind the failure, where there is one.
+  public let underlying: Int32?
+
+  package init(
+    _ code: Code, _ message: String, hint: String? = nil, attemptsLeft: Int? = nil,
+    retryAfter: Duration? = nil, underlying: Int32? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.hint = hint
+    self.attemptsLeft = attemptsLeft
+    self.retryAfter = retryAfter
+    self.underlying = underlying
+  }
+
+  /// A way out.
+  public enum Recovery: Sendable, Equatable {
+    /// The same call may succeed later, after this long where it is known.
+    case retry(after: Duration?)
+    /// The operation has to be begun anew with other input.
+    case startOver
+    /// Nothing the program can do; the reason is for a person.
+    case none(String)
+  }
+
+  /// The way out of this failure.
+  public var recovery: Recovery {
+    switch code {
+    case .lockedOut, .busy: .retry(after: retryAfter)
+    case .locked, .authenticationFailed, .cancelled, .interactionNotAllowed, .malformed, .duplicateItem,
+      .itemNotFound, .outOfStep, .policy, .expired:
+      .startOver
+    default: .none(hint ?? message)
+    }
+  }
+}
+
+extension VaultError {
+  /// An open set of failure kinds; the raw value is the word used in JSON.
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    /// The number or word in the file.
+    public let rawValue: String
+    /// A value of this number or word.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// No item matches.
+    public static let itemNotFound = Code(rawValue: "itemNotFound")
+    /// An item with the same name or the same primary attributes exists.
+    public static let duplicateItem = Code(rawValue: "duplicateItem")
+    /// The vault is locked: the passcode is needed first.
+    public static let locked = Code(rawValue: "locked")
+    /// A wrong passcode, code or PIN.
+    public static let authenticationFailed = Code(rawValue: "authenticationFailed")
+    /// Too many failures: see `retryAfter`.
+    public static let lockedOut = Code(rawValue: "lockedOut")
+    /// A person cancelled a prompt.
+    public static let cancelled = Code(rawValue: "cancelled")
+    /// A prompt is needed and not allowed or not possible.
+    public static let interactionNotAllowed = Code(rawValue: "interactionNotAllowed")
+    /// The item has expired or was used up.
+    public static let expired = Code(rawValue: "expired")
+    /// A rule of the vault refuses it.
+    public static let policy = Code(rawValue: "policy")
+    /// The vault file, or this item, was altered or is broken.
+    public static let damaged = Code(rawValue: "damaged")
+    /// The protector has no such device key.
+    public static let deviceKeyAbsent = Code(rawValue: "deviceKeyAbsent")
+    /// The protector is locked.
+    public static let deviceKeyLocked = Code(rawValue: "deviceKeyLocked")
+    /// The protector cannot be reached.
+    public static let deviceKeyUnavailable = Code(rawValue: "deviceKeyUnavailable")
+    /// The device key belongs to another vault or another time.
+    public static let deviceKeyWrong = Code(rawValue: "deviceKeyWrong")
+    /// What the protector holds is no device key.
+    public static let deviceKeyDamaged = Code(rawValue: "deviceKeyDamaged")
+    /// A value given by the caller has the wrong form.
+    public static let malformed = Code(rawValue: "malformed")
+    /// Reading or writing failed: permissions, disk, memory.
+    public static let io = Code(rawValue: "io")
+    /// The vault is read-only here.
+    public static let readOnly = Code(rawValue: "readOnly")
+    /// Other processes held the vault for too long.
+    public static let busy = Code(rawValue: "busy")
+    /// There is no vault at that path.
+    public static let vaultMissing = Code(rawValue: "vaultMissing")
+    /// Something is at that path already.
+    public static let vaultExists = Code(rawValue: "vaultExists")
+    /// The vault was written by a newer version.
+    public static let newerFormat = Code(rawValue: "newerFormat")
+    /// This version cannot do it.
+    public static let unsupported = Code(rawValue: "unsupported")
+    /// A counter may be behind its server: resynchronise first.
+    public static let outOfStep = Code(rawValue: "outOfStep")
+  }
+}

@@ -1,0 +1,55 @@
+import VaultCrypto
+import VaultStorage
+
+/// What a vault is and how it is kept; no secret, no name.
+public struct VaultStatus: Sendable {
+  /// The identifier, the same for life.
+  public let vault: VaultID
+  /// The file.
+  public let path: String
+  /// When it was created.
+  public let created: Instant
+  /// +1 with every change of keys.
+  public let config: UInt64
+  /// The generation of its keys, from 1.
+  public let generation: UInt32
+  /// Who keeps the device key.
+  public let protector: ProtectorKind
+  /// Which device key opens it.
+  public let deviceKey: DeviceKeyID
+  /// How many items it has.
+  public let itemCount: Int
+  /// Commits since its creation.
+  public let sequence: UInt64
+  /// Whether a passcode is set.
+  public let hasPasscode: Bool
+  /// Whether a recovery code exists.
+  public let hasRecoveryCode: Bool
+  /// Whether everything a passcode guards is open in this process.
+  public let isUnlocked: Bool
+  /// Whether it cannot be written here.
+  public let isReadOnly: Bool
+  /// Wrong passcodes in a row.
+  public let passcodeFailures: Int
+  /// Argon2id memory in KiB, passes and lanes of the passcode; `nil` without one.
+  public let derivation: (memoryKiB: Int, passes: Int, lanes: Int)?
+  /// The newest audit entry.
+  public let auditSequence: UInt64
+}
+
+extension Transaction {
+  mutating func status() throws(VaultError) -> VaultStatus {
+    let head = try session.head()
+    let header = session.keys.header
+    let parameters = try header.passcodeDerivation()?.parameters
+    let state = try session.vaultState().state
+    return VaultStatus(
+      vault: header.vault, path: session.store.path, created: header.created, config: header.config,
+      generation: header.generation, protector: header.protector, deviceKey: header.deviceKey,
+      itemCount: Int(clamping: head.itemCount), sequence: head.sequence, hasPasscode: header.hasPasscode,
+      hasRecoveryCode: header.recoveryKey != nil, isUnlocked: session.keys.isUnlocked,
+      isReadOnly: session.store.isReadOnly, passcodeFailures: Int(state.failures),
+      derivation: parameters.map { (Int($0.memoryKiB), Int($0.iterations), Int($0.parallelism)) },
+      auditSequence: head.nextAudit - 1)
+  }
+}

@@ -1,0 +1,54 @@
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+extension Transaction where Mode == Writing {
+  /// Adds an entry: sealed for the device key, chained for whoever holds the audit factor.
+  mutating func log(_ note: AuditNote) throws(VaultError) {
+    if head!.segment == 0 || head!.nextAudit - head!.segmentFirst >= AuditChain.entriesPerSegment {
+      try beginSegment()
+    }
+    let sequence = head!.nextAudit
+    let record = note.record(session.environment).encoded
+    let vault = session.vault
+    let body = try crypto { () throws(CryptoError) in
+      try session.keys.current.audit.seal(
+        record, aad: AssociatedData.audit(vault, sequence: sequence), random: session.environment.random)
+    }
+    let mac = AuditChain.mac(head!.auditKey, previous: head!.auditMAC, sequence: sequence, record: record)
+    try stored { () throws(StorageError) in
+      try session.store.appendAudit(AuditRow(sequence: sequence, body: body, mac: mac))
+    }
+    head!.auditKey = AuditChain.next(head!.auditKey)
+    head!.auditMAC = mac
+    head!.nextAudit += 1
+    changes.seals += 1
+    changes.isDirty = true
+  }
+
+  /// Starts a segment under a fresh key and drops the oldest beyond the limit.
+  private mutating func beginSegment() throws(VaultError) {
+    guard let factor = session.keys.header.factors[.audit] else {
+      throw VaultError(.damaged, "the vault has no audit factor")
+    }
+    let number = head!.segment + 1
+    let first = head!.nextAudit
+    let previous = number == 1 ? [UInt8](repeating: 0, count: 32) : head!.auditMAC
+    let aad = AssociatedData.segment(session.vault, number: number, first: first, previous: previous)
+    let key = try crypto { () throws(CryptoError) in try session.environment.random.secret(32) }
+    let start = try crypto { () throws(CryptoError) in
+      try AuditChain.wrap(key, to: factor, aad: aad, random: session.environment.random)
+    }
+    try stored { () throws(StorageError) in
+      try session.store.insertSegment(
+        SegmentRow(number: number, first: first, previous: previous, start: start))
+      if number > AuditChain.segmentsKept {
+        _ = try session.store.deleteSegments(through: number - AuditChain.segmentsKept)
+      }
+    }
+    head!.segment = number
+    head!.segmentFirst = first
+    head!.auditKey = key
+    head!.auditMAC = AuditChain.anchor(previous: previous, start: start)
+  }
+}

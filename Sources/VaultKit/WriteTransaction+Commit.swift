@@ -1,0 +1,50 @@
+import VaultCrypto
+import VaultStorage
+
+extension Transaction where Mode == Writing {
+  /// The last step before COMMIT.
+  mutating func sealHead() throws(VaultError) {
+    guard changes.isDirty else { return }
+    if changes.needsCleaning { head!.cleaningPending = true }
+    try session.seal(&head!, seals: changes.seals)
+  }
+
+  /// The first step: a file with another inode is a copy or a restore, so its HOTP counters may be behind their servers.
+  mutating func adoptFile() throws(VaultError) {
+    let inode = session.store.fileIdentity
+    guard head!.inode != inode else { return }
+    if head!.inode != 0 {
+      var provers: [ItemID] = []
+      try session.forEachItem { item throws(VaultError) in
+        let isProver = item.attributes[.otpType] == 1 && item.attributes[.otpRole] == 1
+        if item.kind == .otp, isProver { provers.append(item.id) }
+        return true
+      }
+      for id in provers {
+        do { try updateState(of: id) { $0.needsResync = true } } catch let error as VaultError {
+          throw error
+        } catch {
+          preconditionFailure("adoptFile: an error of another type")
+        }
+      }
+      try log(.copyDetected, detail: "\(provers.count) counters need a resynchronisation")
+    }
+    head!.inode = inode
+    changes.isDirty = true
+  }
+
+  /// Writes a changed header with its slots: `config` + 1 in both places.
+  mutating func set(_ header: Header, slots: [SlotRow]) throws(VaultError) {
+    var header = header
+    header.config = session.keys.header.config + 1
+    head!.config = header.config
+    let mac = session.keys.current.headerMAC.code(for: header.authenticatedBytes(with: slots))
+    let row = HeaderRow(body: header.record.encoded, mac: mac)
+    try stored { () throws(StorageError) in
+      try session.store.replaceSlots(slots)
+      try session.store.setHeader(row)
+    }
+    changes.isDirty = true
+    changes.needsCleaning = true
+  }
+}

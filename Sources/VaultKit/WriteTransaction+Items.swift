@@ -1,0 +1,259 @@
+public import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+extension Transaction where Mode == Writing {
+  /// Adds an item.
+  ///
+  /// - Parameter secret: At most 1 MiB; an item without one is not an item with an empty one.
+  /// - Throws: ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``, ``VaultError/Code/policy``,
+  ///   ``VaultError/Code/malformed``.
+  public mutating func add(_ new: NewItem, secret: consuming SecretBytes? = nil) throws(VaultError) -> Item {
+    var attributes = new.attributes
+    try ItemLimits.check(attributes)
+    let keys = session.keys.current
+    let classKey = try Gate.classKey(for: new.access, keys: session.keys)
+    let now = session.now
+    attributes[.creationDate] = now
+    attributes[.modificationDate] = now
+    let index = BlindIndex(key: keys)
+    try refuseDuplicates(attributes, new.kind)
+    let id = try crypto { () throws(CryptoError) in try session.environment.random.bytes(16) }
+    let policy = Policy(access: new.access, audit: new.audit)
+    var row = ItemRow(
+      row: head!.nextRow, id: id, kind: new.kind.rawValue,
+      primaryKey: index.primaryKey(of: new.kind, attributes), name: index.name(of: attributes), flags: 0,
+      class: new.access.classNumber, generation: keys.generation, version: 1, material: 0,
+      expires: new.expires?.milliseconds, meta: [])
+    head!.nextRow += 1
+    if let secret = consume secret {
+      row.flags |= ItemFlags.hasSecret
+      row.material = 1
+      try setMaterial(secret, of: row, policy, under: classKey, replacing: nil)
+    }
+    try seal(&row, attributes, policy)
+    try stored { () throws(StorageError) in try session.store.insertItem(row) }
+    head!.sum += Summand(key: keys).item(row)
+    head!.summedRows += 1
+    head!.itemCount += 1
+    noteExpiry(row.expires)
+    for value in index.values(of: attributes) { try addBlind(value, row) }
+    if new.kind.hasState { try addState(new.state, of: row) }
+    try log(AuditNote(operation: .itemAdded, item: ItemID(id), kind: new.kind))
+    return try session.open(row)
+  }
+
+  /// Changes an item's attributes, expiry, audit policy, and its secret where one is given.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``
+  ///   where the secret's key is needed.
+  @discardableResult
+  public mutating func update(
+    _ id: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes? = nil
+  ) throws(VaultError) -> Item {
+    let old = try session.row(of: id)
+    let item = try session.open(old)
+    guard old.generation == session.keys.current.generation else {
+      throw VaultError(.busy, "the item is being moved to new keys", hint: "try again")
+    }
+    let keys = session.keys.current
+    var attributes = item.attributes
+    attributes.merge(changes.attributes)
+    for code in changes.removed { attributes.record[code] = nil }
+    try ItemLimits.check(attributes)
+    attributes[.creationDate] = item.created
+    attributes[.modificationDate] = session.now
+    let index = BlindIndex(key: keys)
+    var row = old
+    row.version += 1
+    row.primaryKey = index.primaryKey(of: item.kind, attributes)
+    row.name = index.name(of: attributes)
+    if let expires = changes.expires { row.expires = expires?.milliseconds }
+    let policy = Policy(access: item.access, audit: changes.audit ?? item.audit, keeping: item.policy.record)
+    try changeSecret(&row, item, policy, secret)
+    try seal(&row, attributes, policy)
+    try stored { () throws(StorageError) in _ = try session.store.updateItem(row) }
+    let summand = Summand(key: keys)
+    head!.sum -= summand.item(old)
+    head!.sum += summand.item(row)
+    noteExpiry(row.expires)
+    let before = index.values(of: item.attributes)
+    let after = index.values(of: attributes)
+    for value in before where !after.contains(value) { try removeBlind(value, row) }
+    for value in after where !before.contains(value) { try addBlind(value, row) }
+    try log(AuditNote(operation: .itemUpdated, item: id, kind: item.kind))
+    return try session.open(row)
+  }
+
+  /// Deletes an item for good. Never asks.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound``.
+  public mutating func delete(_ id: ItemID) throws(VaultError) {
+    let row = try session.row(of: id)
+    let item = try session.open(row)
+    try remove(row, item)
+    try log(
+      AuditNote(operation: .itemDeleted, item: id, kind: item.kind, detail: item.name))
+  }
+
+  /// Removes all rows of an item.
+  mutating func remove(_ row: ItemRow, _ item: Item) throws(VaultError) {
+    let keys = try session.keys(of: row.generation)
+    let summand = Summand(key: keys)
+    if let material = try stored({ () throws(StorageError) in try session.store.material(row: row.row) }) {
+      head!.sum -= summand.material(row.row, material)
+      head!.summedRows -= 1
+      try stored { () throws(StorageError) in _ = try session.store.deleteMaterial(row: row.row) }
+    }
+    if let state = try stored({ () throws(StorageError) in try session.store.state(row: row.row) }) {
+      head!.sum -= summand.state(row.row, state.body)
+      head!.summedRows -= 1
+      try stored { () throws(StorageError) in _ = try session.store.deleteState(row: row.row) }
+    }
+    for value in BlindIndex(key: keys).values(of: item.attributes) { try removeBlind(value, row) }
+    try stored { () throws(StorageError) in _ = try session.store.deleteItem(row: row.row) }
+    head!.sum -= summand.item(row)
+    head!.summedRows -= 1
+    head!.itemCount -= 1
+    changes.isDirty = true
+    changes.needsCleaning = true
+  }
+
+  // MARK: Parts of a row
+
+  /// Seals the attributes and the policy with everything that stands in clear beside them.
+  private mutating func seal(_ row: inout ItemRow, _ attributes: Attributes, _ policy: Policy)
+    throws(VaultError)
+  {
+    var record = Record()
+    record[1] = attributes.record.encoded
+    record[2] = policy.record.encoded
+    let content = record.encoded
+    let bound = row
+    row.meta = try crypto { () throws(CryptoError) in
+      try session.keys.current.meta.seal(
+        content, aad: AssociatedData.meta(session.vault, bound), random: session.environment.random)
+    }
+    changes.seals += 1
+    changes.isDirty = true
+  }
+
+  /// A new secret gets a new data key; a changed policy binds the old secret anew.
+  private mutating func changeSecret(
+    _ row: inout ItemRow, _ item: Item, _ policy: Policy, _ secret: consuming SecretBytes?
+  ) throws(VaultError) {
+    if let secret = consume secret {
+      let decision = try Gate.decide(
+        .update, on: item, keys: session.keys, generation: row.generation, now: session.now)
+      row.flags |= ItemFlags.hasSecret
+      row.material += 1
+      let material = try stored { [number = row.row] () throws(StorageError) in
+        try session.store.material(row: number)
+      }
+      try setMaterial(secret, of: row, policy, under: decision.grant.spend(on: item.id), replacing: material)
+      changes.needsCleaning = true
+    } else if item.hasSecret, policy.hash != item.policy.hash {
+      let opened = try openSecret(of: item.id, .update)
+      try changeSecret(&row, item, policy, opened.secret.copy())
+    }
+  }
+
+  private mutating func setMaterial(
+    _ secret: borrowing SecretBytes, of row: ItemRow, _ policy: Policy, under classKey: StoredKey,
+    replacing old: MaterialRow?
+  ) throws(VaultError) {
+    guard secret.byteCount <= ItemLimits.secretByteCount else {
+      throw VaultError(.malformed, "a secret is at most 1 MiB")
+    }
+    let random = session.environment.random
+    let vault = session.vault
+    let hash = policy.hash
+    let material = try crypto { () throws(CryptoError) in
+      let dataKey = try random.secret(32)
+      let keys = SecretBytes(capacity: 33) { output in
+        output.append(UInt8(0))
+        dataKey.expose { output.append(copying: $0) }
+      }
+      return MaterialRow(
+        keys: try CommittingSeal.seal(
+          keys, under: classKey.key, label: Labels.sealKeys,
+          aad: AssociatedData.keys(vault, row, policyHash: hash), random: random),
+        secret: try CommittingSeal.seal(
+          secret, under: dataKey, label: Labels.sealSecret,
+          aad: AssociatedData.secret(vault, row, policyHash: hash), random: random))
+    }
+    try stored { () throws(StorageError) in try session.store.setMaterial(material, row: row.row) }
+    let summand = Summand(key: session.keys.current)
+    if let old { head!.sum -= summand.material(row.row, old) } else { head!.summedRows += 1 }
+    head!.sum += summand.material(row.row, material)
+    changes.isDirty = true
+  }
+
+  private mutating func addBlind(_ value: [UInt8], _ row: ItemRow) throws(VaultError) {
+    try stored { () throws(StorageError) in _ = try session.store.insertBlind(value: value, row: row.row) }
+    head!.sum += Summand(key: session.keys.current).blind(row.row, value)
+    head!.summedRows += 1
+  }
+
+  private mutating func removeBlind(_ value: [UInt8], _ row: ItemRow) throws(VaultError) {
+    let keys = try session.keys(of: row.generation)
+    let isThere = try stored { () throws(StorageError) in
+      try session.store.deleteBlind(value: value, row: row.row)
+    }
+    guard isThere else { return }
+    head!.sum -= Summand(key: keys).blind(row.row, value)
+    head!.summedRows -= 1
+  }
+
+  /// While two generations are readable, uniqueness is asked of the older one too; the database asks the newer one.
+  private mutating func refuseDuplicates(_ attributes: Attributes, _ kind: ItemKind) throws(VaultError) {
+    guard let previous = session.keys.previous else { return }
+    let index = BlindIndex(key: previous)
+    let key = index.primaryKey(of: kind, attributes)
+    if try stored({ () throws(StorageError) in try session.store.item(primaryKey: key) }) != nil {
+      throw VaultError(StorageError.duplicate(.primaryKey))
+    }
+    if let name = index.name(of: attributes),
+      try stored({ () throws(StorageError) in try session.store.item(name: name) }) != nil
+    {
+      throw VaultError(StorageError.duplicate(.name))
+    }
+  }
+
+  private mutating func noteExpiry(_ expires: Int64?) {
+    guard let expires else { return }
+    let earliest = head!.earliestExpiry
+    head!.earliestExpiry = earliest == 0 ? max(expires, 1) : min(earliest, max(expires, 1))
+  }
+}
+
+/// The limits of what an item may hold.
+package enum ItemLimits {
+  /// The longest secret, in bytes.
+  package static let secretByteCount = 1 << 20
+  /// The longest value of one attribute, in bytes.
+  package static let attributeByteCount = 64 << 10
+  /// The longest name, in bytes.
+  package static let nameByteCount = 255
+
+  static func check(_ attributes: Attributes) throws(VaultError) {
+    if let name = attributes[.name] { try check(name: name) }
+    for code in attributes.codes where attributes.bytes(of: code)!.count > attributeByteCount {
+      throw VaultError(.malformed, "an attribute is at most 64 KiB")
+    }
+  }
+
+  /// A name is 1–255 bytes of UTF-8 without control characters.
+  package static func check(name: String) throws(VaultError) {
+    guard 1...nameByteCount ~= name.utf8.count, !name.unicodeScalars.contains(where: isControl) else {
+      throw VaultError(.malformed, "a name is 1 to 255 bytes of UTF-8 without control characters")
+    }
+  }
+
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator, .format: true
+    default: false
+    }
+  }
+}

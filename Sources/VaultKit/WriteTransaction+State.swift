@@ -1,0 +1,65 @@
+import VaultCrypto
+import VaultStorage
+
+extension Transaction where Mode == Writing {
+  /// Changes the state of an item: the primitive that counters, attempts and tokens stand on. Needs no unlocked session.
+  ///
+  /// What `change` returns may be shown only after the transaction has been committed.
+  public mutating func updateState<R>(of id: ItemID, _ change: (inout ItemState) throws -> R) throws -> R {
+    let row = try session.row(of: id)
+    guard let (before, stored) = try session.state(of: row) else {
+      throw VaultError(.itemNotFound, "the item has no state")
+    }
+    var state = before
+    let result = try change(&state)
+    if state != before {
+      try write(state.bytes, row: row.row, item: row.id, generation: row.generation, replacing: stored)
+    }
+    return result
+  }
+
+  /// Adds an entry to the audit log, in this transaction.
+  package mutating func log(
+    _ operation: AuditOperation, _ item: Item? = nil, result: UInt16 = 0, detail: String? = nil
+  )
+    throws(VaultError)
+  {
+    try log(
+      AuditNote(operation: operation, item: item?.id, kind: item?.kind, result: result, detail: detail))
+  }
+
+  mutating func addState(_ state: ItemState, of row: ItemRow) throws(VaultError) {
+    try write(state.bytes, row: row.row, item: row.id, generation: row.generation, replacing: nil)
+  }
+
+  mutating func setVaultState(_ state: VaultState, replacing old: StateRow?) throws(VaultError) {
+    try write(
+      state.bytes, row: 0, item: ItemID.zero.bytes, generation: session.keys.current.generation,
+      replacing: old)
+  }
+
+  private mutating func write(
+    _ bytes: [UInt8], row: Int64, item: [UInt8], generation: UInt32, replacing old: StateRow?
+  ) throws(VaultError) {
+    let keys = try session.keys(of: generation)
+    let revision = (old?.revision ?? 0) + 1
+    let vault = session.vault
+    let body = try crypto { () throws(CryptoError) in
+      try keys.state.seal(
+        bytes, aad: AssociatedData.state(vault, item: item, revision: revision),
+        random: session.environment.random)
+    }
+    try stored { () throws(StorageError) in
+      try session.store.setState(StateRow(revision: revision, body: body), row: row)
+    }
+    if let old {
+      let sealedBy = try crypto { () throws(CryptoError) in try RecordSeal.generation(of: old.body) }
+      head!.sum -= Summand(key: try session.keys(of: sealedBy)).state(row, old.body)
+    } else {
+      head!.summedRows += 1
+    }
+    head!.sum += Summand(key: keys).state(row, body)
+    changes.seals += 1
+    changes.isDirty = true
+  }
+}

@@ -1,0 +1,43 @@
+import Synchronization
+package import VaultKit
+
+/// A clock that stands until it is moved.
+package final class FixedClock: VaultClock {
+  private struct Reading {
+    var wall: Int64
+    var boot: UInt64
+    var bootID: [UInt8]?
+  }
+  private let reading: Mutex<Reading>
+
+  /// A clock at a wall time in milliseconds since 1970, a while after boot.
+  package init(milliseconds: Int64 = 1_700_000_000_000, boot: UInt64 = 1_000_000) {
+    reading = Mutex(Reading(wall: milliseconds, boot: boot, bootID: [UInt8](repeating: 7, count: 16)))
+  }
+
+  package func now() -> Instant { Instant(milliseconds: reading.withLock { $0.wall }) }
+  package func bootMilliseconds() -> UInt64 { reading.withLock { $0.boot } }
+  package func bootID() -> [UInt8]? { reading.withLock { $0.bootID } }
+
+  /// Time passes on both clocks.
+  package func advance(milliseconds: Int64) {
+    reading.withLock {
+      $0.wall += milliseconds
+      $0.boot += UInt64(milliseconds)
+    }
+  }
+
+  /// The wall clock alone is set.
+  package func setWall(milliseconds: Int64) { reading.withLock { $0.wall = milliseconds } }
+
+  /// The machine boots anew.
+  package func reboot() {
+    reading.withLock {
+      $0.boot = 0
+      $0.bootID = $0.bootID.map { [$0[0] &+ 1] + $0.dropFirst() }
+    }
+  }
+
+  /// The boot id can no longer be read.
+  package func hideBootID() { reading.withLock { $0.bootID = nil } }
+}

@@ -1,0 +1,83 @@
+import Glibc
+public import SecretMemory
+public import VaultKit
+
+/// A vault in a folder of its own that goes with the value.
+public final class TemporaryVault: Sendable {
+  /// The folder with everything in it.
+  public let folder: String
+  /// The vault file.
+  public var path: String { folder + "/data/test.vault" }
+  /// The protector with its key beside, not in, the vault's folder.
+  public var protector: FileProtector { FileProtector(folder: folder + "/state") }
+  package let environment: VaultEnvironment
+
+  /// A folder; the vault is made by ``makeCore(passcode:)`` or ``make(passcode:)``.
+  package init(environment: VaultEnvironment = .testing()) {
+    let base = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+    var template = Array((base + "/vault-test-XXXXXX").utf8CString)
+    folder = unsafe template.withUnsafeMutableBufferPointer { buffer in
+      guard let made = unsafe mkdtemp(buffer.baseAddress!) else {
+        preconditionFailure("TemporaryVault: no temporary folder below \(base)")
+      }
+      return unsafe String(cString: made)
+    }
+    self.environment = environment
+  }
+
+  deinit { Self.remove(folder) }
+
+  /// Creates the vault.
+  package func makeCore(passcode: String? = nil, recovery: Bool = false) throws(VaultError) -> VaultCore {
+    let created = try VaultCore.create(
+      at: path, protector: protector, passcode: try Self.passcode(passcode), recovery: recovery,
+      environment: environment)
+    return created.core
+  }
+
+  /// Opens the vault again, as another process would.
+  package func openCore() throws(VaultError) -> VaultCore {
+    try VaultCore.open(at: path, protector: protector, environment: environment)
+  }
+
+  /// Creates the vault as an actor.
+  public func make(passcode: String? = nil) throws(VaultError) -> Vault {
+    Vault(core: try makeCore(passcode: passcode))
+  }
+
+  /// Opens the vault again as an actor.
+  public func open() throws(VaultError) -> Vault { Vault(core: try openCore()) }
+
+  private static func passcode(_ text: String?) throws(VaultError) -> Passcode? {
+    guard let text else { return nil }
+    return try Passcode(testing: text)
+  }
+
+  private static func remove(_ path: String) {
+    if let directory = unsafe opendir(path) {
+      while let entry = unsafe readdir(directory) {
+        let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+          unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+        }
+        if name != ".", name != ".." { remove(path + "/" + name) }
+      }
+      unsafe closedir(directory)
+      unsafe rmdir(path)
+    } else {
+      unsafe unlink(path)
+    }
+  }
+}
+
+extension Passcode {
+  /// A passcode from a literal, for tests only.
+  public init(testing text: String) throws(VaultError) { try self.init(SecretBytes(testing: text)) }
+}
+
+extension SecretBytes {
+  /// Secret bytes from a literal, for tests only.
+  public init(testing text: String) { self.init(copying: Array(text.utf8)) }
+
+  /// A copy in ordinary memory, for tests only.
+  public var bytesForTesting: [UInt8] { expose { span in unsafe span.withUnsafeBytes { unsafe Array($0) } } }
+}

@@ -1,0 +1,5 @@
+import Testing
+
+@Suite("VaultCommandsTests")
+struct VaultCommandsTests {
+}

@@ -1,0 +1,206 @@
+import SecretMemory
+import Testing
+import VaultKit
+import VaultTestKit
+
+@Suite("Items")
+struct ItemTests {
+  @Test("a secret comes back after the vault is opened again")
+  func roundTrip() throws {
+    let place = TemporaryVault()
+    let item = try place.makeCore().add(
+      NewItem(.genericPassword, name: "mail"), secret: SecretBytes(testing: "correct horse"))
+    let core = try place.openCore()
+    #expect(try core.secret(of: item.id).bytesForTesting == Array("correct horse".utf8))
+    #expect(try core.item(named: "mail").id == item.id)
+  }
+
+  @Test("secrets of any bytes and of the greatest length come back", arguments: [0, 1, 255, 65_536, 1 << 20])
+  func lengths(count: Int) throws {
+    let place = TemporaryVault()
+    let core = try place.makeCore()
+    let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    let item = try core.add(NewItem(.genericPassword, name: "n"), secret: SecretBytes(copying: bytes))
+    #expect(try core.secret(of: item.id).bytesForTesting == bytes)
+  }
+
+  @Test("a secret above 1 MiB is refused and nothing is added")
+  func tooLong() throws {
+    let core = try TemporaryVault().makeCore()
+    #expect(throws: VaultError.Code.malformed) {
+      try code { () throws(VaultError) in
+        _ = try core.add(
+          NewItem(.genericPassword, name: "n"),
+          secret: SecretBytes(copying: [UInt8](repeating: 1, count: 1 << 20 | 1)))
+      }
+    }
+    #expect(try core.items(matching: Query()).isEmpty)
+  }
+
+  @Test("two items of one kind with equal service and account are duplicates, so are two of one name")
+  func duplicates() throws {
+    let core = try TemporaryVault().makeCore()
+    var attributes = Attributes()
+    attributes[.service] = "imap"
+    attributes[.account] = "ann"
+    _ = try core.add(NewItem(.genericPassword, name: "a", attributes: attributes))
+    #expect(throws: VaultError.Code.duplicateItem) {
+      try code { () throws(VaultError) in
+        _ = try core.add(NewItem(.genericPassword, name: "b", attributes: attributes))
+      }
+    }
+    attributes[.account] = "bob"
+    #expect(throws: VaultError.Code.duplicateItem) {
+      try code { () throws(VaultError) in
+        _ = try core.add(NewItem(.otp, name: "a", attributes: attributes))
+      }
+    }
+    _ = try core.add(NewItem(.genericPassword, name: "c", attributes: attributes))
+    #expect(try core.items(matching: Query(.genericPassword)).count == 2)
+  }
+
+  @Test(
+    "an update keeps id and creation date, changes what is named, and finds the item under its new name only")
+  func update() throws {
+    let clock = FixedClock()
+    let place = TemporaryVault(environment: .testing(clock: clock))
+    let core = try place.makeCore()
+    let item = try core.add(NewItem(.genericPassword, name: "old"), secret: SecretBytes(testing: "1"))
+    clock.advance(milliseconds: 5000)
+    var attributes = Attributes()
+    attributes[.name] = "new"
+    attributes[.comment] = "moved"
+    try core.update(item.id, ItemChanges(attributes: attributes), secret: SecretBytes(testing: "2"))
+    let after = try place.openCore().item(named: "new")
+    #expect(after.id == item.id)
+    #expect(after.created == item.created)
+    #expect(after.modified.milliseconds == item.modified.milliseconds + 5000)
+    #expect(after.attributes[.comment] == "moved")
+    #expect(try core.secret(of: item.id).bytesForTesting == Array("2".utf8))
+    #expect(throws: VaultError.Code.itemNotFound) {
+      try code { () throws(VaultError) in _ = try core.item(named: "old") }
+    }
+    #expect(try core.verify().problems == [])
+  }
+
+  @Test("a deleted item is gone from every table and the sum agrees")
+  func delete() throws {
+    let place = TemporaryVault()
+    let core = try place.makeCore()
+    for name in ["a", "b", "c"] {
+      _ = try core.add(NewItem(.otp, name: name), secret: SecretBytes(testing: name))
+    }
+    #expect(try core.delete(Query(name: "b")) == 1)
+    #expect(try core.items(matching: Query()).map(\.name) == ["a", "c"])
+    #expect(try place.openCore().verify().problems == [])
+    #expect(try core.delete(Query(name: "b")) == 0)
+  }
+
+  @Test("a search finds by indexed attributes, by others, and by kind; the order is that of insertion")
+  func search() throws {
+    let core = try TemporaryVault().makeCore()
+    for index in 0..<40 {
+      var attributes = Attributes()
+      attributes[.service] = "s\(index % 4)"
+      attributes[.account] = "a\(index)"
+      attributes[.comment] = "c\(index % 2)"
+      _ = try core.add(
+        NewItem(index % 8 == 0 ? .otp : .genericPassword, name: "n\(index)", attributes: attributes))
+    }
+    var wanted = Attributes()
+    wanted[.service] = "s2"
+    #expect(try core.items(matching: Query(where: wanted)).map(\.name) == (0..<10).map { "n\($0 * 4 + 2)" })
+    wanted[.comment] = "c1"
+    #expect(try core.items(matching: Query(where: wanted)).isEmpty)
+    wanted = Attributes()
+    wanted[.comment] = "c1"
+    #expect(try core.items(matching: Query(where: wanted)).count == 20)
+    #expect(try core.items(matching: Query(.otp)).count == 5)
+    #expect(try core.items(matching: Query(limit: 3)).map(\.name) == ["n0", "n1", "n2"])
+  }
+
+  @Test("an attribute put in as bytes comes back as bytes, and both spellings are one key")
+  func types() throws {
+    let core = try TemporaryVault().makeCore()
+    var attributes = Attributes()
+    attributes[.service] = "s"
+    attributes[Attribute<[UInt8]>(code: 3)] = Array("ann".utf8)
+    let item = try core.add(NewItem(.genericPassword, attributes: attributes))
+    #expect(try core.items(matching: Query(id: item.id)).first?.attributes[.account] == nil)
+    attributes[.account] = "ann"
+    #expect(throws: VaultError.Code.duplicateItem) {
+      try code { () throws(VaultError) in _ = try core.add(NewItem(.genericPassword, attributes: attributes))
+      }
+    }
+  }
+
+  @Test(
+    "names with control characters, empty ones and long ones are refused",
+    arguments: ["", "a\u{1B}[2J", "a\nb", "\u{202E}x", String(repeating: "x", count: 256)])
+  func names(name: String) throws {
+    let core = try TemporaryVault().makeCore()
+    #expect(throws: VaultError.Code.malformed) {
+      try code { () throws(VaultError) in _ = try core.add(NewItem(.genericPassword, name: name)) }
+    }
+  }
+
+  @Test("an expired item answers expired for a day, then it is gone")
+  func expiry() throws {
+    let clock = FixedClock()
+    let place = TemporaryVault(environment: .testing(clock: clock))
+    let core = try place.makeCore()
+    let item = try core.add(
+      NewItem(.genericPassword, name: "n", expires: clock.now().advanced(byMilliseconds: 1000)),
+      secret: SecretBytes(testing: "s"))
+    #expect(try core.secret(of: item.id).byteCount == 1)
+    clock.advance(milliseconds: 1000)
+    #expect(throws: VaultError.Code.expired) {
+      try code { () throws(VaultError) in _ = try core.secret(of: item.id) }
+    }
+    clock.advance(milliseconds: 24 * 3600 * 1000)
+    let later = try place.openCore()
+    #expect(try later.items(matching: Query()).isEmpty)
+    #expect(try later.verify().problems == [])
+  }
+
+  @Test("what a write transaction did is gone when its closure throws")
+  func rollback() throws {
+    struct Stop: Error {}
+    let core = try TemporaryVault().makeCore()
+    #expect(throws: Stop.self) {
+      try core.write { transaction in
+        _ = try transaction.add(NewItem(.genericPassword, name: "n"))
+        throw Stop()
+      }
+    }
+    #expect(try core.items(matching: Query()).isEmpty)
+    #expect(try core.verify().problems == [])
+  }
+
+  @Test("state changes are counted, durable, and need no unlocked vault")
+  func state() throws {
+    let place = TemporaryVault()
+    let core = try place.makeCore(passcode: "1234")
+    let item = try core.add(NewItem(.otp, name: "n"), secret: SecretBytes(testing: "k"))
+    let locked = try place.openCore()
+    for expected in UInt64(0)..<5 {
+      let used = try locked.write { transaction in
+        try transaction.updateState(of: item.id) { state in
+          state.counter += 1
+          return state.counter - 1
+        }
+      }
+      #expect(used == expected)
+    }
+    #expect(
+      try core.reading { transaction throws(VaultError) in try transaction.state(of: item.id).counter } == 5)
+    #expect(try core.verify().problems == [])
+  }
+}
+
+/// Runs a body and throws the code of its error, so that a test can name it.
+func code<R>(_ body: () throws(VaultError) -> R) throws -> R {
+  do throws(VaultError) { return try body() } catch { throw error.code }
+}
+
+extension VaultError.Code: Error {}

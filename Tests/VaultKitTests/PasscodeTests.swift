@@ -1,0 +1,165 @@
+import SecretMemory
+import Synchronization
+import Testing
+import VaultKit
+import VaultTestKit
+
+@Suite("Passcode")
+struct PasscodeTests {
+  @Test("with a passcode a vault opens locked, and afterFirstUnlock items open all the same")
+  func locked() throws {
+    let place = TemporaryVault()
+    let core = try place.makeCore(passcode: "open sesame")
+    #expect(core.isUnlocked)
+    let inner = try core.add(NewItem(.genericPassword, name: "in"), secret: SecretBytes(testing: "1"))
+    let outer = try core.add(
+      NewItem(.genericPassword, name: "out", access: AccessControl(.afterFirstUnlock)),
+      secret: SecretBytes(testing: "2"))
+    let again = try place.openCore()
+    #expect(!again.isUnlocked)
+    #expect(try again.secret(of: outer.id).byteCount == 1)
+    #expect(throws: VaultError.Code.locked) {
+      try code { () throws(VaultError) in _ = try again.secret(of: inner.id) }
+    }
+    #expect(throws: VaultError.Code.locked) {
+      try code { () throws(VaultError) in _ = try again.add(NewItem(.genericPassword, name: "x")) }
+    }
+    try again.unlock(with: Passcode(testing: "open sesame"))
+    #expect(try again.secret(of: inner.id).byteCount == 1)
+    again.lock()
+    #expect(throws: VaultError.Code.locked) {
+      try code { () throws(VaultError) in _ = try again.secret(of: inner.id) }
+    }
+  }
+
+  @Test("a passcode can be set, changed and removed; no item is touched and the right one opens each time")
+  func life() throws {
+    let place = TemporaryVault()
+    let core = try place.makeCore()
+    let item = try core.add(NewItem(.genericPassword, name: "n"), secret: SecretBytes(testing: "s"))
+    try core.setPasscode(Passcode(testing: "one"))
+    #expect(core.isUnlocked)
+    try expectOpens(place, item.id, with: "one", notWith: "two")
+    try core.changePasscode(from: Passcode(testing: "one"), to: Passcode(testing: "two"))
+    try expectOpens(place, item.id, with: "two", notWith: "one")
+    #expect(try core.removePasscode(Passcode(testing: "two")).items.isEmpty)
+    #expect(try place.openCore().secret(of: item.id).byteCount == 1)
+    let report = try place.openCore().verify()
+    #expect(report.problems == [])
+    #expect(report.isAuditChainChecked)
+  }
+
+  private func expectOpens(_ place: TemporaryVault, _ id: ItemID, with right: String, notWith wrong: String)
+    throws
+  {
+    let core = try place.openCore()
+    #expect(throws: VaultError.Code.authenticationFailed) {
+      try code { () throws(VaultError) in try core.unlock(with: Passcode(testing: wrong)) }
+    }
+    #expect(!core.isUnlocked)
+    try core.unlock(with: Passcode(testing: right))
+    #expect(try core.secret(of: id).byteCount == 1)
+    #expect(try core.verify().problems == [])
+  }
+
+  @Test("whenPasscodeSet is refused without a passcode, and dies with it")
+  func whenPasscodeSet() throws {
+    let core = try TemporaryVault().makeCore()
+    let new = NewItem(.genericPassword, name: "n", access: AccessControl(.whenPasscodeSet))
+    #expect(throws: VaultError.Code.policy) { try code { () throws(VaultError) in _ = try core.add(new) } }
+    try core.setPasscode(Passcode(testing: "p"))
+    _ = try core.add(new, secret: SecretBytes(testing: "s"))
+    #expect(try core.itemsBehindPasscode().items.map(\.name) == ["n"])
+    #expect(throws: VaultError.Code.policy) {
+      try code { () throws(VaultError) in
+        _ = try core.removePasscode(Passcode(testing: "p"), expecting: 0)
+      }
+    }
+    #expect(try core.removePasscode(Passcode(testing: "p")).items.count == 1)
+    #expect(try core.items(matching: Query()).isEmpty)
+    #expect(try core.verify().problems == [])
+  }
+
+  @Test("the fifth failure delays a minute, and the delays grow; no attempt derives while one is waiting")
+  func delays() throws {
+    let clock = FixedClock()
+    let count = Counter()
+    let place = TemporaryVault(environment: .testing(clock: clock, derivationObserver: { count.add() }))
+    let core = try place.makeCore(passcode: "right")
+    count.reset()
+    for _ in 0..<5 { fail(core) }
+    #expect(count.value == 5)
+    for minutes: Int64 in [1, 5, 15, 30, 90, 240, 720, 2160, 2160] {
+      expectLockedOut(core)
+      clock.advance(milliseconds: minutes * 60_000 - 1)
+      expectLockedOut(core)
+      let before = count.value
+      clock.advance(milliseconds: 1)
+      fail(core)
+      #expect(count.value == before + 1)
+    }
+    clock.advance(milliseconds: 2160 * 60_000)
+    try core.unlock(with: Passcode(testing: "right"))
+    fail(core)
+    try core.unlock(with: Passcode(testing: "right"))
+  }
+
+  @Test("a reboot begins the delay anew, and setting the wall clock changes nothing")
+  func reboot() throws {
+    let clock = FixedClock()
+    let place = TemporaryVault(environment: .testing(clock: clock))
+    let core = try place.makeCore(passcode: "right")
+    for _ in 0..<5 { fail(core) }
+    clock.setWall(milliseconds: 4_000_000_000_000)
+    expectLockedOut(core)
+    clock.advance(milliseconds: 59_000)
+    clock.reboot()
+    expectLockedOut(core)
+    clock.advance(milliseconds: 59_999)
+    expectLockedOut(core)
+    clock.advance(milliseconds: 1)
+    try core.unlock(with: Passcode(testing: "right"))
+  }
+
+  @Test("the recovery code ends a delay; another code and a mistyped one do not")
+  func recoveryEndsDelay() throws {
+    let place = TemporaryVault(environment: .testing(clock: FixedClock()))
+    let core = try place.makeCore(passcode: "right")
+    let code = try core.makeRecoveryCode()
+    let other = try TemporaryVault().makeCore().makeRecoveryCode()
+    for _ in 0..<5 { fail(core) }
+    #expect(throws: VaultError.Code.authenticationFailed) {
+      try VaultKitTests.code { () throws(VaultError) in try core.endDelay(with: other) }
+    }
+    expectLockedOut(core)
+    let typed = try RecoveryCode(text: code.text)
+    try core.endDelay(with: typed)
+    try core.unlock(with: Passcode(testing: "right"))
+    var text = code.text.bytesForTesting
+    text[3] = text[3] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+    let mistyped = SecretBytes(copying: text)
+    #expect(throws: VaultError.Code.malformed) {
+      try VaultKitTests.code { () throws(VaultError) in _ = try RecoveryCode(text: mistyped) }
+    }
+  }
+
+  private func fail(_ core: VaultCore) {
+    #expect(throws: VaultError.Code.authenticationFailed) {
+      try code { () throws(VaultError) in try core.unlock(with: Passcode(testing: "wrong")) }
+    }
+  }
+
+  private func expectLockedOut(_ core: VaultCore) {
+    #expect(throws: VaultError.Code.lockedOut) {
+      try code { () throws(VaultError) in try core.unlock(with: Passcode(testing: "right")) }
+    }
+  }
+}
+
+/// A count of derivations.
+final class Counter: Sendable {
+  private let count = Mutex(0)
+  var value: Int { count.withLock { $0 } }
+  func add() { count.withLock { $0 += 1 } }
+  func reset() { count.withLock { $0 = 0 } }
+}
