@@ -21,7 +21,7 @@ enum Layers {
     Room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL", "CArgon2"]),
     Room("OneTimePassword", on: ["SecretMemory", "VaultCrypto"]),
     Room("VaultStorage", on: ["CLinux", "CSQLite"]),
-    Room("VaultKit", on: ["SecretMemory", "VaultCrypto", "VaultStorage", "CLinux"]),
+    Room("VaultKit", on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage"]),
     Room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux"]),
     Room("AuthenticatorKit", on: ["SecretMemory", "OneTimePassword", "VaultKit"]),
     Room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "VaultKit"]),
