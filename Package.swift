@@ -80,7 +80,9 @@ let package = Package(
       on: ["AuthenticatorKit", "OneTimePassword", "VaultKit", "VaultTestKit", "SecretMemory"]),
     tests(
       of: "VaultCommandsTests",
-      on: ["VaultCommands", "VaultKit", "VaultTestKit", "AuthenticatorKit", "SecretMemory"]),
+      on: [
+        "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit", "AuthenticatorKit", "SecretMemory",
+      ]),
     tests(of: "LayeringTests", on: []),
     tests(of: "TortureTests", on: ["VaultKit", "VaultTestKit", "SecretMemory"]),
   ]

@@ -8,18 +8,19 @@ import Synchronization
 /// arena of its own at its first secret; that of its parent is not mapped there, or wiped.
 @safe
 final class Arena: Sendable {
-  private let mark: ForkMark
+  let mark = ForkMark()
   private let slots = unsafe Mutex(Slots())
 
-  /// The arena of this process, made at the first call.
-  static var current: Arena {
+  /// Lends the arena of this process, which is made at the first call and lives for ever.
+  @inline(__always)
+  static func withCurrent<Result>(_ body: (Arena) -> Result) -> Result {
     let seen = published.load(ordering: .acquiring)
-    if seen != 0, arena(at: seen).isOfThisProcess { return arena(at: seen) }
-    return publish(Arena())
+    if let arena = unsafe arena(at: seen) {
+      let result: Result? = unsafe arena._withUnsafeGuaranteedRef { $0.mark.isOfThisProcess ? body($0) : nil }
+      if let result { return result }
+    }
+    return body(publish(Arena()))
   }
-
-  /// False in a child that inherited the arena by `fork`.
-  var isOfThisProcess: Bool { mark.isOfThisProcess }
 
   /// A zeroed slot of at least `byteCount` bytes, 0 to 64 KiB.
   func takeSlot(_ byteCount: Int) -> UnsafeMutableRawPointer {
@@ -41,21 +42,23 @@ final class Arena: Sendable {
     }
   }
 
-  private init() { mark = ForkMark() }
+  private init() {}
 
-  /// The arena published at `address`, which lives for ever.
-  private static func arena(at address: UInt) -> Arena {
-    unsafe Unmanaged<Arena>.fromOpaque(UnsafeRawPointer(bitPattern: address)!).takeUnretainedValue()
+  /// The arena published at `address`; nil for 0.
+  @inline(__always)
+  private static func arena(at address: UInt) -> Unmanaged<Arena>? {
+    unsafe UnsafeRawPointer(bitPattern: address).map { unsafe Unmanaged.fromOpaque($0) }
   }
 
-  /// Makes `arena` the one of this process unless another thread was faster; it then lives for ever.
+  /// Makes `arena` the one of this process unless another thread was faster, and returns the one that is.
+  @inline(never)
   private static func publish(_ arena: Arena) -> Arena {
     let mine = unsafe UInt(bitPattern: Unmanaged.passRetained(arena).toOpaque())
     var seen = published.load(ordering: .acquiring)
     while true {
-      if seen != 0, Arena.arena(at: seen).isOfThisProcess {
+      if let other = unsafe Arena.arena(at: seen)?.takeUnretainedValue(), other.mark.isOfThisProcess {
         unsafe Unmanaged.passUnretained(arena).release()
-        return Arena.arena(at: seen)
+        return other
       }
       let (won, now) = published.compareExchange(
         expected: seen, desired: mine, ordering: .acquiringAndReleasing)

@@ -2,18 +2,43 @@ import Glibc
 
 /// Knows whether the process that made it is the one that asks: `fork` leaves it false in the child.
 @safe
-package struct ForkMark: @unchecked Sendable {  // the byte is written once, before the mark is shared
-  private let byte: UnsafeMutablePointer<UInt8>?
-  private let maker: pid_t
+@frozen
+@usableFromInline
+package struct ForkMark: @unchecked Sendable {  // the page is written once, before the mark is shared
+  @usableFromInline let byte: UnsafePointer<UInt8>
 
-  package init() {
+  init() {
     unsafe byte = unsafe Pages.mapForkMark()
-    maker = getpid()
   }
 
-  /// Costs one load; where the kernel has no MADV_WIPEONFORK (before 4.14), one `getpid`.
-  package var isOfThisProcess: Bool {
-    guard let byte = unsafe byte else { return maker == getpid() }
-    return unsafe byte.pointee == 1
+  /// The mark of the calling process, the same at each call.
+  package static var ofThisProcess: ForkMark { Arena.withCurrent { $0.mark } }
+
+  /// A mark that was kept as its address.
+  @inlinable
+  package init(at address: UnsafeRawPointer) {
+    unsafe byte = unsafe address.assumingMemoryBound(to: UInt8.self)
   }
+
+  package var address: UnsafeRawPointer { unsafe UnsafeRawPointer(byte) }
+
+  /// Costs one load.
+  @inlinable
+  package var isOfThisProcess: Bool { isHere }
+
+  /// The same, for the inlinable code of this module.
+  @inlinable
+  var isHere: Bool {
+    unsafe byte.pointee == ForkMark.wipedByKernel || isOfThisProcessByID
+  }
+
+  /// For kernels that do not wipe the page in a child (before 4.14, and some sandboxes): the maker's id behind it.
+  @usableFromInline
+  var isOfThisProcessByID: Bool {
+    guard unsafe byte.pointee == ForkMark.keptByKernel else { return false }
+    return unsafe UnsafeRawPointer(byte).load(fromByteOffset: 8, as: pid_t.self) == getpid()
+  }
+
+  @usableFromInline static var wipedByKernel: UInt8 { 1 }
+  static var keptByKernel: UInt8 { 2 }
 }

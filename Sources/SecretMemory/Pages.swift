@@ -30,14 +30,13 @@ enum Pages {
     precondition(unsafe munmap(start, byteCount) == 0, "SecretMemory: munmap failed")
   }
 
-  /// One page that holds 1 here and 0 in a child made by `fork`; nil where the kernel cannot do that.
-  static func mapForkMark() -> UnsafeMutablePointer<UInt8>? {
+  /// The page behind a ``ForkMark``: a byte that the kernel wipes in a child, or, where it cannot, the process id.
+  static func mapForkMark() -> UnsafePointer<UInt8> {
     let page = unsafe map(pageSize, PROT_READ | PROT_WRITE)
-    guard unsafe madvise(page, pageSize, MADV_WIPEONFORK) == 0 else {
-      unsafe unmap(page, pageSize)
-      return nil
-    }
-    return unsafe page.initializeMemory(as: UInt8.self, repeating: 1, count: 1)
+    let isWiped = unsafe madvise(page, pageSize, MADV_WIPEONFORK) == 0
+    unsafe page.storeBytes(of: getpid(), toByteOffset: 8, as: pid_t.self)
+    unsafe page.storeBytes(of: isWiped ? ForkMark.wipedByKernel : ForkMark.keptByKernel, as: UInt8.self)
+    return unsafe UnsafePointer(page.assumingMemoryBound(to: UInt8.self))
   }
 
   /// memfd_secret(2): out of the kernel's own mapping, so neither root's tools nor a dump read it. A child could,

@@ -7,7 +7,7 @@ import Glibc
 @unsafe
 struct SecretBlock: @unchecked Sendable {  // one owner; nobody writes after the owner is made
   @usableFromInline let bytes: UnsafeMutableRawBufferPointer
-  private let arena: Unmanaged<Arena>  // arenas are immortal
+  @usableFromInline let mark: ForkMark
 
   static var largestSlot: Int { 64 << 10 }
 
@@ -16,40 +16,34 @@ struct SecretBlock: @unchecked Sendable {  // one owner; nobody writes after the
   /// - Precondition: `byteCount` is 0 to ``SecretBytes/maximumByteCount``, and there is memory.
   @usableFromInline
   static func allocate(_ byteCount: Int) -> SecretBlock {
-    precondition(
-      0...SecretBytes.maximumByteCount ~= byteCount, "SecretBytes: capacity out of range")
-    let arena = Arena.current
-    let start =
-      unsafe byteCount > largestSlot ? Pages.mapUnlocked(byteCount) : arena.takeSlot(byteCount)
-    return unsafe SecretBlock(
-      bytes: UnsafeMutableRawBufferPointer(start: start, count: byteCount),
-      arena: Unmanaged.passUnretained(arena))
+    precondition(0...SecretBytes.maximumByteCount ~= byteCount, "SecretBytes: capacity out of range")
+    return unsafe Arena.withCurrent { arena in
+      let start = unsafe byteCount > largestSlot ? Pages.mapUnlocked(byteCount) : arena.takeSlot(byteCount)
+      let bytes = unsafe UnsafeMutableRawBufferPointer(start: start, count: byteCount)
+      return unsafe SecretBlock(bytes: bytes, mark: arena.mark)
+    }
   }
 
   /// Wipes the memory and gives it back. In a child made by `fork` the memory is not there: nothing happens.
   @usableFromInline
   func free() {
-    unsafe arena._withUnsafeGuaranteedRef { arena in
-      guard arena.isOfThisProcess, let start = unsafe bytes.baseAddress else { return }
-      unsafe explicit_bzero(start, bytes.count)
-      if unsafe bytes.count > SecretBlock.largestSlot {
-        unsafe Pages.unmap(start, bytes.count)
-      } else {
-        unsafe arena.giveBack(start, bytes.count)
-      }
+    guard unsafe mark.isOfThisProcess, let start = unsafe bytes.baseAddress else { return }
+    unsafe explicit_bzero(start, bytes.count)
+    if unsafe bytes.count > SecretBlock.largestSlot {
+      unsafe Pages.unmap(start, bytes.count)
+    } else {
+      Arena.withCurrent { unsafe $0.giveBack(start, bytes.count) }
     }
   }
 
   /// Stops the process when it is a child that inherited the secret by `fork`: its bytes are not here.
-  @usableFromInline
+  @inlinable
   func requireOwnProcess() {
-    unsafe arena._withUnsafeGuaranteedRef { arena in
-      precondition(arena.isOfThisProcess, "SecretBytes: read in a process that was forked off")
-    }
+    unsafe precondition(mark.isHere, "SecretBytes: read in a process that was forked off")
   }
 
-  private init(bytes: UnsafeMutableRawBufferPointer, arena: Unmanaged<Arena>) {
+  private init(bytes: UnsafeMutableRawBufferPointer, mark: ForkMark) {
     unsafe self.bytes = unsafe bytes
-    unsafe self.arena = unsafe arena
+    unsafe self.mark = mark
   }
 }

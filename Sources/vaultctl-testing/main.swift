@@ -1,1 +1,4 @@
-print("vaultctl")
+import VaultCommands
+
+if CommandLine.arguments.dropFirst().first == "generate-man" { writeManualPages() }
+VaultControl.main(in: .real)

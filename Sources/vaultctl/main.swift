@@ -1,1 +1,3 @@
-print("vaultctl")
+import VaultCommands
+
+VaultControl.main(in: .real)

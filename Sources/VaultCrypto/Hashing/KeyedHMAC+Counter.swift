@@ -6,11 +6,9 @@ extension KeyedHMAC {
   ///
   /// - Complexity: For SHA-1 two calls of the compression function, no allocation.
   package func truncatedCode(forCounter counter: UInt64) -> UInt32 {
-    unsafe withUnsafeTemporaryAllocation(byteCount: 64, alignment: 16) { code in
-      unsafe write(to: code, counter: counter)
-      let offset = unsafe Int(code[algorithm.digestByteCount - 1] & 0x0f)
-      let word = unsafe code.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
-      return UInt32(bigEndian: word) & 0x7fff_ffff
+    guard algorithm == .sha1 else { return truncatedLongCode(counter) }
+    return unsafe withMidstates(of: SHA1Core.self) { midstates in
+      unsafe SHA1Counter.withCode(midstates, counter) { unsafe SHA1Counter.truncate($0) }
     }
   }
 
@@ -19,72 +17,84 @@ extension KeyedHMAC {
   /// - Precondition: `code` has room for a hash value.
   package func write(to code: UnsafeMutableRawBufferPointer, counter: UInt64) {
     precondition(code.count >= algorithm.digestByteCount, "KeyedHMAC.write(to:counter:): too short")
-    guard algorithm == .sha1 else {
-      let bytes = [counter.bigEndian]
-      return unsafe write(to: code) { unsafe $0.append(bytes.span.bytes) }
-    }
+    guard algorithm == .sha1 else { return unsafe writeLongCode(to: code, counter) }
     unsafe withMidstates(of: SHA1Core.self) { midstates in
-      unsafe SHA1Counter.code(midstates, counter, into: code.baseAddress!)
+      unsafe SHA1Counter.withCode(midstates, counter) { words in
+        for index in 0..<5 {
+          unsafe code.storeBytes(of: words[index].bigEndian, toByteOffset: 4 * index, as: UInt32.self)
+        }
+      }
+    }
+  }
+
+  private func truncatedLongCode(_ counter: UInt64) -> UInt32 {
+    unsafe withUnsafeTemporaryAllocation(byteCount: 64, alignment: 16) { code in
+      unsafe writeLongCode(to: code, counter)
+      let offset = unsafe Int(code[algorithm.digestByteCount - 1] & 0x0f)
+      let word = unsafe code.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+      return UInt32(bigEndian: word) & 0x7fff_ffff
+    }
+  }
+
+  private func writeLongCode(to code: UnsafeMutableRawBufferPointer, _ counter: UInt64) {
+    unsafe withUnsafeBytes(of: counter.bigEndian) { message in
+      unsafe write(to: code) { unsafe $0.append(message.bytes) }
     }
   }
 }
 
-/// HMAC-SHA-1 of 8 bytes without the buffering of SHA1_Update: both blocks are laid out here and compressed.
+/// HMAC-SHA-1 of 8 bytes without the buffering of SHA1_Update: both blocks are laid out here, in stores as wide as
+/// the loads of the compression function, and compressed.
 private enum SHA1Counter {
-  static func code(
-    _ midstates: UnsafePointer<SHA_CTX>, _ counter: UInt64, into code: UnsafeMutableRawPointer
-  ) {
-    var context = SHA_CTX()
-    var block = Block()
-    unsafe load(midstates, into: &context)
-    block.words.0 = UInt32(truncatingIfNeeded: counter >> 32).bigEndian
-    block.words.1 = UInt32(truncatingIfNeeded: counter).bigEndian
-    block.words.2 = UInt32(0x8000_0000).bigEndian
-    block.words.15 = UInt32((64 + 8) * 8).bigEndian
-    compress(&context, &block)
-    block.words.0 = context.h0.bigEndian
-    block.words.1 = context.h1.bigEndian
-    block.words.2 = context.h2.bigEndian
-    block.words.3 = context.h3.bigEndian
-    block.words.4 = context.h4.bigEndian
-    block.words.5 = UInt32(0x8000_0000).bigEndian
-    block.words.15 = UInt32((64 + 20) * 8).bigEndian
-    unsafe load(midstates + 1, into: &context)
-    compress(&context, &block)
-    unsafe store(context, to: code)
-  }
-
+  /// Lends the five words of the code in the order of the hash value, each as a number.
   @inline(__always)
-  private static func load(_ midstate: UnsafePointer<SHA_CTX>, into context: inout SHA_CTX) {
-    context.h0 = unsafe midstate.pointee.h0
-    context.h1 = unsafe midstate.pointee.h1
-    context.h2 = unsafe midstate.pointee.h2
-    context.h3 = unsafe midstate.pointee.h3
-    context.h4 = unsafe midstate.pointee.h4
-  }
-
-  @inline(__always)
-  private static func compress(_ context: inout SHA_CTX, _ block: inout Block) {
-    unsafe withUnsafeBytes(of: &block) { bytes in
-      unsafe SHA1_Transform(&context, bytes.baseAddress!.assumingMemoryBound(to: UInt8.self))
+  static func withCode<Result>(
+    _ midstates: UnsafePointer<SHA_CTX>, _ counter: UInt64, _ body: (UnsafePointer<UInt32>) -> Result
+  ) -> Result {
+    unsafe withUnsafeTemporaryAllocation(byteCount: 64 + MemoryLayout<SHA_CTX>.size, alignment: 16) {
+      memory in
+      let block = unsafe memory.baseAddress!.assumingMemoryBound(to: SIMD4<UInt32>.self)
+      let context = unsafe (memory.baseAddress! + 64).assumingMemoryBound(to: SHA_CTX.self)
+      let counter = counter.bigEndian
+      unsafe load(midstates, into: context)
+      unsafe block[0] = SIMD4(
+        UInt32(truncatingIfNeeded: counter), UInt32(truncatingIfNeeded: counter >> 32), endOfMessage, 0)
+      unsafe block[1] = .zero
+      unsafe block[2] = .zero
+      unsafe block[3] = SIMD4(0, 0, 0, UInt32((64 + 8) * 8).bigEndian)
+      unsafe compress(context, block)
+      let inner = unsafe context.pointee
+      unsafe load(midstates + 1, into: context)
+      unsafe block[0] = SIMD4(
+        inner.h0.bigEndian, inner.h1.bigEndian, inner.h2.bigEndian, inner.h3.bigEndian)
+      unsafe block[1] = SIMD4(inner.h4.bigEndian, endOfMessage, 0, 0)
+      unsafe block[3] = SIMD4(0, 0, 0, UInt32((64 + 20) * 8).bigEndian)
+      unsafe compress(context, block)
+      return unsafe body(UnsafeRawPointer(context).assumingMemoryBound(to: UInt32.self))
     }
   }
 
+  /// RFC 4226 §5.3 on words: the 31 bits that begin at the byte which the last four bits of the code name.
   @inline(__always)
-  private static func store(_ context: SHA_CTX, to code: UnsafeMutableRawPointer) {
-    unsafe code.storeBytes(of: context.h0.bigEndian, toByteOffset: 0, as: UInt32.self)
-    unsafe code.storeBytes(of: context.h1.bigEndian, toByteOffset: 4, as: UInt32.self)
-    unsafe code.storeBytes(of: context.h2.bigEndian, toByteOffset: 8, as: UInt32.self)
-    unsafe code.storeBytes(of: context.h3.bigEndian, toByteOffset: 12, as: UInt32.self)
-    unsafe code.storeBytes(of: context.h4.bigEndian, toByteOffset: 16, as: UInt32.self)
+  static func truncate(_ words: UnsafePointer<UInt32>) -> UInt32 {
+    let offset = unsafe Int(words[4] & 0x0f)
+    let pair = unsafe UInt64(words[offset / 4]) << 32 | UInt64(words[offset / 4 + 1])
+    return UInt32(truncatingIfNeeded: pair >> UInt64(32 - 8 * (offset % 4))) & 0x7fff_ffff
   }
 
-  /// One block of 16 big-endian words.
-  private struct Block {
-    var words:
-      (
-        UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32,
-        UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32
-      ) = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+  /// SHA1_Transform reads and writes the five words at the front only.
+  @inline(__always)
+  private static func load(_ midstate: UnsafePointer<SHA_CTX>, into context: UnsafeMutablePointer<SHA_CTX>) {
+    unsafe UnsafeMutableRawPointer(context).copyMemory(from: midstate, byteCount: 20)
   }
+
+  @inline(__always)
+  private static func compress(
+    _ context: UnsafeMutablePointer<SHA_CTX>, _ block: UnsafeMutablePointer<SIMD4<UInt32>>
+  ) {
+    unsafe SHA1_Transform(context, UnsafeRawPointer(block).assumingMemoryBound(to: UInt8.self))
+  }
+
+  /// The bit that ends a message (FIPS 180-4 §5.1.1), as the first byte of a word in memory.
+  private static var endOfMessage: UInt32 { UInt32(0x8000_0000).bigEndian }
 }

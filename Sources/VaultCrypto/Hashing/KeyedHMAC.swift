@@ -74,9 +74,9 @@ package struct KeyedHMAC: ~Copyable, Sendable {
   }
 
   @inline(__always)
-  func withMidstates<Hash: HashCore>(
-    of hash: Hash.Type, _ body: (UnsafePointer<Hash.Context>) -> Void
-  ) {
+  func withMidstates<Hash: HashCore, Result>(
+    of hash: Hash.Type, _ body: (UnsafePointer<Hash.Context>) -> Result
+  ) -> Result {
     midstates.expose { bytes in
       unsafe bytes.withUnsafeBytes { unsafe body($0.baseAddress!.assumingMemoryBound(to: Hash.Context.self)) }
     }

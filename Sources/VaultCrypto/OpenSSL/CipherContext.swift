@@ -1,4 +1,5 @@
 import COpenSSL
+import SecretMemory
 
 /// AES-256-GCM with 12-byte IV and 16-byte tag, on one of OpenSSL's contexts; the context's key is wiped in
 /// `deinit`. Not for callers of this module: IVs come from the seals alone.
@@ -14,14 +15,19 @@ struct CipherContext: ~Copyable, @unchecked Sendable {  // one owner; shared onl
 
   private let context: OpaquePointer
 
-  /// - Parameter key: 32 bytes, whose schedule is kept.
-  init(_ direction: Direction, key: UnsafeRawBufferPointer) throws(CryptoError) {
+  /// - Parameters:
+  ///   - key: 32 bytes, whose schedule is kept.
+  ///   - iv: 12 bytes for a key that is used once: then no other is given later.
+  init(
+    _ direction: Direction, key: UnsafeRawBufferPointer, iv: UnsafeRawPointer? = nil
+  ) throws(CryptoError) {
     precondition(key.count == 32, "CipherContext: key of AES-256 is 32 bytes")
     let cipher = try unsafe OpenSSL.aes256GCM()
     guard let context = unsafe EVP_CIPHER_CTX_new() else { throw .outOfMemory }
     do throws(CryptoError) {
       let key = unsafe key.baseAddress!.assumingMemoryBound(to: UInt8.self)
-      try unsafe check(EVP_CipherInit_ex2(context, cipher, key, nil, direction.rawValue, nil))
+      let iv = unsafe iv?.assumingMemoryBound(to: UInt8.self)
+      try unsafe check(EVP_CipherInit_ex2(context, cipher, key, iv, direction.rawValue, nil))
     } catch {
       unsafe EVP_CIPHER_CTX_free(context)
       throw error
@@ -29,11 +35,22 @@ struct CipherContext: ~Copyable, @unchecked Sendable {  // one owner; shared onl
     unsafe self.context = unsafe context
   }
 
+  /// - Parameter key: 32 bytes, whose schedule is kept.
+  init(_ direction: Direction, key: borrowing SecretBytes) throws(CryptoError) {
+    self = try key.expose { (key) throws(CryptoError) in
+      unsafe try key.withUnsafeBytes { (key) throws(CryptoError) in
+        unsafe try CipherContext(direction, key: key)
+      }
+    }
+  }
+
   deinit { unsafe EVP_CIPHER_CTX_free(context) }
 
   /// Writes ciphertext and tag to `output`, which has 16 bytes more than `plaintext`.
+  ///
+  /// - Parameter iv: 12 bytes; nil when it came with the key.
   func seal(
-    _ plaintext: UnsafeRawBufferPointer, iv: UnsafeRawPointer, aad: Parts,
+    _ plaintext: UnsafeRawBufferPointer, iv: UnsafeRawPointer?, aad: Parts,
     into output: UnsafeMutableRawBufferPointer
   ) throws(CryptoError) {
     precondition(output.count == plaintext.count + CipherContext.tagByteCount, "CipherContext.seal")
@@ -48,7 +65,7 @@ struct CipherContext: ~Copyable, @unchecked Sendable {  // one owner; shared onl
   ///
   /// - Throws: ``CryptoError/tagMismatch``; `output` then holds what must not be used and is wiped.
   func open(
-    _ sealed: UnsafeRawBufferPointer, iv: UnsafeRawPointer, aad: Parts,
+    _ sealed: UnsafeRawBufferPointer, iv: UnsafeRawPointer?, aad: Parts,
     into output: UnsafeMutableRawBufferPointer
   ) throws(CryptoError) {
     precondition(sealed.count == output.count + CipherContext.tagByteCount, "CipherContext.open")
@@ -73,9 +90,10 @@ struct CipherContext: ~Copyable, @unchecked Sendable {  // one owner; shared onl
   }
 
   @inline(__always)
-  private func begin(_ iv: UnsafeRawPointer, _ aad: Parts) throws(CryptoError) {
-    try unsafe check(
-      EVP_CipherInit_ex2(context, nil, nil, iv.assumingMemoryBound(to: UInt8.self), -1, nil))
+  private func begin(_ iv: UnsafeRawPointer?, _ aad: Parts) throws(CryptoError) {
+    if let iv = unsafe iv?.assumingMemoryBound(to: UInt8.self) {
+      try unsafe check(EVP_CipherInit_ex2(context, nil, nil, iv, -1, nil))
+    }
     try unsafe transform(aad.first, into: nil)
     try unsafe transform(aad.second, into: nil)
   }

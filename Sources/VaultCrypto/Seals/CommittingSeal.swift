@@ -82,7 +82,7 @@ package enum CommittingSeal {
       unsafe scratch.hashAssociatedData(aad)
       try unsafe scratch.drawSalt(key: key, plaintext: plaintext, random: random)
       unsafe scratch.deriveKeys(key: key, salt: scratch.salt, label: label)
-      let cipher = try unsafe CipherContext(.seal, key: scratch.encryptionKey)
+      let cipher = try unsafe CipherContext(.seal, key: scratch.encryptionKey, iv: scratch.zeroIV)
       return try unsafe [UInt8](unsafeUninitializedCapacity: plaintext.count + overhead) {
         (buffer, count) throws(CryptoError) in
         let output = unsafe UnsafeMutableRawBufferPointer(
@@ -92,7 +92,7 @@ package enum CommittingSeal {
         unsafe (output.baseAddress! + 2).copyMemory(from: scratch.salt.baseAddress!, byteCount: 32)
         unsafe (output.baseAddress! + 34).copyMemory(from: scratch.commitment.baseAddress!, byteCount: 32)
         let body = unsafe UnsafeMutableRawBufferPointer(rebasing: output[headerByteCount...])
-        try unsafe cipher.seal(plaintext, iv: scratch.zeroIV, aad: CipherContext.Parts(), into: body)
+        try unsafe cipher.seal(plaintext, iv: nil, aad: CipherContext.Parts(), into: body)
         count = output.count
       }
     }
@@ -110,10 +110,10 @@ package enum CommittingSeal {
       guard unsafe isEqualInConstantTime(scratch.commitment.bytes, commitment.bytes) else {
         throw .commitmentMismatch
       }
-      let cipher = try unsafe CipherContext(.open, key: scratch.encryptionKey)
+      let cipher = try unsafe CipherContext(.open, key: scratch.encryptionKey, iv: scratch.zeroIV)
       var plaintext = SecretBytes(zeroes: body.count - SealFormat.tagByteCount)
       try unsafe plaintext.modify { (output) throws(CryptoError) in
-        try unsafe cipher.open(body, iv: scratch.zeroIV, aad: CipherContext.Parts(), into: output)
+        try unsafe cipher.open(body, iv: nil, aad: CipherContext.Parts(), into: output)
       }
       return plaintext
     }

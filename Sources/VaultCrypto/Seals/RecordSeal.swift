@@ -34,19 +34,32 @@ package final class RecordSeal: Sendable {
     self.ciphers = Mutex(ciphers)
   }
 
+  /// Seals `plaintext`, 0 bytes to 16 MiB, and appends the seal to `output`, without an allocation.
+  ///
+  /// - Throws: ``CryptoError/tooLarge``, ``CryptoError/randomUnavailable``, ``CryptoError/writeLimitReached``.
+  /// - Precondition: `output` has room for ``overhead`` bytes more than `plaintext` has.
+  package func seal(
+    _ plaintext: RawSpan, aad: RawSpan, random: some RandomSource, into output: inout OutputRawSpan
+  ) throws(CryptoError) {
+    let count = plaintext.byteCount + RecordSeal.overhead
+    precondition(output.freeCapacity >= count, "RecordSeal.seal: no room")
+    unsafe try output.withUnsafeMutableBytes { (buffer, written) throws(CryptoError) in
+      let target = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[written..<written + count])
+      unsafe try seal(plaintext, aad, random, into: target)
+      written += count
+    }
+  }
+
   /// Seals `plaintext`, 0 bytes to 16 MiB.
   ///
   /// - Throws: ``CryptoError/tooLarge``, ``CryptoError/randomUnavailable``, ``CryptoError/writeLimitReached``.
   package func seal(
     _ plaintext: RawSpan, aad: [UInt8], random: some RandomSource
   ) throws(CryptoError) -> [UInt8] {
-    guard plaintext.byteCount <= SealFormat.maximumPlaintextByteCount else { throw .tooLarge }
     let count = plaintext.byteCount + RecordSeal.overhead
-    return try unsafe [UInt8](unsafeUninitializedCapacity: count) { (buffer, written) throws(CryptoError) in
-      let output = unsafe UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
-      unsafe writeHeader(to: output)
-      try unsafe writeNonce(to: output.baseAddress! + 6, plaintext, aad, random)
-      try unsafe seal(plaintext, aad, into: output)
+    return unsafe try [UInt8](unsafeUninitializedCapacity: count) { (buffer, written) throws(CryptoError) in
+      let target = unsafe UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
+      unsafe try seal(plaintext, aad.span.bytes, random, into: target)
       written = count
     }
   }
@@ -67,70 +80,106 @@ package final class RecordSeal: Sendable {
     }
   }
 
-  /// The plaintext of a seal of this generation.
+  /// The plaintext of a seal of this generation, appended to `output`, without an allocation.
   ///
   /// - Throws: ``CryptoError/tagMismatch`` for another key, generation or `aad` and for changed bytes;
   ///   ``CryptoError/malformed``, ``CryptoError/unsupported(version:suite:)``, ``CryptoError/tooLarge``.
+  /// - Precondition: `output` has room for ``overhead`` bytes less than `sealed` has.
+  package func open(
+    _ sealed: RawSpan, aad: RawSpan, into output: inout OutputRawSpan
+  ) throws(CryptoError) {
+    let count = try plaintextByteCount(of: sealed)
+    precondition(output.freeCapacity >= count, "RecordSeal.open: no room")
+    unsafe try output.withUnsafeMutableBytes { (buffer, written) throws(CryptoError) in
+      let target = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[written..<written + count])
+      unsafe try open(sealed, aad, into: target)
+      written += count
+    }
+  }
+
+  /// The plaintext of a seal of this generation.
   package func open(_ sealed: [UInt8], aad: [UInt8]) throws(CryptoError) -> [UInt8] {
-    try unsafe open(sealed.span.bytes, aad: aad)
+    unsafe try open(sealed.span.bytes, aad: aad)
   }
 
   /// The plaintext of a seal of this generation.
   package func open(_ sealed: RawSpan, aad: [UInt8]) throws(CryptoError) -> [UInt8] {
-    try unsafe sealed.withUnsafeBytes { (sealed) throws(CryptoError) in
-      let count = try unsafe plaintextByteCount(of: sealed)
-      return try unsafe [UInt8](unsafeUninitializedCapacity: count) { (buffer, written) throws(CryptoError) in
-        try unsafe open(
-          sealed, aad, into: UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count))
-        written = count
-      }
+    let count = try plaintextByteCount(of: sealed)
+    return unsafe try [UInt8](unsafeUninitializedCapacity: count) { (buffer, written) throws(CryptoError) in
+      let target = unsafe UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
+      unsafe try open(sealed, aad.span.bytes, into: target)
+      written = count
     }
   }
 
   /// The plaintext of a seal of this generation, written straight into secret memory.
   package func openSecret(_ sealed: RawSpan, aad: [UInt8]) throws(CryptoError) -> SecretBytes {
-    try unsafe sealed.withUnsafeBytes { (sealed) throws(CryptoError) in
-      var plaintext = unsafe SecretBytes(zeroes: try plaintextByteCount(of: sealed))
-      try unsafe plaintext.modify { (output) throws(CryptoError) in try unsafe open(sealed, aad, into: output)
-      }
-      return plaintext
+    var plaintext = SecretBytes(zeroes: try plaintextByteCount(of: sealed))
+    unsafe try plaintext.modify { (target) throws(CryptoError) in
+      unsafe try open(sealed, aad.span.bytes, into: target)
     }
+    return plaintext
   }
 
   /// The plaintext of a seal of this generation, written straight into secret memory.
   package func openSecret(_ sealed: [UInt8], aad: [UInt8]) throws(CryptoError) -> SecretBytes {
-    try openSecret(unsafe sealed.span.bytes, aad: aad)
+    unsafe try openSecret(sealed.span.bytes, aad: aad)
   }
 
   /// The generation that a seal says it is of; not authenticated before the seal is opened.
   package static func generation(of sealed: [UInt8]) throws(CryptoError) -> UInt32 {
-    try unsafe sealed.span.bytes.withUnsafeBytes { (sealed) throws(CryptoError) in
-      try unsafe generation(of: sealed)
-    }
+    unsafe try generation(of: sealed.span.bytes)
   }
 
   private static var headerByteCount: Int { 6 + CipherContext.ivByteCount }
 
-  private static func generation(of sealed: UnsafeRawBufferPointer) throws(CryptoError) -> UInt32 {
-    try unsafe SealFormat.check(sealed, suite: SealFormat.recordSuite, headerByteCount: headerByteCount)
-    return unsafe UInt32(bigEndian: sealed.loadUnaligned(fromByteOffset: 2, as: UInt32.self))
+  private static func generation(of sealed: RawSpan) throws(CryptoError) -> UInt32 {
+    unsafe try sealed.withUnsafeBytes { (sealed) throws(CryptoError) in
+      unsafe try SealFormat.check(sealed, suite: SealFormat.recordSuite, headerByteCount: headerByteCount)
+      return unsafe UInt32(bigEndian: sealed.loadUnaligned(fromByteOffset: 2, as: UInt32.self))
+    }
   }
 
-  private func writeHeader(to output: UnsafeMutableRawBufferPointer) {
+  /// Refuses a seal of another generation as the cipher would: it is bound to the key and to the header.
+  private func plaintextByteCount(of sealed: RawSpan) throws(CryptoError) -> Int {
+    guard try RecordSeal.generation(of: sealed) == generation else { throw .tagMismatch }
+    return sealed.byteCount - RecordSeal.overhead
+  }
+
+  private func seal(
+    _ plaintext: RawSpan, _ aad: RawSpan, _ random: some RandomSource,
+    into output: UnsafeMutableRawBufferPointer
+  ) throws(CryptoError) {
+    guard plaintext.byteCount <= SealFormat.maximumPlaintextByteCount else { throw .tooLarge }
     unsafe output[0] = SealFormat.version
     unsafe output[1] = SealFormat.recordSuite
     unsafe output.storeBytes(of: generation.bigEndian, toByteOffset: 2, as: UInt32.self)
+    let header = unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(output)[..<6])
+    let nonce = unsafe output.baseAddress! + 6
+    let body = unsafe UnsafeMutableRawBufferPointer(rebasing: output[RecordSeal.headerByteCount...])
+    unsafe try plaintext.withUnsafeBytes { (plaintext) throws(CryptoError) in
+      unsafe try aad.withUnsafeBytes { (aad) throws(CryptoError) in
+        unsafe try writeNonce(to: nonce, plaintext, aad, random)
+        try ciphers.withLock { (ciphers) throws(CryptoError) in
+          guard ciphers.writes < RecordSeal.writeLimit else { throw .writeLimitReached }
+          ciphers.writes += 1
+          let parts = unsafe CipherContext.Parts(first: header, second: aad)
+          unsafe try ciphers.sealing.seal(plaintext, iv: nonce, aad: parts, into: body)
+        }
+      }
+    }
   }
 
   /// nonce = HMAC(K_nonce, random32 ‖ SHA256(aad) ‖ SHA256(plaintext)), the first 12 bytes.
   private func writeNonce(
-    to nonce: UnsafeMutableRawPointer, _ plaintext: RawSpan, _ aad: [UInt8], _ random: some RandomSource
+    to nonce: UnsafeMutableRawPointer, _ plaintext: UnsafeRawBufferPointer, _ aad: UnsafeRawBufferPointer,
+    _ random: some RandomSource
   ) throws(CryptoError) {
-    try unsafe withUnsafeTemporaryAllocation(byteCount: 128, alignment: 16) { (memory) throws(CryptoError) in
+    unsafe try withUnsafeTemporaryAllocation(byteCount: 128, alignment: 16) { (memory) throws(CryptoError) in
       defer { unsafe wipe(memory) }
-      try unsafe random.fill(UnsafeMutableRawBufferPointer(rebasing: memory[..<32]))
-      unsafe aad.withUnsafeBytes { unsafe SHA256Core.hash($0, into: memory.baseAddress! + 32) }
-      unsafe plaintext.withUnsafeBytes { unsafe SHA256Core.hash($0, into: memory.baseAddress! + 64) }
+      unsafe try random.fill(UnsafeMutableRawBufferPointer(rebasing: memory[..<32]))
+      unsafe SHA256Core.hash(aad, into: memory.baseAddress! + 32)
+      unsafe SHA256Core.hash(plaintext, into: memory.baseAddress! + 64)
       let message = unsafe UnsafeRawBufferPointer(rebasing: memory[..<96])
       unsafe nonceKey.write(to: UnsafeMutableRawBufferPointer(rebasing: memory[96...])) {
         unsafe $0.append(message.bytes)
@@ -139,39 +188,17 @@ package final class RecordSeal: Sendable {
     }
   }
 
-  private func seal(
-    _ plaintext: RawSpan, _ aad: [UInt8], into output: UnsafeMutableRawBufferPointer
-  ) throws(CryptoError) {
-    let header = unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(output)[..<6])
-    let body = unsafe UnsafeMutableRawBufferPointer(rebasing: output[RecordSeal.headerByteCount...])
-    let nonce = unsafe UnsafeRawPointer(output.baseAddress! + 6)
-    try unsafe plaintext.withUnsafeBytes { (plaintext) throws(CryptoError) in
-      try unsafe aad.span.bytes.withUnsafeBytes { (aad) throws(CryptoError) in
-        try ciphers.withLock { (ciphers) throws(CryptoError) in
-          guard ciphers.writes < RecordSeal.writeLimit else { throw .writeLimitReached }
-          ciphers.writes += 1
-          let parts = unsafe CipherContext.Parts(first: header, second: aad)
-          try unsafe ciphers.sealing.seal(plaintext, iv: nonce, aad: parts, into: body)
-        }
-      }
-    }
-  }
-
-  /// Refuses a seal of another generation as the cipher would: it is bound to the key and to the header.
-  private func plaintextByteCount(of sealed: UnsafeRawBufferPointer) throws(CryptoError) -> Int {
-    guard try unsafe RecordSeal.generation(of: sealed) == generation else { throw .tagMismatch }
-    return sealed.count - RecordSeal.overhead
-  }
-
   private func open(
-    _ sealed: UnsafeRawBufferPointer, _ aad: [UInt8], into output: UnsafeMutableRawBufferPointer
+    _ sealed: RawSpan, _ aad: RawSpan, into output: UnsafeMutableRawBufferPointer
   ) throws(CryptoError) {
-    let header = unsafe UnsafeRawBufferPointer(rebasing: sealed[..<6])
-    let body = unsafe UnsafeRawBufferPointer(rebasing: sealed[RecordSeal.headerByteCount...])
-    try unsafe aad.span.bytes.withUnsafeBytes { (aad) throws(CryptoError) in
-      try ciphers.withLock { (ciphers) throws(CryptoError) in
-        let parts = unsafe CipherContext.Parts(first: header, second: aad)
-        try unsafe ciphers.opening.open(body, iv: sealed.baseAddress! + 6, aad: parts, into: output)
+    unsafe try sealed.withUnsafeBytes { (sealed) throws(CryptoError) in
+      let header = unsafe UnsafeRawBufferPointer(rebasing: sealed[..<6])
+      let body = unsafe UnsafeRawBufferPointer(rebasing: sealed[RecordSeal.headerByteCount...])
+      unsafe try aad.withUnsafeBytes { (aad) throws(CryptoError) in
+        try ciphers.withLock { (ciphers) throws(CryptoError) in
+          let parts = unsafe CipherContext.Parts(first: header, second: aad)
+          unsafe try ciphers.opening.open(body, iv: sealed.baseAddress! + 6, aad: parts, into: output)
+        }
       }
     }
   }
@@ -183,20 +210,10 @@ package final class RecordSeal: Sendable {
     var writes: UInt64 = 0
 
     init(key: borrowing SecretBytes) throws(CryptoError) {
-      let sealing = try Ciphers.context(.seal, key)
-      let opening = try Ciphers.context(.open, key)
+      let sealing = try CipherContext(.seal, key: key)
+      let opening = try CipherContext(.open, key: key)
       self.sealing = sealing
       self.opening = opening
-    }
-
-    private static func context(
-      _ direction: CipherContext.Direction, _ key: borrowing SecretBytes
-    ) throws(CryptoError) -> CipherContext {
-      try key.expose { (key) throws(CryptoError) in
-        try unsafe key.withUnsafeBytes { (key) throws(CryptoError) in
-          try unsafe CipherContext(direction, key: key)
-        }
-      }
     }
   }
 }

@@ -180,10 +180,13 @@ struct Connection: ~Copyable {
     try execute(
       """
       PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY; \
-      PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;
+      PRAGMA synchronous=FULL; PRAGMA secure_delete=ON; PRAGMA cache_size=-\(mostCachedKiB);
       """)
     if mode != .readWrite { try execute("PRAGMA query_only=ON") }
   }
+
+  /// Pages stay in memory as they are touched, up to this: a vault of 100,000 items fits.
+  private var mostCachedKiB: Int { 128 << 10 }
 
   /// A path as it stands in a URI: all but letters, digits and `/-._~` as `%XX`.
   private static func percentEncoded(_ path: String) -> String {

@@ -55,15 +55,14 @@ struct Cursor: ~Copyable {
 
   // MARK: - Columns
 
-  func isNull(_ column: Int32) -> Bool {
-    unsafe sqlite3_column_type(statement, column) == SQLITE_NULL
-  }
+  func isNull(_ column: Int32) -> Bool { unsafe sqlite3_value_type(value(column)) == SQLITE_NULL }
 
   func integer<I: FixedWidthInteger>(_ column: Int32, as type: I.Type = I.self) throws(StorageError) -> I {
-    guard unsafe sqlite3_column_type(statement, column) == SQLITE_INTEGER,
-      let value = I(exactly: unsafe sqlite3_column_int64(statement, column))
+    let value = unsafe value(column)
+    guard unsafe sqlite3_value_type(value) == SQLITE_INTEGER,
+      let integer = I(exactly: unsafe sqlite3_value_int64(value))
     else { throw damage }
-    return value
+    return integer
   }
 
   /// The bytes of a blob of any length.
@@ -73,9 +72,19 @@ struct Cursor: ~Copyable {
 
   /// The bytes of a blob of exactly `count` bytes.
   func bytes(_ column: Int32, count: Int) throws(StorageError) -> [UInt8] {
-    let blob = try unsafe self.blob(column)
-    guard blob.count == count else { throw damage }
-    return unsafe [UInt8](blob)
+    unsafe [UInt8](try blob(column, count: count))
+  }
+
+  /// A blob of exactly 16 bytes.
+  func bytes16(_ column: Int32) throws(StorageError) -> Bytes16 {
+    unsafe Bytes16(loading: try blob(column, count: 16))
+  }
+
+  /// Lends the bytes of a blob.
+  func withBytes<R, E: StorageFailure>(_ column: Int32, _ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    let blob: UnsafeRawBufferPointer
+    do throws(StorageError) { unsafe blob = try self.blob(column) } catch { throw E(error) }
+    return try unsafe body(blob.bytes)
   }
 
   /// Appends the last `count` bytes of a blob that has at least as many.
@@ -87,20 +96,33 @@ struct Cursor: ~Copyable {
 
   /// A text; nil when the column is NULL, of another type or no valid UTF-8.
   func text(_ column: Int32) -> String? {
-    guard unsafe sqlite3_column_type(statement, column) == SQLITE_TEXT,
-      let start = unsafe sqlite3_column_text(statement, column)
+    let value = unsafe value(column)
+    guard unsafe sqlite3_value_type(value) == SQLITE_TEXT, let start = unsafe sqlite3_value_text(value)
     else { return nil }
-    let count = Int(unsafe sqlite3_column_bytes(statement, column))
+    let count = Int(unsafe sqlite3_value_bytes(value))
     return unsafe String(validating: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+  }
+
+  @unsafe
+  private func blob(_ column: Int32, count: Int) throws(StorageError) -> UnsafeRawBufferPointer {
+    let blob = try unsafe blob(column)
+    guard blob.count == count else { throw damage }
+    return unsafe blob
   }
 
   /// Valid until the next step.
   @unsafe
   private func blob(_ column: Int32) throws(StorageError) -> UnsafeRawBufferPointer {
-    guard unsafe sqlite3_column_type(statement, column) == SQLITE_BLOB else { throw damage }
-    let start = unsafe sqlite3_column_blob(statement, column)
-    let count = Int(unsafe sqlite3_column_bytes(statement, column))
+    let value = unsafe value(column)
+    guard unsafe sqlite3_value_type(value) == SQLITE_BLOB else { throw damage }
+    let start = unsafe sqlite3_value_blob(value)
+    let count = Int(unsafe sqlite3_value_bytes(value))
     guard unsafe start != nil || count == 0 else { throw .unexpected(code: SQLITE_NOMEM) }
     return unsafe UnsafeRawBufferPointer(start: start, count: count)
   }
+
+  /// Asked for once per column: each `sqlite3_column_…` call looks the column up again. The value is one that only
+  /// the caller of this connection touches, as it is opened without a mutex.
+  @unsafe
+  private func value(_ column: Int32) -> OpaquePointer? { unsafe sqlite3_column_value(statement, column) }
 }

@@ -74,6 +74,21 @@ package struct ItemRow: Equatable, Sendable {
   }
 }
 
+/// The columns of ``ItemRow`` but `meta`, without an allocation.
+package struct ItemFields: Equatable, Sendable {
+  package let row: Int64
+  package let id: Bytes16
+  package let kind: UInt32
+  package let primaryKey: Bytes16
+  package let name: Bytes16?
+  package let flags: UInt32
+  package let `class`: UInt8
+  package let generation: UInt32
+  package let version: UInt64
+  package let material: UInt64
+  package let expires: Int64?
+}
+
 /// A row of `material`.
 package struct MaterialRow: Equatable, Sendable {
   package var keys: [UInt8]

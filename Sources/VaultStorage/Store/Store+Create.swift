@@ -39,6 +39,6 @@ extension Store {
     let connection = try Connection.open(path, .readWrite)
     try connection.execute("PRAGMA page_size=\(Schema.pageSize); PRAGMA encoding='UTF-8'")
     try connection.useLog()
-    return Store(path: path, isReadOnly: false, fileIdentity: 0, connection: connection)
+    return Store(path: path, isReadOnly: false, fileIdentity: 0, connection: connection, queue: .none())
   }
 }

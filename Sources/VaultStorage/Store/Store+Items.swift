@@ -52,6 +52,22 @@ extension Store {
     }
   }
 
+  /// As ``forEachItem(after:limit:_:)``, almost twice as fast: `meta` is lent, nothing is allocated.
+  package mutating func scanItems<E: StorageFailure>(
+    after number: Int64 = 0, limit: Int? = nil, _ body: (ItemFields, _ meta: RawSpan) throws(E) -> Bool
+  ) throws(E) {
+    try run(.items) { row throws(E) in
+      try E.from { () throws(StorageError) in
+        try row.bind(number, at: 1)
+        try row.bind(limit ?? -1, at: 2)
+      }
+      while let fields = try E.from({ () throws(StorageError) in try row.step() ? try ItemFields(row) : nil })
+      {
+        guard try row.withBytes(11, { meta throws(E) in try body(fields, meta) }) else { return }
+      }
+    }
+  }
+
   /// The rows of the items that expired before `time`, in milliseconds since 1970. Reads the whole table.
   package mutating func expired(before time: Int64) throws(StorageError) -> [Int64] {
     try run(.expired) { row throws(StorageError) in
@@ -94,21 +110,30 @@ extension Cursor {
   }
 }
 
-extension ItemRow {
+extension ItemFields {
   fileprivate init(_ row: borrowing Cursor) throws(StorageError) {
     self.row = try row.integer(0)
     guard self.row > 0 else { throw row.damage }
-    id = try row.bytes(1, count: 16)
+    id = try row.bytes16(1)
     kind = try row.integer(2)
-    primaryKey = try row.bytes(3, count: 16)
-    name = row.isNull(4) ? nil : try row.bytes(4, count: 16)
+    primaryKey = try row.bytes16(3)
+    name = row.isNull(4) ? nil : try row.bytes16(4)
     flags = try row.integer(5)
     `class` = try row.integer(6)
     generation = try row.integer(7)
     version = try row.integer(8)
     material = try row.integer(9)
     expires = row.isNull(10) ? nil : try row.integer(10)
-    meta = try row.bytes(11)
+  }
+}
+
+extension ItemRow {
+  fileprivate init(_ row: borrowing Cursor) throws(StorageError) {
+    let fields = try ItemFields(row)
+    self.init(
+      row: fields.row, id: fields.id.bytes, kind: fields.kind, primaryKey: fields.primaryKey.bytes,
+      name: fields.name?.bytes, flags: fields.flags, class: fields.class, generation: fields.generation,
+      version: fields.version, material: fields.material, expires: fields.expires, meta: try row.bytes(11))
   }
 }
 

@@ -19,7 +19,8 @@ extension Store {
     // Restored or replaced while we opened it: what was checked is not what was opened.
     guard let after = try place.status(of: place.name), after.inode == before.inode else { throw .busy }
     return Store(
-      path: place.full, isReadOnly: mode != .readWrite, fileIdentity: after.inode, connection: connection)
+      path: place.full, isReadOnly: mode != .readWrite, fileIdentity: after.inode, connection: connection,
+      queue: mode == .readWrite ? CommitQueue(in: place) : .none())
   }
 
   private static func mode(

@@ -15,6 +15,7 @@ package struct Store: ~Copyable, @unchecked Sendable {
   /// The inode of the file: a copy has another one.
   package let fileIdentity: UInt64
   var connection: Connection
+  private let queue: CommitQueue
   private var transaction = Transaction.none
 
   package enum Access: Sendable {
@@ -27,11 +28,15 @@ package struct Store: ~Copyable, @unchecked Sendable {
     case lost(StorageError)
   }
 
-  init(path: String, isReadOnly: Bool, fileIdentity: UInt64, connection: consuming Connection) {
+  init(
+    path: String, isReadOnly: Bool, fileIdentity: UInt64, connection: consuming Connection,
+    queue: consuming CommitQueue
+  ) {
     self.path = path
     self.isReadOnly = isReadOnly
     self.fileIdentity = fileIdentity
     self.connection = connection
+    self.queue = queue
   }
 
   // MARK: - Transactions
@@ -42,7 +47,12 @@ package struct Store: ~Copyable, @unchecked Sendable {
   package mutating func beginImmediate() throws(StorageError) {
     precondition(!isInTransaction, "Store.beginImmediate: a transaction is open")
     guard !isReadOnly else { throw .readOnly }
-    try run(.beginImmediate)
+    guard connection.isOfThisProcess else { throw .usedAfterFork }
+    queue.enter()
+    do throws(StorageError) { try run(.beginImmediate) } catch {
+      queue.leave()
+      throw error
+    }
     transaction = .write
   }
 
@@ -60,7 +70,7 @@ package struct Store: ~Copyable, @unchecked Sendable {
     switch transaction {
     case .none: preconditionFailure("Store.commit: no transaction is open")
     case .lost(let error):
-      transaction = .none
+      end()
       throw error
     case .read, .write: break
     }
@@ -68,12 +78,18 @@ package struct Store: ~Copyable, @unchecked Sendable {
       rollback()
       throw error
     }
-    transaction = .none
+    end()
   }
 
   /// Ends the transaction without its changes. Does nothing when none is open.
   package mutating func rollback() {
     if connection.isOfThisProcess, connection.isInTransaction { try? run(.rollback) }
+    end()
+  }
+
+  private mutating func end() {
+    // A child shares the parent's place in the queue, and must not give it up.
+    if case .read = transaction {} else if connection.isOfThisProcess { queue.leave() }
     transaction = .none
   }
 
@@ -116,7 +132,7 @@ package struct Store: ~Copyable, @unchecked Sendable {
     _ query: Query, _ body: (borrowing Cursor) throws(E) -> R
   ) throws(E) -> R {
     do throws(E) { return try connection.use(query, body) } catch {
-      noteLoss(error as? StorageError ?? .unexpected(code: 0))
+      noteLoss(error as? StorageError)
       throw error
     }
   }
@@ -146,9 +162,9 @@ package struct Store: ~Copyable, @unchecked Sendable {
   }
 
   /// A full disk or an I/O error makes SQLite roll back at once; what follows must not run outside a transaction.
-  private mutating func noteLoss(_ error: StorageError) {
+  private mutating func noteLoss(_ error: StorageError?) {
     guard isInTransaction, connection.isOfThisProcess, !connection.isInTransaction else { return }
     if case .lost = transaction { return }
-    transaction = .lost(error)
+    transaction = .lost(error ?? .io(code: 0, errno: 0))
   }
 }

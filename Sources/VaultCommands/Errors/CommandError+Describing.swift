@@ -1,0 +1,9 @@
+extension CommandError {
+  /// What any error of a command means to its caller.
+  init(describing error: any Error) {
+    switch error {
+    case let error as CommandError: self = error
+    default: self = CommandError(.io, "an error that vaultctl does not know", code: "unknown")
+    }
+  }
+}

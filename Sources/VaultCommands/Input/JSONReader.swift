@@ -1,0 +1,101 @@
+import SecretMemory
+
+/// The parts of JSON (RFC 8259) that a batch line is made of: one object of texts and lists of texts.
+///
+/// White space does not span lines, nothing nests deeper, every length has a limit.
+struct JSONReader {
+  private let bytes: ByteReader
+
+  init(_ bytes: ByteReader) { self.bytes = bytes }
+
+  static func malformed(_ why: String) -> CommandError {
+    .malformed("the line is no command: \(why)", hint: "one line is {\"args\":[\"item\",\"list\"]}")
+  }
+
+  /// Calls `member` for each key; it must read the value.
+  func object(_ member: (String) throws(CommandError) -> Void) throws(CommandError) {
+    try expect("{")
+    if try accept("}") { return }
+    repeat {
+      let key = try string(limit: 64)
+      try expect(":")
+      try member(key)
+    } while try accept(",")
+    try expect("}")
+  }
+
+  /// Calls `element` for each element; it must read it.
+  func array(_ element: () throws(CommandError) -> Void) throws(CommandError) {
+    try expect("[")
+    if try accept("]") { return }
+    repeat { try element() } while try accept(",")
+    try expect("]")
+  }
+
+  /// A text that is not secret.
+  func string(limit: Int) throws(CommandError) -> String {
+    var decoder = try textDecoder()
+    var text: [UInt8] = []
+    while let byte = try decoder.next() {
+      guard text.count < limit else { throw Self.malformed("a text is longer than \(limit) bytes") }
+      text.append(byte)
+    }
+    guard let valid = String(validating: text, as: UTF8.self) else {
+      throw Self.malformed("a text is not UTF-8")
+    }
+    return valid
+  }
+
+  /// A text's UTF-8 bytes in secret memory.
+  func secret(limit: Int) throws(CommandError) -> SecretBytes {
+    var decoder = try textDecoder()
+    let secret = try gather(limit: limit) { () throws(CommandError) in try decoder.next() }
+    guard secret.expose({ UTF8Text.isValid($0) }) else { throw Self.malformed("\"stdin\" is not UTF-8") }
+    return secret
+  }
+
+  /// The bytes that a text of base64 stands for, in secret memory.
+  func secretFromBase64(limit: Int) throws(CommandError) -> SecretBytes {
+    var decoder = Base64Decoder(try textDecoder())
+    return try gather(limit: limit) { () throws(CommandError) in try decoder.next() }
+  }
+
+  private func textDecoder() throws(CommandError) -> JSONTextDecoder {
+    try expect("\"")
+    return JSONTextDecoder(bytes)
+  }
+
+  /// Takes bytes until there are none, in memory that grows as needed.
+  private func gather(
+    limit: Int, _ next: () throws(CommandError) -> UInt8?
+  ) throws(CommandError) -> SecretBytes {
+    var secret = SecretBytes(capacity: 0) { _ in }
+    var capacity = 256
+    while true {
+      var isAtEnd = false
+      let larger = try SecretBytes(capacity: capacity) { output throws(CommandError) in
+        secret.expose { output.append(copying: $0) }
+        while output.freeCapacity > 0, !isAtEnd {
+          if let byte = try next() { output.append(byte: byte) } else { isAtEnd = true }
+        }
+      }
+      secret = larger
+      if isAtEnd { break }
+      guard capacity <= limit else { throw SecretReading.tooLong("secret", limit) }
+      capacity = min(limit + 1, capacity * 8)
+    }
+    guard secret.byteCount <= limit else { throw SecretReading.tooLong("secret", limit) }
+    return secret
+  }
+
+  private func expect(_ character: Unicode.Scalar) throws(CommandError) {
+    guard try accept(character) else { throw Self.malformed("'\(character)' is missing") }
+  }
+
+  private func accept(_ character: Unicode.Scalar) throws(CommandError) -> Bool {
+    while let byte = try bytes.peek(), byte == 0x20 || byte == 0x09 { _ = try bytes.next() }
+    guard let byte = try bytes.peek(), UInt32(byte) == character.value else { return false }
+    _ = try bytes.next()
+    return true
+  }
+}

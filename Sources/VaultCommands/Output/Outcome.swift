@@ -1,0 +1,26 @@
+/// What a command found: once as JSON, once for people. Printed only after the work is done.
+package struct Outcome: Sendable {
+  package enum Piece: Sendable {
+    case text(String)
+    case secret(SecretBox)
+    /// Only where a person reads it: a file or a pipe gets the very bytes.
+    case newlineOnTerminal
+  }
+
+  package var json: JSON
+  package var pieces: [Piece]
+  /// A finding that is a failure although there is a result to show, like damage that `verify` found.
+  package var failure: CommandError?
+
+  package init(json: JSON = .object([]), pieces: [Piece] = [], failure: CommandError? = nil) {
+    self.json = json
+    self.pieces = pieces
+    self.failure = failure
+  }
+
+  /// Lines of text for people, each ended by a newline.
+  package init(json: JSON, lines: [String], failure: CommandError? = nil) {
+    let text = lines.map { $0 + "\n" }.joined()
+    self.init(json: json, pieces: text.isEmpty ? [] : [.text(text)], failure: failure)
+  }
+}

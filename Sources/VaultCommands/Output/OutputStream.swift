@@ -1,0 +1,78 @@
+import Glibc
+import SecretMemory
+
+/// Standard output or standard error: what is public is gathered, secrets go out from their own memory.
+///
+/// The first failed write is an error and every later one too: a result that was not delivered is no success.
+package final class OutputStream {
+  private let descriptor: Int32
+  private let name: String
+  private var gathered: [UInt8] = []
+
+  package init(descriptor: Int32, name: String) {
+    self.descriptor = descriptor
+    self.name = name
+  }
+
+  package var isTerminal: Bool { isatty(descriptor) == 1 }
+
+  package func write(_ text: String) throws(CommandError) { try write(bytes: Array(text.utf8)) }
+
+  package func write(bytes: [UInt8]) throws(CommandError) {
+    gathered += bytes
+    if gathered.count >= 64 << 10 { try flush() }
+  }
+
+  /// Writes a secret without a copy.
+  package func writeSecret(_ bytes: RawSpan) throws(CommandError) {
+    try flush()
+    try writeAll(bytes)
+  }
+
+  /// Writes a secret in another spelling, in locked memory, `group` bytes of it at a time.
+  package func writeSecret(
+    _ bytes: RawSpan, through encode: (RawSpan, inout OutputRawSpan) -> Void, group: Int
+  ) throws(CommandError) {
+    var offset = 0
+    while offset < bytes.byteCount {
+      let end = min(offset + group, bytes.byteCount)
+      let encoded = SecretBytes(capacity: 6 * group) { encode(bytes.extracting(offset..<end), &$0) }
+      try encoded.expose { span throws(CommandError) in try writeSecret(span) }
+      offset = end
+    }
+  }
+
+  package func flush() throws(CommandError) {
+    guard !gathered.isEmpty else { return }
+    let bytes = gathered
+    gathered = []
+    try unsafe writeAll(bytes.span.bytes)
+  }
+
+  private func writeAll(_ bytes: RawSpan) throws(CommandError) {
+    var offset = 0
+    while offset < bytes.byteCount {
+      let written = unsafe bytes.extracting(offset..<bytes.byteCount).withUnsafeBytes {
+        unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+      }
+      if written < 0, errno == EINTR { continue }
+      if written < 0, errno == EAGAIN {
+        waitUntilWritable()
+        continue
+      }
+      guard written > 0 else { throw failure(written == 0 ? EIO : errno) }
+      offset += written
+    }
+  }
+
+  private func waitUntilWritable() {
+    var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    _ = unsafe poll(&wait, 1, -1)
+  }
+
+  private func failure(_ code: Int32) -> CommandError {
+    .io(
+      "writing \(name)", errno: code,
+      hint: "what was done is done, but its result was not delivered; see 'vaultctl audit'")
+  }
+}

@@ -1,0 +1,122 @@
+/// The verbs about items.
+extension VerbTable {
+  static var item: [Verb] {
+    [itemAdd, itemGet, itemShow, itemList, itemUpdate, itemEdit, itemRename, itemRemove]
+  }
+
+  static let accessOption = Option(
+    "access",
+    .choices([
+      "passcode", "presence", "biometry-any", "biometry-current-set", "application-password", "or", "and",
+    ]), "FLAGS", "What has to be shown before the secret is read, a comma list."
+  ).later
+
+  static let attributeOptions: [Option] = [
+    Option("service", .text, "S", "What the secret is for. Empty when not given."),
+    Option("account", .text, "A", "Whose secret it is. NAME when not given."),
+    Option("label", .text, "L", "A line for people."),
+    Option("comment", .text, "C", "A remark for people."),
+  ]
+
+  private static var itemAdd: Verb {
+    Verb(
+      words: ["item", "add"], summary: "Store a secret under a name.", arguments: [.name()],
+      ownOptions: attributeOptions + [
+        Option(
+          "accessible", .choice(["when-unlocked", "after-first-unlock", "when-passcode-set"]), "",
+          "When the secret can be read.", defaultValue: "when-unlocked"),
+        .flag("this-device-only", "Never put it into a backup."),
+        accessOption,
+        Option("audit", .choice(["changes", "all"]), "", "What of it is audited.", defaultValue: "changes"),
+        Option("expires", .duration, "D", "Refuse it after this time from now."),
+        Option(
+          "generate", .generator, "LENGTH[:alnum|all|words|hex]",
+          "Make the secret: so many characters, or words. Nothing is read then."),
+      ],
+      standardInput: .data("secret"), session: .unlocked, audited: .always,
+      ownExits: [.alreadyExists, .refused],
+      notes: [
+        "A generated secret is printed by 'item get', not by 'item add'. "
+          + "Two items with the same service and account are refused as duplicates.",
+        "after-first-unlock items open with the device key alone, also while the vault is locked.",
+      ],
+      example: "vaultctl item add mail --account me@example.org --generate 24")
+  }
+
+  private static var itemGet: Verb {
+    Verb(
+      words: ["item", "get"], summary: "Print the secret of an item, byte for byte.", arguments: [.name()],
+      target: .full,
+      ownOptions: [
+        Option(
+          "field", .choice(["secret", "name", "service", "account", "label", "comment", "id"]), "",
+          "Print this field instead.", defaultValue: "secret"),
+        Option("copy", .duration, "TIME", "Put it into the clipboard for a while.", defaultValue: "30s")
+          .optionalValue.later,
+      ],
+      session: .unlocked, audited: .onRequest, ownExits: [.expired, .refused],
+      notes: [
+        "On a terminal a newline follows the secret, anywhere else nothing does. With --json the secret is "
+          + "secretBase64, and also secret where it is UTF-8 text."
+      ],
+      example: "vaultctl item get mail")
+  }
+
+  private static var itemShow: Verb {
+    Verb(
+      words: ["item", "show"], summary: "Show everything about an item but its secret.", arguments: [.name()],
+      target: .full, example: "vaultctl item show mail")
+  }
+
+  private static var itemList: Verb {
+    Verb(
+      words: ["item", "list"], summary: "List items, without their secrets.",
+      ownOptions: [
+        Option("service", .text, "S", "Only items of this service."),
+        Option(
+          "kind", .choice(["password", "otp", "pin", "biokey", "token", "key", "consent"]), "",
+          "Only items of this kind."),
+        Option("format", .choice(["table", "name", "id"]), "", "What a line shows.", defaultValue: "table"),
+      ],
+      example: "vaultctl item list --kind password --json")
+  }
+
+  private static var itemUpdate: Verb {
+    Verb(
+      words: ["item", "update"], summary: "Exchange the secret of an item.", arguments: [.name()],
+      target: .full,
+      ownOptions: [
+        Option(
+          "generate", .generator, "LENGTH[:alnum|all|words|hex]",
+          "Make the secret: so many characters, or words. Nothing is read then.")
+      ],
+      standardInput: .data("secret"), session: .unlocked, audited: .always, ownExits: [.refused],
+      example: "vaultctl item update mail --generate 32:all")
+  }
+
+  private static var itemEdit: Verb {
+    Verb(
+      words: ["item", "edit"], summary: "Change what is said about an item; its secret stays.",
+      arguments: [.name()], target: .identifier,
+      ownOptions: attributeOptions + [
+        Option("expires", .duration, "D", "Refuse it after this time from now."),
+        .flag("no-expiry", "Let it live for ever."),
+      ],
+      audited: .always, ownExits: [.alreadyExists, .refused],
+      example: "vaultctl item edit mail --label 'Mail of the family'")
+  }
+
+  private static var itemRename: Verb {
+    Verb(
+      words: ["item", "rename"], summary: "Give an item another name.",
+      arguments: [.name(), Argument(name: "NEW", summary: "The new name.", kind: .name)], target: .full,
+      audited: .always, ownExits: [.alreadyExists], example: "vaultctl item rename mail post")
+  }
+
+  private static var itemRemove: Verb {
+    Verb(
+      words: ["item", "rm"], summary: "Delete an item of any kind. It is not asked about.",
+      arguments: [.name()],
+      target: .full, audited: .always, example: "vaultctl item rm mail")
+  }
+}

@@ -1,0 +1,147 @@
+/// The verbs about one-time-password credentials.
+extension VerbTable {
+  static var oneTimePassword: [Verb] {
+    [
+      otpAdd, otpCode, otpVerify, otpResync, otpConfirm, otpSync, otpCounter, otpList, otpShow, otpExport,
+      otpQR,
+      otpScan, otpRemove,
+    ] + otpActivate
+  }
+
+  private static var otpAdd: Verb {
+    Verb(
+      words: ["otp", "add"], summary: "Store a credential from an otpauth:// URI.", arguments: [.name()],
+      ownOptions: [
+        Option(
+          "role", .choice(["prover", "verifier"]), "", "A prover makes codes, a verifier checks them.",
+          defaultValue: "prover"),
+        Option(
+          "pin-mode", .choice(["none", "checked", "camouflaged"]), "", "The PIN in front of the secret.",
+          defaultValue: "none"
+        ).later(choices: ["checked", "camouflaged"]),
+        Option("pin", .name, "PINITEM", "The PIN item in front of the secret.").later,
+        Option("pin-fd", .descriptor, "N", "Read the PIN from descriptor N.").later,
+        Option("pin-file", .path, "PATH", "Read the PIN from PATH.").later,
+      ],
+      standardInput: .line("otpauth:// URI"), session: .unlocked, audited: .always,
+      ownExits: [.alreadyExists, .refused],
+      notes: ["The URI never stands on the command line, where every program could read it."],
+      example:
+        "printf %s 'otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0' | vaultctl otp add rfc"
+    )
+  }
+
+  private static var otpCode: Verb {
+    Verb(
+      words: ["otp", "code"], summary: "Print the next code. A counter is on disk before its code is shown.",
+      arguments: [.name()], target: .full,
+      ownOptions: [
+        Option("at", .instant, "T", "The code of this moment; changes nothing stored. TOTP only."),
+        .flag("next", "The code of the next period. TOTP only."),
+        Option(
+          "min-remaining", .number(0...86400), "S",
+          "Wait for the next code when this one is valid for less than S seconds. TOTP only."),
+        Option("copy", .duration, "TIME", "Put it into the clipboard for a while.", defaultValue: "30s")
+          .optionalValue.later,
+        Option("pin-fd", .descriptor, "N", "Read the PIN from descriptor N.").later,
+        Option("pin-file", .path, "PATH", "Read the PIN from PATH.").later,
+      ],
+      session: .unlocked, audited: .always, ownExits: [.expired, .refused, .outOfStep],
+      notes: ["A TOTP code changes nothing and is audited only for items made with --audit all."],
+      example: "vaultctl otp code rfc --json")
+  }
+
+  private static var otpVerify: Verb {
+    Verb(
+      words: ["otp", "verify"], summary: "Check a code by a verifier's credential. A code is accepted once.",
+      arguments: [.name()], target: .full,
+      ownOptions: [Option("at", .instant, "T", "The moment to check for. TOTP only.")],
+      standardInput: .line("code"), session: .unlocked, audited: .always,
+      ownExits: [.expired, .refused, .outOfStep],
+      example: "printf 755224 | vaultctl otp verify door")
+  }
+
+  private static var otpResync: Verb {
+    Verb(
+      words: ["otp", "resync"],
+      summary:
+        "Find the counter again: a verifier from two consecutive codes, a prover from one of its server.",
+      arguments: [.name()], target: .full, standardInput: .line("codes, each on a line of its own"),
+      session: .unlocked, audited: .always, ownExits: [.refused],
+      example: "printf '287082\\n359152\\n' | vaultctl otp resync door")
+  }
+
+  private static var otpConfirm: Verb {
+    Verb(
+      words: ["otp", "confirm"], summary: "Say that the server took the last code.", arguments: [.name()],
+      target: .full, audited: .always, ownExits: [.refused], example: "vaultctl otp confirm rfc")
+  }
+
+  private static var otpSync: Verb {
+    Verb(
+      words: ["otp", "sync"], summary: "Take counter and time over from the server.", arguments: [.name()],
+      target: .full, audited: .always, ownExits: [.network], example: "vaultctl otp sync rfc")
+  }
+
+  private static var otpCounter: Verb {
+    Verb(
+      words: ["otp", "counter"], summary: "Show the counter of a HOTP credential, or set it.",
+      arguments: [.name()], target: .full,
+      ownOptions: [
+        Option("set", .number(0...UInt64.max), "N", "The counter of the next code."),
+        .flag("force", "Also to a counter that was used before: codes will repeat."),
+      ],
+      audited: .always, ownExits: [.refused], example: "vaultctl otp counter rfc --set 100")
+  }
+
+  private static var otpList: Verb {
+    Verb(words: ["otp", "list"], summary: "List the credentials.", example: "vaultctl otp list --json")
+  }
+
+  private static var otpShow: Verb {
+    Verb(
+      words: ["otp", "show"], summary: "Show everything about a credential but its secret.",
+      arguments: [.name()],
+      target: .full, example: "vaultctl otp show rfc")
+  }
+
+  private static var otpExport: Verb {
+    Verb(
+      words: ["otp", "export"], summary: "Print the otpauth:// URI of a credential: its secret in clear.",
+      arguments: [.name()], target: .full, session: .unlocked, audited: .always,
+      ownExits: [.expired, .refused],
+      example: "vaultctl otp export rfc")
+  }
+
+  private static var otpQR: Verb {
+    Verb(
+      words: ["otp", "qr"], summary: "Show the otpauth:// URI as a QR picture.", arguments: [.name()],
+      target: .full, session: .unlocked, audited: .always, example: "vaultctl otp qr rfc")
+  }
+
+  private static var otpScan: Verb {
+    Verb(
+      words: ["otp", "scan"], summary: "Read a credential from a QR picture.",
+      arguments: [Argument(name: "FILE", summary: "A PNG picture.", kind: .path)], session: .unlocked,
+      audited: .always, example: "vaultctl otp scan picture.png")
+  }
+
+  private static var otpRemove: Verb {
+    Verb(
+      words: ["otp", "rm"], summary: "Delete a credential. It is not asked about.", arguments: [.name()],
+      target: .full, audited: .always, example: "vaultctl otp rm rfc")
+  }
+
+  private static var otpActivate: [Verb] {
+    [
+      ("start", "Begin an activation with its code."),
+      ("finish", "End an activation with its code and a PIN."),
+      ("status", "Show how far an activation is."),
+    ].map { word, summary in
+      Verb(
+        words: ["otp", "activate", word], summary: summary, arguments: [.name()],
+        session: word == "status" ? .vault : .unlocked, audited: word == "status" ? .never : .always,
+        example: "vaultctl otp activate \(word) bank")
+    }
+  }
+}

@@ -1,0 +1,118 @@
+/// The verbs about the vault as a whole.
+extension VerbTable {
+  static var initialize: Verb {
+    Verb(
+      words: ["init"], summary: "Make a vault and its device key. Nothing else ever creates one.",
+      ownOptions: [
+        Option(
+          "protector", .choice(["file", "secret-service"]), "", "What keeps the device key.",
+          defaultValue: "file"
+        ).later(choices: ["secret-service"]),
+        .flag("no-passcode", "Guard the vault by its device key alone."),
+        .flag("recovery-code", "Make a recovery code and show it once."),
+      ],
+      channels: [.passcode], session: .noVault, audited: .always,
+      ownExits: [.alreadyExists, .deviceKey, .malformed],
+      notes: [
+        "The device key is never in the folder of the vault. Whoever loses it, and has neither a recovery code nor "
+          + "a backup, loses everything in the vault: copy it to a safe place."
+      ],
+      example: "vaultctl init --no-passcode --recovery-code", allowedInBatch: false)
+  }
+
+  static var status: Verb {
+    Verb(
+      words: ["status"], summary: "Show where the vault is, what guards it and how much is in it.",
+      example: "vaultctl status --json")
+  }
+
+  static var doctor: Verb {
+    Verb(
+      words: ["doctor"], summary: "Look for what weakens the vault or this machine, and say what to do.",
+      notes: ["Warnings do not change the exit code; a vault that cannot be opened does."],
+      example: "vaultctl doctor")
+  }
+
+  static var verify: Verb {
+    Verb(
+      words: ["verify"],
+      summary: "Open every part of the vault, compare the sums, and report what is damaged.",
+      audited: .never, example: "vaultctl verify --json")
+  }
+
+  static var version: Verb {
+    Verb(
+      words: ["version"], summary: "Print the version of vaultctl and of the vault format it writes.",
+      session: .noVault, example: "vaultctl version", run: runVersion)
+  }
+
+  static var path: Verb {
+    Verb(
+      words: ["path"], summary: "Print the path of the vault, whether it exists or not.", session: .noVault,
+      example: "vaultctl path", run: runPath)
+  }
+
+  static var passcode: [Verb] {
+    [
+      Verb(
+        words: ["passcode", "set"], summary: "Set a passcode where there is none.", channels: [.newPasscode],
+        audited: .always, ownExits: [.alreadyExists, .refused],
+        example: "printf %s 'correct horse' | vaultctl passcode set --new-passcode-fd 0",
+        allowedInBatch: false),
+      Verb(
+        words: ["passcode", "change"], summary: "Exchange the passcode for a new one; no item is rewritten.",
+        channels: [.newPasscode], session: .unlocked, audited: .always, ownExits: [.refused],
+        example: "vaultctl passcode change --passcode-fd 3 --new-passcode-fd 4 3<old 4<new",
+        allowedInBatch: false),
+      Verb(
+        words: ["passcode", "remove"],
+        summary: "Remove the passcode. Items stored with --accessible when-passcode-set are destroyed.",
+        session: .unlocked, audited: .always, ownExits: [.refused],
+        notes: ["The items that are destroyed are listed in the result."],
+        example: "vaultctl passcode remove --passcode-fd 3 3<old", allowedInBatch: false),
+    ]
+  }
+
+  static var audit: Verb {
+    Verb(
+      words: ["audit"], summary: "Show the entries of the audit, oldest first.",
+      ownOptions: [
+        Option("since", .instant, "T", "Only entries from this moment on."),
+        Option("item", .name, "NAME", "Only entries about this item."),
+        .flag("follow", "Go on and print new entries as they come, until Ctrl-C."),
+        .flag("verify", "Check the chain of every entry; asks for the passcode where one is set."),
+      ],
+      channels: [.passcode], ownExits: [.notFound],
+      notes: [
+        "Entries are shown without the passcode; only --verify needs it. "
+          + "With --follow and --json each entry is one object on a line of its own."
+      ],
+      example: "vaultctl audit --since 2024-01-01T00:00:00Z")
+  }
+
+  static var batch: Verb {
+    Verb(
+      words: ["batch"],
+      summary: "Run commands from standard input, one JSON object on each line, with one unlock.",
+      ownOptions: [.flag("keep-going", "Go on after a command that failed.")],
+      standardInput: .data("commands"), session: .unlocked,
+      ownExits: [.notFound, .alreadyExists, .refused, .expired, .unsupported, .outOfStep],
+      notes: [
+        "A line is {\"args\":[\"item\",\"add\",\"mail\"],\"stdin\":\"...\"}, or \"stdinBase64\" in place of \"stdin\". "
+          + "Each command is answered by one line: {\"exit\":0,\"result\":{...}} or {\"exit\":1,\"error\":{...}}. "
+          + "The batch ends at the first failure, or with --keep-going at the end, with the exit code of the first failure."
+      ],
+      example: "printf '%s\\n' '{\"args\":[\"item\",\"list\"]}' '{\"args\":[\"status\"]}' | vaultctl batch",
+      allowedInBatch: false)
+  }
+
+  static var completion: Verb {
+    Verb(
+      words: ["completion"], summary: "Print the completion script of a shell.",
+      arguments: [
+        Argument(name: "SHELL", summary: "bash, zsh or fish.", kind: .choice(["bash", "zsh", "fish"]))
+      ],
+      session: .noVault, example: "vaultctl completion bash > vaultctl.bash", allowedInBatch: false,
+      run: runCompletion)
+  }
+}

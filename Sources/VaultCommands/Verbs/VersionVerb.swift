@@ -1,0 +1,13 @@
+/// `vaultctl version`.
+func runVersion(_ command: Command) throws -> Outcome {
+  Outcome(
+    json: .object([("version", .string(Version.tool)), ("format", .integer(Int64(Version.format)))]),
+    lines: ["vaultctl \(Version.tool), vault format \(Version.format)"])
+}
+
+/// What is released.
+package enum Version {
+  package static let tool = "0.1.0"
+  /// The format of docs/format/vault-file.md that new vaults are written in.
+  package static let format = 1
+}

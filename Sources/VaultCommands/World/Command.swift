@@ -1,0 +1,13 @@
+/// One command while it runs: what was asked for and the world it runs in.
+package struct Command {
+  package let invocation: Invocation
+  package let world: World
+  package let messages: Messages
+  /// Prints a result before the command ends, for those that go on.
+  let emit: (Outcome) throws(CommandError) -> Void
+
+  package var secrets: Secrets { Secrets(invocation: invocation, world: world) }
+  package var isJSON: Bool { messages.isJSON }
+
+  func progress(_ title: String) -> Progress { Progress(title, on: messages.stream, isQuiet: isJSON) }
+}

@@ -1,0 +1,107 @@
+import Glibc
+import SecretMemory
+
+/// The tool itself: words in, exit code out.
+package enum VaultControl {
+  /// Runs the words of this process and ends it.
+  package static func main(in world: World) -> Never {
+    ProcessHardening.apply()
+    openStandardDescriptors()
+    signal(SIGPIPE, SIG_IGN)
+    endOnInterrupt()
+    exit(run(argumentWords(), in: world).rawValue)
+  }
+
+  /// Runs one command line.
+  ///
+  /// - Parameter words: Without the name of the program; `nil` where a word is not UTF-8.
+  package static func run(_ words: [String?], in world: World) -> ExitCode {
+    let output = OutputStream(descriptor: world.standardOutput, name: "standard output")
+    let errors = OutputStream(descriptor: world.standardError, name: "standard error")
+    let isJSON = words.prefix { $0 != "--" }.contains("--json")
+    let messages = Messages(stream: errors, isJSON: isJSON)
+    do {
+      return try run(words, in: world, output, messages)
+    } catch {
+      let error = CommandError(describing: error)
+      messages.error(error)
+      return error.exit
+    }
+  }
+
+  private static func run(
+    _ words: [String?], in world: World, _ output: OutputStream, _ messages: Messages
+  ) throws -> ExitCode {
+    if let index = words.firstIndex(of: nil) { throw CommandError.usage("word \(index + 1) is not UTF-8") }
+    let printer = Printer(output: output, isJSON: messages.isJSON)
+    switch try Parser.parse(words.compactMap(\.self)) {
+    case .help(let topic):
+      try output.write(topic.text)
+      try output.flush()
+      return .done
+    case .run(let invocation):
+      let command = Command(
+        invocation: invocation, world: world, messages: messages,
+        emit: { outcome throws(CommandError) in try printer.print(outcome) })
+      guard let verb = invocation.verb.run else {
+        throw CommandError.unsupported("'vaultctl \(invocation.verb.name)'")
+      }
+      let outcome = try verb(command)
+      try printer.print(outcome)
+      guard let failure = outcome.failure else { return .done }
+      messages.error(failure)
+      return failure.exit
+    }
+  }
+}
+
+extension VaultControl {
+  private static func argumentWords() -> [String?] {
+    (1..<max(1, Int(CommandLine.argc))).map { index in
+      unsafe CommandLine.unsafeArgv[index].flatMap { unsafe String(validatingCString: $0) }
+    }
+  }
+
+  /// A file of ours must never become descriptor 0, 1 or 2, where a message or a result would be written into it.
+  /// What was closed stays useless: reading finds nothing, writing fails.
+  private static func openStandardDescriptors() {
+    for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) == -1 && errno == EBADF {
+      _ = unsafe open("/dev/null", descriptor == 2 ? O_WRONLY : O_RDONLY)
+    }
+  }
+
+  /// Ctrl-C outside a prompt is exit 130, unless whoever started us ignores it.
+  private static func endOnInterrupt() {
+    var action = sigaction()
+    unsafe sigaction(SIGINT, nil, &action)
+    let isIgnored = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+    guard !isIgnored else { return }
+    unsafe action.__sigaction_handler.sa_handler = { _ in _exit(130) }
+    action.sa_flags = 0
+    unsafe sigaction(SIGINT, &action, nil)
+  }
+}
+
+/// Prints a result: one JSON object, or what a person reads.
+struct Printer {
+  let output: OutputStream
+  let isJSON: Bool
+
+  func print(_ outcome: Outcome) throws(CommandError) {
+    if isJSON {
+      try JSONWriter(output: output).write(outcome.json)
+      try output.write("\n")
+    } else {
+      for piece in outcome.pieces { try print(piece) }
+    }
+    try output.flush()
+  }
+
+  private func print(_ piece: Outcome.Piece) throws(CommandError) {
+    switch piece {
+    case .text(let text): try output.write(text)
+    case .secret(let box): try box.expose { bytes throws(CommandError) in try output.writeSecret(bytes) }
+    case .newlineOnTerminal: if output.isTerminal { try output.write("\n") }
+    }
+  }
+}

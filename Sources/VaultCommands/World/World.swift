@@ -1,0 +1,42 @@
+import Glibc
+
+/// Everything a command takes from outside, so that a test can hand it another one.
+package struct World: Sendable {
+  package var environment: Environment
+  package var standardInput: Int32 = 0
+  package var standardOutput: Int32 = 1
+  package var standardError: Int32 = 2
+  /// The terminal that prompts open by its name.
+  package var terminalPath = "/dev/tty"
+  /// What a batch hands to one of its commands in place of standard input.
+  var batchInput: BatchInput?
+
+  package init(environment: Environment) { self.environment = environment }
+
+  /// The world as it is.
+  package static var real: World { World(environment: .process) }
+}
+
+/// The variables that steer `vaultctl`; none of them ever holds a secret.
+package struct Environment: Sendable {
+  private let look: @Sendable (String) -> String?
+
+  package init(_ look: @escaping @Sendable (String) -> String?) { self.look = look }
+
+  package init(_ values: [String: String]) { look = { values[$0] } }
+
+  /// The variables of this process.
+  package static var process: Environment {
+    Environment { name in
+      guard let value = unsafe getenv(name) else { return nil }
+      return unsafe String(validatingCString: value)
+    }
+  }
+
+  package subscript(name: String) -> String? { look(name) }
+}
+
+/// The data of one line of a batch, if it has any.
+struct BatchInput: Sendable {
+  let secret: SecretBox?
+}

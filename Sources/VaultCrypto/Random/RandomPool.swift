@@ -1,0 +1,73 @@
+import CLinux
+import COpenSSL
+import SecretMemory
+
+/// Random bytes of the calling thread, drawn 8 KiB at a time, since a call costs more than the cipher. They become
+/// salts and nonces, so they lie in ordinary memory; what is handed out is wiped, and a child made by `fork` draws
+/// anew.
+enum RandomPool {
+  /// Fills `target`, or returns false when it is longer than 256 bytes: then the generator itself is as good.
+  ///
+  /// - Throws: ``CryptoError/randomUnavailable``.
+  @inline(__always)
+  static func fill(_ target: UnsafeMutableRawBufferPointer) throws(CryptoError) -> Bool {
+    guard target.count <= 256, let start = target.baseAddress else { return false }
+    let pool = unsafe clinux_thread_random_pool()!
+    if unsafe !isFilled(pool, for: target.count) { try unsafe refill(pool) }
+    unsafe pool.pointee.left -= target.count
+    let taken = unsafe bytes(of: pool) + pool.pointee.left
+    unsafe move(taken, to: start, target.count)
+    return true
+  }
+
+  /// Moves bytes out, leaving zeros. The requests are short: calls of memcpy and memset would cost more than this.
+  @inline(__always)
+  private static func move(_ taken: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, _ count: Int)
+  {
+    var offset = 0
+    while offset + 8 <= count {
+      unsafe move(taken + offset, to: target + offset, as: UInt64.self)
+      offset += 8
+    }
+    if offset + 4 <= count {
+      unsafe move(taken + offset, to: target + offset, as: UInt32.self)
+      offset += 4
+    }
+    while offset < count {
+      unsafe move(taken + offset, to: target + offset, as: UInt8.self)
+      offset += 1
+    }
+  }
+
+  @inline(__always)
+  private static func move<Word: FixedWidthInteger & BitwiseCopyable>(
+    _ taken: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, as word: Word.Type
+  ) {
+    unsafe target.storeBytes(of: taken.loadUnaligned(as: word), as: word)
+    unsafe taken.storeBytes(of: 0, as: word)  // the pool lives on, so no optimizer drops it
+  }
+
+  @inline(__always)
+  private static func isFilled(_ pool: UnsafeMutablePointer<clinux_random_pool>, for count: Int) -> Bool {
+    guard unsafe pool.pointee.left >= count, let mark = unsafe pool.pointee.mark else { return false }
+    return unsafe ForkMark(at: mark).isOfThisProcess
+  }
+
+  @inline(never)
+  private static func refill(_ pool: UnsafeMutablePointer<clinux_random_pool>) throws(CryptoError) {
+    unsafe pool.pointee.left = 0
+    unsafe pool.pointee.mark = unsafe ForkMark.ofThisProcess.address
+    OpenSSL.start
+    let start = unsafe bytes(of: pool).assumingMemoryBound(to: UInt8.self)
+    try unsafe check(RAND_bytes(start, Int32(byteCount)), orThrow: .randomUnavailable)
+    unsafe pool.pointee.left = byteCount
+  }
+
+  @inline(__always)
+  private static func bytes(of pool: UnsafeMutablePointer<clinux_random_pool>) -> UnsafeMutableRawPointer {
+    unsafe UnsafeMutableRawPointer(pool) + MemoryLayout<clinux_random_pool>.size - byteCount
+  }
+
+  /// The length of the pool's array in C, which Swift sees as a tuple at the end of the struct.
+  private static var byteCount: Int { 8192 }
+}

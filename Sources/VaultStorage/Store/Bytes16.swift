@@ -1,0 +1,27 @@
+/// 16 bytes without an allocation: an item's id, its primary key, its name in the blind index.
+package struct Bytes16: Hashable, Sendable {
+  package let high: UInt64
+  package let low: UInt64
+
+  /// - Precondition: `bytes` are 16.
+  package init(_ bytes: [UInt8]) {
+    precondition(bytes.count == 16, "Bytes16: not 16 bytes")
+    self = unsafe bytes.withUnsafeBytes { unsafe Bytes16(loading: $0) }
+  }
+
+  /// `bytes` are 16.
+  @unsafe
+  init(loading bytes: UnsafeRawBufferPointer) {
+    high = unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self))
+    low = unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+  }
+
+  package var bytes: [UInt8] {
+    unsafe [UInt8](unsafeUninitializedCapacity: 16) { buffer, count in
+      var writer = unsafe ByteWriter(buffer)
+      unsafe writer.append(high)
+      unsafe writer.append(low)
+      count = unsafe writer.count
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import Glibc
+import SecretMemory
+import Testing
+
+@Suite("Secrets and fork", .serialized)
+struct ForkTests {
+  @Test("a child cannot read its parent's secrets where they lay", arguments: [32, 65_536, 100_000])
+  func notInherited(count: Int) throws {
+    let bytes = [UInt8](repeating: 0xa5, count: count)
+    let secret = SecretBytes(copying: bytes)
+    let address = unsafe UInt(bitPattern: secret.address)
+    var ends: [Int32] = [0, 0]
+    unsafe pipe(&ends)
+    let writing = ends[1]
+    let status = try Child.run {
+      // EFAULT where nothing is mapped; what is wiped arrives as zeros.
+      unsafe write(writing, UnsafeRawPointer(bitPattern: address), 32) == -1 ? 0 : 1
+    }
+    close(ends[1])
+    defer { close(ends[0]) }
+    var seen = [UInt8](repeating: 1, count: 32)
+    let received = unsafe read(ends[0], &seen, 32)
+    #expect(status == .exited(0) || status == .exited(1))
+    #expect(received == 0 || seen == [UInt8](repeating: 0, count: 32))
+    #expect(secret.revealed == bytes, "the parent still has it")
+  }
+
+  @Test("an inherited secret may end its life in the child", arguments: [32, 100_000])
+  func endsInChild(count: Int) throws {
+    var secret: SecretBytes? = SecretBytes(zeroes: count)
+    let status = try Child.run {
+      secret = nil
+      return 7
+    }
+    #expect(secret?.byteCount == count)
+    #expect(status == .exited(7))
+  }
+
+  @Test("a child makes secrets of its own")
+  func ownArena() throws {
+    let parents = SecretBytes(copying: [1, 2, 3])
+    let status = try Child.run {
+      let bytes: [UInt8] = [4, 5, 6]
+      let isGood = (0..<100).allSatisfy { _ in SecretBytes(copying: bytes).revealed == bytes }
+      return isGood ? 7 : 1
+    }
+    #expect(status == .exited(7))
+    #expect(parents.revealed == [1, 2, 3])
+  }
+
+  @Test("reading an inherited secret stops the child instead of returning zeros", arguments: [32, 100_000])
+  func readingStops(count: Int) throws {
+    let secret = SecretBytes(zeroes: count)
+    let status = try Child.run { secret.revealed.count == count ? 0 : 1 }
+    guard case .signaled = status else {
+      Issue.record("the child went on: \(status)")
+      return
+    }
+    #expect(secret.byteCount == count)
+  }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+/// A process with chosen descriptors, by `posix_spawn`: Foundation's `Process` knows only three.
+struct Child {
+  private let path: String
+  private let words: [String]
+  private let environment: [String: String]
+  private var files: [(descriptor: Int32, path: String, flags: Int32)] = []
+  private var closed: [Int32] = []
+  /// Leads a session of its own; the first terminal it opens becomes its controlling one.
+  var leadsSession = false
+
+  init(_ path: String, _ words: [String], _ environment: [String: String]) {
+    self.path = path
+    self.words = words
+    self.environment = environment
+  }
+
+  mutating func open(_ descriptor: Int32, _ path: String, flags: Int32 = O_RDONLY) {
+    files.append((descriptor, path, flags))
+  }
+
+  mutating func create(_ descriptor: Int32, _ path: String) {
+    files.append((descriptor, path, O_WRONLY | O_CREAT | O_TRUNC))
+  }
+
+  mutating func close(_ descriptor: Int32) { closed.append(descriptor) }
+
+  func start() throws -> Running {
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    for file in files {
+      unsafe posix_spawn_file_actions_addopen(&actions, file.descriptor, file.path, file.flags, 0o600)
+    }
+    for descriptor in closed { unsafe posix_spawn_file_actions_addclose(&actions, descriptor) }
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    if leadsSession { unsafe posix_spawnattr_setflags(&attributes, Self.setSession) }
+    var pid: pid_t = 0
+    let result = unsafe withCStrings([path] + words) { arguments in
+      unsafe withCStrings(environment.map { "\($0.key)=\($0.value)" }) { variables in
+        unsafe posix_spawn(&pid, path, &actions, &attributes, arguments, variables)
+      }
+    }
+    try #require(result == 0, "cannot start \(path): \(result)")
+    return Running(pid: pid)
+  }
+
+  /// POSIX_SPAWN_SETSID, a macro that Swift does not see.
+  private static let setSession: Int16 = 0x80
+
+  /// A started process.
+  struct Running {
+    let pid: pid_t
+
+    /// The exit code, or minus the signal that ended it.
+    func wait() throws -> Int32 {
+      var status: Int32 = 0
+      while unsafe waitpid(pid, &status, 0) < 0 { try #require(errno == EINTR) }
+      return status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
+    }
+  }
+
+  private func withCStrings<R>(
+    _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) throws -> R
+  ) rethrows -> R {
+    let pointers = unsafe texts.map { unsafe strdup($0) } + [nil]
+    defer { unsafe pointers.forEach { unsafe free($0) } }
+    return try unsafe body(pointers)
+  }
+}

@@ -1,0 +1,109 @@
+import Testing
+import VaultCommands
+
+@Suite("The command line")
+struct ParserTests {
+  private func parse(_ words: String...) throws -> Invocation {
+    guard case .run(let invocation) = try Parser.parse(words) else { throw CommandError.usage("help") }
+    return invocation
+  }
+
+  private func exit(_ words: [String]) -> ExitCode {
+    do throws(CommandError) {
+      _ = try Parser.parse(words)
+      return .done
+    } catch { return error.exit }
+  }
+
+  @Test("options stand before and after words, and take their value in both spellings")
+  func spellings() throws {
+    let invocation = try parse("--vault", "/v", "completion", "--json", "bash", "--prompt=none")
+    #expect(invocation.text("vault") == "/v")
+    #expect(invocation.text("prompt") == "none")
+    #expect(invocation.has("json"))
+    #expect(invocation.argument("SHELL") == "bash")
+  }
+
+  @Test(
+    "a refused line is wrong usage",
+    arguments: [
+      [], ["item"], ["nonsense"], ["item", "nonsense"], ["path", "surplus"], ["path", "--nonsense"],
+      ["path", "--vault"], ["path", "--vault", "a", "--vault", "b"], ["path", "--json=yes"],
+      ["path", "--prompt", "maybe"], ["path", "--no-input", "--prompt", "terminal"], ["completion", "tcsh"],
+      ["completion"], ["-x"], ["path", "-j"], ["path", "--vault="], ["--version", "x"],
+    ])
+  func wrongUsage(words: [String]) {
+    #expect(exit(words) == .usage)
+  }
+
+  @Test(
+    "a one-time-password URI in any word is refused and never repeated",
+    arguments: [
+      ["otp", "add", "otpauth://totp/x?secret=CANARYSECRET"],
+      ["otp", "add", "x", "OTPAUTH://totp/x?secret=CANARYSECRET"],
+      ["otp", "add", "x", "--vault=otpauth://totp/x?secret=CANARYSECRET"],
+      ["otpauth-migration://offline?data=CANARYSECRET"],
+      ["otp", "add", "--", "otpauth:CANARYSECRET"],
+    ])
+  func uriInWords(words: [String]) {
+    #expect { try Parser.parse(words) } throws: { error in
+      guard let error = error as? CommandError else { return false }
+      let text = error.message + (error.hint ?? "")
+      return error.exit == .usage && error.hint != nil && !text.contains("CANARY")
+    }
+  }
+
+  @Test("no refused word is repeated in a message", arguments: 0..<6)
+  func nothingRepeated(place: Int) {
+    let canary = "kaninchenbau9"
+    let lines = [
+      [canary], ["item", canary], ["path", canary], ["path", "--" + canary], ["path", "--prompt", canary],
+      ["completion", canary],
+    ]
+    #expect { try Parser.parse(lines[place]) } throws: { error in
+      guard let error = error as? CommandError else { return false }
+      return !(error.message + (error.hint ?? "")).contains(canary)
+    }
+  }
+
+  @Test("a word that is nearly a known one is answered with the known one")
+  func suggestion() {
+    #expect { try Parser.parse(["itme"]) } throws: { ($0 as? CommandError)?.hint?.contains("item") == true }
+    #expect { try Parser.parse(["path", "--jsn"]) } throws: {
+      ($0 as? CommandError)?.hint?.contains("--json") == true
+    }
+  }
+
+  @Test("what belongs to a later version is known and answered with exit 15")
+  func later() {
+    for verb in VerbTable.all where verb.isLater { #expect(exit(verb.words) == .unsupported, "\(verb.name)") }
+    #expect(exit(["exec", "--fd", "3=mail", "--", "ls"]) == .unsupported)
+    #expect(exit(["item", "get", "x", "--copy", "30s"]) == .unsupported)
+    #expect(exit(["item", "add", "x", "--access", "passcode"]) == .unsupported)
+    #expect(exit(["otp", "add", "x", "--pin-mode", "checked"]) == .unsupported)
+    #expect(exit(["init", "--protector", "secret-service"]) == .unsupported)
+    #expect(exit(["path", "--prompt", "pinentry"]) == .unsupported)
+  }
+
+  @Test("every verb of the requirements is in the table, once, with an example of itself")
+  func table() {
+    let expected = """
+      init status doctor verify version path passcode-set passcode-change passcode-remove item-add item-get item-show \
+      item-list item-update item-edit item-rename item-rm exec otp-add otp-code otp-verify otp-resync otp-confirm \
+      otp-sync otp-counter otp-list otp-show otp-export otp-qr otp-scan otp-rm otp-activate-start otp-activate-finish \
+      otp-activate-status pin-set pin-verify pin-change pin-undo pin-status pin-unlock biometry-enroll biometry-list \
+      biometry-remove biokey-register biokey-list biokey-reset transaction-list transaction-show transaction-accept \
+      transaction-reject transaction-cancel transaction-sign token-put token-get token-list token-revoke token-refresh \
+      token-purge session-open session-close consent-request consent-confirm consent-resend consent-list key-generate \
+      key-import key-list key-public key-sign key-verify key-rm jwt-sign jwt-verify dpop import export backup restore \
+      rotate-device-key rotate-epoch rotate-parameters purge audit batch completion
+      """.split(separator: " ").map(String.init)
+    let names = VerbTable.all.map { $0.words.joined(separator: "-") }
+    #expect(names.sorted() == expected.sorted())
+    for verb in VerbTable.all {
+      #expect(verb.example.contains("vaultctl \(verb.name)"), "\(verb.name)")
+      #expect(Set(verb.options.map(\.name)).count == verb.options.count, "\(verb.name) has an option twice")
+      #expect(!verb.summary.isEmpty && verb.summary.hasSuffix("."), "\(verb.name)")
+    }
+  }
+}

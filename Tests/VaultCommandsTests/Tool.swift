@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+/// The built `vaultctl-testing`, run as a process of its own in a home of its own.
+final class Tool {
+  struct Run {
+    let exit: Int32
+    let output: [UInt8]
+    let errors: String
+    var text: String { String(decoding: output, as: UTF8.self) }
+    var json: [String: Any] {
+      get throws { try #require(try JSONSerialization.jsonObject(with: Data(output)) as? [String: Any]) }
+    }
+    var error: [String: Any] {
+      get throws {
+        let object = try JSONSerialization.jsonObject(with: Data(errors.utf8)) as? [String: Any]
+        return try #require(object?["error"] as? [String: Any])
+      }
+    }
+  }
+
+  let home: URL
+  var environment: [String: String]
+
+  init() throws {
+    home = FileManager.default.temporaryDirectory.appendingPathComponent("vaultctl-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    environment = ["HOME": home.path, "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"]
+  }
+
+  deinit { try? FileManager.default.removeItem(at: home) }
+
+  /// The folder of the built programs: the one that this test's own program is in.
+  static let folder: URL = {
+    let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    return URL(fileURLWithPath: own ?? "").deletingLastPathComponent()
+  }()
+  static let path = folder.appendingPathComponent("vaultctl-testing").path
+  static let shippedPath = folder.appendingPathComponent("vaultctl").path
+
+  static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
+  /// Runs one command.
+  ///
+  /// - Parameters:
+  ///   - input: Standard input; nothing to read when absent.
+  ///   - secrets: What further descriptors hold.
+  func callAsFunction(
+    _ words: String..., input: [UInt8] = [], secrets: [Int32: String] = [:], program: String = Tool.path
+  ) throws -> Run {
+    try run(words, input: input, secrets: secrets, program: program)
+  }
+
+  func run(
+    _ words: [String], input: [UInt8] = [], secrets: [Int32: String] = [:], program: String = Tool.path
+  ) throws -> Run {
+    var child = Child(program, words, environment)
+    let folder = try scratchFolder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try Data(input).write(to: folder.appendingPathComponent("0"))
+    child.open(0, folder.path + "/0")
+    child.create(1, folder.path + "/1")
+    child.create(2, folder.path + "/2")
+    for (descriptor, secret) in secrets {
+      try Data(secret.utf8).write(to: folder.appendingPathComponent("s\(descriptor)"))
+      child.open(descriptor, folder.path + "/s\(descriptor)")
+    }
+    let status = try child.start().wait()
+    return Run(
+      exit: status, output: Array(try Data(contentsOf: folder.appendingPathComponent("1"))),
+      errors: String(decoding: try Data(contentsOf: folder.appendingPathComponent("2")), as: UTF8.self))
+  }
+
+  /// A private file with a secret in it.
+  func file(_ name: String, _ content: String, mode: Int = 0o600) throws -> String {
+    let url = home.appendingPathComponent(name)
+    try Data(content.utf8).write(to: url)
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
+    return url.path
+  }
+
+  private func scratchFolder() throws -> URL {
+    let folder = home.appendingPathComponent("run-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    return folder
+  }
+}

@@ -1,0 +1,330 @@
+#!/usr/bin/python3
+"""Opens a vault from docs/format/vault-file.md alone, checks all of it, and prints it. It never writes.
+
+Debian 12: python3-cryptography, python3-argon2. Exit codes are vaultctl's: 2 usage, 3 wrong passcode, recovery code or
+passphrase, 10 damaged, 11 wrong device key, 13 I/O, 14 no vault, 15 newer format. Memory is not wiped: for tests and rescue."""
+import argparse, base64, hashlib, hmac, json, os, sqlite3, sys, urllib.parse
+from argon2.low_level import Type, hash_secret_raw
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+SCHEMA = {name: f"CREATE TABLE {name}({rest}" for name, rest in {
+  "header": "id INTEGER PRIMARY KEY CHECK(id = 1), body BLOB NOT NULL, mac BLOB NOT NULL) STRICT",
+  "slot": "id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, subject INTEGER NOT NULL, generation INTEGER NOT NULL, opener INTEGER NOT NULL, opener_id BLOB NOT NULL, body BLOB NOT NULL) STRICT",
+  "head": "id INTEGER PRIMARY KEY CHECK(id = 1), body BLOB NOT NULL) STRICT",
+  "item": "row INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, kind INTEGER NOT NULL, primary_key BLOB NOT NULL UNIQUE, name BLOB UNIQUE, flags INTEGER NOT NULL, class INTEGER NOT NULL, generation INTEGER NOT NULL, version INTEGER NOT NULL, material INTEGER NOT NULL, expires INTEGER, meta BLOB NOT NULL) STRICT",
+  "material": "row INTEGER PRIMARY KEY, keys BLOB NOT NULL, secret BLOB NOT NULL) STRICT",
+  "state": "row INTEGER PRIMARY KEY, revision INTEGER NOT NULL, body BLOB NOT NULL) STRICT",
+  "blind": "value BLOB NOT NULL, row INTEGER NOT NULL, PRIMARY KEY(value, row)) STRICT, WITHOUT ROWID",
+  "segment": "number INTEGER PRIMARY KEY, first INTEGER NOT NULL, previous BLOB NOT NULL, start BLOB NOT NULL) STRICT",
+  "audit": "sequence INTEGER PRIMARY KEY, body BLOB NOT NULL, mac BLOB NOT NULL) STRICT"}.items()}
+ATTRIBUTES = dict(enumerate("""name,service,account,label,comment,description,generic,creator,type,invisible,negative,accessGroup,
+synchronizable,accessibility,server,securityDomain,protocol,authenticationType,port,path,applicationLabel,applicationTag,keyClass,
+keyType,bits,effectiveBits,startDate,endDate,canEncrypt,canDecrypt,canDerive,canSign,canVerify,canWrap,canUnwrap,tokenID,
+certificateType,certificateEncoding,subject,issuer,serialNumber,subjectKeyID,publicKeyHash,creationDate,
+modificationDate""".replace("\n", "").split(","), 1)) | {64: "otpType", 65: "otpRole", 66: "otpAlgorithm", 67: "otpDigits",
+  68: "otpPeriod", 69: "otpWindow", 70: "pinItem"}
+INDEXED = {2, 3, 4, 7, 12, 15, 21, 22, 40, 41, 43}
+PRIMARY = {1: [2, 3], 2: [3, *range(15, 21)], 3: [8, 9, 21, 22, 23, 25, 26, 27, 28], 4: [37, 40, 41]}
+KINDS = {1: "genericPassword", 2: "internetPassword", 3: "key", 4: "certificate", 16: "otp", 17: "pin", 18: "biokey", 19: "cardToken",
+  20: "consent", 21: "clientRegistration"}
+STATE = {"bits": (1, 2), "failures": (4, 8), "counter": (8, 16), "lastAccepted": (16, 24), "lastUse": (24, 32), "delay": (56, 64),
+  "clockOffset": (64, 72), "usesLeft": (72, 76), "unconfirmed": (76, 80), "reservedEnd": (96, 104), "uses": (104, 112)}
+ENTRY = {1: "wall", 2: "boot", 4: "uid", 5: "pid", 7: "operation", 9: "kind", 10: "result"}
+WHEN_UNLOCKED, DEVICE_ONLY, AUDIT = 1, 0x80, 0x05000000
+
+class Failure(Exception):
+  def __init__(self, message, code=10): super().__init__(message); self.code = code
+def need(truth, message, code=10):
+  if not truth: raise Failure(message, code)
+
+# ---- notation (section 1) and seals (section 4)
+def u(value, size, signed=False):
+  try: return value.to_bytes(size, "big", signed=signed)
+  except OverflowError: raise Failure(f"damaged: {value} does not fit {size} bytes")
+def n(data, signed=False): return int.from_bytes(data, "big", signed=signed)
+def H(data): return hashlib.sha256(data).digest()
+def mac(key, data): return hmac.digest(key, data, "sha256")
+def hkdf(key, info, size=32, salt=bytes(32)):
+  prk, out, block, i = mac(salt, key), b"", b"", 0
+  while len(out) < size: i += 1; block = mac(prk, block + info + bytes([i])); out += block
+  return out[:size]
+def encode(fields): return b"".join(u(k, 2) + u(len(v), 4) + v for k, v in sorted(fields.items()) if v is not None)
+def decode(data, what, **sizes):
+  """The fields of a record; `f3=16` says that field 3 must be there, with 16 bytes (None: any number)."""
+  fields, at, last = {}, 0, -1
+  while at < len(data):
+    number, size = n(data[at:at + 2]), n(data[at + 2:at + 6])
+    need(len(data) >= at + 6 + size and number > last, f"damaged: {what} is no record")
+    fields[number], at, last = data[at + 6:at + 6 + size], at + 6 + size, number
+  for name, size in sizes.items():
+    need(int(name[1:]) in fields and size in (None, len(fields[int(name[1:])])), f"damaged: {what}, field {name[1:]}")
+  return fields
+def items_of(data, what):
+  fields = decode(data, what); need(list(fields) == list(range(1, len(fields) + 1)), f"damaged: {what} is no list"); return list(fields.values())
+def open1(key, label, aad, blob, what, wrong=None):
+  need(blob[:2] == b"\1\1", f"{what}: seal of an unknown version or suite", 15); need(len(blob) >= 82, f"damaged: {what} is too short")
+  okm = hkdf(key, label + b"\0\1\1" + H(aad), 64, blob[2:34])
+  if not hmac.compare_digest(okm[32:], blob[34:66]): raise wrong or Failure(f"damaged: {what} is not bound to this place, or of another key")
+  try: return AESGCM(okm[:32]).decrypt(bytes(12), blob[66:], None)
+  except InvalidTag: raise Failure(f"damaged: {what}, wrong tag")
+def argon(secret, fields_bytes, what, cheap):
+  k = decode(fields_bytes, what, f1=1, f2=4, f3=4, f4=4, f5=4, f6=16); memory, passes, lanes = n(k[3]), n(k[4]), n(k[5])
+  need(k[1] == b"\1" and n(k[2]) == 0x13, f"{what}: unknown algorithm", 15)
+  need((cheap or (memory >= 19 << 10 and passes >= 2)) and memory <= 1 << 20 and 1 <= passes <= 16 and 1 <= lanes <= 64
+    and memory >= 8 * lanes, f"damaged: {what}, parameters out of bounds")
+  return hash_secret_raw(secret, k[6], passes, memory, lanes, 32, Type.ID, 0x13)
+def public(private): return X25519PrivateKey.from_private_bytes(private).public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+def exchange(private, peer):
+  try: return X25519PrivateKey.from_private_bytes(private).exchange(X25519PublicKey.from_public_bytes(peer))
+  except ValueError: raise Failure("damaged: a public half that is no point")
+def b64(data): return base64.b64encode(data).decode()
+
+class Vault:
+  def __init__(self, path, device_key=None, passcode=None, recovery=None, passphrase=None):
+    need(os.path.isfile(path), "no vault at that path", 14)
+    self.inode, self.out = os.stat(path).st_ino, {}
+    self.db = None
+    try: self.read_tables(path)
+    finally: self.db and self.db.close()
+    self.open_header(device_key, recovery, passphrase); self.open_keys(device_key, passcode)
+    self.open_head(); self.open_items(); self.check_sum(); self.open_audit()
+
+  # ---- section 2
+  def read_tables(self, path):
+    uri = "file:" + urllib.parse.quote(os.path.abspath(path)) + "?mode=ro"
+    try: db = sqlite3.connect(uri, uri=True); db.execute("SELECT 1 FROM sqlite_schema")
+    except sqlite3.OperationalError:                       # a read-only medium without -wal
+      wal = path + "-wal"; need(not os.path.exists(wal) or not os.path.getsize(wal), "a -wal lies beside a vault that cannot be opened for it", 13)
+      db = sqlite3.connect(uri + "&immutable=1", uri=True)
+    db.execute("PRAGMA trusted_schema=OFF"); db.execute("PRAGMA cell_size_check=ON"); db.execute("BEGIN")
+    self.db = db; one = lambda sql: db.execute(sql).fetchone()[0]
+    need(one("PRAGMA application_id") == 0x564C5431, "damaged: not a vault (application id)")
+    version = one("PRAGMA user_version"); need(version <= 1, f"newer format: {version}", 15); need(version == 1, "damaged: user version")
+    need(one("PRAGMA encoding") == "UTF-8" and one("PRAGMA page_size") == 4096, "damaged: page size or encoding")
+    found = db.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL OR name NOT LIKE 'sqlite_autoindex_%'").fetchall()
+    need(len(found) == 9 and {(t, name): sql for t, name, sql in found} == {("table", name): sql for name, sql in SCHEMA.items()}, "damaged: the schema is not that of format 1")
+    need(one("PRAGMA integrity_check") == "ok", "damaged: SQLite's integrity check fails")
+    shapes = {"header": "ibb", "slot": "iiiiibb", "head": "ib", "item": "ibibBiiiiiIb", "material": "ibb", "state": "iib", "blind": "bi", "segment": "iibb", "audit": "ibb"}
+    kinds = {"i": (int,), "b": (bytes,), "I": (int, type(None)), "B": (bytes, type(None))}
+    for table, shape in shapes.items():
+      rows = db.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall(); setattr(self, table, rows)
+      need(all(isinstance(v, kinds[s]) for r in rows for v, s in zip(r, shape)), f"damaged: a value of another type in {table}")
+    need(len(self.header) == 1 and len(self.head) == 1, "damaged: header or head row missing")
+
+  # ---- sections 3 and 5
+  def aad(self, part, fields): return encode({1: self.id, 3: part.encode(), **fields})
+  def slot_aad(self, slot, layer, kdf=None):
+    return self.aad("slot", {4: u(slot[3], 4), 20: u(slot[1], 1), 21: u(slot[2], 4), 22: u(slot[4], 1), 23: slot[5], 24: kdf, 25: u(layer, 1)})
+  def open_slot(self, slot, key, layer=1, blob=None, kdf=None, wrong=None):
+    what = f"slot {slot[0]} (kind {slot[1]}, opener {slot[4]}, layer {layer})"
+    return open1(key, b"vault/1/seal-slot", self.slot_aad(slot, layer, kdf), slot[6] if blob is None else blob, what, wrong)
+  def root_slot(self, generation, opener):
+    found = [s for s in self.slot if (s[1], s[3], s[4]) == (1, generation, opener)]
+    need(len(found) == 1, f"no root key of generation {generation} for this opener", 11); return found[0]
+
+  def open_header(self, device_key, recovery, passphrase):
+    (_, body, tag), = self.header; h = self.h = decode(body, "header", f1=2, f2=16, f3=8, f4=8, f5=1, f6=None, f7=4, f9=1, f10=16, f13=None)
+    need(n(h[1]) == 1 and n(h[5]) <= 1, "newer format: header", 15); need(not h[6], f"newer format: required features {h[6].hex()}", 15)
+    self.id, self.generation, self.cheap = h[2], n(h[7]), h.get(17) == b"\1"
+    self.generations = [self.generation] + ([n(h[8])] if 8 in h else [])
+    if device_key is not None:
+      need(len(device_key) == 32, "the device key file does not hold 32 bytes", 11)
+      need(mac(device_key, b"vault/1/key-id")[:16] == h[10], f"wrong device key: the vault wants {h[10].hex()}", 11)
+      opener, key, kdf, cut = 1, lambda s: device_key, None, 0
+    elif recovery is not None:
+      text = bytes(recovery).decode("ascii", "replace").upper().replace("-", "").replace(" ", "")
+      try: code = base64.b32decode(text)
+      except ValueError: raise Failure("the recovery code is mistyped", 3)
+      need(len(code) == 20 and H(b"vault/1/recovery-check" + code[:16])[:4] == code[16:], "the recovery code is mistyped", 3)
+      private = hkdf(code[:16], b"vault/1/recovery"); R = public(private); need(h.get(12) == R, "not the recovery code of this vault", 3)
+      opener, key, kdf, cut = 2, lambda s: hkdf(exchange(private, s[6][:32]), b"vault/1/recovery-wrap" + s[6][:32] + R), None, 32
+    else:
+      need(18 in h, "a device key or a recovery code is needed", 2); need(passphrase is not None, "a backup: --passphrase-fd is needed", 2)
+      kdf = decode(h[18], "header field 18", f1=8, f2=None, f3=4)[2]; base = argon(passphrase, kdf, "passphrase KDF record", self.cheap)
+      opener, key, cut = 3, lambda s: hkdf(base, b"vault/1/passphrase"), 0
+    self.rk = {}
+    for g in self.generations:
+      slot = self.root_slot(g, opener)
+      self.rk[g] = self.open_slot(slot, key(slot), 1, slot[6][cut:], kdf, Failure("wrong passphrase", 3) if opener == 3 else None)
+      need(len(self.rk[g]) == 32, "damaged: a root key that is not 32 bytes")
+    slots = encode({i: encode({1: u(s[0], 8), 2: u(s[1], 1), 3: u(s[2], 4), 4: u(s[3], 4), 5: u(s[4], 1), 6: s[5], 7: s[6]}) for i, s in enumerate(self.slot, 1)})
+    need(hmac.compare_digest(mac(self.key("header"), encode({1: body, 2: slots})), tag), "damaged: header MAC")
+    self.out |= {"vaultId": self.id.hex(), "format": 1, "created": n(h[3], True), "config": n(h[4]), "generation": self.generation, "protector": h[9][0],
+      "keyId": h[10].hex(), "passcode": 11 in h, "recovery": 12 in h, "backup": 18 in h, "testMade": self.cheap}
+  def key(self, purpose, generation=None):
+    g = self.generation if generation is None else generation
+    need(g in self.rk, f"damaged: generation {g} is not one of this vault"); return hkdf(self.rk[g], b"vault/1/" + purpose.encode())
+  def open2(self, purpose, aad, blob, what, size=None):
+    need(blob[:2] == b"\1\2", f"{what}: seal of an unknown version or suite", 15); need(len(blob) >= 34, f"damaged: {what} is too short")
+    try: plain = AESGCM(self.key(purpose, n(blob[2:6]))).decrypt(blob[6:18], blob[18:], blob[:6] + aad)
+    except InvalidTag: raise Failure(f"damaged: {what} is not bound to this place, or changed")
+    need(size in (None, len(plain)), f"damaged: {what}, length"); return plain
+
+  def open_keys(self, device_key, passcode):
+    h = self.h; need(len(h[13]) % 36 == 0, "damaged: factors")
+    self.factors = {n(h[13][i:i + 4]): h[13][i + 4:i + 36] for i in range(0, len(h[13]), 36)}
+    need(list(self.factors) == sorted(self.factors) and len(self.factors) * 36 == len(h[13]) and AUDIT in self.factors, "damaged: factors")
+    need(passcode is None or 11 in h, "a passcode was given, and this vault has none", 2)
+    P = argon(passcode, h[11], "passcode KDF record", self.cheap) if passcode is not None else None
+    typed = {8: hkdf(P, b"vault/1/unlock"), 5: hkdf(P, b"vault/1/prompt")} if P else {}
+    members = [decode(m, "member", f1=16, f2=1) for m in items_of(decode(h[14], "enrolled set", f3=None)[3], "members")] if 14 in h else []
+    advisory = {m[1] for m in members if m[2] == b"\2"}
+    self.lk = {s[3]: self.open_slot(s, device_key) for s in self.slot if s[1] == 2} if device_key else {}
+    self.ck, self.private = {}, {}
+    for s in sorted(self.slot, key=lambda s: s[4] == 7):   # slots opened by factor `any` come last
+      _, kind, subject, g, opener, opener_id, _ = s
+      need(kind in (1, 2, 3, 4) and opener in range(1, 9), f"newer format: slot {s[0]}", 15)
+      if kind < 3: continue
+      need(kind == 4 or opener == (8 if 11 in h and subject & 0x7F != 2 else 4), f"damaged: class {subject} has opener {opener}")
+      need(kind == 3 or subject in self.factors, f"damaged: slot {s[0]} of a factor that does not exist")
+      need(g in self.rk, f"damaged: slot {s[0]} of an unknown generation")
+      if kind == 3 and subject & DEVICE_ONLY and g not in self.lk: continue
+      base = self.rk[g] + (self.lk[g] if kind == 3 and subject & DEVICE_ONLY else b"")
+      value = self.open_slot(s, hkdf(base, b"vault/1/slot"))
+      if opener != 4 and not (opener == 6 and opener_id in advisory):
+        need(len(value) == 114, f"damaged: slot {s[0]}, inner length")
+        inner = typed.get(opener) or (self.private.get(0x03000000) if opener == 7 else None)
+        if inner is None: continue
+        value = self.open_slot(s, inner, 2, value, h[11] if opener in typed else None, Failure("wrong passcode", 3) if opener in typed else None)
+      need(len(value) == 32, f"damaged: slot {s[0]} holds no key")
+      if kind == 3: self.ck[subject, g] = value
+      else: need(public(value) == self.factors[subject], f"damaged: factor {subject:#x}, halves differ"); self.private[subject] = value
+    ck = self.ck.get((WHEN_UNLOCKED, self.generation)); self.out["unlocked"] = ck is not None
+    if 11 in h and ck: need(hmac.compare_digest(h.get(16, b""), mac(hkdf(ck, b"vault/1/factor-mac"), h[13])), "damaged: factor MAC")
+
+  # ---- section 8
+  def open_head(self):
+    b = self.head_row = self.open2("head", self.aad("head", {}), self.head[0][1], "head row", 256)
+    need(n(b[0:2]) == 1, "newer format: head row", 15); need(b[8:16] == self.h[4], "damaged: config of head row and header differ")
+    self.out |= {"sequence": n(b[16:24]), "cleaningPending": b[2] == 1, "copied": n(b[80:88]) not in (0, self.inode)}
+  def check_sum(self):
+    need(n(self.head_row[32:40]) == len(self.item) and n(self.head_row[40:48]) == len(self.terms), "damaged: rows are missing or too many")
+    total = sum(n(mac(self.key("sum", g), u(table, 1) + u(row, 8) + tags)) for table, row, tags, g in self.terms) % 2 ** 256
+    need(hmac.compare_digest(u(total, 32), self.head_row[48:80]), "damaged: the sum over all rows differs (an old or foreign row)")
+
+  # ---- sections 6 and 7
+  def open_items(self):
+    material, state, blind = {r[0]: r[1:] for r in self.material}, {r[0]: r[1:] for r in self.state}, {}
+    for value, row in self.blind: blind.setdefault(row, set()).add(value)
+    self.terms, self.out["items"] = [], []
+    zero = self.open_state(0, bytes(16), state.pop(0, None), None, 2); need(zero is not None, "damaged: no state row 0")
+    self.out["vaultState"] = {"failures": n(zero[4:8]), "delay": n(zero[40:48]), "biometryFailures": n(zero[48:52])}
+    for r in self.item:
+      self.out["items"].append(self.open_item(r, material.pop(r[0], None), state.pop(r[0], None), blind.pop(r[0], set())))
+    need(not material and not state and not blind, "damaged: rows of an item that does not exist")
+    need(all(r[0] < n(self.head_row[24:32]) for r in self.item), "damaged: a row beyond the head row's next row")
+  def open_state(self, row, item_id, stored, generation, layout):
+    if stored is None: return None
+    revision, body = stored
+    plain = self.open2("state", self.aad("state", {2: item_id, 15: u(revision, 8)}), body, f"state of row {row}", 160)
+    need(plain[0] == layout, f"newer format: state of row {row}", 15); g = n(body[2:6]); need(generation in (None, g), f"damaged: generation of state {row}")
+    self.terms.append((3, row, body[-16:], g)); return plain
+  def open_item(self, r, material, state, blind):
+    row, item_id, kind, primary, name, flags, cls, g, version, mv, expires, meta = r; what = f"item {item_id.hex()}"
+    fields = {2: item_id, 4: u(g, 4), 5: u(version, 8), 6: u(cls, 1), 8: u(row, 8), 9: u(kind, 4), 10: u(flags, 4),
+      11: None if expires is None else u(expires, 8, True), 12: primary, 13: name, 14: b"".join(sorted(blind)), 16: u(mv, 8)}
+    need(n(meta[2:6]) == g, f"damaged: {what}, generation")
+    m = decode(self.open2("meta", self.aad("meta", fields), meta, f"meta of {what}"), f"meta of {what}", f1=None, f2=None)
+    attributes, policy = decode(m[1], f"attributes of {what}"), decode(m[2], f"policy of {what}", f1=1, f2=1, f3=4, f5=1, f6=1)
+    need(all(attributes.values()), f"damaged: attributes of {what}"); values = {c: v[1:] for c, v in attributes.items()}
+    need(policy[1][0] in (1, 2, 3) and policy[2][0] < 2 and not n(policy[3]) & ~0xC000C01B, f"newer format: policy of {what}", 15)
+    need(cls == policy[1][0] + DEVICE_ONLY * policy[2][0], f"damaged: {what}, class is not the policy's")
+    key = self.key("index", g); index = lambda c: mac(key, encode({1: u(c, 2), 2: values[c]}))[:16]
+    need(name == (index(1) if 1 in values else None), f"damaged: {what}, name")
+    need(blind == {index(c) for c in INDEXED & values.keys()}, f"damaged: {what}, blind index")
+    missing = {17: bytes(8), 19: bytes(8), 13: b"\0"}; codes = PRIMARY.get(kind, [1]) + [12, 13, 0xFFF0, 0xFFF1]
+    pk = encode({1: b"pk", 2: u(kind, 4), 3: encode({c: values.get(c, missing.get(c, b"")) for c in codes})})
+    need(primary == mac(key, pk)[:16], f"damaged: {what}, primary key")
+    need(bool(flags & 1) == (values.get(13) == b"\1") and bool(flags & 4) == (mv > 0) == (material is not None), f"damaged: {what}, flags")
+    out = {"id": item_id.hex(), "row": row, "kind": kind, "kindName": KINDS.get(kind, "unknown"), "flags": flags, "version": version, "material": mv,
+      "name": values[1].decode("utf-8", "replace") if 1 in values else None, "attributes": [show_attribute(c, v, what) for c, v in attributes.items()],
+      "policy": {"accessibility": policy[1][0], "thisDeviceOnly": policy[2] == b"\1", "accessControl": n(policy[3]), "audit": policy[5][0],
+        "exportable": policy[6] == b"\1", "recordBase64": b64(m[2])}, "unknownMetaFields": [k for k in m if k > 2]}
+    if expires is not None: out["expires"] = expires
+    self.terms.append((1, row, meta[-16:], g)); plain = self.open_state(row, item_id, state, g, 1)
+    if plain: out["state"] = {k: n(plain[a:b], k in ("lastUse", "clockOffset")) for k, (a, b) in STATE.items()} | {"offset": plain[80:86].hex(), "pending": plain[86:92].hex()}
+    if material:
+      self.terms.append((2, row, material[0][-16:] + material[1][-16:], g)); bound = {2: item_id, 4: u(g, 4), 6: u(cls, 1), 7: H(m[2])}
+      dek, why = self.data_key(material[0], (cls, g), bound, values, policy, what)
+      if dek is None: out["secretMissing"] = why
+      else: out["secretBase64"] = b64(open1(dek, b"vault/1/seal-secret", self.aad("secret", {2: item_id, 5: u(mv, 8), 7: H(m[2])}), material[1], f"secret of {what}"))
+    else: out["secretMissing"] = "the item has no data"
+    return out
+
+  # ---- section 10
+  def data_key(self, keys, cls, bound, values, policy, what):
+    if cls not in self.ck: return None, "this-device-only: needs the device key" if cls[0] & DEVICE_ONLY and not self.lk else "locked: needs the passcode"
+    plain = open1(self.ck[cls], b"vault/1/seal-keys", self.aad("keys", bound), keys, f"keys of {what}")
+    if plain[:1] == b"\0": need(len(plain) == 33, f"damaged: keys of {what}"); return plain[1:], None
+    need(plain[:1] == b"\1", f"newer format: keys of {what}", 15); reasons = []
+    for alternative in items_of(plain[1:], f"alternatives of {what}"):
+      a = decode(alternative, f"alternative of {what}", f1=None, f2=32, f4=None); numbers = [n(a[1][i:i + 4]) for i in range(0, len(a[1]), 4)]
+      need(numbers == sorted(set(numbers)) and all(f in self.factors or f >> 24 == 4 for f in numbers), f"damaged: factors of {what}")
+      lacks = [f"factor {f:#010x}" for f in numbers if f not in self.private or f == 0x03000000] + ["the application password"] * (3 in a)
+      lacks += ["the PIN"] * (70 in values) + ["the session"] * (7 in policy and 6 in decode(policy[7], "token life"))
+      if lacks: reasons.append(" and ".join(lacks)); continue
+      info = H(encode({1: bound[2], 2: bound[7], 3: a[1], 4: a[2], 5: b"".join(self.factors[f] for f in numbers)}))
+      kek = hkdf(b"".join(exchange(self.private[f], a[2]) for f in numbers), b"vault/1/alternative" + info)
+      dek = open1(kek, b"vault/1/seal-alternative", self.aad("alternative", bound), a[4], f"alternative of {what}")
+      need(len(dek) == 32, f"damaged: alternative of {what}"); return dek, None
+    return None, "needs " + ", or ".join(reasons)
+
+  # ---- section 9
+  def open_audit(self):
+    b, a = self.head_row, self.private.get(AUDIT); following, current, first = n(b[88:96]), n(b[96:104]), n(b[104:112])
+    need([s[0] for s in self.segment] == list(range(max(1, current - 63), current + 1)), "damaged: audit segments are missing or too many")
+    need(self.segment[-1][1] == first and [e[0] for e in self.audit] == list(range(self.segment[0][1], following)), "damaged: audit entries are missing or too many")
+    rows, last, ka = {e[0]: e for e in self.audit}, bytes(32) if self.segment[0][0] == 1 else self.segment[0][2], None
+    for i, (number, start_at, previous, start) in enumerate(self.segment):
+      end = self.segment[i + 1][1] if i + 1 < len(self.segment) else following
+      need(previous == last and 0 <= end - start_at <= 4096 and (end > start_at or number == current), f"damaged: audit segment {number} does not follow the one before")
+      if a:
+        E, A = start[:32], self.factors[AUDIT]; wrapping = hkdf(exchange(a, E), b"vault/1/audit-wrap" + E + A)
+        ka = open1(wrapping, b"vault/1/seal-audit", self.aad("segment", {17: u(number, 8), 18: u(start_at, 8), 19: previous}), start[32:], f"audit segment {number}")
+      last = H(previous + start)
+      for sequence in range(start_at, end):
+        _, body, tag = rows[sequence]; plain = self.open2("audit", self.aad("audit", {17: u(sequence, 8)}), body, f"audit entry {sequence}")
+        if a: need(hmac.compare_digest(mac(ka, last + u(sequence, 8) + H(plain)), tag), f"damaged: audit entry {sequence}, MAC"); ka = mac(ka, b"next")
+        last = tag; self.out.setdefault("audit", []).append({"sequence": sequence} | show_entry(decode(plain, f"audit entry {sequence}")))
+    need(last == b[144:176] and (not a or ka == b[112:144]), "damaged: the audit chain does not end where the head row says")
+    self.out["auditVerified"] = bool(a)
+
+def show_attribute(code, value, what):
+  tag, v = value[0], value[1:]; names = {1: "string", 2: "bytes", 3: "integer", 4: "boolean", 5: "date"}
+  need(len(v) == {3: 8, 4: 1, 5: 8}.get(tag, len(v)), f"damaged: attribute {code} of {what}")
+  try: shown = v.decode() if tag == 1 else n(v, True) if tag in (3, 5) else v == b"\1" if tag == 4 else b64(v)
+  except UnicodeDecodeError: raise Failure(f"damaged: attribute {code} of {what} is not UTF-8")
+  return {"code": code, "attribute": ATTRIBUTES.get(code, "unknown"), "type": names.get(tag, f"unknown {tag}"), "value": shown}
+def show_entry(fields):
+  out = {name: n(fields[k], k == 1) for k, name in ENTRY.items() if k in fields}
+  out |= {name: fields[k].hex() for k, name in {3: "bootId", 8: "item"}.items() if k in fields}
+  return out | {name: fields[k].decode("utf-8", "replace") for k, name in {6: "executable", 11: "detail"}.items() if k in fields}
+
+def read_fd(fd):
+  if fd is None: return None
+  with os.fdopen(fd, "rb") as f: data = f.read()
+  return data[:-1] if data.endswith(b"\n") else data
+def main():
+  p = argparse.ArgumentParser(description="Open a vault file, format 1, check all of it, list its items.")
+  p.add_argument("vault"); p.add_argument("--device-key", metavar="FILE", help="32 raw bytes")
+  for name in ("passcode", "recovery", "passphrase"): p.add_argument(f"--{name}-fd", type=int, metavar="N")
+  p.add_argument("--json", action="store_true", help="one object, secrets included"); p.add_argument("--secrets", action="store_true")
+  o = p.parse_args()
+  try:
+    key = open(o.device_key, "rb").read(33) if o.device_key else None
+    out = Vault(o.vault, key, *map(read_fd, (o.passcode_fd, o.recovery_fd, o.passphrase_fd))).out
+  except Failure as e: print(f"open_vault: {e}", file=sys.stderr); return e.code
+  except sqlite3.Error as e: print(f"open_vault: damaged: {e}", file=sys.stderr); return 10
+  except OSError as e: print(f"open_vault: {e}", file=sys.stderr); return 13
+  if o.json: json.dump(out, sys.stdout, ensure_ascii=False); print(); return 0
+  printable = lambda s: "".join(c if c.isprintable() else "\ufffd" for c in s)
+  print(f"vault {out['vaultId']}, config {out['config']}, generation {out['generation']}, {len(out['items'])} items, {len(out.get('audit', []))} audit entries"
+    f" ({'MACs verified' if out['auditVerified'] else 'MACs not verified: needs the passcode'}){', a copy' if out['copied'] else ''}")
+  for i in out["items"]:
+    secret = i.get("secretBase64") if o.secrets else "secret opens" if "secretBase64" in i else None
+    print(f"{i['id']}  {i['kindName']:<18} {printable(i['name'] or '-'):<24} {secret or '(' + i['secretMissing'] + ')'}")
+  return 0
+if __name__ == "__main__": sys.exit(main())
