@@ -1,0 +1,164 @@
+import OneTimePassword
+import SecretMemory
+import VaultKit
+
+/// The parameters of a credential as its attributes hold them.
+struct OTPItem {
+  let item: Item
+  let kind: OTPDescription.Kind
+  let role: OTPRole
+  let algorithm: OTPAlgorithm
+  let format: OTPFormat
+  let period: Int64
+  let window: UInt64
+
+  /// - Throws: ``VaultError/Code/itemNotFound`` for an item of another kind; `.unsupported` for parameters this version does not know.
+  init(_ item: Item) throws(VaultError) {
+    guard item.kind == .otp else {
+      throw VaultError(
+        .itemNotFound, "there is no one-time-password credential with that name",
+        hint: "the item of that name is of another kind; 'vaultctl otp list' shows the credentials")
+    }
+    let attributes = item.attributes
+    guard let kind = attributes[.otpType].flatMap(OTPDescription.Kind.init),
+      let role = attributes[.otpRole].flatMap(OTPRole.init),
+      let algorithm = attributes[.otpAlgorithm].flatMap(Self.algorithm),
+      let digits = attributes[.otpDigits], let period = attributes[.otpPeriod],
+      let format = Self.format(kind, digits), period >= 1
+    else {
+      throw VaultError(.unsupported, "the credential has parameters that this version does not know")
+    }
+    self.item = item
+    self.kind = kind
+    self.role = role
+    self.algorithm = algorithm
+    self.format = format
+    self.period = period
+    window = attributes[.otpWindow].flatMap { UInt64(exactly: $0) } ?? (kind == .hotp ? 10 : 1)
+  }
+
+  /// The attributes of a new credential.
+  static func attributes(_ uri: borrowing OTPAuthURI, _ role: OTPRole, window: UInt64?) -> Attributes {
+    var attributes = Attributes()
+    switch uri.kind {
+    case .hotp:
+      attributes[.otpType] = OTPDescription.Kind.hotp.rawValue
+      attributes[.otpPeriod] = 30
+    case .totp(let period):
+      attributes[.otpType] = OTPDescription.Kind.totp.rawValue
+      attributes[.otpPeriod] = period
+    case .steam:
+      attributes[.otpType] = OTPDescription.Kind.steam.rawValue
+      attributes[.otpPeriod] = 30
+    }
+    attributes[.otpRole] = role.rawValue
+    attributes[.otpAlgorithm] = [.sha1: 1, .sha256: 2, .sha512: 3][uri.algorithm]!
+    attributes[.otpDigits] = Int64(uri.format.length)
+    if let window { attributes[.otpWindow] = Int64(clamping: window) }
+    if let issuer = uri.issuer, !issuer.isEmpty { attributes[.issuer] = issuer }
+    if !uri.account.isEmpty { attributes[.account] = uri.account }
+    return attributes
+  }
+
+  func description(_ state: ItemState) -> OTPDescription {
+    OTPDescription(
+      item: item, kind: kind, role: role, algorithm: algorithm.rawValue, digits: format.length,
+      period: kind == .hotp ? nil : period, window: window, state: state)
+  }
+
+  func hotp(_ key: borrowing SecretBytes) throws(VaultError) -> HOTPGenerator {
+    try otp { () throws(OTPError) in try HOTPGenerator(key: key, algorithm: algorithm, format: format) }
+  }
+
+  func totp(_ key: borrowing SecretBytes) throws(VaultError) -> TOTPGenerator {
+    try otp { () throws(OTPError) in
+      try TOTPGenerator(
+        key: key, algorithm: algorithm, format: format, steps: TimeSteps(periodSeconds: period))
+    }
+  }
+
+  /// The URI again, for export.
+  func uri(_ key: consuming SecretBytes, _ state: ItemState) throws(VaultError) -> OTPAuthURI {
+    let uriKind: OTPAuthURI.Kind =
+      switch kind {
+      case .hotp: .hotp(counter: state.counter)
+      case .totp: .totp(periodSeconds: period)
+      case .steam: .steam
+      }
+    let attributes = item.attributes
+    let account = attributes[.account] ?? item.name ?? ""
+    do throws(OTPError) {
+      return try OTPAuthURI(
+        kind: uriKind, issuer: attributes[.issuer], account: account, secret: key, algorithm: algorithm,
+        digits: format.length)
+    } catch { throw VaultError(otp: error) }
+  }
+
+  private static func algorithm(_ number: Int64) -> OTPAlgorithm? {
+    switch number {
+    case 1: .sha1
+    case 2: .sha256
+    case 3: .sha512
+    default: nil
+    }
+  }
+
+  private static func format(_ kind: OTPDescription.Kind, _ digits: Int64) -> OTPFormat? {
+    if kind == .steam { return digits == 5 ? .steam : nil }
+    return try? OTPFormat.decimal(Int(clamping: digits))
+  }
+}
+
+/// Runs a step of the one-time-password module and turns its error.
+func otp<R: ~Copyable>(_ body: () throws(OTPError) -> R) throws(VaultError) -> R {
+  do throws(OTPError) { return try body() } catch { throw VaultError(otp: error) }
+}
+
+extension VaultError {
+  /// A refusal of the one-time-password module, with what to do next.
+  package init(otp error: OTPError) {
+    self =
+      switch error {
+      case .emptyKey, .secretTooShort:
+        VaultError(.malformed, "the secret is shorter than 80 bits", hint: "copy the whole URI again")
+      case .secretTooLong: VaultError(.malformed, "the secret is longer than 512 bytes")
+      case .invalidBase32(let position):
+        VaultError(
+          .malformed, "the secret is not Base32 (character \(position + 1))", hint: "copy the whole URI again")
+      case .unknownAlgorithm: VaultError(.malformed, "the algorithm is none of SHA1, SHA256, SHA512")
+      case .invalidDigits: VaultError(.malformed, "a code has 6, 7 or 8 digits")
+      case .invalidPeriod: VaultError(.malformed, "the period is not a number of seconds from 1 on")
+      case .invalidCounter: VaultError(.malformed, "the counter is not a number from 0 to 2^64 - 1")
+      case .counterExhausted:
+        VaultError(.expired, "the counter has come to its end", hint: "enroll a new credential")
+      case .timeOutOfRange: VaultError(.malformed, "the time is out of range")
+      case .invalidCode:
+        VaultError(.malformed, "that is not a code of this credential: digits only, of its length")
+      case .invalidWindow: VaultError(.malformed, "the window is too large")
+      case .invalidReservation: VaultError(.malformed, "the block of counters is too large")
+      case .desynchronized: VaultError(.outOfStep, "the credential is out of step", hint: "synchronise it first")
+      case .invalidURI(let fault):
+        VaultError(
+          .malformed, "that is not an otpauth URI: \(Self.words(fault))",
+          hint: "it looks like otpauth://totp/NAME?secret=...")
+      }
+  }
+
+  private static func words(_ fault: OTPError.URIFault) -> String {
+    switch fault {
+    case .tooLong: "it is longer than \(OTPAuthURI.maximumByteCount) bytes"
+    case .notOTPAuth: "it does not begin with otpauth://"
+    case .unknownType: "its type is none of totp, hotp, steam"
+    case .missingLabel: "it has no label"
+    case .malformedPercentEncoding: "a % is not followed by two hexadecimal digits"
+    case .notUTF8: "a name is not UTF-8"
+    case .controlCharacter: "it has a control character"
+    case .nameTooLong: "a name is longer than 255 bytes"
+    case .fragment: "it has a #"
+    case .duplicateParameter: "it has one parameter twice"
+    case .missingSecret: "it has no secret"
+    case .missingCounter: "a hotp URI needs a counter"
+    case .unknownEncoder: "its encoder is unknown"
+    }
+  }
+}

@@ -1,0 +1,146 @@
+package import OneTimePassword
+package import SecretMemory
+package import VaultKit
+
+/// One-time passwords on the synchronous core; ``OTPCredential`` is the same over the actor.
+extension VaultCore {
+  /// Adds a credential.
+  ///
+  /// - Parameter window: Counters, or steps to either side, that a verifier tries; `nil` for 10 and 1.
+  package func addOTP(
+    _ uri: borrowing OTPAuthURI, named name: String, role: OTPRole = .prover, window: UInt64? = nil,
+    access: AccessControl = AccessControl(), audit: AuditPolicy = .changes
+  ) throws(VaultError) -> OTPDescription {
+    var new = NewItem(
+      .otp, name: name, attributes: OTPItem.attributes(uri, role, window: window), access: access, audit: audit)
+    if case .hotp(let counter) = uri.kind { new.state.counter = counter }
+    let item = try add(new, secret: uri.secret.copy())
+    return try OTPItem(item).description(new.state)
+  }
+
+  /// What is known of a credential without its secret.
+  package func describeOTP(named name: String) throws(VaultError) -> OTPDescription {
+    try reading { transaction throws(VaultError) in
+      let item = try OTPItem(transaction.item(named: name))
+      return item.description(try transaction.state(of: item.item.id))
+    }
+  }
+
+  /// The next code of a HOTP prover: the counter after it is on disk before this returns.
+  ///
+  /// At most once: a counter may be skipped when a process dies, none is ever used twice.
+  /// - Throws: ``VaultError/Code/policy`` for a verifier, ``VaultError/Code/outOfStep``, ``VaultError/Code/locked``.
+  package func nextHOTPCode(of id: ItemID) throws(VaultError) -> OTPResult {
+    try writing { transaction throws(VaultError) in
+      let item = try OTPItem(transaction.item(id))
+      try item.refuse(unless: .prover)
+      let key = try transaction.useSecret(of: item.item)
+      let generator = try item.hotp(key)
+      let counter = try transaction.takeCounter(of: item.item)
+      try transaction.log(.codeGenerated, item.item)
+      return OTPResult(
+        name: item.item.name ?? "", code: generator.code(at: counter), digits: item.format.length,
+        factor: .counter(counter))
+    }
+  }
+
+  /// The code of a TOTP or Steam prover at a moment. Stores nothing, so it works on a read-only vault.
+  ///
+  /// - Parameter seconds: Seconds since 1970; `nil` for now.
+  package func timedCode(of id: ItemID, at seconds: Int64? = nil, stepsAhead: Int64 = 0) throws(VaultError)
+    -> OTPResult
+  {
+    let (result, item) = try reading { transaction throws(VaultError) in
+      let item = try OTPItem(transaction.item(id))
+      try item.refuse(unless: .prover)
+      let key = try transaction.useSecret(of: item.item)
+      let generator = try item.totp(key)
+      let now = seconds ?? environment.clock.now().seconds
+      let moment = now.addingReportingOverflow(stepsAhead * item.period)
+      guard !moment.overflow else { throw VaultError(otp: .timeOutOfRange) }
+      let timed = try otp { () throws(OTPError) in try generator.code(at: moment.partialValue) }
+      let factor = OTPResult.Factor.time(
+        validFrom: timed.step.validFrom, validTo: timed.step.validTo, remaining: timed.step.validTo - max(now, timed.step.validFrom),
+        isSteam: item.kind == .steam)
+      return (
+        OTPResult(
+          name: item.item.name ?? "", code: timed.code, digits: item.format.length, factor: factor),
+        item.item
+      )
+    }
+    if item.audit == .all {
+      try writing { transaction throws(VaultError) in try transaction.log(.codeGenerated, item) }
+    }
+    return result
+  }
+
+  /// Sets the counter of a HOTP credential by hand and ends "needs resync".
+  ///
+  /// - Parameter force: Allows a smaller counter, which would print codes again.
+  package func setCounter(of id: ItemID, to counter: UInt64, force: Bool = false) throws(VaultError) {
+    try writing { transaction throws(VaultError) in
+      let item = try OTPItem(transaction.item(id))
+      guard item.kind == .hotp else { throw VaultError(.policy, "only HOTP credentials have a counter") }
+      try transaction.changeState(of: id) { state throws(VaultError) in
+        guard counter >= state.counter || force else {
+          throw VaultError(
+            .policy, "the counter is \(state.counter) already; a smaller one would use codes twice",
+            hint: "add --force if the server really is behind")
+        }
+        state.counter = counter
+        state.needsResync = false
+        state.isBlocked = false
+      }
+      try transaction.log(.counterSet, item.item, detail: "\(counter)")
+    }
+  }
+
+  /// The URI of a credential with its secret, for export; logged.
+  package func exportOTP(of id: ItemID) throws(VaultError) -> SecretBytes {
+    var text: SecretBytes?
+    try writing { transaction throws(VaultError) in
+      let item = try OTPItem(transaction.item(id))
+      let key = try transaction.useSecret(of: item.item)
+      text = try item.uri(key, try transaction.state(of: id)).text()
+      try transaction.log(.exported, item.item)
+    }
+    return text.take()!
+  }
+}
+
+extension OTPItem {
+  func refuse(unless wanted: OTPRole) throws(VaultError) {
+    guard role != wanted else { return }
+    throw wanted == .prover
+      ? VaultError(.policy, "the credential is a verifier: it never prints codes", hint: "use 'vaultctl otp verify'")
+      : VaultError(.policy, "the credential is a prover: it does not judge codes", hint: "use 'vaultctl otp code'")
+  }
+}
+
+extension Transaction where Mode == Writing {
+  /// The counter to use now; the next one is what the commit writes.
+  mutating func takeCounter(of item: Item) throws(VaultError) -> UInt64 {
+    let now = Instant(milliseconds: max(0, item.modified.milliseconds))
+    var used: UInt64 = 0
+    try changeState(of: item.id) { state throws(VaultError) in
+      guard !state.needsResync else {
+        throw VaultError(
+          .outOfStep, "the counter may be behind its server: the vault was copied or restored",
+          hint: "ask the server for its counter and set it with 'vaultctl otp counter NAME --set N'")
+      }
+      guard !state.isBlocked else { throw VaultError(otp: .counterExhausted) }
+      used = state.counter
+      if used == .max { state.isBlocked = true } else { state.counter = used + 1 }
+      state.lastUse = max(state.lastUse, now)
+      state.uses &+= 1
+    }
+    return used
+  }
+
+  /// ``updateState(of:_:)`` with a typed error.
+  mutating func changeState(of id: ItemID, _ change: (inout ItemState) throws(VaultError) -> Void) throws(VaultError) {
+    do { try updateState(of: id) { state in try change(&state) } } catch let error as VaultError { throw error } catch {
+      preconditionFailure("changeState: an error of another type")
+    }
+  }
+}

@@ -1,0 +1,171 @@
+package import OneTimePassword
+import SecretMemory
+package import VaultKit
+
+extension VaultCore {
+  /// Judges one code, single use: what was accepted is on disk before this returns.
+  ///
+  /// - Parameter text: Canonical: exactly the digits of a code, nothing else.
+  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut`` with `retryAfter`,
+  ///   ``VaultError/Code/malformed``, ``VaultError/Code/policy`` for a prover.
+  package func verifyOTP(of id: ItemID, code text: String) throws(VaultError) -> OTPAcceptance {
+    try judge(id, .codeVerified) { item, key, state, clocks throws(VaultError) in
+      let code = try otp { () throws(OTPError) in try OTPCode(text, format: item.format) }
+      return try item.accept(code, key, &state, clocks)
+    }
+  }
+
+  /// Finds the counter, or the clock, of the other side again by two codes in a row (RFC 4226 §7.4).
+  package func resynchronizeOTP(of id: ItemID, _ first: String, _ second: String) throws(VaultError)
+    -> OTPAcceptance
+  {
+    try judge(id, .resynchronized) { item, key, state, clocks throws(VaultError) in
+      let codes = try otp { () throws(OTPError) in
+        (try OTPCode(first, format: item.format), try OTPCode(second, format: item.format))
+      }
+      return try item.resynchronize(codes.0, codes.1, key, &state, clocks)
+    }
+  }
+
+  /// One judgement in one transaction. A refusal is committed before it is thrown: failures count across crashes.
+  private func judge(
+    _ id: ItemID, _ operation: AuditOperation,
+    _ body: (OTPItem, borrowing SecretBytes, inout ItemState, Clocks) throws(VaultError) -> OTPVerdict
+  ) throws(VaultError) -> OTPAcceptance {
+    let clocks = Clocks(environment.clock)
+    let verdict = try writing { transaction throws(VaultError) -> OTPVerdict in
+      let item = try OTPItem(transaction.item(id))
+      try item.refuse(unless: .verifier)
+      let key = try transaction.useSecret(of: item.item)
+      var verdict: OTPVerdict?
+      try transaction.changeState(of: id) { state throws(VaultError) in
+        verdict = try body(item, key, &state, clocks)
+        if case .accepted = verdict! { state.lastUse = Instant(seconds: clocks.wall) }
+      }
+      try transaction.log(operation, item.item, result: verdict!.result)
+      return verdict!
+    }
+    switch verdict {
+    case .accepted(let acceptance): return acceptance
+    case .refused(.noMatch): throw VaultError(.authenticationFailed, "the code is wrong")
+    case .refused(.alreadyUsed):
+      throw VaultError(.authenticationFailed, "the code was used already", hint: "wait for the next one")
+    case .refused(.waiting(let seconds)):
+      throw VaultError(
+        .lockedOut, "too many wrong codes: the next one is looked at in \(seconds) s",
+        retryAfter: .seconds(seconds))
+    }
+  }
+}
+
+extension OTPVerdict {
+  fileprivate var result: UInt16 {
+    switch self {
+    case .accepted: 0
+    case .refused(.waiting): 4
+    case .refused: 3
+    }
+  }
+}
+
+/// The clocks of one judgement.
+struct Clocks {
+  /// Seconds since 1970.
+  let wall: Int64
+  /// Seconds since boot: nobody can set it.
+  let boot: Int64
+  let bootID: [UInt8]
+
+  init(_ clock: any VaultClock) {
+    wall = clock.now().seconds
+    boot = Int64(clamping: clock.bootMilliseconds() / 1000)
+    bootID = clock.bootID() ?? [UInt8](repeating: 0, count: 16)
+  }
+}
+
+extension OTPItem {
+  func accept(_ code: OTPCode, _ key: borrowing SecretBytes, _ state: inout ItemState, _ clocks: Clocks)
+    throws(VaultError) -> OTPVerdict
+  {
+    if kind == .hotp {
+      var verifier = try hotpVerifier(state, clocks)
+      let generator = try hotp(key)
+      let verdict = try otp { () throws(OTPError) in try verifier.accept(code, by: generator, at: clocks.boot) }
+      store(verifier, &state, clocks)
+      return verdict
+    }
+    var verifier = try totpVerifier(state, clocks)
+    let generator = try totp(key)
+    let verdict = try otp { () throws(OTPError) in
+      try verifier.accept(code, by: generator, unixTime: clocks.wall, at: clocks.boot)
+    }
+    store(verifier, &state, clocks)
+    return verdict
+  }
+
+  func resynchronize(
+    _ first: OTPCode, _ second: OTPCode, _ key: borrowing SecretBytes, _ state: inout ItemState, _ clocks: Clocks
+  ) throws(VaultError) -> OTPVerdict {
+    if kind == .hotp {
+      var verifier = try hotpVerifier(state, clocks)
+      let generator = try hotp(key)
+      let verdict = try otp { () throws(OTPError) in
+        try verifier.resynchronize(first, second, by: generator, at: clocks.boot)
+      }
+      store(verifier, &state, clocks)
+      return verdict
+    }
+    var verifier = try totpVerifier(state, clocks)
+    let generator = try totp(key)
+    let verdict = try otp { () throws(OTPError) in
+      try verifier.resynchronize(first, second, by: generator, unixTime: clocks.wall, at: clocks.boot)
+    }
+    store(verifier, &state, clocks)
+    return verdict
+  }
+
+  // MARK: State
+
+  private func hotpVerifier(_ state: ItemState, _ clocks: Clocks) throws(VaultError) -> HOTPVerifier {
+    try otp { () throws(OTPError) in
+      try HOTPVerifier(
+        nextCounter: state.counter, lastAccepted: state.lastAccepted, throttle: throttle(state, clocks),
+        lookAhead: window)
+    }
+  }
+
+  private func totpVerifier(_ state: ItemState, _ clocks: Clocks) throws(VaultError) -> TOTPVerifier {
+    try otp { () throws(OTPError) in
+      try TOTPVerifier(
+        lastAccepted: state.lastAccepted, offsetSteps: state.clockOffset, throttle: throttle(state, clocks),
+        window: window)
+    }
+  }
+
+  private func store(_ verifier: HOTPVerifier, _ state: inout ItemState, _ clocks: Clocks) {
+    state.counter = verifier.nextCounter
+    state.lastAccepted = verifier.lastAccepted
+    store(verifier.throttle, &state, clocks)
+  }
+
+  private func store(_ verifier: TOTPVerifier, _ state: inout ItemState, _ clocks: Clocks) {
+    state.lastAccepted = verifier.lastAccepted
+    state.clockOffset = verifier.offsetSteps
+    store(verifier.throttle, &state, clocks)
+  }
+
+  /// The throttle as stored; after a reboot its delay begins anew.
+  private func throttle(_ state: ItemState, _ clocks: Clocks) -> Throttle {
+    guard state.failures > 0 else { return Throttle() }
+    var throttle = Throttle(
+      failures: state.failures, lastFailure: Int64(clamping: state.failureBootMilliseconds / 1000))
+    if state.failureBoot != clocks.bootID { throttle.restartDelay(at: clocks.boot) }
+    return throttle
+  }
+
+  private func store(_ throttle: Throttle, _ state: inout ItemState, _ clocks: Clocks) {
+    state.failures = throttle.failures
+    state.failureBootMilliseconds = UInt64(clamping: (throttle.lastFailure ?? 0)) &* 1000
+    state.failureBoot = throttle.lastFailure == nil ? [] : clocks.bootID
+  }
+}
