@@ -1,0 +1,113 @@
+import COpenSSL
+
+/// The contexts that one key signs with again and again.
+@safe
+struct Signer: ~Copyable, @unchecked Sendable {  // behind the lock of its key
+  /// For ECDSA; RSA makes one per signature, which takes a thousand times longer anyway.
+  private let keyContext: OpaquePointer?
+  /// For Ed25519.
+  private let messageContext: OpaquePointer?
+
+  init(_ key: borrowing PKeyHandle, _ type: SigningKeyType) throws(CryptoError) {
+    let contexts = try unsafe Signer.contexts(key, type)
+    unsafe (keyContext, messageContext) = unsafe contexts
+  }
+
+  deinit {
+    unsafe EVP_PKEY_CTX_free(keyContext)
+    unsafe EVP_MD_CTX_free(messageContext)
+  }
+
+  /// ECDSA signatures come as DER.
+  func sign(
+    _ message: RawSpan, _ scheme: SignatureScheme, _ key: borrowing PKeyHandle
+  ) throws(CryptoError) -> [UInt8] {
+    switch scheme {
+    case .ed25519: try signMessage(message, key)
+    case .ecdsaRaw, .ecdsaDER: try unsafe signDigest(of: message, keyContext!, key)
+    case .rsaPKCS1, .rsaPSS:
+      try unsafe SignatureContext.with(key, scheme, EVP_PKEY_sign_init) { (context) throws(CryptoError) in
+        try unsafe signDigest(of: message, context, key)
+      }
+    }
+  }
+
+  private static func contexts(
+    _ key: borrowing PKeyHandle, _ type: SigningKeyType
+  ) throws(CryptoError) -> (key: OpaquePointer?, message: OpaquePointer?) {
+    switch type {
+    case .rsa2048, .rsa3072: return (nil, nil)
+    case .ed25519:
+      let context = unsafe EVP_MD_CTX_new()
+      try unsafe check(context == nil ? 0 : 1, orThrow: .outOfMemory)
+      return unsafe (nil, context)
+    case .p256:
+      let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil)
+      try unsafe check(context == nil ? 0 : 1, orThrow: .outOfMemory)
+      try unsafe check(EVP_PKEY_sign_init(context))
+      return unsafe (context, nil)
+    }
+  }
+
+  private func signMessage(
+    _ message: RawSpan, _ key: borrowing PKeyHandle
+  ) throws(CryptoError) -> [UInt8] {
+    try unsafe check(EVP_DigestSignInit_ex(messageContext, nil, nil, nil, nil, key.pointer, nil))
+    return try unsafe message.withUnsafeBytes { (message) throws(CryptoError) in
+      try unsafe [UInt8](unsafeUninitializedCapacity: 64) { (signature, count) throws(CryptoError) in
+        count = 64
+        let start = unsafe message.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        try unsafe check(EVP_DigestSign(messageContext, signature.baseAddress, &count, start, message.count))
+      }
+    }
+  }
+
+  private func signDigest(
+    of message: RawSpan, _ context: OpaquePointer, _ key: borrowing PKeyHandle
+  ) throws(CryptoError) -> [UInt8] {
+    let capacity = unsafe Int(EVP_PKEY_get_size(key.pointer))
+    return try unsafe SignatureContext.withDigest(of: message) { (digest) throws(CryptoError) in
+      try unsafe [UInt8](unsafeUninitializedCapacity: capacity) { (signature, count) throws(CryptoError) in
+        var written = capacity
+        try unsafe check(EVP_PKEY_sign(context, signature.baseAddress, &written, digest, 32))
+        count = written
+      }
+    }
+  }
+}
+
+/// What signing and verifying have in common.
+enum SignatureContext {
+  /// Lends a context for one operation, with the padding of `scheme`.
+  static func with<Result>(
+    _ key: borrowing PKeyHandle, _ scheme: SignatureScheme, _ start: (OpaquePointer?) -> Int32,
+    _ body: (OpaquePointer) throws(CryptoError) -> Result
+  ) throws(CryptoError) -> Result {
+    guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else { throw .outOfMemory }
+    defer { unsafe EVP_PKEY_CTX_free(context) }
+    try unsafe check(start(context))
+    if scheme == .rsaPKCS1 || scheme == .rsaPSS { try unsafe pad(context, scheme) }
+    return try unsafe body(context)
+  }
+
+  /// Lends the SHA-256 of `message`.
+  static func withDigest<Result>(
+    of message: RawSpan, _ body: (UnsafePointer<UInt8>) throws(CryptoError) -> Result
+  ) throws(CryptoError) -> Result {
+    try unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { (digest) throws(CryptoError) in
+      unsafe message.withUnsafeBytes {
+        unsafe SHA256Core.hash($0, into: UnsafeMutableRawPointer(digest.baseAddress!))
+      }
+      return try unsafe body(UnsafePointer(digest.baseAddress!))
+    }
+  }
+
+  private static func pad(_ context: OpaquePointer, _ scheme: SignatureScheme) throws(CryptoError) {
+    let isPSS = scheme == .rsaPSS
+    try unsafe check(EVP_PKEY_CTX_set_rsa_padding(context, isPSS ? RSA_PKCS1_PSS_PADDING : RSA_PKCS1_PADDING))
+    try unsafe check(EVP_PKEY_CTX_set_signature_md(context, EVP_sha256()))
+    guard isPSS else { return }
+    try unsafe check(EVP_PKEY_CTX_set_rsa_pss_saltlen(context, RSA_PSS_SALTLEN_DIGEST))
+    try unsafe check(EVP_PKEY_CTX_set_rsa_mgf1_md(context, EVP_sha256()))
+  }
+}

@@ -1,0 +1,85 @@
+import COpenSSL
+
+/// A public key that checks signatures: a value, its SubjectPublicKeyInfo (RFC 5280 §4.1).
+package struct VerifyingKey: Sendable, Hashable {
+  package let type: SigningKeyType
+  /// The SubjectPublicKeyInfo, DER.
+  package let spki: [UInt8]
+
+  /// The key in a SubjectPublicKeyInfo, DER.
+  ///
+  /// - Throws: ``CryptoError/invalidKey`` for what is no key, none of ``SigningKeyType``, or followed by more bytes.
+  package init(spki: [UInt8]) throws(CryptoError) {
+    let key = try VerifyingKey.importSPKI(spki)
+    try self.init(of: key, key.signingKeyType())
+    guard self.spki == spki else { throw .invalidKey }
+  }
+
+  /// Ends without an error when `signature` is one of `message` under this key.
+  ///
+  /// - Throws: ``CryptoError/signatureMismatch``, also for a signature that is malformed.
+  /// - Precondition: `scheme` fits the type of the key.
+  package func verify(
+    _ signature: [UInt8], of message: RawSpan, as scheme: SignatureScheme
+  ) throws(CryptoError) {
+    precondition(scheme.fits(type), "VerifyingKey.verify: scheme of another type of key")
+    let key = try VerifyingKey.importSPKI(spki)
+    switch scheme {
+    case .ed25519: try verifyMessage(signature, message, key)
+    case .ecdsaRaw: try verifyDigest(ECDSASignature.der(fromRaw: signature), message, scheme, key)
+    case .ecdsaDER, .rsaPKCS1, .rsaPSS: try verifyDigest(signature, message, scheme, key)
+    }
+  }
+
+  /// Ends without an error when `signature` is one of `message` under this key.
+  package func verify(
+    _ signature: [UInt8], of message: [UInt8], as scheme: SignatureScheme
+  ) throws(CryptoError) {
+    try unsafe verify(signature, of: message.span.bytes, as: scheme)
+  }
+
+  /// The public half of `key`.
+  init(of key: borrowing PKeyHandle, _ type: SigningKeyType) throws(CryptoError) {
+    self.type = type
+    let count = unsafe Int(i2d_PUBKEY(key.pointer, nil))
+    try check(Int32(count))
+    spki = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
+      var end = buffer.baseAddress
+      written = unsafe Int(i2d_PUBKEY(key.pointer, &end))
+    }
+  }
+
+  private func verifyMessage(
+    _ signature: [UInt8], _ message: RawSpan, _ key: borrowing PKeyHandle
+  ) throws(CryptoError) {
+    guard let context = unsafe EVP_MD_CTX_new() else { throw .outOfMemory }
+    defer { unsafe EVP_MD_CTX_free(context) }
+    try unsafe check(EVP_DigestVerifyInit_ex(context, nil, nil, nil, nil, key.pointer, nil))
+    try unsafe message.withUnsafeBytes { (message) throws(CryptoError) in
+      let start = unsafe message.baseAddress?.assumingMemoryBound(to: UInt8.self)
+      try unsafe check(
+        EVP_DigestVerify(context, signature, signature.count, start, message.count),
+        orThrow: .signatureMismatch)
+    }
+  }
+
+  private func verifyDigest(
+    _ signature: [UInt8], _ message: RawSpan, _ scheme: SignatureScheme, _ key: borrowing PKeyHandle
+  ) throws(CryptoError) {
+    try unsafe SignatureContext.with(key, scheme, EVP_PKEY_verify_init) { (context) throws(CryptoError) in
+      try unsafe SignatureContext.withDigest(of: message) { (digest) throws(CryptoError) in
+        try unsafe check(
+          EVP_PKEY_verify(context, signature, signature.count, digest, 32), orThrow: .signatureMismatch)
+      }
+    }
+  }
+
+  private static func importSPKI(_ spki: [UInt8]) throws(CryptoError) -> PKeyHandle {
+    OpenSSL.start
+    let key = unsafe spki.withUnsafeBufferPointer { buffer in
+      var end = buffer.baseAddress
+      return unsafe d2i_PUBKEY_ex(nil, &end, buffer.count, nil, nil)
+    }
+    return try unsafe PKeyHandle(key, orThrow: .invalidKey)
+  }
+}

@@ -1,0 +1,60 @@
+import Glibc
+import SecretMemory
+import Testing
+import VaultCrypto
+
+@Suite("Random bytes")
+struct RandomTests {
+  @Test(
+    "draws of every length are filled to the end and differ",
+    arguments: [1, 12, 16, 32, 255, 256, 257, 4096, 10_000])
+  func lengths(count: Int) throws {
+    let random = SystemRandom()
+    var seen = Set<[UInt8]>()
+    // Were a byte left untouched, it would be zero each time.
+    var union = [UInt8](repeating: 0, count: count)
+    for _ in 0..<40 {
+      let bytes = try random.bytes(count)
+      #expect(bytes.count == count)
+      for index in 0..<count { union[index] |= bytes[index] }
+      seen.insert(bytes)
+    }
+    #expect(!union.contains(0))
+    #expect(count < 12 || seen.count == 40)
+    #expect(try random.secret(count).byteCount == count)
+  }
+
+  @Test("no draw of 100,000 occurs twice, on one thread or on several")
+  func distinct() async throws {
+    let draws = try await withThrowingTaskGroup(of: [[UInt8]].self) { group in
+      for _ in 0..<4 {
+        group.addTask { try (0..<25_000).map { _ in try SystemRandom().bytes(12) } }
+      }
+      return try await group.reduce(into: Set<[UInt8]>()) { $0.formUnion($1) }
+    }
+    #expect(draws.count == 100_000)
+  }
+
+  @Test("a child made by fork does not draw what its parent draws")
+  func fork() throws {
+    _ = try SystemRandom().bytes(12)  // the pool of this thread is filled
+    var ends: [Int32] = [0, 0]
+    unsafe pipe(&ends)
+    let symbol = try unsafe #require(dlsym(nil, "fork"))
+    let fork = unsafe unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
+    let child = fork()
+    if child == 0 {
+      alarm(30)
+      let drawn = (try? SystemRandom().bytes(64)) ?? []
+      _ = unsafe write(ends[1], drawn, drawn.count)
+      _exit(0)
+    }
+    let parents = try SystemRandom().bytes(64)
+    var status: Int32 = 0
+    unsafe waitpid(child, &status, 0)
+    var childs = [UInt8](repeating: 0, count: 64)
+    #expect(unsafe read(ends[0], &childs, 64) == 64)
+    #expect(childs != parents)
+    for end in ends { close(end) }
+  }
+}
