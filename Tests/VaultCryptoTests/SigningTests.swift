@@ -91,7 +91,7 @@ struct SigningTests {
         try SigningKey.generate(type, random: FailingRandom())
       }
     }
-    // Above the order of the curve and zero are no keys: never accepted, however often they are drawn.
+    // Zero and what is above the order of the curve are no keys, however often they are drawn.
     for byte: UInt8 in [0xff, 0x00] {
       expectError(.randomUnavailable) { () throws(CryptoError) in
         try SigningKey.generate(.p256, random: RepeatingRandom(byte: byte))

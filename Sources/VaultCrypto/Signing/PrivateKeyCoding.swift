@@ -31,15 +31,33 @@ enum PrivateKeyCoding {
     return try unsafe PKeyHandle(key, orThrow: .invalidKey)
   }
 
-  /// A uniform scalar by rejection: OpenSSL refuses 0 and what is not below the order of the curve, once in 2^32
-  /// draws (FIPS 186-4 B.4.2).
+  /// A uniform scalar by rejection (FIPS 186-4 B.4.2); one draw in 2^32 is refused.
   static func generateP256(random: some RandomSource) throws(CryptoError) -> PKeyHandle {
     for _ in 0..<8 {
-      let pkcs8 = DER.p256(scalar: try random.secret(32), publicPoint: nil)
-      guard let key = try? importPKCS8(pkcs8) else { continue }
-      return key
+      let scalar = try random.secret(32)
+      if isP256Scalar(scalar) { return try importPKCS8(DER.p256(scalar: scalar, publicPoint: nil)) }
     }
     throw .randomUnavailable
+  }
+
+  /// Whether a number of 32 bytes is from 1 to the order of the curve less 1. OpenSSL would take any.
+  private static func isP256Scalar(_ scalar: borrowing SecretBytes) -> Bool {
+    let order: [UInt64] = [
+      0xffff_ffff_0000_0000, 0xffff_ffff_ffff_ffff, 0xbce6_faad_a717_9e84, 0xf3b9_cac2_fc63_2551,
+    ]
+    return scalar.expose { bytes in
+      var isLess = false
+      var isEqual = true
+      var isZero = true
+      for index in 0..<4 {
+        let word = unsafe UInt64(
+          bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
+        isLess = isLess || isEqual && word < order[index]
+        isEqual = isEqual && word == order[index]
+        isZero = isZero && word == 0
+      }
+      return isLess && !isZero
+    }
   }
 
   static func generateRSA(bitCount: Int32) throws(CryptoError) -> PKeyHandle {
