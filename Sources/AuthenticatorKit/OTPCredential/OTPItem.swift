@@ -1,4 +1,4 @@
-import OneTimePassword
+package import OneTimePassword
 import SecretMemory
 import VaultKit
 
@@ -124,7 +124,8 @@ extension VaultError {
       case .secretTooLong: VaultError(.malformed, "the secret is longer than 512 bytes")
       case .invalidBase32(let position):
         VaultError(
-          .malformed, "the secret is not Base32 (character \(position + 1))", hint: "copy the whole URI again")
+          .malformed, "the secret is not Base32 (character \(position + 1))", hint: "copy the whole URI again"
+        )
       case .unknownAlgorithm: VaultError(.malformed, "the algorithm is none of SHA1, SHA256, SHA512")
       case .invalidDigits: VaultError(.malformed, "a code has 6, 7 or 8 digits")
       case .invalidPeriod: VaultError(.malformed, "the period is not a number of seconds from 1 on")
@@ -136,7 +137,8 @@ extension VaultError {
         VaultError(.malformed, "that is not a code of this credential: digits only, of its length")
       case .invalidWindow: VaultError(.malformed, "the window is too large")
       case .invalidReservation: VaultError(.malformed, "the block of counters is too large")
-      case .desynchronized: VaultError(.outOfStep, "the credential is out of step", hint: "synchronise it first")
+      case .desynchronized:
+        VaultError(.outOfStep, "the credential is out of step", hint: "synchronise it first")
       case .invalidURI(let fault):
         VaultError(
           .malformed, "that is not an otpauth URI: \(Self.words(fault))",

@@ -12,7 +12,8 @@ extension VaultCore {
     access: AccessControl = AccessControl(), audit: AuditPolicy = .changes
   ) throws(VaultError) -> OTPDescription {
     var new = NewItem(
-      .otp, name: name, attributes: OTPItem.attributes(uri, role, window: window), access: access, audit: audit)
+      .otp, name: name, attributes: OTPItem.attributes(uri, role, window: window), access: access,
+      audit: audit)
     if case .hotp(let counter) = uri.kind { new.state.counter = counter }
     let item = try add(new, secret: uri.secret.copy())
     return try OTPItem(item).description(new.state)
@@ -60,7 +61,8 @@ extension VaultCore {
       guard !moment.overflow else { throw VaultError(otp: .timeOutOfRange) }
       let timed = try otp { () throws(OTPError) in try generator.code(at: moment.partialValue) }
       let factor = OTPResult.Factor.time(
-        validFrom: timed.step.validFrom, validTo: timed.step.validTo, remaining: timed.step.validTo - max(now, timed.step.validFrom),
+        validFrom: timed.step.validFrom, validTo: timed.step.validTo,
+        remaining: timed.step.validTo - max(now, timed.step.validFrom),
         isSteam: item.kind == .steam)
       return (
         OTPResult(
@@ -112,8 +114,10 @@ extension OTPItem {
   func refuse(unless wanted: OTPRole) throws(VaultError) {
     guard role != wanted else { return }
     throw wanted == .prover
-      ? VaultError(.policy, "the credential is a verifier: it never prints codes", hint: "use 'vaultctl otp verify'")
-      : VaultError(.policy, "the credential is a prover: it does not judge codes", hint: "use 'vaultctl otp code'")
+      ? VaultError(
+        .policy, "the credential is a verifier: it never prints codes", hint: "use 'vaultctl otp verify'")
+      : VaultError(
+        .policy, "the credential is a prover: it does not judge codes", hint: "use 'vaultctl otp code'")
   }
 }
 
@@ -138,8 +142,12 @@ extension Transaction where Mode == Writing {
   }
 
   /// ``updateState(of:_:)`` with a typed error.
-  mutating func changeState(of id: ItemID, _ change: (inout ItemState) throws(VaultError) -> Void) throws(VaultError) {
-    do { try updateState(of: id) { state in try change(&state) } } catch let error as VaultError { throw error } catch {
+  mutating func changeState(of id: ItemID, _ change: (inout ItemState) throws(VaultError) -> Void)
+    throws(VaultError)
+  {
+    do { try updateState(of: id) { state in try change(&state) } } catch let error as VaultError {
+      throw error
+    } catch {
       preconditionFailure("changeState: an error of another type")
     }
   }

@@ -90,7 +90,8 @@ extension OTPItem {
     if kind == .hotp {
       var verifier = try hotpVerifier(state, clocks)
       let generator = try hotp(key)
-      let verdict = try otp { () throws(OTPError) in try verifier.accept(code, by: generator, at: clocks.boot) }
+      let verdict = try otp { () throws(OTPError) in try verifier.accept(code, by: generator, at: clocks.boot)
+      }
       store(verifier, &state, clocks)
       return verdict
     }
@@ -104,7 +105,8 @@ extension OTPItem {
   }
 
   func resynchronize(
-    _ first: OTPCode, _ second: OTPCode, _ key: borrowing SecretBytes, _ state: inout ItemState, _ clocks: Clocks
+    _ first: OTPCode, _ second: OTPCode, _ key: borrowing SecretBytes, _ state: inout ItemState,
+    _ clocks: Clocks
   ) throws(VaultError) -> OTPVerdict {
     if kind == .hotp {
       var verifier = try hotpVerifier(state, clocks)
