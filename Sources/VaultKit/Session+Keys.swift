@@ -34,7 +34,7 @@ extension Session {
   private mutating func adopt(_ row: HeaderRow) throws {
     let slots = try stored { () throws(StorageError) in try store.slots() }
     let random = environment.random
-    guard let ring = try KeyRing(reading: row, slots: slots, as: keys, random: random) else {
+    guard let ring = try KeyRing.reading(row, slots: slots, as: keys, random: random) else {
       throw KeysAreStale(deviceKey: try Header(decoding: row.body).deviceKey)
     }
     keys = ring

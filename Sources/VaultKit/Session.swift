@@ -141,10 +141,11 @@ struct Session: ~Copyable, Sendable {
 
   // MARK: State
 
-  /// An item's state with its revision; `nil` where it has none.
+  /// An item's state with its revision; `nil` where its kind has none. A missing one is damage, never a fresh counter.
   mutating func state(of row: ItemRow) throws(VaultError) -> (state: ItemState, row: StateRow)? {
     guard let stored = try stored({ () throws(StorageError) in try store.state(row: row.row) }) else {
-      return nil
+      guard ItemKind(rawValue: row.kind).hasState else { return nil }
+      throw VaultError(.damaged, "an item's state is missing", hint: "restore the vault from a backup")
     }
     let bytes = try openState(stored, item: row.id, generation: row.generation)
     return (try ItemState(bytes: bytes), stored)

@@ -89,7 +89,7 @@ extension VaultCore {
   {
     let vault = change.header.vault
     let keys = change.keys
-    var head = Head()
+    var head = Head(auditRoot: change.auditRoot!.key)
     do throws(CryptoError) {
       let aad = AssociatedData.state(vault, item: ItemID.zero.bytes, revision: 1)
       let state = try keys.state.seal(VaultState().bytes, aad: aad, random: environment.random)

@@ -17,11 +17,15 @@ extension VaultCore {
         .policy, "a passcode is set already", hint: "change it with 'vaultctl passcode change'")
     }
     let keys = try freshKeys(new)
-    try changeKeys(.passcodeSet) { change throws(VaultError) in
+    try changeKeys(.passcodeSet) { change, transaction throws(VaultError) in
       guard !change.header.hasPasscode else {
         throw VaultError(.policy, "another process has just set a passcode")
       }
-      try change.setPasscode(keys)
+      guard let segment = UInt32(exactly: transaction.head!.segment + 1) else {
+        throw VaultError(.policy, "the audit log is full", hint: "run 'vaultctl rotate epoch'")
+      }
+      try change.setPasscode(keys, segment: segment)
+      try transaction.beginChain(change.auditRoot!)
     }
     try adopt(keys)
   }
@@ -74,9 +78,15 @@ extension VaultCore {
   }
 
   /// Makes a new recovery code in place of the old one, which is dead from then on.
+  ///
+  /// - Throws: ``VaultError/Code/locked``: with a passcode set, the new public half is authenticated by its holder.
   package func makeRecoveryCode() throws(VaultError) -> RecoveryCode {
     let code = try RecoveryCode.fresh(random: environment.random)
-    try changeKeys(.recoveryCodeMade) { change throws(VaultError) in try change.setRecovery(code) }
+    try changeKeys(.recoveryCodeMade) { change, transaction throws(VaultError) in
+      let unlocked = transaction.session.keys.classKey(1, generation: change.keys.generation)
+      guard unlocked != nil else { throw VaultError(.locked, "the vault is locked", hint: "unlock it first") }
+      try change.setRecovery(code, unlocked: change.header.hasPasscode ? unlocked : nil)
+    }
     return code
   }
 

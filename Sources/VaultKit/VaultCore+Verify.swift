@@ -149,92 +149,32 @@ private struct Verification {
 
   private mutating func checkAudit(_ session: inout Session, _ head: borrowing Head) throws(VaultError) {
     let segments = try stored { () throws(StorageError) in try session.store.segments() }
-    let pair = try session.keys.auditKey.map { key throws(VaultError) in try AuditPair(key) }
-    report.isAuditChainChecked = pair != nil
+    let roots = session.keys.auditRoots
+    report.isAuditChainChecked = !roots.isEmpty
     guard segments.last?.number == head.segment, let first = segments.first else {
       report.problems.append("audit: segments are missing")
       return
     }
-    var walk = AuditWalk(segments: segments, next: first.first, mac: [])
-    var entries: [(AuditRow, [UInt8])] = []
+    var walk = AuditWalk(segments: segments, roots: roots, next: first.first)
+    var rows: [AuditRow] = []
     try session.store.forEachAudit { row throws(VaultError) in
-      entries.append((row, []))
+      rows.append(row)
       return true
     }
-    for index in entries.indices {
-      do throws(VaultError) { entries[index].1 = try session.open(entries[index].0).record } catch {
-        report.problems.append("audit entry \(entries[index].0.sequence): \(error.message)")
+    var entries: [AuditWalk.Entry] = []
+    for row in rows {
+      do throws(VaultError) {
+        entries.append(AuditWalk.Entry(row: row, record: try session.open(row).record))
+      } catch {
+        report.problems.append("audit entry \(row.sequence): \(error.message)")
         return
       }
     }
     report.auditEntries = UInt64(entries.count)
-    if let problem = walk.check(entries, session.vault, session.keys.header.factors[.audit], pair) {
+    if let problem = walk.check(entries) {
       report.problems.append("audit: \(problem)")
     } else if walk.next != head.nextAudit || walk.mac != head.auditMAC {
       report.problems.append("audit: the newest entries are missing")
     }
-  }
-}
-
-/// The pair of the audit factor in a box, because an optional of it is passed around.
-private final class AuditPair: Sendable {
-  let pair: X25519KeyPair
-  init(_ key: StoredKey) throws(VaultError) {
-    pair = try crypto { () throws(CryptoError) in try X25519KeyPair(privateKey: key.key.copy()) }
-  }
-}
-
-/// A walk along the audit chain.
-private struct AuditWalk {
-  let segments: [SegmentRow]
-  var next: UInt64
-  var mac: [UInt8]
-
-  /// What is wrong, or `nil`. Without the pair only order and anchors are checked.
-  mutating func check(
-    _ entries: [(row: AuditRow, record: [UInt8])], _ vault: VaultID, _ factor: [UInt8]?, _ pair: AuditPair?
-  ) -> String? {
-    var position = 0
-    for (index, segment) in segments.enumerated() {
-      guard segment.first == next else { return "segment \(segment.number) does not follow the one before" }
-      if index > 0, segment.previous != mac { return "segment \(segment.number) is chained to another log" }
-      let end = index + 1 < segments.count ? segments[index + 1].first : UInt64.max
-      let count = entries[position...].prefix { $0.row.sequence < end }.count
-      let slice = entries[position..<position + count]
-      if let problem = check(slice, segment, vault, factor, pair) { return problem }
-      position += count
-      mac = slice.last?.row.mac ?? AuditChain.anchor(previous: segment.previous, start: segment.start)
-      next = segment.first + UInt64(count)
-    }
-    return position == entries.count ? nil : "entries without a segment"
-  }
-
-  private func check(
-    _ entries: ArraySlice<(row: AuditRow, record: [UInt8])>, _ segment: SegmentRow, _ vault: VaultID,
-    _ factor: [UInt8]?, _ pair: AuditPair?
-  ) -> String? {
-    var sequence = segment.first
-    for entry in entries {
-      guard entry.row.sequence == sequence else { return "entry \(sequence) is missing" }
-      sequence += 1
-    }
-    guard let pair else { return nil }
-    guard pair.pair.publicKey == factor else { return "the audit key is another one" }
-    let aad = AssociatedData.segment(
-      vault, number: segment.number, first: segment.first, previous: segment.previous)
-    do throws(CryptoError) {
-      var key = try AuditChain.unwrap(segment.start, with: pair.pair, aad: aad)
-      var previous = AuditChain.anchor(previous: segment.previous, start: segment.start)
-      for entry in entries {
-        let mac = AuditChain.mac(
-          key, previous: previous, sequence: entry.row.sequence, record: entry.record)
-        guard isEqualInConstantTime(mac, entry.row.mac) else {
-          return "entry \(entry.row.sequence) was altered"
-        }
-        key = AuditChain.next(key)
-        previous = mac
-      }
-      return nil
-    } catch { return "the start of segment \(segment.number) was altered" }
   }
 }

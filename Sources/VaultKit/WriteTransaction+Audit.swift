@@ -26,29 +26,28 @@ extension Transaction where Mode == Writing {
     changes.isDirty = true
   }
 
-  /// Starts a segment under a fresh key and drops the oldest beyond the limit.
+  /// Starts a new chain from an audit root that this transaction stores.
+  mutating func beginChain(_ root: StoredKey) throws(VaultError) {
+    head!.nextChainKey = root.key.copy()
+    try beginSegment()
+  }
+
+  /// Starts a segment and drops the oldest beyond the limit. Needs no passcode: the chain keys lie in the head row.
   private mutating func beginSegment() throws(VaultError) {
-    guard let factor = session.keys.header.factors[.audit] else {
-      throw VaultError(.damaged, "the vault has no audit factor")
-    }
     let number = head!.segment + 1
     let first = head!.nextAudit
     let previous = number == 1 ? [UInt8](repeating: 0, count: 32) : head!.auditMAC
-    let aad = AssociatedData.segment(session.vault, number: number, first: first, previous: previous)
-    let key = try crypto { () throws(CryptoError) in try session.environment.random.secret(32) }
-    let start = try crypto { () throws(CryptoError) in
-      try AuditChain.wrap(key, to: factor, aad: aad, random: session.environment.random)
-    }
     try stored { () throws(StorageError) in
-      try session.store.insertSegment(
-        SegmentRow(number: number, first: first, previous: previous, start: start))
+      try session.store.insertSegment(SegmentRow(number: number, first: first, previous: previous, start: []))
       if number > AuditChain.segmentsKept {
         _ = try session.store.deleteSegments(through: number - AuditChain.segmentsKept)
       }
     }
     head!.segment = number
     head!.segmentFirst = first
-    head!.auditKey = key
-    head!.auditMAC = AuditChain.anchor(previous: previous, start: start)
+    head!.auditKey = AuditChain.firstKey(of: head!.nextChainKey)
+    head!.nextChainKey = AuditChain.nextChainKey(after: head!.nextChainKey)
+    head!.auditMAC = AuditChain.anchor(number: number, first: first, previous: previous)
+    changes.isDirty = true
   }
 }

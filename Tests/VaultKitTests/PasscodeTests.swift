@@ -121,6 +121,38 @@ struct PasscodeTests {
     try core.unlock(with: Passcode(testing: "right"))
   }
 
+  @Test("another process's change of the passcode locks this one, a new recovery code does not")
+  func otherProcess() throws {
+    let place = TemporaryVault()
+    let one = try place.makeCore(passcode: "p")
+    let two = try place.openCore()
+    try two.unlock(with: Passcode(testing: "p"))
+    _ = try two.makeRecoveryCode()
+    _ = try one.add(NewItem(.genericPassword, name: "a"), secret: SecretBytes(testing: "s"))
+    try two.changePasscode(from: Passcode(testing: "p"), to: Passcode(testing: "q"))
+    #expect(throws: VaultError.Code.locked) {
+      try code { () throws(VaultError) in _ = try one.add(NewItem(.genericPassword, name: "b")) }
+    }
+    try one.unlock(with: Passcode(testing: "q"))
+    _ = try one.add(NewItem(.genericPassword, name: "b"))
+  }
+
+  @Test("a class key of a passcode that was removed and set again is never used (R21)")
+  func staleClassKey() throws {
+    let place = TemporaryVault()
+    let one = try place.makeCore(passcode: "p")
+    let two = try place.openCore()
+    _ = try two.removePasscode(Passcode(testing: "p"))
+    try two.setPasscode(Passcode(testing: "p"))
+    let new = NewItem(.genericPassword, name: "a", access: AccessControl(.whenPasscodeSet))
+    #expect(throws: VaultError.Code.locked) {
+      try code { () throws(VaultError) in _ = try one.add(new, secret: SecretBytes(testing: "s")) }
+    }
+    try one.unlock(with: Passcode(testing: "p"))
+    let item = try one.add(new, secret: SecretBytes(testing: "s"))
+    #expect(try two.secret(of: item.id).byteCount == 1)
+  }
+
   @Test("the recovery code ends a delay; another code and a mistyped one do not")
   func recoveryEndsDelay() throws {
     let place = TemporaryVault(environment: .testing(clock: FixedClock()))

@@ -1,6 +1,6 @@
 package import OneTimePassword
 import SecretMemory
-import VaultKit
+package import VaultKit
 
 /// The parameters of a credential as its attributes hold them.
 struct OTPItem {

@@ -1,7 +1,7 @@
 import SecretMemory
 import VaultCrypto
 
-/// The arithmetic of the audit chain (section 9): one MAC an entry, a key that moves on and cannot move back.
+/// The arithmetic of the audit chain (section 9): one MAC an entry, keys that move on and cannot move back.
 enum AuditChain {
   static let entriesPerSegment: UInt64 = 4096
   static let segmentsKept: UInt64 = 64
@@ -16,40 +16,25 @@ enum AuditChain {
     }
   }
 
-  static func next(_ key: borrowing SecretBytes) -> SecretBytes {
-    KeyedHMAC(key: key).secretCode { $0.append(Array("next".utf8)) }
+  /// The key of the entry after.
+  static func next(_ key: borrowing SecretBytes) -> SecretBytes { moved(key, Labels.auditNext) }
+
+  /// C of the segment after.
+  static func nextChainKey(after key: borrowing SecretBytes) -> SecretBytes { moved(key, Labels.auditChain) }
+
+  /// The key of a segment's first entry.
+  static func firstKey(of chainKey: borrowing SecretBytes) -> SecretBytes {
+    moved(chainKey, Labels.auditSegment)
   }
 
   /// The MAC that the first entry of a segment is chained to.
-  static func anchor(previous: [UInt8], start: [UInt8]) -> [UInt8] { SHA256.hash(previous + start) }
-
-  /// A segment's `start`: its first key wrapped to the audit factor. Needs no passcode.
-  static func wrap(
-    _ key: borrowing SecretBytes, to factor: [UInt8], aad: [UInt8], random: any RandomSource
-  ) throws(CryptoError) -> [UInt8] {
-    let ephemeral = try X25519KeyPair.generate(random: random)
-    let shared = try X25519KeyPair.sharedSecret(private: ephemeral.privateKey, public: factor)
-    let wrapping = wrappingKey(shared, ephemeral.publicKey, factor)
-    return try ephemeral.publicKey
-      + CommittingSeal.seal(key, under: wrapping, label: Labels.sealAudit, aad: aad, random: random)
+  static func anchor(number: UInt64, first: UInt64, previous: [UInt8]) -> [UInt8] {
+    SHA256.hash(
+      Labels.auditSegment.utf8 + Int64(bitPattern: number).attributeBytes
+        + Int64(bitPattern: first).attributeBytes + previous)
   }
 
-  static func unwrap(_ start: [UInt8], with pair: borrowing X25519KeyPair, aad: [UInt8]) throws(CryptoError)
-    -> SecretBytes
-  {
-    guard start.count > 32 else { throw .malformed }
-    let ephemeral = Array(start[..<32])
-    let shared = try X25519KeyPair.sharedSecret(private: pair.privateKey, public: ephemeral)
-    let wrapping = wrappingKey(shared, ephemeral, pair.publicKey)
-    let key = try CommittingSeal.open(
-      Array(start[32...]), under: wrapping, label: Labels.sealAudit, aad: aad)
-    guard key.byteCount == 32 else { throw .malformed }
-    return key
-  }
-
-  private static func wrappingKey(_ shared: borrowing SecretBytes, _ ephemeral: [UInt8], _ factor: [UInt8])
-    -> SecretBytes
-  {
-    HKDF.derive(from: shared, info: Labels.auditWrap.utf8 + ephemeral + factor, byteCount: 32)
+  private static func moved(_ key: borrowing SecretBytes, _ label: Label) -> SecretBytes {
+    KeyedHMAC(key: key).secretCode { $0.append(label.utf8) }
   }
 }

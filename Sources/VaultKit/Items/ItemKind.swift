@@ -31,7 +31,7 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable {
     switch self {
     case .genericPassword: [2, 3]
     case .internetPassword: [3, 15, 16, 17, 18, 19, 20]
-    case .key: [8, 9, 21, 22, 23, 25, 26, 27, 28]
+    case .key: [8, 21, 22, 23, 24, 25, 26, 27, 28]
     case .certificate: [37, 40, 41]
     default: [1]
     }

@@ -51,7 +51,7 @@ final class GenerationKeys: Sendable {
   func withSlotKey<R: ~Copyable>(
     for address: SlotAddress, _ body: (borrowing SecretBytes) throws(VaultError) -> R
   ) throws(VaultError) -> R {
-    guard address.kind == .classKey, address.subject & 0x80 != 0 else { return try body(slotKey) }
+    guard address.isThisDeviceOnly else { return try body(slotKey) }
     guard let deviceSlotKey else {
       throw VaultError(.policy, "this class of items opens with its own device key only")
     }

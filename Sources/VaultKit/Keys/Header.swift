@@ -86,14 +86,25 @@ struct Header: Sendable, Equatable {
       return factors
     }
     set {
-      record[13] = newValue.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap { factor, key in
-        var number = [UInt8](repeating: 0, count: 4)
-        number.setBigEndian(factor.rawValue, at: 0)
-        return number + key
-      }
+      let sorted = newValue.sorted { $0.key.rawValue < $1.key.rawValue }
+      record[13] =
+        sorted.isEmpty
+        ? nil
+        : sorted.flatMap { factor, key in
+          var number = [UInt8](repeating: 0, count: 4)
+          number.setBigEndian(factor.rawValue, at: 0)
+          return number + key
+        }
     }
   }
-  var factorBytes: [UInt8] { record[13] ?? [] }
+
+  /// What the factor MAC covers: whatever something may be wrapped to.
+  var wrappingTargets: [UInt8] {
+    var targets = Record()
+    targets[1] = record[12]
+    targets[2] = record[13]
+    return targets.encoded
+  }
 
   /// What the header MAC covers: the body and every byte of every slot.
   func authenticatedBytes(with slots: [SlotRow]) -> [UInt8] {
@@ -127,7 +138,6 @@ struct Factor: RawRepresentable, Hashable, Sendable {
   static let passcode = Factor(rawValue: 0x0100_0000)
   static let presence = Factor(rawValue: 0x0200_0000)
   static let any = Factor(rawValue: 0x0300_0000)
-  static let audit = Factor(rawValue: 0x0500_0000)
 }
 
 /// Who keeps the device key.

@@ -8,6 +8,8 @@ struct KeyChange {
   private(set) var slots: [SlotRow]
   let keys: GenerationKeys
   let random: any RandomSource
+  /// The audit root made by this change, from which a new chain starts.
+  private(set) var auditRoot: StoredKey?
 
   private var seal: SlotSeal { SlotSeal(vault: header.vault, random: random) }
 
@@ -35,35 +37,44 @@ struct KeyChange {
   }
 
   /// A second opener of the root key; only the public half stays.
-  mutating func setRecovery(_ code: borrowing RecoveryCode) throws(VaultError) {
+  ///
+  /// - Parameter unlocked: CK[whenUnlocked] where a passcode is set: it authenticates what is wrapped to.
+  mutating func setRecovery(_ code: borrowing RecoveryCode, unlocked: StoredKey? = nil) throws(VaultError) {
     let publicKey = try code.publicKey()
     header.recoveryKey = publicKey
     let address = SlotAddress(.root, generation: keys.generation, opener: .recovery)
     let body = try RecoveryCode.sealRoot(
       keys.root, for: publicKey, at: address, vault: header.vault, random: random)
     put(address, body)
+    if let unlocked { header.factorMAC = factorMAC(header, unlocked) }
   }
 
   // MARK: Classes and factors without a passcode
 
-  /// The class keys and the audit factor of a new vault.
+  /// The class keys and the audit root of a new vault.
   mutating func makeClasses() throws(VaultError) {
     for number: UInt8 in [1, 2, 0x81, 0x82] { try putBase(.classKey, UInt32(number), try freshKey()) }
-    let audit = try freshPair()
-    header.factors[.audit] = audit.publicKey
-    try putBase(.factor, Factor.audit.rawValue, audit.privateKey)
+    auditRoot = StoredKey(try freshKey())
+    try putBase(.auditRoot, 1, auditRoot!.key)
   }
 
   // MARK: Passcode
 
-  /// Puts the unlocked classes and the audit factor behind a passcode and makes what needs one.
-  mutating func setPasscode(_ passcode: borrowing PasscodeKeys) throws(VaultError) {
+  /// Puts the unlocked classes and the audit roots behind a passcode and makes what needs one.
+  ///
+  /// - Parameter segment: The next audit segment of a vault that has run without: whoever held its device key knows
+  ///   the old root, so a new chain starts there. `nil` for a new vault.
+  mutating func setPasscode(_ passcode: borrowing PasscodeKeys, segment: UInt32? = nil) throws(VaultError) {
     let unlocked = StoredKey(try openBase(.classKey, 1))
-    for (kind, subject) in Self.behindPasscode {
+    for (kind, subject) in behindPasscode {
       try putUnlock(kind, subject, try openBase(kind, subject), passcode)
       remove(kind, subject, .base)
     }
     try putUnlock(.classKey, 0x83, try freshKey(), passcode)
+    if let segment {
+      auditRoot = StoredKey(try freshKey())
+      try putUnlock(.auditRoot, segment, auditRoot!.key, passcode)
+    }
     for factor in [Factor.passcode, .presence, .any] {
       let pair = try freshPair()
       header.factors[factor] = pair.publicKey
@@ -96,7 +107,7 @@ struct KeyChange {
 
   /// Takes the passcode away: what it alone opened is gone for good.
   mutating func removePasscode(_ old: borrowing PasscodeKeys) throws(VaultError) {
-    for (kind, subject) in Self.behindPasscode {
+    for (kind, subject) in behindPasscode {
       let address = SlotAddress(kind, subject: subject, generation: keys.generation, opener: .unlock)
       let key = try open(try slot(address), address, inside: old.unlock, old.derivation)
       try putBase(kind, subject, key)
@@ -110,9 +121,11 @@ struct KeyChange {
     header.factorMAC = nil
   }
 
-  private static let behindPasscode: [(SlotKind, UInt32)] = [
-    (.classKey, 1), (.classKey, 0x81), (.factor, Factor.audit.rawValue),
-  ]
+  /// The slots that lie behind the passcode when there is one, and under the base key when there is none.
+  private var behindPasscode: [(SlotKind, UInt32)] {
+    let roots = Set(slots.filter { $0.kind == SlotKind.auditRoot.rawValue }.map(\.subject))
+    return [(.classKey, 1), (.classKey, 0x81)] + roots.sorted().map { (.auditRoot, $0) }
+  }
 
   // MARK: Single slots
 

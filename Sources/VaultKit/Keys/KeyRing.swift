@@ -9,8 +9,8 @@ struct KeyRing: ~Copyable, Sendable {
   let current: GenerationKeys
   let previous: GenerationKeys?
   private(set) var classKeys: [ClassKeyName: StoredKey] = [:]
-  /// The private half of the audit factor, open whenever the vault is unlocked.
-  private(set) var auditKey: StoredKey?
+  /// The audit roots by the first segment of their chain, open whenever the vault is unlocked.
+  private(set) var auditRoots: [UInt32: StoredKey] = [:]
 
   /// The ring as a device key opens it: header MAC checked, the classes that need no passcode open.
   init(
@@ -57,15 +57,33 @@ struct KeyRing: ~Copyable, Sendable {
   }
 
   /// The ring at a later `config` of the same generation, with no device key at hand.
-  init?(reading row: HeaderRow, slots: [SlotRow], as before: borrowing KeyRing, random: any RandomSource)
-    throws(VaultError)
-  {
+  static func reading(
+    _ row: HeaderRow, slots: [SlotRow], as before: borrowing KeyRing, random: any RandomSource
+  ) throws(VaultError) -> KeyRing? {
     let header = try Header(decoding: row.body)
     guard header.vault == before.header.vault, header.generation == before.current.generation,
       header.previousGeneration == before.previous?.generation, before.current.deviceRoot != nil
     else { return nil }
     let seal = SlotSeal(vault: header.vault, random: random)
-    try self.init(row, header, slots, before.current, before.previous, seal)
+    var ring = try KeyRing(row, header, slots, before.current, before.previous, seal)
+    ring.keepOpen(before)
+    if ring.isUnlocked, header.hasPasscode { try ring.checkFactorMAC() }
+    return ring
+  }
+
+  /// What the passcode had opened stays open where its slot is byte for byte the same, and only there: a slot that was
+  /// sealed anew may hold another key, and an item sealed under the old one would open for nobody.
+  private mutating func keepOpen(_ before: borrowing KeyRing) {
+    for slot in slots {
+      guard let address = SlotAddress(slot), address.opener == .unlock,
+        before.slots.contains(where: { SlotAddress($0) == address && $0.body == slot.body })
+      else { continue }
+      switch address.kind {
+      case .classKey: classKeys[ClassKeyName(address)] = before.classKeys[ClassKeyName(address)]
+      case .auditRoot: auditRoots[address.subject] = before.auditRoots[address.subject]
+      default: continue
+      }
+    }
   }
 
   private init(
@@ -75,12 +93,12 @@ struct KeyRing: ~Copyable, Sendable {
     let mac = current.headerMAC.code(for: header.authenticatedBytes(with: slots))
     guard isEqualInConstantTime(mac, row.mac) else { throw Self.damaged }
     var classKeys: [ClassKeyName: StoredKey] = [:]
-    var auditKey: StoredKey?
+    var auditRoots: [UInt32: StoredKey] = [:]
     for slot in slots {
       guard let address = SlotAddress(slot), address.opener == .base,
         let keys = [current, previous].compactMap({ $0 }).first(where: { $0.generation == address.generation }
         ),
-        address.subject & 0x80 == 0 || keys.deviceRoot != nil
+        !address.isThisDeviceOnly || keys.deviceRoot != nil
       else { continue }
       let key = try keys.withSlotKey(for: address) { outer throws(VaultError) in
         try crypto { () throws(CryptoError) in try seal.open(slot, at: address, under: outer) }
@@ -88,7 +106,7 @@ struct KeyRing: ~Copyable, Sendable {
       if address.kind == .classKey {
         classKeys[ClassKeyName(address)] = StoredKey(key)
       } else {
-        auditKey = StoredKey(key)
+        auditRoots[address.subject] = StoredKey(key)
       }
     }
     self.header = header
@@ -96,7 +114,7 @@ struct KeyRing: ~Copyable, Sendable {
     self.current = current
     self.previous = previous
     self.classKeys = classKeys
-    self.auditKey = auditKey
+    self.auditRoots = auditRoots
   }
 
   /// Opens what the passcode opens.
@@ -107,7 +125,7 @@ struct KeyRing: ~Copyable, Sendable {
     var opened: [(SlotAddress, StoredKey)] = []
     for slot in slots {
       guard let address = SlotAddress(slot), address.opener == .unlock,
-        let keys = keys(of: address.generation), address.subject & 0x80 == 0 || keys.deviceRoot != nil
+        let keys = keys(of: address.generation), !address.isThisDeviceOnly || keys.deviceRoot != nil
       else { continue }
       let key = try keys.withSlotKey(for: address) { outer throws(VaultError) in
         do throws(CryptoError) {
@@ -121,7 +139,11 @@ struct KeyRing: ~Copyable, Sendable {
     }
     guard !opened.isEmpty else { throw Self.damaged }
     for (address, key) in opened {
-      if address.kind == .classKey { classKeys[ClassKeyName(address)] = key } else { auditKey = key }
+      if address.kind == .classKey {
+        classKeys[ClassKeyName(address)] = key
+      } else {
+        auditRoots[address.subject] = key
+      }
     }
     try checkFactorMAC()
   }
@@ -134,7 +156,7 @@ struct KeyRing: ~Copyable, Sendable {
       }
       classKeys[ClassKeyName(address)] = nil
     }
-    if header.hasPasscode { auditKey = nil }
+    if header.hasPasscode { auditRoots = [:] }
   }
 
   /// Whether every class key of the current generation is open.
@@ -163,7 +185,7 @@ struct KeyRing: ~Copyable, Sendable {
   }
 }
 
-/// Header field 16: the factors' public halves under a key of whoever can unlock.
+/// Header field 16: every public half that something may be wrapped to, under a key of whoever can unlock.
 func factorMAC(_ header: Header, _ key: StoredKey) -> [UInt8] {
-  KeyedHMAC(key: HKDF.derive(from: key.key, label: Labels.factorMAC)).code(for: header.factorBytes)
+  KeyedHMAC(key: HKDF.derive(from: key.key, label: Labels.factorMAC)).code(for: header.wrappingTargets)
 }

@@ -3,7 +3,13 @@ import VaultCrypto
 import VaultStorage
 
 /// What a slot holds.
-enum SlotKind: UInt8 { case root = 1, deviceRoot, classKey, factor }
+enum SlotKind: UInt8 {
+  case root = 1
+  case deviceRoot, classKey, factor, auditRoot
+
+  /// Private halves and audit roots outlive a generation: their inner layer must not need what a person types.
+  var bindsGenerationInside: Bool { self != .factor && self != .auditRoot }
+}
 
 /// What opens a slot.
 enum SlotOpener: UInt8 { case deviceKey = 1, recovery, passphrase, base, prompt, member, any, unlock }
@@ -34,6 +40,9 @@ struct SlotAddress: Sendable, Equatable {
     self.init(
       kind, subject: row.subject, generation: row.generation, opener: opener, openerID: row.openerID)
   }
+
+  /// A class key that needs this device's root key too.
+  var isThisDeviceOnly: Bool { kind == .classKey && subject & 0x80 != 0 }
 
   func row(id: Int64, body: [UInt8]) -> SlotRow {
     SlotRow(

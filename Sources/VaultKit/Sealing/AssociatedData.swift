@@ -26,6 +26,7 @@ enum AssociatedData {
     record.set(4, u32: row.generation)
     record.set(6, u8: row.class)
     record[7] = policyHash
+    record.set(9, u32: row.kind)
     return record.encoded
   }
 
@@ -34,6 +35,7 @@ enum AssociatedData {
     record[2] = row.id
     record.set(5, u64: row.material)
     record[7] = policyHash
+    record.set(9, u32: row.kind)
     return record.encoded
   }
 
@@ -52,17 +54,9 @@ enum AssociatedData {
     return record.encoded
   }
 
-  static func segment(_ vault: VaultID, number: UInt64, first: UInt64, previous: [UInt8]) -> [UInt8] {
-    var record = part("segment", vault)
-    record.set(17, u64: number)
-    record.set(18, u64: first)
-    record[19] = previous
-    return record.encoded
-  }
-
   static func slot(_ vault: VaultID, _ slot: SlotAddress, layer: UInt8, derivation: [UInt8]?) -> [UInt8] {
     var record = part("slot", vault)
-    record.set(4, u32: slot.generation)
+    if layer == 1 || slot.kind.bindsGenerationInside { record.set(4, u32: slot.generation) }
     record.set(20, u8: slot.kind.rawValue)
     record.set(21, u32: slot.subject)
     record.set(22, u8: slot.opener.rawValue)

@@ -1,7 +1,7 @@
 import SecretMemory
 import VaultCrypto
 
-/// The head row: what every commit rewrites (section 8). Holds the current audit key, so it lives in `SecretBytes` while sealed or opened.
+/// The head row: what every commit rewrites (section 8). Holds the current audit keys, so it lives in `SecretBytes` while sealed or opened.
 struct Head: ~Copyable, Sendable {
   var cleaningPending = false
   var config: UInt64 = 1
@@ -15,6 +15,8 @@ struct Head: ~Copyable, Sendable {
   var segment: UInt64 = 0
   var segmentFirst: UInt64 = 1
   var auditKey: SecretBytes
+  /// C of the next segment.
+  var nextChainKey: SecretBytes
   var auditMAC = [UInt8](repeating: 0, count: 32)
   var greatestWall = Instant(milliseconds: 0)
   var seals: UInt64 = 0
@@ -24,15 +26,16 @@ struct Head: ~Copyable, Sendable {
   static let byteCount = 256
 
   /// The head of a vault with no row and no segment yet.
-  init() {
+  init(auditRoot: borrowing SecretBytes) {
     auditKey = SecretBytes(zeroes: 32)
-    rest = [UInt8](repeating: 0, count: 56)
+    nextChainKey = auditRoot.copy()
+    rest = [UInt8](repeating: 0, count: 24)
   }
 
   init(decoding body: borrowing SecretBytes) throws(VaultError) {
     guard body.byteCount == Self.byteCount else { throw VaultError(.damaged, "the head row is not readable") }
     let gap = [UInt8](repeating: 0, count: 32)
-    let bytes = body.expose { $0.extracting(0..<112).array + gap + $0.extracting(144..<256).array }
+    let bytes = body.expose { $0.extracting(0..<112).array + gap + $0.extracting(144..<200).array }
     let row: UInt64 = bytes.bigEndian(at: 24)
     guard bytes[0] == 0, bytes[1] == 1, row >= 1, row < UInt64(Int64.max) else {
       throw VaultError(.damaged, "the head row is not readable")
@@ -52,7 +55,8 @@ struct Head: ~Copyable, Sendable {
     greatestWall = Instant(milliseconds: Int64(bitPattern: bytes.bigEndian(at: 176)))
     seals = bytes.bigEndian(at: 184)
     earliestExpiry = Int64(bitPattern: bytes.bigEndian(at: 192))
-    rest = Array(bytes[200...])
+    rest = body.expose { $0.extracting(232..<256).array }
+    nextChainKey = body.expose { SecretBytes(copying: $0.extracting(200..<232)) }
     auditKey = body.expose { SecretBytes(copying: $0.extracting(112..<144)) }
   }
 
@@ -74,11 +78,12 @@ struct Head: ~Copyable, Sendable {
     bytes.setBigEndian(UInt64(bitPattern: greatestWall.milliseconds), at: 176)
     bytes.setBigEndian(seals, at: 184)
     bytes.setBigEndian(UInt64(bitPattern: earliestExpiry), at: 192)
-    bytes += rest
     return SecretBytes(capacity: Self.byteCount) { output in
       unsafe output.append(copying: bytes.span.bytes.extracting(0..<112))
       auditKey.expose { output.append(copying: $0) }
-      unsafe output.append(copying: bytes.span.bytes.extracting(144..<256))
+      unsafe output.append(copying: bytes.span.bytes.extracting(144..<200))
+      nextChainKey.expose { output.append(copying: $0) }
+      unsafe output.append(copying: rest.span.bytes)
     }
   }
 }

@@ -20,20 +20,22 @@ package enum Labels {
   package static let prompt = Label("vault/1/prompt")
   package static let recovery = Label("vault/1/recovery")
   package static let recoveryWrap = Label("vault/1/recovery-wrap")
-  package static let auditWrap = Label("vault/1/audit-wrap")
+  package static let auditChain = Label("vault/1/audit-chain")
+  package static let auditSegment = Label("vault/1/audit-segment")
+  package static let auditNext = Label("vault/1/audit-next")
   package static let factorMAC = Label("vault/1/factor-mac")
   // Seals of suite 1.
   package static let sealSlot = Label("vault/1/seal-slot")
   package static let sealKeys = Label("vault/1/seal-keys")
   package static let sealSecret = Label("vault/1/seal-secret")
-  package static let sealAudit = Label("vault/1/seal-audit")
   // Hashes.
   package static let recoveryCheck = Label("vault/1/recovery-check")
 
   /// All of them, for the uniqueness test and for comparison with the specification.
   package static let all = [
     keyID, header, index, sum, meta, metaNonce, state, stateNonce, head, headNonce, audit, auditNonce, slot,
-    unlock, prompt, recovery, recoveryWrap, auditWrap, factorMAC, sealSlot, sealKeys, sealSecret, sealAudit,
+    unlock, prompt, recovery, recoveryWrap, auditChain, auditSegment, auditNext, factorMAC, sealSlot,
+    sealKeys, sealSecret,
     recoveryCheck,
   ]
 }

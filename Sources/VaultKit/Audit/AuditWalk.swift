@@ -1,0 +1,75 @@
+import SecretMemory
+import VaultStorage
+
+/// A walk along the audit log: order and anchors always, the MACs where the audit roots are open.
+struct AuditWalk {
+  /// An entry with its opened record.
+  struct Entry {
+    let row: AuditRow
+    let record: [UInt8]
+  }
+
+  let segments: [SegmentRow]
+  /// The audit roots by the first segment of their chain; empty while locked.
+  let roots: [UInt32: StoredKey]
+  /// The sequence that must come next.
+  var next: UInt64
+  /// The MAC of the last entry seen, or the anchor of an empty segment.
+  var mac: [UInt8] = []
+
+  /// What is wrong, in a few words, or `nil`.
+  mutating func check(_ entries: [Entry]) -> String? {
+    var position = 0
+    for (index, segment) in segments.enumerated() {
+      guard segment.first == next, index == 0 || segment.number == segments[index - 1].number + 1 else {
+        return "segment \(segment.number) does not follow the one before"
+      }
+      guard index == 0 || segment.previous == mac else {
+        return "segment \(segment.number) is chained to another log"
+      }
+      let end = index + 1 < segments.count ? segments[index + 1].first : UInt64.max
+      let count = entries[position...].prefix { $0.row.sequence < end }.count
+      let slice = entries[position..<position + count]
+      if let problem = check(slice, of: segment) { return problem }
+      position += count
+      mac = slice.last?.row.mac ?? anchor(segment)
+      next = segment.first + UInt64(count)
+    }
+    return position == entries.count ? nil : "there are entries without a segment"
+  }
+
+  private func check(_ entries: ArraySlice<Entry>, of segment: SegmentRow) -> String? {
+    for (offset, entry) in entries.enumerated() where entry.row.sequence != segment.first + UInt64(offset) {
+      return "entry \(segment.first + UInt64(offset)) is missing"
+    }
+    guard !roots.isEmpty else { return nil }
+    guard let chainKey = chainKey(segment.number) else {
+      return "segment \(segment.number) has no audit root"
+    }
+    var key = AuditChain.firstKey(of: chainKey.key)
+    var previous = anchor(segment)
+    for entry in entries {
+      let mac = AuditChain.mac(key, previous: previous, sequence: entry.row.sequence, record: entry.record)
+      guard isEqualInConstantTime(mac, entry.row.mac) else {
+        return "entry \(entry.row.sequence) was altered"
+      }
+      key = AuditChain.next(key)
+      previous = mac
+    }
+    return nil
+  }
+
+  private func anchor(_ segment: SegmentRow) -> [UInt8] {
+    AuditChain.anchor(number: segment.number, first: segment.first, previous: segment.previous)
+  }
+
+  /// C of a segment, from the newest root that is not later.
+  private func chainKey(_ number: UInt64) -> StoredKey? {
+    guard let subject = roots.keys.filter({ UInt64($0) <= number }).max(), let root = roots[subject] else {
+      return nil
+    }
+    var key = root
+    for _ in UInt64(subject)..<number { key = StoredKey(AuditChain.nextChainKey(after: key.key)) }
+    return key
+  }
+}

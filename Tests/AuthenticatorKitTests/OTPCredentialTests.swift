@@ -1,0 +1,145 @@
+import AuthenticatorKit
+import OneTimePassword
+import SecretMemory
+import Testing
+import VaultKit
+import VaultTestKit
+
+@Suite("One-time-password credentials in a vault")
+struct OTPCredentialTests {
+  let rfc4226 = [
+    "755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489",
+  ]
+
+  @Test("a HOTP credential gives the ten codes of RFC 4226 appendix D in order, and its counter survives")
+  func hotp() throws {
+    let place = TemporaryVault()
+    let id = try add(place.makeCore(), "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0")
+    for (counter, code) in rfc4226.enumerated() {
+      let result = try place.openCore().nextHOTPCode(of: id)
+      #expect(result.code == code)
+      #expect(result.factor == .counter(UInt64(counter)))
+    }
+    #expect(try place.openCore().describeOTP(named: "n").state.counter == 10)
+    #expect(try place.openCore().verify().problems == [])
+  }
+
+  @Test("a TOTP credential gives value, validity and remaining seconds (A15), and stores nothing")
+  func totp() throws {
+    let place = TemporaryVault()
+    let core = try place.makeCore()
+    let id = try add(core, "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&digits=8")
+    let before = try core.status().sequence
+    let at59 = try core.timedCode(of: id, at: 59)
+    #expect(at59.code == "94287082")
+    #expect(at59.factor == .time(validFrom: 30, validTo: 60, remaining: 1, isSteam: false))
+    #expect(try core.timedCode(of: id, at: 60).code != at59.code)
+    #expect(try core.status().sequence == before)
+  }
+
+  @Test("the counter is on disk before the code: after each code another process goes on after it")
+  func commitFirst() throws {
+    let place = TemporaryVault()
+    let core = try place.makeCore()
+    let id = try add(core, "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0")
+    let other = try place.openCore()
+    for index in 0..<10 {
+      #expect(try (index % 2 == 0 ? core : other).nextHOTPCode(of: id).code == rfc4226[index])
+    }
+  }
+
+  @Test("the last counter is used once, then no more")
+  func lastCounter() throws {
+    let core = try TemporaryVault().makeCore()
+    let id = try add(
+      core, "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=18446744073709551615")
+    #expect(try core.nextHOTPCode(of: id).factor == .counter(.max))
+    expect(.expired) { () throws(VaultError) in _ = try core.nextHOTPCode(of: id) }
+  }
+
+  @Test("a verifier accepts a code once, also in another process, and never prints one")
+  func verifier() throws {
+    let place = TemporaryVault(environment: .testing(clock: FixedClock()))
+    let core = try place.makeCore()
+    let id = try add(
+      core, "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0", role: .verifier)
+    #expect(try core.verifyOTP(of: id, code: "359152").counter == 2)
+    let other = try place.openCore()
+    for code in ["359152", "359152", "287082"] {
+      expect(.authenticationFailed) { () throws(VaultError) in _ = try other.verifyOTP(of: id, code: code) }
+    }
+    for text in ["35915", " 359152", "359 152", "٣٥٩١٥٢", ""] {
+      expect(.malformed) { () throws(VaultError) in _ = try core.verifyOTP(of: id, code: text) }
+    }
+    expect(.policy) { () throws(VaultError) in _ = try core.nextHOTPCode(of: id) }
+  }
+
+  @Test("wrong codes are counted across openings and cost a growing delay")
+  func throttle() throws {
+    let clock = FixedClock()
+    let place = TemporaryVault(environment: .testing(clock: clock))
+    let id = try add(
+      place.makeCore(), "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0", role: .verifier)
+    for failures: Int64 in 1...4 {
+      let core = try place.openCore()
+      expect(.authenticationFailed) { () throws(VaultError) in _ = try core.verifyOTP(of: id, code: "000000")
+      }
+      clock.advance(milliseconds: failures * 5000 - 1000)
+      expect(.lockedOut) { () throws(VaultError) in _ = try core.verifyOTP(of: id, code: "755224") }
+      clock.advance(milliseconds: 1000)
+    }
+    #expect(try place.openCore().verifyOTP(of: id, code: "755224").counter == 0)
+  }
+
+  @Test("two codes in a row resynchronise a verifier far behind; one does not")
+  func resync() throws {
+    let core = try TemporaryVault(environment: .testing(clock: FixedClock())).makeCore()
+    let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter="
+    let verifier = try add(core, uri + "0", role: .verifier)
+    let far = try HOTPGenerator(key: SecretBytes(testing: "12345678901234567890"))
+    let accepted = try core.resynchronizeOTP(of: verifier, far.code(at: 500), far.code(at: 501))
+    #expect(accepted.counter == 501)
+    #expect(try core.verifyOTP(of: verifier, code: far.code(at: 502)).counter == 502)
+  }
+
+  @Test("a copied vault gives no HOTP code before its counter is set")
+  func copied() throws {
+    let place = TemporaryVault()
+    let id = try add(place.makeCore(), "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0")
+    _ = try place.openCore().nextHOTPCode(of: id)
+    let copy = place.path + ".copy"
+    try run("cp", place.path, copy)
+    try run("mv", copy, place.path)
+    try run("rm", "-f", place.path + "-wal", place.path + "-shm")
+    let core = try place.openCore()
+    expect(.outOfStep) { () throws(VaultError) in _ = try core.nextHOTPCode(of: id) }
+    expect(.policy) { () throws(VaultError) in try core.setCounter(of: id, to: 0) }
+    try core.setCounter(of: id, to: 7)
+    #expect(try core.nextHOTPCode(of: id).code == rfc4226[7])
+  }
+
+  @Test("an exported URI gives the same codes in another vault")
+  func export() throws {
+    let core = try TemporaryVault().makeCore()
+    let id = try add(
+      core,
+      "otpauth://totp/Example:ann?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&algorithm=SHA256&digits=7&period=60"
+    )
+    let text = try core.exportOTP(of: id)
+    let uri = try OTPAuthURI(parsing: text)
+    let again = try core.addOTP(uri, named: "again").item.id
+    #expect(try core.timedCode(of: id, at: 1234).code == core.timedCode(of: again, at: 1234).code)
+  }
+
+  private func add(_ core: VaultCore, _ text: String, role: OTPRole = .prover) throws -> ItemID {
+    let uri = try OTPAuthURI(parsing: SecretBytes(testing: text))
+    return try core.addOTP(uri, named: "n", role: role).item.id
+  }
+
+  private func expect(_ code: VaultError.Code, _ body: () throws(VaultError) -> Void) {
+    do throws(VaultError) {
+      try body()
+      Issue.record("expected \(code.rawValue)")
+    } catch { #expect(error.code == code) }
+  }
+}
