@@ -32,6 +32,7 @@ let package = Package(
   targets: [
     // C, each imported by exactly one Swift module (CLinux, our own, by those that need the kernel).
     .target(name: "CLinux", path: "Sources/CSystem/CLinux"),
+    .target(name: "COTPKernels", path: "Sources/CSystem/COTPKernels"),
     .systemLibrary(
       name: "COpenSSL", path: "Sources/CSystem/COpenSSL", pkgConfig: "libcrypto",
       providers: [.apt(["libssl-dev"])]),
@@ -47,7 +48,7 @@ let package = Package(
     // Ciphers, hashes and key derivation of OpenSSL and libargon2, and the two seals made of them.
     room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL", "CArgon2"]),
     // HOTP, TOTP, Steam, Base32, otpauth URIs, verification windows: pure values, no vault.
-    room("OneTimePassword", on: ["SecretMemory", "VaultCrypto"]),
+    room("OneTimePassword", on: ["SecretMemory", "VaultCrypto", "COTPKernels"]),
     // The SQLite file: connection, schema, records. Knows bytes, no keys.
     room("VaultStorage", on: ["CLinux", "CSQLite"]),
     // The vault: items, keys, access, sealing, protectors, audit.

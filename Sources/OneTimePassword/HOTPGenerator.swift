@@ -1,3 +1,4 @@
+import COTPKernels
 public import SecretMemory
 import VaultCrypto
 
@@ -10,6 +11,8 @@ public struct HOTPGenerator: ~Copyable, Sendable {
   /// What a code looks like.
   public let format: OTPFormat
   private let hmac: KeyedHMAC
+  private let midstates: SecretBytes
+  private let lanes: OTPLanes
 
   /// A generator of decimal codes.
   ///
@@ -30,10 +33,23 @@ public struct HOTPGenerator: ~Copyable, Sendable {
   public init(
     key: borrowing SecretBytes, algorithm: OTPAlgorithm, format: OTPFormat
   ) throws(OTPError) {
+    try self.init(key: key, algorithm: algorithm, format: format, lanes: .best(for: algorithm))
+  }
+
+  /// A generator that goes one way through windows, for tests of each.
+  package init(
+    key: borrowing SecretBytes, algorithm: OTPAlgorithm, format: OTPFormat, lanes: OTPLanes
+  ) throws(OTPError) {
     guard key.byteCount > 0 else { throw .emptyKey }
+    precondition(lanes.isSupported(for: algorithm), "HOTPGenerator: this processor has no such lanes")
+    let hmac = KeyedHMAC(key: key, algorithm: algorithm.hash)
+    var midstates = SecretBytes(zeroes: algorithm.midstateByteCount)
+    unsafe midstates.modify { unsafe hmac.copyMidstates(to: $0) }
     self.algorithm = algorithm
     self.format = format
-    self.hmac = KeyedHMAC(key: key, algorithm: algorithm.hash)
+    self.hmac = hmac
+    self.midstates = midstates
+    self.lanes = lanes
   }
 
   /// The code for a counter as a number below ``OTPFormat/modulus``.
@@ -58,15 +74,15 @@ public struct HOTPGenerator: ~Copyable, Sendable {
   /// The smallest counter of `window` whose code is `code`; `nil` for none and for a code of another format.
   ///
   /// Every candidate is computed and compared, wherever the match is.
+  /// - Precondition: `window` has fewer than 2^63 counters.
   public func firstMatch(of code: OTPCode, in window: ClosedRange<UInt64>) -> UInt64? {
     guard code.format == format else { return nil }
-    var match = FirstMatch()
-    var counter = window.lowerBound
-    while true {
-      match.note(counter, isMatch: value(at: counter) ^ code.value == 0)
-      if counter == window.upperBound { return match.counter }
-      counter += 1
+    let count = Int(window.upperBound - window.lowerBound) + 1
+    let index = unsafe withMidstates { midstates in
+      unsafe otp_find(
+        lanes.kernel, algorithm.kernel, midstates, window.lowerBound, count, format.modulus, code.value)
     }
+    return index < count ? window.lowerBound + UInt64(index) : nil
   }
 
   /// The smallest counter of `window` whose code is `code`; `nil` for an empty window.
@@ -77,36 +93,41 @@ public struct HOTPGenerator: ~Copyable, Sendable {
   /// The smallest counter of `window` whose code is `first` while the one of the next counter is `second`.
   ///
   /// Every candidate is computed and compared. A counter without a successor matches nothing.
+  /// - Precondition: `window` has fewer than 2^63 counters.
   public func firstMatch(
     of first: OTPCode, then second: OTPCode, in window: ClosedRange<UInt64>
   ) -> UInt64? {
     guard first.format == format, second.format == format, window.lowerBound < .max else { return nil }
-    var match = FirstMatch()
-    let last = min(window.upperBound, .max - 1)
-    var current = value(at: window.lowerBound)
-    for counter in window.lowerBound...last {
-      let next = value(at: counter + 1)
-      match.note(counter, isMatch: (current ^ first.value) | (next ^ second.value) == 0)
-      current = next
+    let count = Int(min(window.upperBound, .max - 1) - window.lowerBound) + 1
+    let index = unsafe withMidstates { midstates in
+      unsafe otp_find_pair(
+        lanes.kernel, algorithm.kernel, midstates, window.lowerBound, count, format.modulus, first.value,
+        second.value)
     }
-    return match.counter
-  }
-}
-
-/// The first match of a run of candidates, kept without a branch on what matched.
-struct FirstMatch {
-  private var found: UInt64 = 0
-  private var result: UInt64 = 0
-
-  /// Notes one candidate.
-  mutating func note(_ counter: UInt64, isMatch: Bool) {
-    let mask = (0 &- UInt64(isMatch ? 1 : 0)) & ~found
-    result |= counter & mask
-    found |= mask
+    return index < count ? window.lowerBound + UInt64(index) : nil
   }
 
-  /// The counter of the first match, if there was one.
-  var counter: UInt64? { found == 0 ? nil : result }
+  /// The 31 bits of `count` counters from `first` on, as the lanes compute them.
+  package func truncatedValues(from first: UInt64, count: Int) -> [UInt32] {
+    unsafe [UInt32](unsafeUninitializedCapacity: count) { values, initializedCount in
+      unsafe withMidstates { midstates in
+        unsafe otp_window(
+          lanes.kernel, algorithm.kernel, midstates, first, count, values.baseAddress)
+      }
+      initializedCount = count
+    }
+  }
+
+  private func withMidstates<R>(_ body: (UnsafeRawPointer) -> R) -> R {
+    midstates.expose { span in
+      unsafe span.withUnsafeBytes { unsafe body($0.baseAddress!) }
+    }
+  }
+
+  /// Copies the midstate pair to other secret memory.
+  func copyMidstates(to words: UnsafeMutableRawBufferPointer) {
+    unsafe hmac.copyMidstates(to: words)
+  }
 }
 
 extension OTPAlgorithm {

@@ -14,12 +14,13 @@ enum Layers {
 
   static let rooms = [
     Room("CLinux"),
+    Room("COTPKernels"),
     Room("COpenSSL"),
     Room("CArgon2"),
     Room("CSQLite"),
     Room("SecretMemory", on: ["CLinux"]),
     Room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL", "CArgon2"]),
-    Room("OneTimePassword", on: ["SecretMemory", "VaultCrypto"]),
+    Room("OneTimePassword", on: ["SecretMemory", "VaultCrypto", "COTPKernels"]),
     Room("VaultStorage", on: ["CLinux", "CSQLite"]),
     Room("VaultKit", on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage"]),
     Room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux"]),

@@ -117,6 +117,9 @@ struct OTPCodeTests {
   @Test("a format asked for is the only one taken")
   func format() throws {
     #expect(throws: OTPError.invalidCode) { _ = try OTPCode("1234567", format: .sixDigits) }
+    #expect(throws: OTPError.invalidCode) { _ = try OTPCode("12345", format: .sixDigits) }
+    #expect(throws: OTPError.invalidCode) { _ = try OTPCode("", format: .sixDigits) }
+    #expect(throws: OTPError.invalidCode) { _ = try OTPCode("2222", format: .steam) }
     #expect(throws: OTPError.invalidCode) { _ = try OTPCode("123456", format: .steam) }
     #expect(try OTPCode("022222", format: .sixDigits).value == 22222)
   }

@@ -1,0 +1,47 @@
+import COTPKernels
+
+/// Ways to compute the codes of many counters side by side. All give the same values; the processor decides which
+/// there are, and a test can force each.
+package enum OTPLanes: String, CaseIterable, Sendable {
+  /// 128-bit vectors of the compiler, on any processor.
+  case portable
+  /// The SHA extensions of x86-64, four streams; SHA-1 and SHA-256.
+  case shani
+  /// 256-bit vectors.
+  case avx2
+  /// 512-bit vectors.
+  case avx512
+
+  /// Whether this processor can go this way with this algorithm.
+  package func isSupported(for algorithm: OTPAlgorithm) -> Bool {
+    otp_lanes_supported(kernel, algorithm.kernel) != 0
+  }
+
+  /// The fastest way on this processor.
+  package static func best(for algorithm: OTPAlgorithm) -> OTPLanes {
+    // Fastest first, as measured: four streams of the SHA extensions beat eight lanes of AVX2.
+    [.avx512, .shani, .avx2].first { $0.isSupported(for: algorithm) } ?? .portable
+  }
+
+  var kernel: otp_lanes {
+    switch self {
+    case .portable: otp_portable
+    case .shani: otp_shani
+    case .avx2: otp_avx2
+    case .avx512: otp_avx512
+    }
+  }
+}
+
+extension OTPAlgorithm {
+  var kernel: otp_hash {
+    switch self {
+    case .sha1: otp_sha1
+    case .sha256: otp_sha256
+    case .sha512: otp_sha512
+    }
+  }
+
+  /// The bytes of one midstate pair.
+  var midstateByteCount: Int { otp_midstates_size(kernel) }
+}
