@@ -1,4 +1,4 @@
 import VaultCommands
 
 if CommandLine.arguments.dropFirst().first == "generate-man" { writeManualPages() }
-VaultControl.main(in: .real)
+VaultControl.main(in: .testing)

@@ -6,11 +6,11 @@ import VaultCommands
 struct CompletionTests {
   /// What is typed, and words that must and must not be offered.
   private static let cases: [(line: String, offered: [String], missing: [String])] = [
-    ("vaultctl ver", ["version"], ["item"]),
+    ("vaultctl ver", ["verify", "version"], ["item"]),
     ("vaultctl completion ", ["bash", "zsh", "fish"], []),
     ("vaultctl path --pro", ["--prompt"], ["--vault"]),
     ("vaultctl path --prompt ", ["auto", "terminal", "none"], ["pinentry"]),
-    ("vaultctl --vault x ver", ["version"], []),
+    ("vaultctl --vault x ver", ["verify", "version"], []),
     ("vaultctl ro", [], ["rotate"]),
   ]
 

@@ -30,7 +30,8 @@ struct HelpTests {
     #expect(Set(committed) == Set(ManPage.all.map(\.name)))
     for page in ManPage.all {
       let text = try String(contentsOf: folder.appendingPathComponent(page.name), encoding: .utf8)
-      #expect(text == page.text, "\(page.name) differs: run scripts/generate-man")
+      let isSame = text == page.text
+      #expect(isSame, "\(page.name) differs: run scripts/generate-man")
     }
   }
 

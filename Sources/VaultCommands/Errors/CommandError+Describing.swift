@@ -1,8 +1,14 @@
+import AuthenticatorKit
+import OneTimePassword
+import VaultKit
+
 extension CommandError {
   /// What any error of a command means to its caller.
   init(describing error: any Error) {
     switch error {
     case let error as CommandError: self = error
+    case let error as VaultError: self.init(error)
+    case let error as OTPError: self.init(VaultError(otp: error))
     default: self = CommandError(.io, "an error that vaultctl does not know", code: "unknown")
     }
   }

@@ -34,7 +34,7 @@ struct JSONTextDecoder {
   }
 
   private mutating func escaped() throws(CommandError) -> UInt8 {
-    switch try bytes.next() {
+    switch try take() {
     case UInt8(ascii: "\""): return UInt8(ascii: "\"")
     case UInt8(ascii: "\\"): return UInt8(ascii: "\\")
     case UInt8(ascii: "/"): return UInt8(ascii: "/")
@@ -51,7 +51,7 @@ struct JSONTextDecoder {
   private mutating func unicode() throws(CommandError) -> UInt8 {
     var value = try fourDigits()
     if (0xD800...0xDBFF).contains(value) {
-      guard try bytes.next() == UInt8(ascii: "\\"), try bytes.next() == UInt8(ascii: "u") else {
+      guard try take() == UInt8(ascii: "\\"), try take() == UInt8(ascii: "u") else {
         throw JSONReader.malformed("half of a surrogate pair")
       }
       let low = try fourDigits()
@@ -66,10 +66,16 @@ struct JSONTextDecoder {
     return takePending()
   }
 
+  /// The next byte inside an escape; a newline is left, because it ends the line.
+  private func take() throws(CommandError) -> UInt8? {
+    guard let byte = try bytes.peek(), byte >= 0x20 else { return nil }
+    return try bytes.next()
+  }
+
   private func fourDigits() throws(CommandError) -> UInt32 {
     var value: UInt32 = 0
     for _ in 0..<4 {
-      guard let byte = try bytes.next(), let digit = hexadecimalValue(byte) else {
+      guard let byte = try take(), let digit = hexadecimalValue(byte) else {
         throw JSONReader.malformed("an escape needs four hexadecimal digits")
       }
       value = value << 4 | UInt32(digit)

@@ -34,6 +34,12 @@ package struct Secrets {
     return try SecretFile.credential(folder + "/vaultctl.passcode", named: channel.title)
   }
 
+  /// Whether ``secret(_:isNew:)`` would ask a person.
+  func willAsk(_ channel: SecretChannel) -> Bool {
+    !invocation.has(channel.descriptorOption) && !invocation.has(channel.fileOption)
+      && (channel != .passcode || world.environment["CREDENTIALS_DIRECTORY"] == nil)
+  }
+
   /// Data from standard input, byte for byte; on a terminal it is asked for without echo.
   package func data(_ what: String, limit: Int = SecretReading.longestSecret) throws(CommandError)
     -> SecretBytes

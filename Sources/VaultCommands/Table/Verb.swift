@@ -68,7 +68,8 @@ extension Verb {
   }
 
   var allChannels: [SecretChannel] {
-    session == .unlocked && !channels.contains(.passcode) ? [.passcode] + channels : channels
+    let unlocking: [SecretChannel] = session == .unlocked ? [.passcode, .recovery] : []
+    return unlocking + channels.filter { !unlocking.contains($0) }
   }
 
   package var exitCodes: [ExitCode] {

@@ -40,7 +40,7 @@ extension VerbTable {
           + "Two items with the same service and account are refused as duplicates.",
         "after-first-unlock items open with the device key alone, also while the vault is locked.",
       ],
-      example: "vaultctl item add mail --account me@example.org --generate 24")
+      example: "vaultctl item add mail --account me@example.org --generate 24", run: runItemAdd)
   }
 
   private static var itemGet: Verb {
@@ -59,13 +59,13 @@ extension VerbTable {
         "On a terminal a newline follows the secret, anywhere else nothing does. With --json the secret is "
           + "secretBase64, and also secret where it is UTF-8 text."
       ],
-      example: "vaultctl item get mail")
+      example: "vaultctl item get mail", run: runItemGet)
   }
 
   private static var itemShow: Verb {
     Verb(
       words: ["item", "show"], summary: "Show everything about an item but its secret.", arguments: [.name()],
-      target: .full, example: "vaultctl item show mail")
+      target: .full, example: "vaultctl item show mail", run: runItemShow)
   }
 
   private static var itemList: Verb {
@@ -78,7 +78,7 @@ extension VerbTable {
           "Only items of this kind."),
         Option("format", .choice(["table", "name", "id"]), "", "What a line shows.", defaultValue: "table"),
       ],
-      example: "vaultctl item list --kind password --json")
+      example: "vaultctl item list --kind password --json", run: runItemList)
   }
 
   private static var itemUpdate: Verb {
@@ -91,7 +91,7 @@ extension VerbTable {
           "Make the secret: so many characters, or words. Nothing is read then.")
       ],
       standardInput: .data("secret"), session: .unlocked, audited: .always, ownExits: [.refused],
-      example: "vaultctl item update mail --generate 32:all")
+      example: "vaultctl item update mail --generate 32:all", run: runItemUpdate)
   }
 
   private static var itemEdit: Verb {
@@ -103,20 +103,21 @@ extension VerbTable {
         .flag("no-expiry", "Let it live for ever."),
       ],
       audited: .always, ownExits: [.alreadyExists, .refused],
-      example: "vaultctl item edit mail --label 'Mail of the family'")
+      example: "vaultctl item edit mail --label 'Mail of the family'", run: runItemEdit)
   }
 
   private static var itemRename: Verb {
     Verb(
       words: ["item", "rename"], summary: "Give an item another name.",
       arguments: [.name(), Argument(name: "NEW", summary: "The new name.", kind: .name)], target: .full,
-      audited: .always, ownExits: [.alreadyExists], example: "vaultctl item rename mail post")
+      audited: .always, ownExits: [.alreadyExists], example: "vaultctl item rename mail post",
+      run: runItemRename)
   }
 
   private static var itemRemove: Verb {
     Verb(
       words: ["item", "rm"], summary: "Delete an item of any kind. It is not asked about.",
       arguments: [.name()],
-      target: .full, audited: .always, example: "vaultctl item rm mail")
+      target: .full, audited: .always, example: "vaultctl item rm mail", run: runItemRemove)
   }
 }

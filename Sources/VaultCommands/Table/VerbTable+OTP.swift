@@ -16,6 +16,11 @@ extension VerbTable {
           "role", .choice(["prover", "verifier"]), "", "A prover makes codes, a verifier checks them.",
           defaultValue: "prover"),
         Option(
+          "accessible", .choice(["when-unlocked", "after-first-unlock", "when-passcode-set"]), "",
+          "When codes can be made or checked.", defaultValue: "when-unlocked"),
+        .flag("this-device-only", "Never put it into a backup."),
+        Option("audit", .choice(["changes", "all"]), "", "What of it is audited.", defaultValue: "changes"),
+        Option(
           "pin-mode", .choice(["none", "checked", "camouflaged"]), "", "The PIN in front of the secret.",
           defaultValue: "none"
         ).later(choices: ["checked", "camouflaged"]),
@@ -27,8 +32,8 @@ extension VerbTable {
       ownExits: [.alreadyExists, .refused],
       notes: ["The URI never stands on the command line, where every program could read it."],
       example:
-        "printf %s 'otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0' | vaultctl otp add rfc"
-    )
+        "printf %s 'otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0' | vaultctl otp add rfc",
+      run: runOTPAdd)
   }
 
   private static var otpCode: Verb {
@@ -48,33 +53,36 @@ extension VerbTable {
       ],
       session: .unlocked, audited: .always, ownExits: [.expired, .refused, .outOfStep],
       notes: ["A TOTP code changes nothing and is audited only for items made with --audit all."],
-      example: "vaultctl otp code rfc --json")
+      example: "vaultctl otp code rfc --json", run: runOTPCode)
   }
 
   private static var otpVerify: Verb {
     Verb(
       words: ["otp", "verify"], summary: "Check a code by a verifier's credential. A code is accepted once.",
       arguments: [.name()], target: .full,
-      ownOptions: [Option("at", .instant, "T", "The moment to check for. TOTP only.")],
       standardInput: .line("code"), session: .unlocked, audited: .always,
       ownExits: [.expired, .refused, .outOfStep],
-      example: "printf 755224 | vaultctl otp verify door")
+      example: "printf 755224 | vaultctl otp verify door", run: runOTPVerify)
   }
 
   private static var otpResync: Verb {
     Verb(
       words: ["otp", "resync"],
-      summary:
-        "Find the counter again: a verifier from two consecutive codes, a prover from one of its server.",
-      arguments: [.name()], target: .full, standardInput: .line("codes, each on a line of its own"),
-      session: .unlocked, audited: .always, ownExits: [.refused],
-      example: "printf '287082\\n359152\\n' | vaultctl otp resync door")
+      summary: "Let a verifier find the counter or clock of the other side again, by two codes in a row.",
+      arguments: [.name()], target: .full, standardInput: .line("two codes, each on a line of its own"),
+      session: .unlocked, audited: .always, ownExits: [.expired, .refused, .outOfStep],
+      notes: ["A prover is put right by 'otp counter NAME --set N', with N from its server."],
+      example: "printf '287082\\n359152\\n' | vaultctl otp resync door", run: runOTPResync)
   }
 
   private static var otpConfirm: Verb {
     Verb(
       words: ["otp", "confirm"], summary: "Say that the server took the last code.", arguments: [.name()],
-      target: .full, audited: .always, ownExits: [.refused], example: "vaultctl otp confirm rfc")
+      target: .full, audited: .always, ownExits: [.refused],
+      notes: [
+        "It ends a change of a camouflaged PIN; a credential without such a PIN has nothing to confirm (9)."
+      ],
+      example: "vaultctl otp confirm rfc", run: runOTPConfirm)
   }
 
   private static var otpSync: Verb {
@@ -91,18 +99,24 @@ extension VerbTable {
         Option("set", .number(0...UInt64.max), "N", "The counter of the next code."),
         .flag("force", "Also to a counter that was used before: codes will repeat."),
       ],
-      audited: .always, ownExits: [.refused], example: "vaultctl otp counter rfc --set 100")
+      audited: .always, ownExits: [.refused], example: "vaultctl otp counter rfc --set 100",
+      run: runOTPCounter)
   }
 
   private static var otpList: Verb {
-    Verb(words: ["otp", "list"], summary: "List the credentials.", example: "vaultctl otp list --json")
+    Verb(
+      words: ["otp", "list"], summary: "List the credentials.",
+      ownOptions: [
+        Option("format", .choice(["table", "name", "id"]), "", "What a line shows.", defaultValue: "table")
+      ],
+      example: "vaultctl otp list --json", run: runOTPList)
   }
 
   private static var otpShow: Verb {
     Verb(
       words: ["otp", "show"], summary: "Show everything about a credential but its secret.",
       arguments: [.name()],
-      target: .full, example: "vaultctl otp show rfc")
+      target: .full, example: "vaultctl otp show rfc", run: runOTPShow)
   }
 
   private static var otpExport: Verb {
@@ -110,7 +124,7 @@ extension VerbTable {
       words: ["otp", "export"], summary: "Print the otpauth:// URI of a credential: its secret in clear.",
       arguments: [.name()], target: .full, session: .unlocked, audited: .always,
       ownExits: [.expired, .refused],
-      example: "vaultctl otp export rfc")
+      example: "vaultctl otp export rfc", run: runOTPExport)
   }
 
   private static var otpQR: Verb {
@@ -129,7 +143,7 @@ extension VerbTable {
   private static var otpRemove: Verb {
     Verb(
       words: ["otp", "rm"], summary: "Delete a credential. It is not asked about.", arguments: [.name()],
-      target: .full, audited: .always, example: "vaultctl otp rm rfc")
+      target: .full, audited: .always, example: "vaultctl otp rm rfc", run: runOTPRemove)
   }
 
   private static var otpActivate: [Verb] {

@@ -17,27 +17,31 @@ extension VerbTable {
         "The device key is never in the folder of the vault. Whoever loses it, and has neither a recovery code nor "
           + "a backup, loses everything in the vault: copy it to a safe place."
       ],
-      example: "vaultctl init --no-passcode --recovery-code", allowedInBatch: false)
+      example: "vaultctl init --no-passcode --recovery-code", allowedInBatch: false, run: runInit)
   }
 
   static var status: Verb {
     Verb(
       words: ["status"], summary: "Show where the vault is, what guards it and how much is in it.",
-      example: "vaultctl status --json")
+      example: "vaultctl status --json", run: runStatus)
   }
 
   static var doctor: Verb {
     Verb(
       words: ["doctor"], summary: "Look for what weakens the vault or this machine, and say what to do.",
       notes: ["Warnings do not change the exit code; a vault that cannot be opened does."],
-      example: "vaultctl doctor")
+      example: "vaultctl doctor", run: runDoctor)
   }
 
   static var verify: Verb {
     Verb(
       words: ["verify"],
       summary: "Open every part of the vault, compare the sums, and report what is damaged.",
-      audited: .never, example: "vaultctl verify --json")
+      channels: [.passcode],
+      notes: [
+        "Without the passcode, where one is set, the secrets that it guards are not opened; nobody is asked."
+      ],
+      example: "vaultctl verify --json", run: runVerify)
   }
 
   static var version: Verb {
@@ -56,20 +60,21 @@ extension VerbTable {
     [
       Verb(
         words: ["passcode", "set"], summary: "Set a passcode where there is none.", channels: [.newPasscode],
-        audited: .always, ownExits: [.alreadyExists, .refused],
+        audited: .always, ownExits: [.alreadyExists],
         example: "printf %s 'correct horse' | vaultctl passcode set --new-passcode-fd 0",
-        allowedInBatch: false),
+        allowedInBatch: false, run: runPasscodeSet),
       Verb(
         words: ["passcode", "change"], summary: "Exchange the passcode for a new one; no item is rewritten.",
         channels: [.newPasscode], session: .unlocked, audited: .always, ownExits: [.refused],
         example: "vaultctl passcode change --passcode-fd 3 --new-passcode-fd 4 3<old 4<new",
-        allowedInBatch: false),
+        allowedInBatch: false, run: runPasscodeChange),
       Verb(
         words: ["passcode", "remove"],
         summary: "Remove the passcode. Items stored with --accessible when-passcode-set are destroyed.",
         session: .unlocked, audited: .always, ownExits: [.refused],
         notes: ["The items that are destroyed are listed in the result."],
-        example: "vaultctl passcode remove --passcode-fd 3 3<old", allowedInBatch: false),
+        example: "vaultctl passcode remove --passcode-fd 3 3<old", allowedInBatch: false,
+        run: runPasscodeRemove),
     ]
   }
 
@@ -87,7 +92,7 @@ extension VerbTable {
         "Entries are shown without the passcode; only --verify needs it. "
           + "With --follow and --json each entry is one object on a line of its own."
       ],
-      example: "vaultctl audit --since 2024-01-01T00:00:00Z")
+      example: "vaultctl audit --since 2024-01-01T00:00:00Z", run: runAudit)
   }
 
   static var batch: Verb {
@@ -103,7 +108,7 @@ extension VerbTable {
           + "The batch ends at the first failure, or with --keep-going at the end, with the exit code of the first failure."
       ],
       example: "printf '%s\\n' '{\"args\":[\"item\",\"list\"]}' '{\"args\":[\"status\"]}' | vaultctl batch",
-      allowedInBatch: false)
+      allowedInBatch: false, run: runBatch)
   }
 
   static var completion: Verb {

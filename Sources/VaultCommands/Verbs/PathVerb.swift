@@ -1,5 +1,12 @@
-/// `vaultctl path`.
+import VaultKit
+
+/// `vaultctl path`: the vault's path alone on standard output, so that a script can use it.
 func runPath(_ command: Command) throws -> Outcome {
-  let path = try command.vaultPath
-  return Outcome(json: .object([("path", .string(path))]), lines: [path])
+  let path = try command.places.vault
+  var fields: [(String, JSON)] = [("path", .string(path))]
+  if let outline = try? VaultCore.outline(at: path), let key = command.places.keyPath(of: outline) {
+    fields.append(("deviceKey", .string(key)))
+    command.messages.note("its device key is \(key)")
+  }
+  return Outcome(json: .object(fields), lines: [path])
 }

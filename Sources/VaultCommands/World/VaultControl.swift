@@ -42,6 +42,7 @@ package enum VaultControl {
     case .run(let invocation):
       let command = Command(
         invocation: invocation, world: world, messages: messages,
+        vault: OpenVault(invocation: invocation, world: world),
         emit: { outcome throws(CommandError) in try printer.print(outcome) })
       guard let verb = invocation.verb.run else {
         throw CommandError.unsupported("'vaultctl \(invocation.verb.name)'")
@@ -89,8 +90,7 @@ struct Printer {
 
   func print(_ outcome: Outcome) throws(CommandError) {
     if isJSON {
-      try JSONWriter(output: output).write(outcome.json)
-      try output.write("\n")
+      if let json = outcome.json { try printLine(json) }
     } else {
       for piece in outcome.pieces { try print(piece) }
     }
@@ -102,6 +102,12 @@ struct Printer {
     case .text(let text): try output.write(text)
     case .secret(let box): try box.expose { bytes throws(CommandError) in try output.writeSecret(bytes) }
     case .newlineOnTerminal: if output.isTerminal { try output.write("\n") }
+    case .json(let json): try printLine(json)
     }
+  }
+
+  private func printLine(_ json: JSON) throws(CommandError) {
+    try JSONWriter(output: output).write(json)
+    try output.write("\n")
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+package import VaultKit
 
 /// Everything a command takes from outside, so that a test can hand it another one.
 package struct World: Sendable {
@@ -6,6 +7,15 @@ package struct World: Sendable {
   package var standardInput: Int32 = 0
   package var standardOutput: Int32 = 1
   package var standardError: Int32 = 2
+  /// Clocks, randomness and derivation costs of the vault itself.
+  package var vault = VaultEnvironment.system
+  /// What generated secrets are made of.
+  package var random = RandomBytes.kernel
+  /// Waits so many seconds.
+  package var wait: @Sendable (UInt32) -> Void = { seconds in
+    var rest = seconds
+    while rest > 0 { rest = sleep(rest) }
+  }
   /// The terminal that prompts open by its name.
   package var terminalPath = "/dev/tty"
   /// What a batch hands to one of its commands in place of standard input.

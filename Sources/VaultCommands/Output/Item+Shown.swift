@@ -1,0 +1,114 @@
+import VaultKit
+
+extension ItemKind {
+  /// The word of `--kind` and of listings.
+  var word: String { Self.words.first { $0.kind == self }?.word ?? "kind-\(rawValue)" }
+
+  init?(word: String) {
+    guard let kind = Self.words.first(where: { $0.word == word })?.kind else { return nil }
+    self = kind
+  }
+
+  private static let words: [(word: String, kind: ItemKind)] = [
+    ("password", .genericPassword), ("internet-password", .internetPassword), ("key", .key),
+    ("certificate", .certificate), ("otp", .otp), ("pin", .pin), ("biokey", .biokey), ("token", .cardToken),
+    ("consent", .consent), ("client-registration", .clientRegistration),
+  ]
+}
+
+extension Accessibility {
+  /// The word of `--accessible`.
+  var word: String {
+    switch self {
+    case .whenUnlocked: "when-unlocked"
+    case .afterFirstUnlock: "after-first-unlock"
+    case .whenPasscodeSet: "when-passcode-set"
+    }
+  }
+
+  init?(word: String) {
+    guard let match = Self.allCases.first(where: { $0.word == word }) else { return nil }
+    self = match
+  }
+}
+
+extension Item {
+  /// Everything but the secret.
+  var json: JSON { .object(fields.map { ($0.key, $0.json) }) }
+
+  /// Two columns for people.
+  func lines(adding facts: [(String, String)] = []) -> [String] {
+    columns((fields.map { ($0.key, $0.text) } + facts).map { [$0.0, $0.1] })
+  }
+
+  private struct Field {
+    let key: String
+    let json: JSON
+    let text: String
+
+    init(_ key: String, _ text: String) { (self.key, json, self.text) = (key, .string(text), text) }
+    init(_ key: String, _ number: Int64) { (self.key, json, text) = (key, .integer(number), String(number)) }
+    init(_ key: String, _ flag: Bool) { (self.key, json, text) = (key, .boolean(flag), flag ? "yes" : "no") }
+    init(_ key: String, _ instant: Instant) {
+      (self.key, json, text) = (key, .integer(instant.seconds), Instants.text(seconds: instant.seconds))
+    }
+  }
+
+  private var fields: [Field] {
+    var fields: [Field] = [Field("id", id.hexadecimal), Field("kind", kind.word)]
+    if let name { fields.insert(Field("name", name), at: 0) }
+    let texts: [(String, Attribute<String>)] = [
+      ("service", .service), ("account", .account), ("label", .label), ("comment", .comment),
+      ("issuer", .issuer),
+    ]
+    fields += texts.compactMap { key, attribute in attributes[attribute].map { Field(key, $0) } }
+    if kind == .otp { fields += credentialFields }
+    fields += [
+      Field("accessible", access.accessibility.word), Field("thisDeviceOnly", access.thisDeviceOnly),
+      Field("audit", audit == .all ? "all" : "changes"), Field("hasSecret", hasSecret),
+      Field("created", created), Field("modified", modified),
+    ]
+    if let expires { fields.append(Field("expires", expires)) }
+    return fields
+  }
+
+  private var credentialFields: [Field] {
+    let types: [Int64: String] = [1: "hotp", 2: "totp", 3: "steam"]
+    let algorithms: [Int64: String] = [1: "SHA1", 2: "SHA256", 3: "SHA512"]
+    var fields: [Field] = []
+    if let type = attributes[.otpType].flatMap({ types[$0] }) { fields.append(Field("type", type)) }
+    if let role = attributes[.otpRole] { fields.append(Field("role", role == 2 ? "verifier" : "prover")) }
+    if let name = attributes[.otpAlgorithm].flatMap({ algorithms[$0] }) {
+      fields.append(Field("algorithm", name))
+    }
+    if let digits = attributes[.otpDigits] { fields.append(Field("digits", digits)) }
+    if attributes[.otpType] != 1, let period = attributes[.otpPeriod] {
+      fields.append(Field("period", period))
+    }
+    if attributes[.otpRole] == 2, let window = attributes[.otpWindow] {
+      fields.append(Field("window", window))
+    }
+    return fields
+  }
+}
+
+/// Lines of columns, each as wide as its widest cell; control characters removed.
+func columns(_ rows: [[String]]) -> [String] {
+  let rows = rows.map { $0.map(printable) }
+  var widths: [Int] = []
+  for row in rows {
+    for (index, cell) in row.enumerated() {
+      if index == widths.count { widths.append(0) }
+      widths[index] = max(widths[index], cell.count)
+    }
+  }
+  return rows.map { row in
+    var line = ""
+    for (index, cell) in row.enumerated() {
+      line +=
+        index == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[index] - cell.count + 2)
+    }
+    while line.last == " " { line.removeLast() }
+    return line
+  }
+}

@@ -1,0 +1,123 @@
+import Glibc
+import VaultKit
+
+/// `vaultctl audit`.
+func runAudit(_ command: Command) throws -> Outcome {
+  let core = try command.vault.opened()
+  if command.invocation.has("verify") { return try verifyChain(command, core) }
+  let filter = try AuditFilter(command, core)
+  if command.invocation.has("follow") { try follow(command, core, filter) }
+  let shown = try show(core, core.auditEntries(), filter)
+  return Outcome(json: .object([("items", .array(shown.map(\.json)))]), lines: columns(shown.map(\.row)))
+}
+
+/// Which entries are shown.
+private struct AuditFilter {
+  let since: Int64?
+  let item: ItemID?
+  /// Deleted items are found by the name that their last entry keeps.
+  let name: String?
+
+  init(_ command: Command, _ core: VaultCore) throws {
+    since = command.invocation.instant("since")
+    name = command.invocation.text("item")
+    guard let name else {
+      item = nil
+      return
+    }
+    item = try core.read { try $0.items(matching: Query(name: name)).first?.id }
+    let isKnown = try item != nil || core.auditEntries().contains { $0.item != nil && $0.detail == name }
+    guard isKnown else { throw CommandError(.notFound, "there is and was no item with that name") }
+  }
+
+  func shows(_ entry: AuditEntry, _ deleted: Set<ItemID>) -> Bool {
+    if let since, entry.time.seconds < since { return false }
+    guard name != nil else { return true }
+    guard let id = entry.item else { return false }
+    return id == item || deleted.contains(id)
+  }
+}
+
+/// An entry with the name of its item.
+private struct ShownEntry {
+  let entry: AuditEntry
+  let name: String?
+
+  var json: JSON {
+    var fields: [(String, JSON)] = [
+      ("sequence", .unsigned(entry.sequence)), ("time", .integer(entry.time.seconds)),
+      ("operation", .string(entry.operation.name)), ("result", .integer(Int64(entry.result))),
+    ]
+    if let item = entry.item { fields.append(("item", .string(item.hexadecimal))) }
+    if let name { fields.append(("name", .string(name))) }
+    if let kind = entry.itemKind { fields.append(("kind", .string(kind.word))) }
+    if let detail = entry.detail { fields.append(("detail", .string(detail))) }
+    fields += [
+      ("bootMilliseconds", .unsigned(entry.bootMilliseconds)), ("user", .integer(Int64(entry.user))),
+      ("process", .integer(Int64(entry.process))), ("executable", .string(entry.executable)),
+    ]
+    return .object(fields)
+  }
+
+  var row: [String] {
+    let result = entry.result == 0 ? "ok" : "failed (\(entry.result))"
+    let subject = name ?? entry.item?.hexadecimal ?? ""
+    let detail = entry.detail.flatMap { $0 == subject ? nil : $0 } ?? ""
+    return [
+      String(entry.sequence), Instants.text(seconds: entry.time.seconds), entry.operation.name, result,
+      subject, detail,
+    ]
+  }
+}
+
+private func show(_ core: VaultCore, _ entries: [AuditEntry], _ filter: AuditFilter) throws -> [ShownEntry] {
+  let deleted = Set(entries.filter { filter.name != nil && $0.detail == filter.name }.compactMap(\.item))
+  let shown = entries.filter { filter.shows($0, deleted) }
+  var names: [ItemID: String] = [:]
+  for entry in entries {
+    if let id = entry.item, let detail = entry.detail, isRemoval(entry) { names[id] = detail }
+  }
+  try core.read { transaction in
+    for id in Set(shown.compactMap(\.item)) where names[id] == nil {
+      names[id] = try transaction.items(matching: Query(id: id)).first?.name
+    }
+  }
+  return shown.map { entry in ShownEntry(entry: entry, name: entry.item.flatMap { names[$0] }) }
+}
+
+/// The entries whose detail is the name of an item that is gone.
+private func isRemoval(_ entry: AuditEntry) -> Bool {
+  entry.operation == .itemDeleted || entry.operation == .expiredPurged
+}
+
+/// Prints what is there and then what comes, until Ctrl-C.
+private func follow(_ command: Command, _ core: VaultCore, _ filter: AuditFilter) throws -> Never {
+  var next: UInt64 = 0
+  while true {
+    let entries = try core.auditEntries(from: next)
+    for entry in try show(core, entries, filter) {
+      try command.emit(Outcome(json: entry.json, lines: columns([entry.row])))
+    }
+    if let last = entries.last { next = last.sequence + 1 }
+    usleep(300_000)
+  }
+}
+
+private func verifyChain(_ command: Command, _ core: VaultCore) throws -> Outcome {
+  try command.vault.unlock(core)
+  let progress = command.progress("verifying")
+  defer { progress.finish() }
+  let report = try core.verify { progress.update(done: $0.done, of: $0.total) }
+  let problems = report.problems.filter { $0.hasPrefix("audit") }
+  let json = JSON.object([
+    ("sound", .boolean(problems.isEmpty)), ("auditEntries", .unsigned(report.auditEntries)),
+    ("auditChainChecked", .boolean(report.isAuditChainChecked)),
+    ("problems", .array(problems.map { .string($0) })),
+  ])
+  let verdict =
+    problems.isEmpty ? ["\(report.auditEntries) entries, the chain is whole"] : problems.map(printable)
+  let failure =
+    problems.isEmpty
+    ? nil : CommandError(.damaged, "the audit was altered", hint: "see 'vaultctl verify' for the rest")
+  return Outcome(json: json, lines: verdict, failure: failure)
+}

@@ -1,0 +1,62 @@
+import SecretMemory
+import VaultKit
+
+/// `vaultctl init`: the only command that makes a vault or a device key.
+func runInit(_ command: Command) throws -> Outcome {
+  let path = try command.places.vault
+  let passcode = try newPasscode(command)
+  let created = try VaultCore.create(
+    at: path, protector: command.places.newProtector(), passcode: passcode.map { try Passcode($0.copy()) },
+    recovery: command.invocation.has("recovery-code"), environment: command.world.vault)
+  var code: SecretBox?
+  switch created.recoveryCode {
+  case .some(let made): code = SecretBox(made.text)
+  case .none: break
+  }
+  warn(command, hasRecoveryCode: code != nil)
+  return outcome(path, command.places.keyPath(of: try VaultCore.outline(at: path)), passcode != nil, code)
+}
+
+/// The passcode to set, or nil for `--no-passcode`.
+private func newPasscode(_ command: Command) throws -> SecretBox? {
+  guard command.invocation.has("no-passcode") else {
+    do throws(CommandError) {
+      return SecretBox(try command.secrets.secret(.passcode, isNew: true))
+    } catch {
+      guard error.exit == .interactionNotAllowed else { throw error }
+      throw CommandError(
+        error.exit, error.message, hint: "give --passcode-fd N or --passcode-file PATH, or --no-passcode",
+        code: error.code)
+    }
+  }
+  for option in ["passcode-fd", "passcode-file"] where command.invocation.has(option) {
+    throw CommandError.usage("--no-passcode and --\(option) contradict each other")
+  }
+  return nil
+}
+
+private func warn(_ command: Command, hasRecoveryCode: Bool) {
+  if hasRecoveryCode {
+    command.messages.note("write the recovery code down now, it is never shown again")
+  } else {
+    command.messages.note(
+      "without a recovery code the loss of the device key is the loss of everything: keep a copy of it elsewhere"
+    )
+  }
+}
+
+private func outcome(_ path: String, _ keyPath: String?, _ hasPasscode: Bool, _ code: SecretBox?) -> Outcome {
+  var fields: [(String, JSON)] = [("path", .string(path))]
+  var pieces: [Outcome.Piece] = [.text("vault          \(printable(path))\n")]
+  if let keyPath {
+    fields.append(("deviceKey", .string(keyPath)))
+    pieces.append(.text("device key     \(printable(keyPath))\n"))
+  }
+  fields.append(("passcode", .boolean(hasPasscode)))
+  pieces.append(.text("passcode       \(hasPasscode ? "yes" : "no")\n"))
+  if let code {
+    fields.append(("recoveryCode", .secretText(code)))
+    pieces += [.text("recovery code  "), .secret(code), .text("\n")]
+  }
+  return Outcome(json: .object(fields), pieces: pieces)
+}

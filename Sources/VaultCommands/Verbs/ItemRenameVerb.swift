@@ -1,0 +1,16 @@
+import VaultKit
+
+/// `vaultctl item rename NAME NEW`.
+///
+/// An account that was only the old name by default becomes the new name, or the old one could not be used again.
+func runItemRename(_ command: Command) throws -> Outcome {
+  guard let new = command.invocation.argument("NEW") else { throw CommandError.usage("NEW is missing") }
+  let item = try command.vault.write { transaction in
+    let item = try command.target(in: &transaction)
+    var changes = ItemChanges()
+    changes.attributes[.name] = new
+    if let old = item.name, item.attributes[.account] == old { changes.attributes[.account] = new }
+    return try transaction.update(item.id, changes)
+  }
+  return Outcome(json: item.json)
+}

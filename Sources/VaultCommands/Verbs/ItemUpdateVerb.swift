@@ -1,0 +1,14 @@
+import VaultKit
+
+/// `vaultctl item update NAME`.
+func runItemUpdate(_ command: Command) throws -> Outcome {
+  let item = try command.vault.opened().read { try command.target(in: &$0) }
+  guard item.kind == .genericPassword || item.kind == .internetPassword else {
+    throw CommandError(
+      .refused, "the secret of an item of kind \(item.kind.word) is not exchanged here",
+      hint: "delete the item and add it anew")
+  }
+  let secret = try command.newSecret()
+  let updated = try command.vault.write { try $0.update(item.id, ItemChanges(), secret: secret.copy()) }
+  return Outcome(json: updated.json)
+}

@@ -1,0 +1,11 @@
+import AuthenticatorKit
+import VaultKit
+
+/// `vaultctl otp export NAME`: the secret in clear, audited.
+func runOTPExport(_ command: Command) throws -> Outcome {
+  let item = try command.credential()
+  let uri = SecretBox(try command.vault.unlocking { try $0.exportOTP(of: item.id) })
+  return Outcome(
+    json: .object([("name", .string(item.name ?? "")), ("uri", .secretText(uri))]),
+    pieces: [.secret(uri), .newlineOnTerminal])
+}

@@ -1,0 +1,60 @@
+import VaultKit
+
+/// `vaultctl status`: opens the vault and says what it is; needs no passcode.
+func runStatus(_ command: Command) throws -> Outcome {
+  let path = try command.places.vault
+  let core = try command.vault.opened()
+  let outline = try VaultCore.outline(at: path)
+  let counts = try countKinds(core, command)
+  var rows: [(key: String, json: JSON, text: String)] = [
+    ("path", .string(path), path), ("id", .string(outline.vault.hexadecimal), outline.vault.hexadecimal),
+    ("format", .integer(Int64(Version.format)), String(Version.format)),
+    ("created", .integer(outline.created.seconds), Instants.text(seconds: outline.created.seconds)),
+    ("protector", .string(outline.protector.word), outline.protector.word),
+  ]
+  if let key = command.places.keyPath(of: outline) { rows.append(("deviceKey", .string(key), key)) }
+  rows += [
+    flag("passcode", outline.hasPasscode), flag("recoveryCode", outline.hasRecoveryCode),
+    flag("readOnly", core.isReadOnly), flag("locked", !core.isUnlocked),
+    ("items", .integer(Int64(counts.total)), String(counts.total)),
+  ]
+  let kinds = counts.byKind.sorted { $0.key < $1.key }
+  let byKind = JSON.object(kinds.map { ($0.key, .integer(Int64($0.value))) })
+  let width = rows.map(\.key.count).max() ?? 0
+  var lines = rows.map {
+    $0.key + String(repeating: " ", count: width - $0.key.count + 2) + printable($0.text)
+  }
+  lines += kinds.map { String(repeating: " ", count: width + 2) + "\($0.value) \($0.key)" }
+  return Outcome(json: .object(rows.map { ($0.key, $0.json) } + [("kinds", byKind)]), lines: lines)
+}
+
+private func flag(_ key: String, _ value: Bool) -> (key: String, json: JSON, text: String) {
+  (key, .boolean(value), value ? "yes" : "no")
+}
+
+private func countKinds(_ core: VaultCore, _ command: Command) throws -> (total: Int, byKind: [String: Int]) {
+  let progress = command.progress("counting")
+  defer { progress.finish() }
+  return try core.read { transaction in
+    var total = 0
+    var byKind: [String: Int] = [:]
+    try transaction.forEachItem { item throws(VaultError) in
+      total += 1
+      byKind[item.kind.word, default: 0] += 1
+      if total % 1024 == 0 { progress.update(done: total, of: 0) }
+      return true
+    }
+    return (total, byKind)
+  }
+}
+
+extension ProtectorKind {
+  /// The word of `--protector`.
+  var word: String {
+    switch self {
+    case .file: "file"
+    case .secretService: "secret-service"
+    case .tpm: "tpm"
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import VaultKit
+
+extension Command {
+  /// The item that NAME, `--service` with `--account`, or `--id` means.
+  ///
+  /// - Throws: exit 1 when there is none, 2 when there are several.
+  func target<Mode>(in transaction: inout Transaction<Mode>, kind: ItemKind? = nil) throws -> Item {
+    if let text = invocation.text("id"), let id = ItemID(hexadecimal: text) {
+      return try checked(transaction.item(id), kind)
+    }
+    if let name = invocation.argument("NAME") { return try checked(transaction.item(named: name), kind) }
+    return try byAccount(in: &transaction, kind)
+  }
+
+  private func byAccount<Mode>(in transaction: inout Transaction<Mode>, _ kind: ItemKind?) throws -> Item {
+    var attributes = Attributes()
+    attributes[.account] = invocation.text("account")
+    let service = invocation.text("service") ?? ""
+    let found = try transaction.items(matching: Query(kind, where: attributes)).filter {
+      ($0.attributes[.service] ?? "") == service
+    }
+    guard let item = found.first else {
+      throw CommandError(
+        .notFound, "there is no item of that service and account",
+        hint: "'vaultctl item list' shows what there is")
+    }
+    guard found.count == 1 else {
+      throw CommandError.usage("several items have that service and account", hint: "give NAME or --id ID")
+    }
+    return item
+  }
+
+  private func checked(_ item: Item, _ kind: ItemKind?) throws -> Item {
+    guard let kind, item.kind != kind else { return item }
+    throw CommandError(
+      .notFound, "the item of that name is no \(kind.word)", hint: "'vaultctl item show' tells what it is")
+  }
+}

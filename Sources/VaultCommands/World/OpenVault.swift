@@ -1,0 +1,66 @@
+import VaultKit
+
+/// The vault of one run: opened when it is first needed, unlocked when something needs that, at most once.
+final class OpenVault {
+  private let places: Places
+  private let secrets: Secrets
+  private let environment: VaultEnvironment
+  private var core: VaultCore?
+  /// Why unlocking failed: the commands of a batch do not try the same passcode again.
+  private var refusal: (any Error)?
+
+  init(invocation: Invocation, world: World) {
+    places = Places(invocation: invocation, environment: world.environment)
+    secrets = Secrets(invocation: invocation, world: world)
+    environment = world.vault
+  }
+
+  /// The vault, locked or not.
+  func opened() throws -> VaultCore {
+    if let core { return core }
+    let core = try VaultCore.open(
+      at: places.vault, protector: places.deviceKey.map { FileProtector(file: $0) }, environment: environment)
+    self.core = core
+    return core
+  }
+
+  /// Runs `body`; when the vault turns out to be locked, unlocks it and runs `body` once more.
+  ///
+  /// What fails for being locked has changed nothing, so `body` may be run twice.
+  func unlocking<R: ~Copyable>(_ body: (VaultCore) throws -> R) throws -> R {
+    let core = try opened()
+    do { return try body(core) } catch let error as VaultError where error.code == .locked {
+      try unlock(core)
+      return try body(core)
+    }
+  }
+
+  /// Unlocks the vault where it is locked.
+  func unlock(_ core: VaultCore) throws {
+    guard !core.isUnlocked else { return }
+    if let refusal { throw refusal }
+    do {
+      try endDelay(core)
+      try core.unlock(with: Passcode(secrets.secret(.passcode)))
+    } catch {
+      refusal = error
+      throw error
+    }
+  }
+
+  /// A recovery code that was given ends the delay after wrong passcodes.
+  func endDelay(_ core: VaultCore) throws {
+    guard let code = try secrets.given(.recovery) else { return }
+    try core.endDelay(with: RecoveryCode(text: code))
+  }
+
+  /// Unlocking and reading in one step.
+  func read<R>(_ body: (inout ReadTransaction) throws -> R) throws -> R {
+    try unlocking { try $0.read(body) }
+  }
+
+  /// Unlocking and writing in one step; durable when it returns.
+  func write<R>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
+    try unlocking { try $0.write(body) }
+  }
+}

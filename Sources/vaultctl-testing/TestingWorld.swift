@@ -1,0 +1,37 @@
+import Glibc
+import VaultCommands
+import VaultTestKit
+
+extension World {
+  /// The real world but for what a test must hold in its hand: a derivation that costs nothing, and
+  ///
+  /// - `VAULTCTL_TESTING_CLOCK`: the wall clock stands at this Unix second,
+  /// - `VAULTCTL_TESTING_BOOT`: and the boot clock at this second, 1,000 when not given,
+  /// - `VAULTCTL_TESTING_DERIVATIONS`: a file that gets one byte for each key derivation.
+  static var testing: World {
+    var world = World.real
+    let observer = derivationObserver
+    if let wall = number("VAULTCTL_TESTING_CLOCK") {
+      let boot = UInt64(number("VAULTCTL_TESTING_BOOT") ?? 1000)
+      let clock = FixedClock(milliseconds: wall * 1000, boot: boot * 1000)
+      world.vault = .testing(clock: clock, derivationObserver: observer)
+      world.wait = { clock.advance(milliseconds: Int64($0) * 1000) }
+    } else {
+      world.vault = .testing(derivationObserver: observer)
+    }
+    return world
+  }
+
+  private static func number(_ variable: String) -> Int64? {
+    Environment.process[variable].flatMap { Int64($0) }
+  }
+
+  private static var derivationObserver: (@Sendable () -> Void)? {
+    guard let path = Environment.process["VAULTCTL_TESTING_DERIVATIONS"] else { return nil }
+    return {
+      let file = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+      guard file >= 0, unsafe write(file, "d", 1) == 1 else { fatalError("cannot count a derivation") }
+      close(file)
+    }
+  }
+}

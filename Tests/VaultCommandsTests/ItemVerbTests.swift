@@ -1,0 +1,145 @@
+import Foundation
+import Testing
+
+@Suite("Items at the command line")
+struct ItemVerbTests {
+  private func newTool() throws -> Tool {
+    let tool = try Tool()
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    return tool
+  }
+
+  @Test(
+    "secrets come back byte for byte",
+    arguments: [
+      Array("secret".utf8), Array("line\n".utf8), [0], [0, 10, 13, 255, 0], Array("\n".utf8),
+      Array(repeating: 0xA5, count: 64 << 10), Array(repeating: 0x0A, count: 1 << 20),
+    ] as [[UInt8]])
+  func bytes(secret: [UInt8]) throws {
+    let tool = try newTool()
+    #expect(try tool("item", "add", "n", input: secret).exit == 0)
+    let got = try tool("item", "get", "n")
+    #expect(got.exit == 0 && got.output == secret && got.errors.isEmpty)
+    let json = try tool("item", "get", "n", "--json").json
+    #expect(Data(base64Encoded: try #require(json["secretBase64"] as? String)) == Data(secret))
+    #expect(
+      (json["secret"] as? String).map { Array($0.utf8) }
+        == String(validating: secret, as: UTF8.self).map { Array($0.utf8) })
+  }
+
+  @Test("an empty secret and one beyond a mebibyte are malformed, and nothing is stored")
+  func limits() throws {
+    let tool = try newTool()
+    #expect(try tool("item", "add", "n", input: []).exit == 12)
+    #expect(try tool("item", "add", "n", input: Array(repeating: 1, count: 1 << 20 + 1)).exit == 12)
+    #expect(try tool("item", "list").text.isEmpty)
+  }
+
+  @Test(
+    "names are 1 to 255 bytes of UTF-8 without control characters",
+    arguments: [
+      ("x", true), (String(repeating: "n", count: 255), true), ("Grüße 😀", true), ("with space", true),
+      ("", false), (String(repeating: "n", count: 256), false),
+      (String(repeating: "n", count: 64 << 10), false),
+      ("a\nb", false), ("a\u{1B}[2Jb", false), ("\u{85}", false), ("\u{7F}", false),
+    ])
+  func names(name: String, isAllowed: Bool) throws {
+    let tool = try newTool()
+    let run = try tool("item", "add", name, input: [1])
+    #expect(run.exit == (isAllowed ? 0 : 12), "\(run.errors)")
+    #expect(!run.errors.contains("\u{1B}"))
+    #expect(try tool("item", "list", "--format", "name").text == (isAllowed ? name + "\n" : ""))
+  }
+
+  @Test("one name, one service and account: what exists is refused with 8 and kept")
+  func duplicates() throws {
+    let tool = try newTool()
+    #expect(try tool("item", "add", "a", "--service", "s", "--account", "me", input: [1]).exit == 0)
+    #expect(try tool("item", "add", "a", input: [2]).exit == 8)
+    let same = try tool("item", "add", "b", "--service", "s", "--account", "me", "--json", input: [2])
+    #expect(same.exit == 8)
+    #expect(try same.error["code"] as? String == "duplicateItem")
+    #expect(try tool("item", "get", "a").output == [1])
+  }
+
+  @Test("an item is found by name, by id, by service and account; nothing else is echoed for it")
+  func targets() throws {
+    let tool = try newTool()
+    #expect(try tool("item", "add", "a", "--service", "s", "--account", "me", input: [7]).exit == 0)
+    #expect(try tool("item", "add", "plain", input: [8]).exit == 0)
+    let id = try #require(try tool("item", "show", "a", "--json").json["id"] as? String)
+    #expect(try tool("item", "get", "--id", id).output == [7])
+    #expect(try tool("item", "get", "--service", "s", "--account", "me").output == [7])
+    #expect(try tool("item", "get", "--account", "plain").output == [8])
+    #expect(try tool("item", "get", "--service", "s").exit == 2)
+    #expect(try tool("item", "get", "a", "--id", id).exit == 2)
+    #expect(try tool("item", "get", "--service", "x", "--account", "me").exit == 1)
+    #expect(try tool("item", "get", "--id", String(repeating: "0", count: 32)).exit == 1)
+    #expect(try tool("item", "get", "nobody").exit == 1)
+  }
+
+  @Test("update, edit and rename change what they name and nothing else")
+  func changes() throws {
+    let tool = try newTool()
+    #expect(try tool("item", "add", "a", "--label", "old", "--comment", "c", input: [1]).exit == 0)
+    #expect(try tool("item", "update", "a", input: [2, 3]).exit == 0)
+    #expect(try tool("item", "edit", "a", "--label", "new", "--comment", "").exit == 0)
+    #expect(try tool("item", "rename", "a", "b").exit == 0)
+    let shown = try tool("item", "show", "b", "--json").json
+    #expect(shown["label"] as? String == "new")
+    #expect(shown["comment"] == nil)
+    #expect(shown["account"] as? String == "b")
+    #expect(try tool("item", "get", "b").output == [2, 3])
+    #expect(try tool("item", "get", "a").exit == 1)
+    #expect(try tool("item", "add", "a", input: [4]).exit == 0, "the old name is free again")
+    #expect(try tool("item", "rename", "b", "a").exit == 8)
+    #expect(try tool("item", "edit", "b").exit == 2)
+    #expect(try tool("item", "rm", "b").exit == 0)
+    #expect(try tool("item", "rm", "b").exit == 1)
+  }
+
+  @Test("an expired item answers 7 for a day, then it is gone")
+  func expiry() throws {
+    let tool = try newTool()
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000000"
+    #expect(try tool("item", "add", "a", "--expires", "90s", input: [1]).exit == 0)
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000089"
+    #expect(try tool("item", "get", "a").exit == 0)
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000091"
+    #expect(try tool("item", "get", "a").exit == 7)
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700090000"
+    #expect(try tool("item", "get", "a").exit == 1)
+  }
+
+  @Test("generated secrets have the length and alphabet asked for, and no two are equal")
+  func generated() throws {
+    let tool = try newTool()
+    let shapes = [
+      ("24", "^[A-Za-z0-9]{24}$"), ("40:alnum", "^[A-Za-z0-9]{40}$"), ("64:hex", "^[0-9a-f]{64}$"),
+      ("300:all", "^[!-~]{300}$"), ("6:words", "^([a-z]{5}-){5}[a-z]{5}$"), ("1", "^[A-Za-z0-9]$"),
+    ]
+    for (index, (shape, pattern)) in shapes.enumerated() {
+      #expect(try tool("item", "add", "g\(index)", "--generate", shape).exit == 0)
+      let first = try tool("item", "get", "g\(index)").text
+      #expect(first.range(of: pattern, options: .regularExpression) != nil, "\(shape): \(first)")
+      guard shape != "1" else { continue }
+      #expect(try tool("item", "update", "g\(index)", "--generate", shape).exit == 0)
+      #expect(try tool("item", "get", "g\(index)").text != first)
+    }
+    #expect(try tool("item", "add", "x", "--generate", "24:emoji").exit == 2)
+  }
+
+  @Test("lists show what was asked for, and control characters of labels reach no terminal")
+  func lists() throws {
+    let tool = try newTool()
+    #expect(try tool("item", "list", "--json").text == "{\"items\":[]}\n")
+    for name in ["c", "a", "b"] {
+      #expect(try tool("item", "add", name, "--service", name == "b" ? "other" : "s", input: [1]).exit == 0)
+    }
+    #expect(try tool("item", "list", "--format", "name").text == "c\na\nb\n")
+    #expect(try tool("item", "list", "--service", "s", "--format", "name").text == "c\na\n")
+    #expect(try tool("item", "list", "--kind", "otp", "--format", "name").text.isEmpty)
+    #expect((try tool("item", "list", "--json").json["items"] as? [[String: Any]])?.count == 3)
+    #expect(try tool("item", "add", "d", "--label", "a\u{1B}[2Jb", input: [1]).exit == 12)
+  }
+}

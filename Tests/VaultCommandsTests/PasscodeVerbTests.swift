@@ -1,0 +1,153 @@
+import Foundation
+import Testing
+
+@Suite("Passcodes and secret channels at the command line")
+struct PasscodeVerbTests {
+  private func newTool(_ passcode: String = "correct horse") throws -> Tool {
+    let tool = try Tool()
+    #expect(try tool("init", "--passcode-fd", "3", secrets: [3: passcode]).exit == 0)
+    return tool
+  }
+
+  @Test(
+    "the passcode opens what it guards; without it and without a terminal the answer is 6 and names the option"
+  )
+  func unlock() throws {
+    let tool = try newTool()
+    #expect(
+      try tool("item", "add", "a", "--passcode-fd", "4", input: [9], secrets: [4: "correct horse\n"]).exit
+        == 0)
+    #expect(try tool("item", "get", "a", "--passcode-fd", "5", secrets: [5: "correct horse"]).output == [9])
+    let file = try tool.file("pass", "correct horse\n")
+    #expect(try tool("item", "get", "a", "--passcode-file", file).output == [9])
+    for words in [["item", "get", "a", "--no-input"], ["item", "get", "a", "--prompt", "none"]] {
+      let run = try tool.run(words)
+      #expect(run.exit == 6 && run.errors.contains("--passcode-fd") && run.output.isEmpty)
+    }
+    let wrong = try tool("item", "get", "a", "--passcode-fd", "3", secrets: [3: "wrong"])
+    #expect(wrong.exit == 3 && wrong.output.isEmpty)
+  }
+
+  @Test("what the device key alone opens is not asked for a passcode")
+  func afterFirstUnlock() throws {
+    let tool = try newTool()
+    #expect(
+      try tool("item", "add", "a", "--accessible", "after-first-unlock", "--no-input", input: [9]).exit == 0)
+    #expect(try tool("item", "get", "a", "--no-input").output == [9])
+    #expect(try tool("item", "list", "--no-input", "--format", "name").text == "a\n")
+    #expect(try tool("item", "rm", "a", "--no-input").exit == 0)
+  }
+
+  @Test("a systemd credential is used when no option is given")
+  func systemdCredential() throws {
+    let tool = try newTool()
+    let pass = try #require(tool.environment["HOME"]) + "/credentials"
+    try FileManager.default.createDirectory(atPath: pass, withIntermediateDirectories: false)
+    _ = try tool.file("credentials/vaultctl.passcode", "correct horse", mode: 0o400)
+    tool.environment["CREDENTIALS_DIRECTORY"] = pass
+    #expect(try tool("item", "add", "a", "--no-input", input: [9]).exit == 0)
+    #expect(try tool("item", "get", "a", "--passcode-fd", "3", secrets: [3: "wrong"]).exit == 3)
+    tool.environment["CREDENTIALS_DIRECTORY"] = "/nonexistent"
+    #expect(try tool("item", "get", "a", "--no-input").exit == 6)
+  }
+
+  @Test(
+    "a malformed passcode is 12 and costs no attempt",
+    arguments: [
+      "", "\n", "a\0b", String(repeating: "x", count: 1025), String(repeating: "x", count: 4000),
+    ])
+  func malformed(passcode: String) throws {
+    let tool = try newTool()
+    tool.environment["VAULTCTL_TESTING_DERIVATIONS"] = tool.home.path + "/derivations"
+    #expect(try tool("item", "add", "a", "--passcode-fd", "3", input: [1], secrets: [3: passcode]).exit == 12)
+    #expect(!FileManager.default.fileExists(atPath: tool.home.path + "/derivations"))
+  }
+
+  @Test("1,024 bytes are a passcode, and only one final newline is dropped")
+  func longest() throws {
+    for passcode in [String(repeating: "x", count: 1024), "a\n"] {
+      let tool = try newTool(passcode + "\n")
+      #expect(
+        try tool("item", "add", "a", "--passcode-fd", "3", input: [1], secrets: [3: passcode + "\n"]).exit
+          == 0)
+      #expect(try tool("item", "get", "a", "--passcode-fd", "3", secrets: [3: "a"]).exit == 3)
+    }
+  }
+
+  @Test("a passcode file of others, open to others, a link, a folder or nothing is refused")
+  func files() throws {
+    let tool = try newTool()
+    let good = try tool.file("good", "correct horse")
+    try FileManager.default.createSymbolicLink(atPath: tool.home.path + "/link", withDestinationPath: good)
+    let open = try tool.file("open", "correct horse", mode: 0o640)
+    for path in [
+      open, tool.home.path + "/link", tool.home.path, tool.home.path + "/none", "/dev/null", "/etc/hostname",
+    ] {
+      let run = try tool("item", "add", "a", "--passcode-file", path, input: [1])
+      #expect(run.exit == 13 && run.errors.contains("passcode"), "\(path): \(run.exit) \(run.errors)")
+    }
+    #expect(
+      try tool(
+        "item", "add", "a", "--passcode-file", try tool.file("ro", "correct horse", mode: 0o400), input: [1]
+      ).exit == 0)
+    #expect(try tool("item", "get", "a", "--passcode-fd", "77").exit == 2)
+  }
+
+  @Test("two channels for one secret, one descriptor for two, and standard input twice are wrong usage")
+  func conflicts() throws {
+    let tool = try newTool()
+    #expect(try tool("item", "get", "a", "--passcode-fd", "3", "--passcode-file", "x").exit == 2)
+    #expect(try tool("passcode", "change", "--passcode-fd", "3", "--new-passcode-fd", "3").exit == 2)
+    #expect(try tool("item", "add", "a", "--passcode-fd", "0", input: [1]).exit == 2)
+    #expect(try tool("init", "--no-passcode", "--passcode-fd", "3", secrets: [3: "x"]).exit == 2)
+    #expect(try tool("item", "get", "a", "--passcode-fd", "0", input: Array("correct horse".utf8)).exit == 1)
+  }
+
+  @Test("set, change and remove; items of when-passcode-set die with the passcode and are named")
+  func life() throws {
+    let tool = try Tool()
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    #expect(try tool("item", "add", "early", "--accessible", "when-passcode-set", input: [1]).exit == 9)
+    #expect(try tool("passcode", "remove", "--passcode-fd", "3", secrets: [3: "x"]).exit == 9)
+    #expect(try tool("passcode", "set", "--new-passcode-fd", "3", secrets: [3: "one"]).exit == 0)
+    #expect(try tool("passcode", "set", "--new-passcode-fd", "3", secrets: [3: "two"]).exit == 8)
+    #expect(try tool("item", "add", "stays", "--passcode-fd", "3", input: [1], secrets: [3: "one"]).exit == 0)
+    let words = ["item", "add", "dies", "--accessible", "when-passcode-set", "--passcode-fd", "3"]
+    #expect(try tool.run(words, input: [2], secrets: [3: "one"]).exit == 0)
+    let change = ["passcode", "change", "--passcode-fd", "3", "--new-passcode-fd", "4"]
+    #expect(try tool.run(change, secrets: [3: "wrong", 4: "two"]).exit == 3)
+    #expect(try tool.run(change, secrets: [3: "one", 4: "one"]).exit == 9)
+    #expect(try tool.run(change, secrets: [3: "one", 4: "two"]).exit == 0)
+    #expect(try tool("item", "get", "dies", "--passcode-fd", "3", secrets: [3: "one"]).exit == 3)
+    #expect(try tool("item", "get", "dies", "--passcode-fd", "3", secrets: [3: "two"]).output == [2])
+    let removed = try tool("passcode", "remove", "--passcode-fd", "3", "--json", secrets: [3: "two"])
+    #expect(removed.exit == 0)
+    let destroyed = try #require(try removed.json["destroyed"] as? [[String: Any]])
+    #expect(destroyed.compactMap { $0["name"] as? String } == ["dies"])
+    #expect(try tool("item", "get", "dies").exit == 1)
+    #expect(try tool("item", "get", "stays", "--no-input").output == [1])
+  }
+
+  @Test(
+    "the fifth wrong passcode begins a delay: exit 4 with its seconds, no derivation; the recovery code ends it"
+  )
+  func lockout() throws {
+    let tool = try Tool()
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000000"
+    let made = try tool("init", "--passcode-fd", "3", "--recovery-code", "--json", secrets: [3: "right"])
+    let code = try #require(try made.json["recoveryCode"] as? String)
+    #expect(try tool("item", "add", "a", "--passcode-fd", "3", input: [1], secrets: [3: "right"]).exit == 0)
+    for _ in 0..<5 {
+      #expect(try tool("item", "get", "a", "--passcode-fd", "3", secrets: [3: "wrong"]).exit == 3)
+    }
+    tool.environment["VAULTCTL_TESTING_DERIVATIONS"] = tool.home.path + "/derivations"
+    let blocked = try tool("item", "get", "a", "--passcode-fd", "3", "--json", secrets: [3: "right"])
+    #expect(blocked.exit == 4)
+    #expect(try blocked.error["retryAfter"] as? Int == 60)
+    #expect(!FileManager.default.fileExists(atPath: tool.home.path + "/derivations"))
+    let wrongCode = String(code.dropLast(4)) + "AAAA"
+    let words = ["item", "get", "a", "--passcode-fd", "3", "--recovery-fd", "4"]
+    #expect([3, 12].contains(try tool.run(words, secrets: [3: "right", 4: wrongCode]).exit))
+    #expect(try tool.run(words, secrets: [3: "right", 4: code.lowercased() + "\n"]).output == [1])
+  }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Testing
+
+@Suite("The vault at the command line")
+struct VaultVerbTests {
+  @Test("nothing but init makes a vault: every other verb answers 14, names init and leaves no file")
+  func missing() throws {
+    let tool = try Tool()
+    let lines = [
+      ["status"], ["doctor"], ["verify"], ["item", "list"], ["item", "add", "x", "--generate", "8"],
+      ["item", "get", "x"], ["passcode", "set", "--new-passcode-fd", "3"], ["audit"], ["otp", "list"],
+      ["otp", "code", "x"],
+    ]
+    for line in lines {
+      let run = try tool.run(line, secrets: [3: "p"])
+      #expect(run.exit == 14 && run.errors.contains("vaultctl init"), "\(line): \(run.exit) \(run.errors)")
+    }
+    #expect(try FileManager.default.subpathsOfDirectory(atPath: tool.home.path).isEmpty)
+    #expect(try tool("path").exit == 0)
+  }
+
+  @Test("init never touches what is there, and keeps the key apart from the vault")
+  func initialize() throws {
+    let tool = try Tool()
+    let made = try tool("init", "--no-passcode", "--recovery-code", "--json")
+    #expect(made.exit == 0)
+    let vault = try #require(try made.json["path"] as? String)
+    let key = try #require(try made.json["deviceKey"] as? String)
+    #expect(
+      URL(fileURLWithPath: vault).deletingLastPathComponent()
+        != URL(fileURLWithPath: key).deletingLastPathComponent())
+    #expect((try made.json["recoveryCode"] as? String)?.count == 39)
+    for path in [vault, key] {
+      let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+      #expect(mode == 0o600)
+    }
+    let before = try Data(contentsOf: URL(fileURLWithPath: vault))
+    let again = try tool("init", "--no-passcode")
+    #expect(again.exit == 8)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: vault)) == before)
+    #expect(try tool("path").text == vault + "\n")
+    #expect(try tool("path", "--json").json["deviceKey"] as? String == key)
+  }
+
+  @Test("a vault that is empty, truncated, altered or not a vault is damage, exit 10, and stays as it is")
+  func damage() throws {
+    let tool = try Tool()
+    #expect(try tool("init", "--no-passcode", "--vault", tool.home.path + "/v").exit == 0)
+    #expect(try tool("item", "add", "a", "--vault", tool.home.path + "/v", input: [1]).exit == 0)
+    let whole = try Data(contentsOf: tool.home.appendingPathComponent("v"))
+    var flipped = whole
+    flipped[whole.count / 2] ^= 1
+    let cases: [(String, Data)] = [
+      ("empty", Data()), ("truncated", whole.prefix(whole.count / 2)), ("text", Data("no vault".utf8)),
+      ("zeroes", Data(count: 8192)), ("header", Data("SQLite format 3\0".utf8) + Data(count: 4080)),
+    ]
+    for (name, content) in cases {
+      let path = tool.home.path + "/" + name
+      try content.write(to: URL(fileURLWithPath: path))
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+      let run = try tool("item", "get", "a", "--vault", path)
+      #expect(run.exit == 10, "\(name): \(run.exit) \(run.errors)")
+      #expect(run.errors.split(separator: "\n").count >= 2, "\(name): what to do next is missing")
+      #expect(run.output.isEmpty)
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content, "\(name) was changed")
+    }
+  }
+
+  @Test(
+    "a device key that is absent, another's, damaged or open to others is told apart from damage: exit 11")
+  func deviceKey() throws {
+    let tool = try Tool()
+    let key = tool.home.path + "/key"
+    tool.environment["VAULT_DEVICE_KEY"] = key
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    #expect(try tool("item", "add", "a", input: [1]).exit == 0)
+    let good = try Data(contentsOf: URL(fileURLWithPath: key))
+    var messages: Set<String> = []
+    func check(_ change: () throws -> Void) throws {
+      try change()
+      let run = try tool("item", "get", "a", "--json")
+      #expect(run.exit == 11 && run.output.isEmpty, "\(run.errors)")
+      messages.insert(try #require(try run.error["message"] as? String))
+    }
+    try check { try FileManager.default.removeItem(atPath: key) }
+    #expect(!FileManager.default.fileExists(atPath: key), "no new key is made")
+    try check { _ = try tool.file("key", String(repeating: "x", count: 32)) }
+    try check { _ = try tool.file("key", "short") }
+    try check {
+      try good.write(to: URL(fileURLWithPath: key))
+      try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
+    }
+    #expect(messages.count == 4, "\(messages)")
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
+    #expect(try tool("item", "get", "a").output == [1])
+  }
+
+  @Test("the shipped tool refuses a vault of the test tool, whose derivation is cheap")
+  func cheapVault() throws {
+    let tool = try Tool()
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    #expect(try tool("status", program: Tool.shippedPath).exit == 9)
+  }
+
+  @Test("status, doctor and verify say how it is, for people and as JSON")
+  func reports() throws {
+    let tool = try Tool()
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    #expect(try tool("item", "add", "a", input: [1]).exit == 0)
+    let status = try tool("status", "--json").json
+    #expect(status["items"] as? Int == 1)
+    #expect(status["passcode"] as? Bool == false)
+    #expect((status["kinds"] as? [String: Int]) == ["password": 1])
+    let verify = try tool("verify", "--json").json
+    #expect(verify["sound"] as? Bool == true)
+    #expect(verify["secrets"] as? Int == 1)
+    let doctor = try tool("doctor", "--json")
+    #expect(doctor.exit == 0)
+    let findings = try #require(try doctor.json["items"] as? [[String: Any]])
+    #expect(findings.contains { $0["check"] as? String == "passcode" && $0["state"] as? String == "warning" })
+    #expect(try tool("doctor").text.contains("vaultctl passcode set"))
+  }
+
+  @Test("doctor names what keeps the vault from opening and ends with that exit code")
+  func brokenDoctor() throws {
+    let tool = try Tool()
+    tool.environment["VAULT_DEVICE_KEY"] = tool.home.path + "/key"
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    try FileManager.default.removeItem(atPath: tool.home.path + "/key")
+    let run = try tool("doctor")
+    #expect(run.exit == 11 && run.text.contains("problem"))
+  }
+
+  @Test("the audit names what was done, by whom and to what, and can be narrowed")
+  func audit() throws {
+    let tool = try Tool()
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000000"
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    #expect(try tool("item", "add", "a", input: [1]).exit == 0)
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000100"
+    #expect(try tool("item", "add", "b", "--audit", "all", input: [1]).exit == 0)
+    #expect(try tool("item", "get", "a").exit == 0)
+    #expect(try tool("item", "get", "b").exit == 0)
+    #expect(try tool("item", "rm", "b").exit == 0)
+    func operations(_ words: String...) throws -> [String] {
+      let items = try #require(try tool.run(["audit", "--json"] + words).json["items"] as? [[String: Any]])
+      return items.compactMap { $0["operation"] as? String }
+    }
+    #expect(try operations() == ["vaultCreated", "itemAdded", "itemAdded", "itemRead", "itemDeleted"])
+    #expect(try operations("--since", "1700000100") == ["itemAdded", "itemRead", "itemDeleted"])
+    #expect(try operations("--since", "2023-11-14T22:15:00Z") == ["itemAdded", "itemRead", "itemDeleted"])
+    #expect(try operations("--item", "a") == ["itemAdded"])
+    #expect(try operations("--item", "b") == ["itemAdded", "itemRead", "itemDeleted"])
+    #expect(try tool("audit", "--item", "never").exit == 1)
+    #expect(try tool("audit", "--verify", "--json").json["auditChainChecked"] as? Bool == true)
+  }
+}
