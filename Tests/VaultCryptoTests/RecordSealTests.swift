@@ -165,6 +165,20 @@ struct RecordSealTests {
     #expect(nonces.count == 10_000)
   }
 
+  @Test("a key refuses the write after 2^31, and still opens")
+  func writeLimit() throws {
+    let record = try RecordSeal(
+      root: SecretBytes([7]), label: Label("vault/1/test"), nonceLabel: Label("vault/1/test-nonce"),
+      generation: 5, writes: 1 << 31 - 2)
+    let first = try record.seal([1], aad: aad, random: SystemRandom())
+    _ = try record.seal([2], aad: aad, random: SystemRandom())
+    expectError(.writeLimitReached) { () throws(CryptoError) in
+      try record.seal([3], aad: aad, random: SystemRandom())
+    }
+    #expect(record.writes == 1 << 31)
+    #expect(try record.open(first, aad: aad) == [1])
+  }
+
   @Test("many threads seal and open with one key at once without harm")
   func threads() async throws {
     let record = try make()

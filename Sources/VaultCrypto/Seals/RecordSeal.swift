@@ -23,16 +23,20 @@ package final class RecordSeal: Sendable {
   /// - Parameters:
   ///   - root: The root key of `generation`; HKDF makes the sealing key under `label`, the nonce key under
   ///     `nonceLabel`.
+  ///   - writes: How many seals this key has written before, in all processes together.
   /// - Throws: ``CryptoError/outOfMemory`` or the library's error.
   package init(
-    root: borrowing SecretBytes, label: Label, nonceLabel: Label, generation: UInt32
+    root: borrowing SecretBytes, label: Label, nonceLabel: Label, generation: UInt32, writes: UInt64 = 0
   ) throws(CryptoError) {
     precondition(label != nonceLabel, "RecordSeal: one label for two keys")
-    let ciphers = try Ciphers(key: HKDF.derive(from: root, label: label))
+    let ciphers = try Ciphers(key: HKDF.derive(from: root, label: label), writes: writes)
     self.generation = generation
     self.nonceKey = KeyedHMAC(key: HKDF.derive(from: root, label: nonceLabel))
     self.ciphers = Mutex(ciphers)
   }
+
+  /// How many seals this key has written, as far as this process knows.
+  package var writes: UInt64 { ciphers.withLock { $0.writes } }
 
   /// Seals `plaintext`, 0 bytes to 16 MiB, and appends the seal to `output`, without an allocation.
   ///
@@ -207,13 +211,14 @@ package final class RecordSeal: Sendable {
   private struct Ciphers: ~Copyable {
     let sealing: CipherContext
     let opening: CipherContext
-    var writes: UInt64 = 0
+    var writes: UInt64
 
-    init(key: borrowing SecretBytes) throws(CryptoError) {
+    init(key: borrowing SecretBytes, writes: UInt64) throws(CryptoError) {
       let sealing = try CipherContext(.seal, key: key)
       let opening = try CipherContext(.open, key: key)
       self.sealing = sealing
       self.opening = opening
+      self.writes = writes
     }
   }
 }
