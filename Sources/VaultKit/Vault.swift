@@ -7,7 +7,7 @@ public import SecretMemory
 /// derivations) never hold a thread of the shared pool. One call is one hop; for many operations use ``read(_:)`` and
 /// ``write(_:)``, which lend one transaction to a closure.
 public actor Vault {
-  private let core: VaultCore
+  package let core: VaultCore
   private let executor = VaultExecutor()
 
   /// The executor of this vault alone.

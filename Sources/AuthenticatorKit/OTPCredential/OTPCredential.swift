@@ -1,0 +1,94 @@
+public import OneTimePassword
+public import SecretMemory
+public import VaultKit
+
+/// A one-time-password credential in a vault: HOTP, TOTP or Steam, prover or verifier.
+///
+/// ```swift
+/// let credential = try await OTPCredential.enroll(uri, named: "example", in: vault)
+/// print(try await credential.nextCode().code)
+/// ```
+public struct OTPCredential: Sendable {
+  /// The item behind it.
+  public let id: ItemID
+  /// HOTP, TOTP or Steam.
+  public let kind: OTPDescription.Kind
+  private let vault: Vault
+
+  /// Adds a credential from an `otpauth:` URI.
+  ///
+  /// - Parameters:
+  ///   - uri: The text as services print it, at most 4,096 bytes.
+  ///   - role: A prover prints codes, a verifier judges them.
+  ///   - window: Counters, or steps to either side, that a verifier tries; `nil` for 10 and 1.
+  /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``.
+  public static func enroll(
+    _ uri: borrowing SecretBytes, role: OTPRole = .prover, window: UInt64? = nil,
+    access: AccessControl = AccessControl(), named name: String, in vault: Vault
+  ) async throws(VaultError) -> OTPCredential {
+    let text = uri.expose { SecretBytes(copying: $0) }
+    return try await vault.enroll(text, role, window, access, name)
+  }
+
+  /// The credential with this name.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound``.
+  public static func named(_ name: String, in vault: Vault) async throws(VaultError) -> OTPCredential {
+    OTPCredential(try await vault.describeOTP(name), vault)
+  }
+
+  init(_ description: OTPDescription, _ vault: Vault) {
+    id = description.item.id
+    kind = description.kind
+    self.vault = vault
+  }
+
+  /// The next code. A HOTP counter is on disk before this returns: gaps are possible, duplicates are not.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` for a verifier, ``VaultError/Code/outOfStep`` after a restore,
+  ///   ``VaultError/Code/locked``, ``VaultError/Code/expired`` at the end of the counter.
+  public func nextCode() async throws(VaultError) -> OTPResult { try await vault.nextCode(self) }
+
+  /// Judges a code, single use: what was accepted is on disk before this returns (RFC 6238 §5.2, RFC 4226 §7.2).
+  ///
+  /// - Parameter code: Canonical: exactly the digits of a code.
+  /// - Returns: The counter or time step it was made from.
+  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``, ``VaultError/Code/malformed``.
+  public func verify(_ code: String) async throws(VaultError) -> OTPAcceptance {
+    try await vault.verify(self, code)
+  }
+
+  /// Finds the counter or clock of the other side again by two codes in a row (RFC 4226 §7.4).
+  public func resynchronize(_ first: String, _ second: String) async throws(VaultError) -> OTPAcceptance {
+    try await vault.resynchronize(self, first, second)
+  }
+}
+
+extension Vault {
+  fileprivate func enroll(
+    _ text: consuming SecretBytes, _ role: OTPRole, _ window: UInt64?, _ access: AccessControl, _ name: String
+  ) throws(VaultError) -> OTPCredential {
+    let parsed = try otp { () throws(OTPError) in try OTPAuthURI(parsing: text) }
+    return OTPCredential(
+      try core.addOTP(parsed, named: name, role: role, window: window, access: access), self)
+  }
+
+  fileprivate func describeOTP(_ name: String) throws(VaultError) -> OTPDescription {
+    try core.describeOTP(named: name)
+  }
+
+  fileprivate func nextCode(_ credential: OTPCredential) throws(VaultError) -> OTPResult {
+    credential.kind == .hotp
+      ? try core.nextHOTPCode(of: credential.id) : try core.timedCode(of: credential.id)
+  }
+
+  fileprivate func verify(_ credential: OTPCredential, _ code: String) throws(VaultError) -> OTPAcceptance {
+    try core.verifyOTP(of: credential.id, code: code)
+  }
+
+  fileprivate func resynchronize(_ credential: OTPCredential, _ first: String, _ second: String)
+    throws(VaultError) -> OTPAcceptance
+  {
+    try core.resynchronizeOTP(of: credential.id, first, second)
+  }
+}
