@@ -85,6 +85,8 @@ let package = Package(
         "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit", "AuthenticatorKit", "SecretMemory",
       ]),
     tests(of: "LayeringTests", on: []),
+    // The README's session and its twenty lines of Swift, run as they stand there.
+    tests(of: "ReadmeTests", on: ["VaultKit", "AuthenticatorKit", "SecretMemory"]),
     tests(of: "TortureTests", on: ["VaultKit", "VaultTestKit", "SecretMemory"]),
   ]
 )

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+@Suite("The example in the README")
+struct ExampleTests {
+  @Test("is the file that is compiled here, letter by letter")
+  func sameText() throws {
+    let file = Readme.root.appendingPathComponent("Tests/ReadmeTests/Example.swift")
+    #expect(try Readme.blocks("swift") == [try String(contentsOf: file, encoding: .utf8)])
+  }
+
+  @Test("does what it says")
+  func runs() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("example-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    #expect(try await keepPassword(in: folder.path) == [13])
+  }
+
+  @Test("compiles for a stranger, who sees only what is public")
+  func publicOnly() throws {
+    let source = try #require(try Readme.blocks("swift").first)
+    let complaints = try Stranger.complaints(about: source)
+    #expect(complaints == "")
+  }
+
+  @Test("a stranger is refused what is not public")
+  func packageIsHidden() throws {
+    let complaints = try Stranger.complaints(
+      about: "import SecretMemory\n\nfunc example() { _ = SecretBytes(copying: [1, 2, 3] as [UInt8]) }\n")
+    #expect(complaints.contains("error:"))
+  }
+}
+
+/// A compiler that knows our modules as another package would.
+enum Stranger {
+  /// What the compiler says about `source`; empty when it is content.
+  static func complaints(about source: String) throws -> String {
+    let file = FileManager.default.temporaryDirectory
+      .appendingPathComponent("stranger-\(UUID().uuidString).swift")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try source.write(to: file, atomically: true, encoding: .utf8)
+
+    var arguments = ["swiftc", "-typecheck", "-swift-version", "6", "-I", "\(Products.folder.path)/Modules"]
+    for map in try moduleMaps() {
+      arguments += ["-Xcc", "-fmodule-map-file=\(map.path)"]
+    }
+
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = arguments + [file.path]
+    process.standardInput = FileHandle.nullDevice
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    let bytes = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    let text = String(decoding: bytes, as: UTF8.self)
+    return process.terminationStatus == 0 ? "" : "error: exit \(process.terminationStatus)\n\(text)"
+  }
+  /// The C modules under ours: those of system libraries lie in the sources, those of our own C in the products.
+  private static func moduleMaps() throws -> [URL] {
+    let libraries = Readme.root.appendingPathComponent("Sources/CSystem")
+    let places = [libraries, Products.folder]
+    return try places.flatMap { place in
+      try FileManager.default.contentsOfDirectory(at: place, includingPropertiesForKeys: nil)
+        .map { $0.appendingPathComponent("module.modulemap") }
+    }
+    .filter { FileManager.default.fileExists(atPath: $0.path) }
+  }
+}

@@ -1,0 +1,36 @@
+import Foundation
+
+/// The README of the source tree that these tests were compiled from.
+enum Readme {
+  static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  static func text() throws -> String {
+    try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+  }
+
+  /// The contents of the fenced blocks that are marked with `language`.
+  static func blocks(_ language: String) throws -> [String] {
+    var blocks: [String] = []
+    var current: [Substring]?
+    for line in try text().split(separator: "\n", omittingEmptySubsequences: false) {
+      if let lines = current {
+        if line == "```" {
+          blocks.append(lines.map { $0 + "\n" }.joined())
+          current = nil
+        } else {
+          current = lines + [line]
+        }
+      } else if line == "```\(language)" {
+        current = []
+      }
+    }
+    return blocks
+  }
+}
+
+/// Where the build puts the test program, and `vaultctl` and the modules beside it.
+enum Products {
+  static let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    .deletingLastPathComponent()
+}

@@ -1,0 +1,88 @@
+import Foundation
+
+/// A terminal session as a page shows it: `$ command` lines, each followed by what it prints.
+///
+/// `> ` continues a command. In the output `…` stands for any text within a line; ids, times and process
+/// numbers, which differ from run to run, match any other of their shape.
+struct Session {
+  struct Step {
+    var command: String
+    var output: [String]
+  }
+
+  let steps: [Step]
+
+  init(_ text: String) {
+    var steps: [Step] = []
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
+      if line.hasPrefix("$ ") {
+        steps.append(Step(command: String(line.dropFirst(2)), output: []))
+      } else if line.hasPrefix("> "), let last = steps.indices.last, steps[last].output.isEmpty {
+        steps[last].command += "\n" + line.dropFirst(2)
+      } else if let last = steps.indices.last {
+        steps[last].output.append(String(line))
+      }
+    }
+    self.steps = steps
+  }
+
+  /// Runs all commands in one shell in a new, empty home and returns what each printed, both streams together.
+  func replay(with tools: URL) throws -> [Step] {
+    let home = FileManager.default.temporaryDirectory.appendingPathComponent("session \(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(at: home) }
+
+    let mark = "-- end of \(UUID().uuidString) --"
+    let script = steps.map { "\($0.command)\nprintf '%s\\n' '\(mark)'\n" }.joined()
+    let printed = try shell(script, home: home, tools: tools).components(separatedBy: mark + "\n")
+    return zip(steps, printed).map { step, text in
+      Step(command: step.command, output: text.split(separator: "\n").map(String.init))
+    }
+  }
+
+  private func shell(_ script: String, home: URL, tools: URL) throws -> String {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/bash")
+    process.arguments = ["--noprofile", "--norc", "-c", script]
+    process.currentDirectoryURL = home
+    process.standardInput = FileHandle.nullDevice
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    process.environment = ["HOME": home.path, "PATH": "\(tools.path):\(path)", "LC_ALL": "C.UTF-8"]
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    let bytes = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Whether `line` is what the page says, up to what differs from run to run.
+  static func line(_ line: String, matches shown: String) -> Bool {
+    pattern(of: line) == pattern(of: shown) || elided(shown, matches: line)
+  }
+
+  /// `line` with each random part replaced by its kind.
+  private static func pattern(of line: String) -> String {
+    line
+      .replacing(/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})/, with: "<time>")
+      .replacing(/\b[0-9a-f]{32}\b/, with: "<id>")
+      .replacing(/\bpid \d+/, with: "pid <number>")
+      .replacing(/\s+/, with: " ")
+  }
+
+  /// Whether `line` is `shown` with some text in place of each `…`.
+  private static func elided(_ shown: String, matches line: String) -> Bool {
+    let parts = pattern(of: shown).components(separatedBy: "…")
+    guard parts.count > 1, let first = parts.first, let last = parts.last else { return false }
+    var rest = Substring(pattern(of: line))
+    guard rest.hasPrefix(first) else { return false }
+    rest = rest.dropFirst(first.count)
+    for part in parts.dropFirst().dropLast() where !part.isEmpty {
+      guard let range = rest.range(of: part) else { return false }
+      rest = rest[range.upperBound...]
+    }
+    return rest.hasSuffix(last)
+  }
+}
