@@ -16,9 +16,322 @@ struct StoreTests {
     }
     #expect(folder.listing.count == 1)
     #expect(folder.listing[0].contains(" 100600 "))
-    var store = try Store.open(at: folder("a.vault"), access: .readOnly)
+    var store = try Store.open(at: folder("a.vault"), access: .readWrite)
     #expect(try store.header().mac == SeededBytes.of(2, count: 32))
-    let isReadOnly = store.isReadOnly
-    #expect(isReadOnly)
+    #expect(try store.counts().summed == 13)
+    let identity = store.fileIdentity
+    #expect(folder.listing[0].hasSuffix(" \(identity)"))
+  }
+
+  @Test("header and head are replaced by what is set")
+  func headerAndHead() throws {
+    var store = try makeVault(at: folder("v"))
+    let header = HeaderRow(body: [1], mac: SeededBytes.of(9, count: 32))
+    try store.write { (store: inout Store) throws(StorageError) in
+      try store.setHeader(header)
+      try store.setHead([])
+    }
+    #expect(try store.header() == header)
+    #expect(try store.head() == [])
+  }
+
+  @Test("slots come by ascending id, are deleted and replaced, and an id is taken once")
+  func slots() throws {
+    var store = try makeVault(at: folder("v"))
+    var extreme = sampleSlot(.max)
+    extreme.openerID = []
+    extreme.kind = .max
+    extreme.subject = .max
+    try store.write { (store: inout Store) throws(StorageError) in
+      try store.insertSlot(extreme)
+      try store.insertSlot(sampleSlot(3))
+    }
+    #expect(try store.slots() == [sampleSlot(1), sampleSlot(2), sampleSlot(3), extreme])
+    try store.beginImmediate()
+    #expect(throws: StorageError.duplicate(.row)) { try store.insertSlot(sampleSlot(2)) }
+    #expect(try store.deleteSlot(id: 2))
+    #expect(try !store.deleteSlot(id: 2))
+    try store.commit()
+    #expect(try store.slots().map(\.id) == [1, 3, .max])
+    try store.write { (store: inout Store) throws(StorageError) in try store.replaceSlots([sampleSlot(9)]) }
+    #expect(try store.slots() == [sampleSlot(9)])
+  }
+
+  @Test("an item is found by row, id, name and primary key, is updated and deleted")
+  func items() throws {
+    var store = try makeVault(at: folder("v"))
+    var item = sampleItem(7)
+    item.kind = .max
+    item.version = UInt64(Int64.max)
+    item.expires = -1
+    item.name = nil
+    item.meta = []
+    try store.beginImmediate()
+    try store.insertItem(item)
+    try store.commit()
+    #expect(try store.item(row: 7) == item)
+    #expect(try store.item(id: item.id) == item)
+    #expect(try store.item(primaryKey: item.primaryKey) == item)
+    #expect(try store.item(name: id16(7, 3)) == nil)
+    #expect(try store.item(name: id16(2, 3))?.row == 2)
+
+    item.name = id16(70, 3)
+    item.id = id16(70, 1)
+    item.expires = nil
+    item.meta = SeededBytes.of(1, count: 100_000)
+    try store.beginImmediate()
+    #expect(try store.updateItem(item))
+    #expect(try !store.updateItem(sampleItem(99)))
+    try store.commit()
+    #expect(try store.item(name: id16(70, 3)) == item)
+    #expect(try store.item(id: id16(7, 1)) == nil)
+
+    try store.beginImmediate()
+    #expect(try store.deleteItem(row: 7))
+    #expect(try !store.deleteItem(row: 7))
+    try store.commit()
+    #expect(try store.item(row: 7) == nil)
+    #expect(try store.material(row: 2) != nil)
+  }
+
+  @Test("a taken value is named, on insert and on update, and the transaction goes on")
+  func duplicates() throws {
+    var store = try makeVault(at: folder("v"))
+    var same = sampleItem(9)
+    try store.beginImmediate()
+    same.id = id16(1, 1)
+    #expect(throws: StorageError.duplicate(.id)) { try store.insertItem(same) }
+    same = sampleItem(9)
+    same.primaryKey = id16(1, 2)
+    #expect(throws: StorageError.duplicate(.primaryKey)) { try store.insertItem(same) }
+    same = sampleItem(9)
+    same.name = id16(1, 3)
+    #expect(throws: StorageError.duplicate(.name)) { try store.insertItem(same) }
+    same = sampleItem(9)
+    same.row = 1
+    #expect(throws: StorageError.duplicate(.row)) { try store.insertItem(same) }
+
+    try store.insertItem(sampleItem(9))
+    same = sampleItem(9)
+    same.id = id16(2, 1)
+    #expect(throws: StorageError.duplicate(.id)) { try store.updateItem(same) }
+    same = sampleItem(9)
+    same.primaryKey = id16(2, 2)
+    #expect(throws: StorageError.duplicate(.primaryKey)) { try store.updateItem(same) }
+    same = sampleItem(9)
+    same.name = id16(2, 3)
+    #expect(throws: StorageError.duplicate(.name)) { try store.updateItem(same) }
+    try store.commit()
+    #expect(try store.item(row: 9) == sampleItem(9))
+    #expect(try store.counts().items == 4)
+  }
+
+  @Test("items without a name do not stand in each other's way")
+  func unnamed() throws {
+    var store = try makeVault(at: folder("v"), items: 0)
+    try store.beginImmediate()
+    for row in 1...3 {
+      var item = sampleItem(Int64(row))
+      item.name = nil
+      try store.insertItem(item)
+    }
+    try store.commit()
+    #expect(try store.counts().items == 3)
+  }
+
+  @Test("items are streamed from a row on, in batches, until told to stop; the lending scan says the same")
+  func streams() throws {
+    var store = try makeVault(at: folder("v"), items: 20)
+    var seen: [ItemRow] = []
+    try store.forEachItem(after: 5, limit: 4) { (item: ItemRow) throws(StorageError) in
+      seen.append(item)
+      return true
+    }
+    #expect(seen == (6...9).map { sampleItem($0) })
+    seen = []
+    try store.forEachItem { (item: ItemRow) throws(StorageError) in
+      seen.append(item)
+      return item.row < 3
+    }
+    #expect(seen.map(\.row) == [1, 2, 3])
+    var scanned: [Int64] = []
+    try store.scanItems(after: 17) { (fields: ItemFields, meta: RawSpan) throws(StorageError) in
+      let item = sampleItem(fields.row)
+      if fields.id == Bytes16(item.id), fields.primaryKey.bytes == item.primaryKey,
+        fields.name?.bytes == item.name, fields.class == item.class, meta.byteCount == item.meta.count
+      {
+        scanned.append(fields.row)
+      }
+      return true
+    }
+    #expect(scanned == [18, 19, 20])
+  }
+
+  @Test("what a stream's closure throws comes out, and the store goes on")
+  func streamThrows() throws {
+    struct Mine: StorageFailure, Equatable {
+      var storage: StorageError?
+      init(_ error: StorageError) { storage = error }
+      init() {}
+    }
+    var store = try makeVault(at: folder("v"))
+    #expect(throws: Mine()) {
+      try store.read { (store: inout Store) throws(Mine) in
+        try store.forEachItem { (_: ItemRow) throws(Mine) in throw Mine() }
+      }
+    }
+    #expect(throws: Mine(.duplicate(.row))) {
+      try store.write { (store: inout Store) throws(Mine) in
+        do throws(StorageError) { try store.insertSlot(sampleSlot(1)) } catch { throw Mine(error) }
+      }
+    }
+    #expect(try store.counts().items == 3)
+  }
+
+  @Test("expired items are those before the time, ascending; one without a time never is")
+  func expired() throws {
+    var store = try makeVault(at: folder("v"), items: 5)
+    try store.beginImmediate()
+    for (row, time) in [(4, 100), (2, 50), (5, 101)] {
+      var item = sampleItem(Int64(row))
+      item.expires = Int64(time)
+      try store.updateItem(item)
+    }
+    try store.commit()
+    #expect(try store.expired(before: 101) == [2, 4])
+    #expect(try store.expired(before: 50) == [])
+  }
+
+  @Test("material and state are inserted, written anew and deleted")
+  func materialAndState() throws {
+    var store = try makeVault(at: folder("v"))
+    let material = MaterialRow(keys: [1], secret: SeededBytes.of(5, count: 1 << 20))
+    let state = StateRow(revision: UInt64(Int64.max), body: [])
+    try store.beginImmediate()
+    try store.setMaterial(material, row: 2)
+    try store.setMaterial(MaterialRow(keys: [], secret: []), row: 50)
+    try store.setState(state, row: 2)
+    #expect(try store.deleteState(row: 1))
+    #expect(try !store.deleteState(row: 1))
+    #expect(try store.deleteMaterial(row: 1))
+    #expect(try !store.deleteMaterial(row: 1))
+    try store.commit()
+    #expect(try store.material(row: 2) == material)
+    #expect(try store.material(row: 50) == MaterialRow(keys: [], secret: []))
+    #expect(try store.material(row: 1) == nil)
+    #expect(try store.state(row: 2) == state)
+    #expect(try store.state(row: 1) == nil)
+    #expect(try store.state(row: 0)?.revision == 1)
+  }
+
+  @Test("blind values lead to their rows, ascending, and go one by one or by row")
+  func blind() throws {
+    var store = try makeVault(at: folder("v"), items: 6)
+    #expect(try store.rows(blind: id16(0, 9)) == [1, 3, 5])
+    #expect(try store.rows(blind: id16(77, 9)) == [])
+    try store.beginImmediate()
+    #expect(try !store.insertBlind(value: id16(0, 9), row: 3))
+    #expect(try store.insertBlind(value: id16(1, 9), row: 3))
+    #expect(try store.deleteBlind(value: id16(0, 9), row: 1))
+    #expect(try !store.deleteBlind(value: id16(0, 9), row: 1))
+    #expect(throws: StorageError.duplicate(.row)) { try store.insertSlot(sampleSlot(1)) }
+    #expect(try store.blindValues(row: 3).count == 2)
+    #expect(try store.deleteBlind(row: 3) == 2)
+    try store.commit()
+    #expect(try store.rows(blind: id16(0, 9)) == [5])
+    var pairs: [Int64] = []
+    try store.forEachBlind { (value: [UInt8], row: Int64) throws(StorageError) in
+      pairs.append(row)
+      return pairs.count < 3
+    }
+    #expect(pairs.count == 3)
+  }
+
+  @Test("the summed rows carry the last 16 bytes of each part and the generation of their item")
+  func summed() throws {
+    var store = try makeVault(at: folder("v"), items: 2)
+    try store.beginImmediate()
+    var item = sampleItem(2)
+    item.generation = 0x0102_0304
+    try store.updateItem(item)
+    try store.setState(StateRow(revision: 1, body: [1, 2, 0, 0, 0, 9] + id16(5)), row: 0)
+    try store.setState(StateRow(revision: 1, body: id16(8)), row: 40)
+    try store.commit()
+    var rows: [SummedRow] = []
+    try store.forEachSummed { (row: SummedRow) throws(StorageError) in rows.append(row) }
+    let material = SeededBytes.of(1, count: 115).suffix(16) + SeededBytes.of(1, count: 102).suffix(16)
+    let expected: [SummedRow] = [
+      SummedRow(table: .item, row: 1, generation: 1, tags: sampleItem(1).meta.suffix(16)),
+      SummedRow(table: .item, row: 2, generation: 0x0102_0304, tags: sampleItem(2).meta.suffix(16)),
+      SummedRow(
+        table: .material, row: 1, generation: 1,
+        tags: SeededBytes.of(0, count: 115).suffix(16) + SeededBytes.of(0, count: 102).suffix(16)),
+      SummedRow(table: .material, row: 2, generation: 0x0102_0304, tags: Array(material)),
+      SummedRow(table: .state, row: 0, generation: 9, tags: id16(5)),
+      SummedRow(table: .state, row: 1, generation: 1, tags: SeededBytes.of(0, count: 194).suffix(16)),
+      SummedRow(
+        table: .state, row: 2, generation: 0x0102_0304, tags: SeededBytes.of(1, count: 194).suffix(16)),
+      SummedRow(table: .state, row: 40, generation: nil, tags: id16(8)),
+    ]
+    #expect(Array(rows.prefix(8)) == expected)
+    let blinds = Set(rows.dropFirst(8).map { "\($0.table) \($0.row) \($0.tags)" })
+    #expect(blinds == ["blind 1 \(id16(0, 9))", "blind 2 \(id16(1, 9))"])
+    #expect(try store.counts().summed == rows.count)
+  }
+
+  @Test("audit entries are appended once, rewritten, streamed, and go with their segments")
+  func audit() throws {
+    var store = try makeVault(at: folder("v"), items: 10)
+    let mac = SeededBytes.of(3, count: 32)
+    try store.beginImmediate()
+    #expect(throws: StorageError.duplicate(.row)) {
+      try store.appendAudit(AuditRow(sequence: 10, body: [], mac: mac))
+    }
+    #expect(try store.updateAudit(AuditRow(sequence: 4, body: [4], mac: mac)))
+    #expect(try !store.updateAudit(AuditRow(sequence: 40, body: [4], mac: mac)))
+    try store.insertSegment(SegmentRow(number: 2, first: 4, previous: mac, start: [1]))
+    try store.insertSegment(SegmentRow(number: 3, first: 8, previous: mac, start: []))
+    try store.commit()
+    #expect(try store.auditEntries(from: 4, limit: 2).map(\.sequence) == [4, 5])
+    #expect(try store.auditEntries(from: 4, limit: 1) == [AuditRow(sequence: 4, body: [4], mac: mac)])
+    try store.beginImmediate()
+    #expect(try store.deleteSegments(through: 2) == 2)
+    #expect(try store.deleteSegments(through: 3) == 0)
+    try store.commit()
+    #expect(try store.segments() == [SegmentRow(number: 3, first: 8, previous: mac, start: [])])
+    #expect(try store.auditEntries().map(\.sequence) == [8, 9, 10])
+  }
+
+  @Test("what is too large is refused before it is written")
+  func tooLarge() throws {
+    var store = try makeVault(at: folder("v"))
+    try store.beginImmediate()
+    let long = [UInt8](repeating: 0, count: Store.mostBytes + 1)
+    #expect(throws: StorageError.tooLarge) { try store.setHead(long) }
+    #expect(throws: StorageError.tooLarge) {
+      try store.setState(StateRow(revision: UInt64(Int64.max) + 1, body: []), row: 1)
+    }
+    try store.commit()
+    #expect(try store.head().count == 290)
+  }
+
+  @Test("a copy is a vault of mode 0600 without free pages, is not written over another file, and opens")
+  func copy() throws {
+    var store = try makeVault(at: folder("v"), items: 50)
+    try store.vacuumInto(folder("copy's $& ü"))
+    #expect(throws: StorageError.alreadyExists) { try store.vacuumInto(folder("copy's $& ü")) }
+    var copy = try Store.open(at: folder("copy's $& ü"), access: .readWrite)
+    #expect(try copy.counts() == store.counts())
+    #expect(try copy.integrityCheck() == [])
+    let (mine, other) = (copy.fileIdentity, store.fileIdentity)
+    #expect(mine != other)
+    #expect(folder.listing.allSatisfy { $0.contains(" 100600 ") })
+    var reader = try Store.open(at: folder("v"), access: .readOnly)
+    try reader.vacuumInto(folder("second"))
+  }
+
+  @Test("the library says its version")
+  func version() {
+    #expect(Store.sqliteVersion.hasPrefix("3."))
   }
 }

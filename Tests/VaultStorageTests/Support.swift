@@ -19,10 +19,21 @@ final class TemporaryFolder {
 
   func callAsFunction(_ name: String) -> String { path + "/" + name }
 
+  var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
+
+  func write(_ name: String, _ bytes: [UInt8] = []) { try! Data(bytes).write(to: URL(filePath: self(name))) }
+  func setMode(_ name: String, _ mode: mode_t) { _ = unsafe chmod(self(name), mode) }
+  func setOwner(_ name: String, _ owner: uid_t) { _ = unsafe chown(self(name), owner, owner) }
+  func remove(_ name: String) { _ = unsafe Foundation.remove(self(name)) }
+
+  func permissions(_ name: String) -> mode_t {
+    var about = stat()
+    return unsafe lstat(self(name), &about) == 0 ? about.st_mode & 0o777 : 0
+  }
+
   /// Names, sizes, modes and inodes of all files.
   var listing: [String] {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-    return names.sorted().map { name in
+    names.map { name in
       var about = stat()
       unsafe lstat(self(name), &about)
       return "\(name) \(about.st_size) \(String(about.st_mode, radix: 8)) \(about.st_ino)"

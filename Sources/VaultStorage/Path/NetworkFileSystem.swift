@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// File systems whose locks or shared memory do not hold between machines, or between a mount and its server.
-enum NetworkFileSystem {
+package enum NetworkFileSystem {
   /// The name of the refused file system that `folder` lies on; nil when it is none of them.
   static func name(of folder: Int32, device: UInt64) throws(StorageError) -> String? {
     let type = clinux_file_system_type(folder)
@@ -12,7 +12,7 @@ enum NetworkFileSystem {
   }
 
   /// FUSE says only that it is FUSE; its kind stands in the mount table. One that is not found there is refused.
-  static func refusedFUSE(_ kind: String?) -> String? {
+  package static func refusedFUSE(_ kind: String?) -> String? {
     guard let kind else { return "fuse" }
     return remoteFUSE.contains(kind) ? kind : nil
   }
@@ -20,7 +20,7 @@ enum NetworkFileSystem {
   private static let fuse: Int64 = 0x6573_5546
 
   /// Magic numbers of statfs(2).
-  static let names: [Int64: String] = [
+  package static let names: [Int64: String] = [
     0x6969: "nfs", 0xFF53_4D42: "cifs", 0xFE53_4D42: "smb2", 0x517B: "smb", 0x0102_1997: "9p",
     0x5346_414F: "afs", 0x6B41_4653: "afs", 0x7375_7245: "coda", 0x00C3_6400: "ceph", 0x0BD0_0BD0: "lustre",
     0x564C: "ncp",
@@ -34,14 +34,14 @@ enum NetworkFileSystem {
 }
 
 /// `/proc/self/mountinfo`, proc(5).
-enum MountTable {
+package enum MountTable {
   static func type(ofDevice device: UInt64) -> String? {
     guard let text = read() else { return nil }
     return type(ofDevice: device, in: text)
   }
 
   /// Lines are `id parent major:minor root point options [tags] - type source options`.
-  static func type(ofDevice device: UInt64, in text: String) -> String? {
+  package static func type(ofDevice device: UInt64, in text: String) -> String? {
     let wanted = "\(clinux_device_major(device)):\(clinux_device_minor(device))"
     for line in text.split(separator: "\n") {
       let words = line.split(separator: " ")

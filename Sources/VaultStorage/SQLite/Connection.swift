@@ -11,6 +11,7 @@ struct Connection: ~Copyable {
   private let statements: UnsafeMutablePointer<Statement>
   private let waitStart: UnsafeMutablePointer<Int64>
   private let forkCount: UInt32
+  private let isQueryOnly: Bool
 
   /// How the file is opened.
   enum Mode {
@@ -29,13 +30,16 @@ struct Connection: ~Copyable {
     let waitStart = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
     unsafe waitStart.initialize(to: 0)
     unsafe BusyWait.install(on: database, start: waitStart)
-    let connection = unsafe Connection(database, waitStart)
-    try connection.configure(mode)
+    let connection = unsafe Connection(database, waitStart, isQueryOnly: mode != .readWrite)
+    try connection.configure()
     return connection
   }
 
   @unsafe
-  private init(_ database: OpaquePointer, _ waitStart: UnsafeMutablePointer<Int64>) {
+  private init(
+    _ database: OpaquePointer, _ waitStart: UnsafeMutablePointer<Int64>, isQueryOnly: Bool
+  ) {
+    self.isQueryOnly = isQueryOnly
     unsafe self.database = database
     unsafe self.waitStart = waitStart
     forkCount = clinux_fork_count()
@@ -109,6 +113,10 @@ struct Connection: ~Copyable {
 
   /// Writes a copy without free pages to the file at `path`, which is empty.
   func copy(into path: String) throws(StorageError) {
+    // A reading connection refuses VACUUM INTO too, although it changes nothing of its own.
+    let refuses = isQueryOnly
+    if refuses { try execute("PRAGMA query_only=OFF") }
+    defer { if refuses { try? execute("PRAGMA query_only=ON") } }
     let bind = { (row: borrowing Cursor) throws(StorageError) in try row.bind(path, at: 1) }
     try query("VACUUM INTO ?1", bind) { _ throws(StorageError) in }
   }
@@ -168,7 +176,7 @@ struct Connection: ~Copyable {
     return unsafe database
   }
 
-  private func configure(_ mode: Mode) throws(StorageError) {
+  private func configure() throws(StorageError) {
     let switches: [(Int32, Int32)] = [
       (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
       (SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
@@ -182,7 +190,7 @@ struct Connection: ~Copyable {
       PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY; \
       PRAGMA synchronous=FULL; PRAGMA secure_delete=ON; PRAGMA cache_size=-\(mostCachedKiB);
       """)
-    if mode != .readWrite { try execute("PRAGMA query_only=ON") }
+    if isQueryOnly { try execute("PRAGMA query_only=ON") }
   }
 
   /// Pages stay in memory as they are touched, up to this: a vault of 100,000 items fits.

@@ -38,10 +38,11 @@ private func constraintError(_ code: Int32, _ database: OpaquePointer?) -> Stora
   guard kinds.contains(Int(code)), let text = unsafe sqlite3_errmsg(database) else {
     return .unexpected(code: code)
   }
-  return switch unsafe String(cString: text).split(separator: ".").last {
-  case "primary_key": .duplicate(.primaryKey)
-  case "name": .duplicate(.name)
-  case "id": .duplicate(.id)
+  // "UNIQUE constraint failed: item.name"
+  return switch unsafe String(cString: text).split(separator: " ").last {
+  case "item.primary_key": .duplicate(.primaryKey)
+  case "item.name": .duplicate(.name)
+  case "item.id": .duplicate(.id)
   default: .duplicate(.row)
   }
 }

@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+import VaultStorage
+
+@Suite("Making a vault")
+struct CreationTests {
+  let folder = TemporaryFolder()
+  private struct Stop: StorageFailure, Equatable {
+    init(_ error: StorageError) {}
+    init() {}
+  }
+
+  @Test("whatever lies there already stays as it is", arguments: ["", "-wal", "-shm", "-journal"])
+  func exists(suffix: String) throws {
+    folder.write("v" + suffix, [1, 2, 3])
+    let before = folder.listing
+    #expect(throws: StorageError.alreadyExists) { _ = try makeVault(at: folder("v")) }
+    #expect(folder.listing == before)
+  }
+
+  @Test("a making that fails half-way leaves nothing, not even the folders")
+  func halfway() throws {
+    #expect(throws: Stop()) {
+      _ = try Store.create(at: folder("a/b/v")) { (store: inout Store) throws(Stop) in
+        do throws(StorageError) { try fill(&store, items: 5) } catch { throw Stop(error) }
+        throw Stop()
+      }
+    }
+    #expect(folder.listing.isEmpty)
+    #expect(throws: StorageError.duplicate(.row)) {
+      _ = try Store.create(at: folder("v")) { (store: inout Store) throws(StorageError) in
+        try store.insertSlot(sampleSlot(1))
+        try store.insertSlot(sampleSlot(1))
+      }
+    }
+    #expect(folder.listing.isEmpty)
+    do { _ = try makeVault(at: folder("a/b/v")) }
+    try openAndDrop(folder("a/b/v"))
+  }
+
+  @Test("what a killed making left behind does not stand in the way")
+  func leftovers() throws {
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+      folder.write(".v.new" + suffix, [UInt8](repeating: 7, count: 9_000))
+    }
+    folder.write("v.lock")
+    do { _ = try makeVault(at: folder("v")) }
+    #expect(folder.names == ["v"])
+  }
+
+  @Test("until the making is done nothing lies under the name, and a second making waits, then finds it")
+  func race() async throws {
+    let path = folder("v")
+    let winners = await withTaskGroup(of: Bool.self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          do throws(StorageError) {
+            _ = try Store.create(at: path) { (store: inout Store) throws(StorageError) in
+              #expect(unsafe access(path, F_OK) != 0)
+              try fill(&store, items: 20)
+            }
+            return true
+          } catch {
+            #expect(error == .alreadyExists)
+            return false
+          }
+        }
+      }
+      return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+    }
+    #expect(winners == 1)
+    var store = try Store.open(at: path, access: .readOnly)
+    #expect(try store.counts().items == 20)
+  }
+
+  @Test("the umask does not matter")
+  func umask() async {
+    await #expect(processExitsWith: .success) {
+      Foundation.umask(0)
+      let folder = TemporaryFolder()
+      let store = try makeVault(at: folder("a/v"))
+      for (name, mode) in [("a", 0o700), ("a/v", 0o600), ("a/v-wal", 0o600), ("a/v-shm", 0o600)] {
+        guard folder.permissions(name) == mode else { exit(1) }
+      }
+      withExtendedLifetime(store.path) {}
+    }
+  }
+}

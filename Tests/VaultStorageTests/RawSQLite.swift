@@ -1,0 +1,32 @@
+import Foundation
+
+/// SQLite without any of our care, to tamper with a vault: found in the process at run time, as only one module of
+/// ours imports it.
+struct RawSQLite {
+  private typealias Open =
+    @convention(c) (UnsafePointer<CChar>, UnsafeMutablePointer<OpaquePointer?>) -> Int32
+  private typealias Close = @convention(c) (OpaquePointer?) -> Int32
+  private typealias Execute =
+    @convention(c) (
+      OpaquePointer?, UnsafePointer<CChar>, OpaquePointer?, OpaquePointer?, OpaquePointer?
+    ) -> Int32
+
+  struct Failure: Error {
+    let code: Int32
+    let sql: String
+  }
+
+  /// Runs `sql` on the file at `path`, then closes it, which leaves no log.
+  static func run(_ sql: String, on path: String) throws {
+    var database: OpaquePointer?
+    let open = unsafe unsafeBitCast(symbol("sqlite3_open"), to: Open.self)
+    let execute = unsafe unsafeBitCast(symbol("sqlite3_exec"), to: Execute.self)
+    let close = unsafe unsafeBitCast(symbol("sqlite3_close"), to: Close.self)
+    var code = unsafe open(path, &database)
+    if code == 0 { code = unsafe execute(database, sql, nil, nil, nil) }
+    _ = unsafe close(database)
+    guard code == 0 else { throw Failure(code: code, sql: sql) }
+  }
+
+  private static func symbol(_ name: String) -> UnsafeMutableRawPointer { unsafe dlsym(nil, name)! }
+}

@@ -1,0 +1,151 @@
+import Foundation
+import Testing
+import VaultStorage
+
+@Suite("Where a vault may lie")
+struct VaultPathTests {
+  let folder = TemporaryFolder()
+
+  @Test(
+    "a vault that is not there is missing, and nothing is made",
+    arguments: [Store.Access.readOnly, .readWrite])
+  func missing(access: Store.Access) {
+    #expect(throws: StorageError.missing) { try openAndDrop(folder("v"), access) }
+    #expect(throws: StorageError.missing) { try openAndDrop(folder("no/such/folder/v"), access) }
+    #expect(folder.listing.isEmpty)
+  }
+
+  @Test("a path that names no file is refused", arguments: ["", "/", "a/", ".", "..", "x/..", "a\0b"])
+  func names(path: String) {
+    #expect(throws: StorageError.refused(.notAFileName)) { try openAndDrop(path) }
+    #expect(throws: StorageError.refused(.notAFileName)) { _ = try makeVault(at: path) }
+  }
+
+  @Test("a link is refused as the vault, and followed among its folders")
+  func links() throws {
+    do { _ = try makeVault(at: folder("real/v")) }
+    try FileManager.default.createSymbolicLink(atPath: folder("link"), withDestinationPath: "real/v")
+    try FileManager.default.createSymbolicLink(atPath: folder("way"), withDestinationPath: "real")
+    try FileManager.default.createSymbolicLink(atPath: folder("nowhere"), withDestinationPath: "nothing")
+    #expect(throws: StorageError.refused(.symbolicLink)) { try openAndDrop(folder("link")) }
+    #expect(throws: StorageError.refused(.symbolicLink)) { try openAndDrop(folder("nowhere")) }
+    #expect(throws: StorageError.alreadyExists) { _ = try makeVault(at: folder("nowhere")) }
+    let store = try Store.open(at: folder("way/v"), access: .readWrite)
+    #expect(store.path.hasSuffix("/real/v"))
+  }
+
+  @Test(
+    "a link or a folder in the place of a file beside the vault is refused",
+    arguments: ["-wal", "-shm", "-journal"])
+  func companions(suffix: String) throws {
+    do { _ = try makeVault(at: folder("v")) }
+    try FileManager.default.createSymbolicLink(atPath: folder("v" + suffix), withDestinationPath: "/dev/null")
+    #expect(throws: StorageError.refused(.symbolicLink)) { try openAndDrop(folder("v")) }
+    folder.remove("v" + suffix)
+    try FileManager.default.createDirectory(atPath: folder("v" + suffix), withIntermediateDirectories: false)
+    #expect(throws: StorageError.refused(.notARegularFile)) { try openAndDrop(folder("v")) }
+    folder.remove("v" + suffix)
+    folder.write("v" + suffix)
+    folder.setMode("v" + suffix, 0o644)
+    #expect(throws: StorageError.refused(.openToOthers(mode: 0o644))) { try openAndDrop(folder("v")) }
+  }
+
+  @Test("what is no regular file is refused without waiting for it")
+  func special() throws {
+    _ = unsafe mkfifo(folder("fifo"), 0o600)
+    _ = unsafe mkdir(folder("dir"), 0o700)
+    #expect(throws: StorageError.refused(.notARegularFile)) { try openAndDrop(folder("fifo")) }
+    #expect(throws: StorageError.refused(.notARegularFile)) { try openAndDrop(folder("dir")) }
+    #expect(throws: StorageError.refused(.notARegularFile)) { try openAndDrop("/dev/null") }
+  }
+
+  @Test(
+    "a file that others may read or write is refused", arguments: [0o640, 0o604, 0o620, 0o666] as [mode_t])
+  func mode(mode: mode_t) throws {
+    do { _ = try makeVault(at: folder("v")) }
+    folder.setMode("v", mode)
+    #expect(throws: StorageError.refused(.openToOthers(mode: mode))) { try openAndDrop(folder("v")) }
+  }
+
+  @Test("a folder that others may write is refused unless it is sticky, for opening and for making")
+  func folderMode() throws {
+    do { _ = try makeVault(at: folder("d/v")) }
+    for mode in [0o770, 0o707, 0o777] as [mode_t] {
+      folder.setMode("d", mode)
+      #expect(throws: StorageError.refused(.folderWritableByOthers(mode: mode))) {
+        try openAndDrop(folder("d/v"))
+      }
+      #expect(throws: StorageError.refused(.folderWritableByOthers(mode: mode))) {
+        _ = try makeVault(at: folder("d/w"))
+      }
+    }
+    folder.setMode("d", 0o1777)
+    try openAndDrop(folder("d/v"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder("d")) == ["v"])
+  }
+
+  @Test("a file or folder of another user is refused")
+  func owner() throws {
+    guard geteuid() == 0 else {
+      #expect(throws: StorageError.refused(.foreignOwner)) { try openAndDrop("/etc/passwd") }
+      return
+    }
+    do { _ = try makeVault(at: folder("v")) }
+    folder.setOwner("v", 65_534)
+    #expect(throws: StorageError.refused(.foreignOwner)) { try openAndDrop(folder("v")) }
+    folder.setOwner("v", 0)
+    folder.write("v-wal")
+    folder.setOwner("v-wal", 65_534)
+    #expect(throws: StorageError.refused(.foreignOwner)) { try openAndDrop(folder("v")) }
+    folder.remove("v-wal")
+    folder.setOwner("", 65_534)
+    #expect(throws: StorageError.refused(.folderForeignOwner)) { try openAndDrop(folder("v")) }
+    #expect(throws: StorageError.refused(.folderForeignOwner)) { _ = try makeVault(at: folder("w")) }
+    folder.setOwner("", 0)
+    try openAndDrop(folder("v"))
+  }
+
+  @Test("folders that are missing are made for us alone, files beside the vault too")
+  func folders() throws {
+    let store = try makeVault(at: folder("a/b/c/v"))
+    #expect(folder.permissions("a") == 0o700)
+    #expect(folder.permissions("a/b/c") == 0o700)
+    #expect(folder.permissions("a/b/c/v") == 0o600)
+    #expect(folder.permissions("a/b/c/v-wal") == 0o600)
+    #expect(folder.permissions("a/b/c/v-shm") == 0o600)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder("a/b/c")).sorted() == [
+        "v", "v-shm", "v-wal",
+      ])
+    withExtendedLifetime(store.path) {}
+  }
+
+  @Test(
+    "odd names are taken as they are",
+    arguments: ["a b", "ü%41?mode=x&y#z", "-rf", "file:v", "new\nline", ":memory:"])
+  func oddNames(name: String) throws {
+    do { _ = try makeVault(at: folder(name)) }
+    #expect(folder.names == [name])
+    folder.setMode(name, 0o400)
+    var store = try Store.open(at: folder(name), access: .readWrite)
+    #expect(try store.counts().items == 3)
+  }
+
+  @Test("the mount table is read for the kind of a FUSE mount")
+  func mounts() {
+    let text = """
+      36 35 98:0 /a\\040b /mnt1 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
+      40 35 0:52 / /mnt2 rw shared:5 master:2 - fuse.sshfs me@host:/ rw,user_id=0
+      41 35 0:53 / /mnt3 rw - fuse.gocryptfs /x rw
+      """
+    #expect(MountTable.type(ofDevice: makedev(98, 0), in: text) == "ext3")
+    #expect(MountTable.type(ofDevice: makedev(0, 52), in: text) == "fuse.sshfs")
+    #expect(MountTable.type(ofDevice: makedev(0, 5), in: text) == nil)
+    #expect(NetworkFileSystem.refusedFUSE("fuse.sshfs") == "fuse.sshfs")
+    #expect(NetworkFileSystem.refusedFUSE("fuse.gocryptfs") == nil)
+    #expect(NetworkFileSystem.refusedFUSE(nil) == "fuse")
+    #expect(Set(NetworkFileSystem.names.values).isSuperset(of: ["nfs", "cifs", "smb2", "9p", "afs"]))
+  }
+
+  private func makedev(_ major: UInt64, _ minor: UInt64) -> UInt64 { major << 8 | minor }
+}
