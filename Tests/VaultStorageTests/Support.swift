@@ -21,7 +21,9 @@ final class TemporaryFolder {
 
   var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
 
-  func write(_ name: String, _ bytes: [UInt8] = []) { try! Data(bytes).write(to: URL(filePath: self(name))) }
+  func write(_ name: String, _ bytes: [UInt8] = []) {
+    _ = FileManager.default.createFile(atPath: self(name), contents: Data(bytes))
+  }
   func setMode(_ name: String, _ mode: mode_t) { _ = unsafe chmod(self(name), mode) }
   func setOwner(_ name: String, _ owner: uid_t) { _ = unsafe chown(self(name), owner, owner) }
   func remove(_ name: String) { _ = unsafe Foundation.remove(self(name)) }

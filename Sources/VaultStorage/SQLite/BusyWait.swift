@@ -2,21 +2,26 @@ import CSQLite
 import Glibc
 
 /// Waiting for a lock that another process holds. SQLite's own waiting grows to pauses of 100 ms and starves some.
-enum BusyWait {
+struct BusyWait {
   /// How long a statement waits before it gives up with ``StorageError/busy``, in nanoseconds.
-  static let patience: Int64 = 10_000_000_000
+  var patience: Int64
+  private var start: Int64 = 0
 
-  /// Makes `database` wait in this way. `start` must outlive the connection.
+  init(patience: Int64) { self.patience = patience }
+
+  /// Makes `database` wait in this way. `wait` must outlive the connection.
   @unsafe
-  static func install(on database: OpaquePointer, start: UnsafeMutablePointer<Int64>) {
+  static func install(on database: OpaquePointer, _ wait: UnsafeMutablePointer<BusyWait>) {
     unsafe sqlite3_busy_handler(
       database,
       { context, attempts in
-        let start = unsafe context!.assumingMemoryBound(to: Int64.self)
-        if attempts == 0 { unsafe start.pointee = Pause.now() }
-        return Pause.take(since: unsafe start.pointee, attempts: attempts, patience: BusyWait.patience)
-          ? 1 : 0
-      }, start)
+        unsafe context!.assumingMemoryBound(to: BusyWait.self).pointee.pause(attempts) ? 1 : 0
+      }, wait)
+  }
+
+  private mutating func pause(_ attempts: Int32) -> Bool {
+    if attempts == 0 { start = Pause.now() }
+    return Pause.take(since: start, attempts: attempts, patience: patience)
   }
 }
 

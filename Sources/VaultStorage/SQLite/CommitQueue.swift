@@ -8,19 +8,26 @@ import Glibc
 struct CommitQueue: ~Copyable {
   /// Negative when the folder does not serve.
   private let folder: Int32
+  /// In nanoseconds.
+  private let patience: Int64
 
-  static func none() -> CommitQueue { CommitQueue(folder: -1) }
+  static func none() -> CommitQueue { CommitQueue(folder: -1, patience: 0) }
 
-  init(in place: borrowing VaultPath) {
+  init(in place: borrowing VaultPath, patience: Int64) {
     let about = try? place.status(of: ".")
     guard let about, about.owner == geteuid(), about.permissions & 0o077 == 0 else {
-      self.init(folder: -1)
+      self.init(folder: -1, patience: 0)
       return
     }
-    self.init(folder: unsafe open(place.folderPath, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC))
+    self.init(
+      folder: unsafe open(place.folderPath, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+      patience: min(patience, Self.mostPatience))
   }
 
-  private init(folder: Int32) { self.folder = folder }
+  private init(folder: Int32, patience: Int64) {
+    self.folder = folder
+    self.patience = patience
+  }
 
   deinit {
     if folder >= 0 { close(folder) }
@@ -31,7 +38,7 @@ struct CommitQueue: ~Copyable {
     let start = Pause.now()
     var attempts: Int32 = 0
     while flock(folder, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK || errno == EINTR {
-      guard Pause.take(since: start, attempts: attempts, patience: Self.patience) else { return }
+      guard Pause.take(since: start, attempts: attempts, patience: patience) else { return }
       attempts += 1
     }
   }
@@ -40,6 +47,5 @@ struct CommitQueue: ~Copyable {
     if folder >= 0 { flock(folder, LOCK_UN) }
   }
 
-  /// In nanoseconds.
-  private static let patience: Int64 = 1_000_000_000
+  private static let mostPatience: Int64 = 1_000_000_000
 }

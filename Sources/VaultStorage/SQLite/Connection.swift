@@ -9,7 +9,7 @@ import CSQLite
 struct Connection: ~Copyable {
   private let database: OpaquePointer
   private let statements: UnsafeMutablePointer<Statement>
-  private let waitStart: UnsafeMutablePointer<Int64>
+  private let wait: UnsafeMutablePointer<BusyWait>
   private let forkCount: UInt32
   private let isQueryOnly: Bool
 
@@ -25,23 +25,23 @@ struct Connection: ~Copyable {
   }
 
   /// Opens an existing file; `path` is absolute and contains no symbolic link.
-  static func open(_ path: String, _ mode: Mode) throws(StorageError) -> Connection {
+  static func open(_ path: String, _ mode: Mode, patience: Int64) throws(StorageError) -> Connection {
     let database = try unsafe handle(path, mode)
-    let waitStart = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
-    unsafe waitStart.initialize(to: 0)
-    unsafe BusyWait.install(on: database, start: waitStart)
-    let connection = unsafe Connection(database, waitStart, isQueryOnly: mode != .readWrite)
+    let wait = UnsafeMutablePointer<BusyWait>.allocate(capacity: 1)
+    unsafe wait.initialize(to: BusyWait(patience: patience))
+    unsafe BusyWait.install(on: database, wait)
+    let connection = unsafe Connection(database, wait, isQueryOnly: mode != .readWrite)
     try connection.configure()
     return connection
   }
 
   @unsafe
   private init(
-    _ database: OpaquePointer, _ waitStart: UnsafeMutablePointer<Int64>, isQueryOnly: Bool
+    _ database: OpaquePointer, _ wait: UnsafeMutablePointer<BusyWait>, isQueryOnly: Bool
   ) {
     self.isQueryOnly = isQueryOnly
     unsafe self.database = database
-    unsafe self.waitStart = waitStart
+    unsafe self.wait = unsafe wait
     forkCount = clinux_fork_count()
     unsafe statements = .allocate(capacity: Query.allCases.count)
     for query in Query.allCases { unsafe (statements + query.rawValue).initialize(to: Statement(query)) }
@@ -52,7 +52,7 @@ struct Connection: ~Copyable {
     unsafe statements.deinitialize(count: Query.allCases.count)
     unsafe statements.deallocate()
     unsafe sqlite3_close_v2(database)
-    unsafe waitStart.deallocate()
+    unsafe wait.deallocate()
   }
 
   /// False in a child that inherited the connection by `fork`.
@@ -93,11 +93,15 @@ struct Connection: ~Copyable {
     while try cursor.step() { try body(cursor) }
   }
 
-  /// Moves the log into the database file, and empties the log when `truncate`. False when a reader prevents it.
+  /// Moves the log into the database file, and empties the log when `truncate`. False when a reader prevents it for
+  /// longer than a commit takes: the caller tries again another time.
   func checkpoint(truncate: Bool) throws(StorageError) -> Bool {
     guard isOfThisProcess else { throw .usedAfterFork }
     let mode = truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
     var (frames, moved): (Int32, Int32) = (0, 0)
+    let usual = unsafe wait.pointee.patience
+    unsafe wait.pointee.patience = Self.checkpointPatience
+    defer { unsafe wait.pointee.patience = usual }
     let code = unsafe sqlite3_wal_checkpoint_v2(database, nil, mode, &frames, &moved)
     if code & 0xff == SQLITE_BUSY || code & 0xff == SQLITE_LOCKED { return false }
     try unsafe check(code, database)
@@ -192,6 +196,8 @@ struct Connection: ~Copyable {
       """)
     if isQueryOnly { try execute("PRAGMA query_only=ON") }
   }
+
+  private static let checkpointPatience: Int64 = 200_000_000
 
   /// Pages stay in memory as they are touched, up to this: a vault of 100,000 items fits.
   private var mostCachedKiB: Int { 128 << 10 }

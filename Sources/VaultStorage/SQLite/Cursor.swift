@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// A statement in use: values are bound by position from 1, columns are read by position from 0.
 ///
@@ -18,6 +19,7 @@ struct Cursor: ~Copyable {
 
   /// True when there is a row to read, false when there is no further one.
   func step() throws(StorageError) -> Bool {
+    errno = 0
     let code = unsafe sqlite3_step(statement)
     if code == SQLITE_ROW { return true }
     if code == SQLITE_DONE { return false }

@@ -27,9 +27,12 @@ func storageError(_ code: Int32, _ database: OpaquePointer?) -> StorageError {
   }
 }
 
-/// A disk that is full shows as an I/O error where a quota or a limit of the process stops the write.
+/// A disk that is full shows as an I/O error where a quota or a limit of the process stops the write. What failed
+/// within a COMMIT SQLite does not keep for us; there `errno` itself, zero before the step, still says it.
 private func ioError(_ code: Int32, _ database: OpaquePointer?) -> StorageError {
-  let number = unsafe sqlite3_system_errno(database)
+  let last = errno
+  let kept = unsafe sqlite3_system_errno(database)
+  let number = kept == 0 ? last : kept
   return [ENOSPC, EDQUOT, EFBIG].contains(number) ? .full : .io(code: code, errno: number)
 }
 

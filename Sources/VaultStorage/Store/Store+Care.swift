@@ -6,11 +6,14 @@ extension Store {
 
   /// Moves the log into the file; with `truncate` the log is emptied, so that deleted rows are in neither.
   ///
-  /// - Returns: False when a reader or writer elsewhere prevents it.
+  /// - Returns: False when a reader or writer elsewhere prevents it for a fifth of a second.
   /// - Precondition: No transaction is open.
   package mutating func checkpoint(truncate: Bool) throws(StorageError) -> Bool {
     precondition(!isInTransaction, "Store.checkpoint: a transaction is open")
     guard !isReadOnly else { throw .readOnly }
+    guard connection.isOfThisProcess else { throw .usedAfterFork }
+    queue.enter()
+    defer { queue.leave() }
     return try connection.checkpoint(truncate: truncate)
   }
 

@@ -36,7 +36,7 @@ extension Store {
   }
 
   private static func empty(_ path: String) throws(StorageError) -> Store {
-    let connection = try Connection.open(path, .readWrite)
+    let connection = try Connection.open(path, .readWrite, patience: 10_000_000_000)
     try connection.execute("PRAGMA page_size=\(Schema.pageSize); PRAGMA encoding='UTF-8'")
     try connection.useLog()
     return Store(path: path, isReadOnly: false, fileIdentity: 0, connection: connection, queue: .none())

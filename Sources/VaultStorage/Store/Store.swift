@@ -15,7 +15,7 @@ package struct Store: ~Copyable, @unchecked Sendable {
   /// The inode of the file: a copy has another one.
   package let fileIdentity: UInt64
   var connection: Connection
-  private let queue: CommitQueue
+  let queue: CommitQueue
   private var transaction = Transaction.none
 
   package enum Access: Sendable {

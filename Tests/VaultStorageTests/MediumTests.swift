@@ -1,0 +1,238 @@
+import Foundation
+import Testing
+import VaultStorage
+
+@Suite("Disks that are full, and media that cannot be written")
+struct MediumTests {
+  @Test("a full disk is an error of its own, changes nothing, and the store goes on when there is space")
+  func full() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      var store = try makeVault(at: folder("v"))
+      signal(SIGXFSZ, SIG_IGN)
+      limitFileSize(300_000)
+      let large = MaterialRow(keys: [1], secret: SeededBytes.of(1, count: 1 << 20))
+      let code = Child.expect(.full) {
+        try store.write { (store: inout Store) throws(StorageError) in
+          try store.setHead([1])
+          try store.setMaterial(large, row: 1)
+          // A full disk rolled all back: what follows must neither run nor be committed by itself.
+          try store.setHead([2])
+        }
+      }
+      require(code == 0, "\(code)")
+      require(try store.head().count == 290, "part of the transaction stayed")
+      require(try store.material(row: 1)?.secret.count == 102, "part of the transaction stayed")
+
+      limitFileSize(.max)
+      try store.write { (store: inout Store) throws(StorageError) in try store.setMaterial(large, row: 1) }
+      require(try store.material(row: 1) == large, "not written")
+      require(try store.integrityCheck() == [], "integrity")
+    }
+  }
+
+  @Test("an error that is caught inside the transaction does not let the rest be written")
+  func caught() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      var store = try makeVault(at: folder("v"))
+      signal(SIGXFSZ, SIG_IGN)
+      limitFileSize(300_000)
+      try store.beginImmediate()
+      var caught = 0
+      let secret = [UInt8](repeating: 7, count: 1 << 20)
+      for row in 1...3 {
+        do throws(StorageError) {
+          // More than the cache holds is written before the commit.
+          for part in 0..<200 {
+            try store.setMaterial(MaterialRow(keys: [1], secret: secret), row: Int64(100 + part))
+          }
+        } catch {
+          require(error == .full, "\(row): \(error)")
+          caught += 1
+        }
+      }
+      limitFileSize(.max)
+      require(Child.expect(.full) { try store.setHead([7]) } == 0, "a change ran after the loss")
+      require(caught == 3, "\(caught)")
+      require(Child.expect(.full) { try store.commit() } == 0, "a lost transaction was committed")
+      require(try store.counts().materials == 3, "rows stayed")
+      try store.write { (store: inout Store) throws(StorageError) in try store.setHead([8]) }
+      require(try store.head() == [8], "the store does not go on")
+    }
+  }
+
+  @Test("making a vault on a full disk leaves nothing")
+  func makingOnFull() async {
+    await #expect(processExitsWith: .success) {
+      signal(SIGXFSZ, SIG_IGN)
+      for limit in [0, 100, 4_096, 10_000, 40_000] as [rlim_t] {
+        let folder = TemporaryFolder()
+        limitFileSize(limit)
+        let code = Child.expect(.full) { _ = try makeVault(at: folder("a/v"), items: 100) }
+        limitFileSize(.max)
+        require(code == 0, "\(limit): \(code)")
+        require(folder.listing.isEmpty, "\(limit): \(folder.listing)")
+      }
+    }
+  }
+
+  @Test("a disk with 256 KiB: what was acknowledged stays, the rest is refused")
+  func smallDisk() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      guard Mount.make(at: folder.path, "size=256k,mode=700") else { return }
+      defer { Mount.remove(folder.path) }
+      var store = try makeVault(at: folder("v"))
+      var written = 0
+      while written < 10_000 {
+        let row = Int64(1_000 + written)
+        do throws(StorageError) {
+          try store.write { (store: inout Store) throws(StorageError) in
+            let secret = SeededBytes.of(Int(row), count: 500)
+            try store.setMaterial(MaterialRow(keys: [], secret: secret), row: row)
+          }
+        } catch {
+          require(error == .full, "\(error)")
+          break
+        }
+        written += 1
+      }
+      require(written > 5 && written < 10_000, "\(written)")
+      for row in 1_000..<1_000 + written {
+        let secret = try store.material(row: Int64(row))?.secret
+        require(secret == SeededBytes.of(row, count: 500), "row \(row)")
+      }
+      let rows = try store.counts().materials
+      require(rows == 3 + written, "\(rows)")
+    }
+  }
+
+  @Test("a folder or a file that cannot be written opens read-only and nothing is made")
+  func unwritable() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      becomeOrdinary(folder)
+      for (name, mode) in [("d/v", 0o500), ("e/v", 0o700)] as [(String, mode_t)] {
+        do { _ = try makeVault(at: folder(name)) }
+        folder.setMode(name, mode == 0o700 ? 0o400 : 0o600)
+        folder.setMode(String(name.prefix(1)), mode)
+        var store = try Store.open(at: folder(name), access: .readWrite)
+        require(store.isReadOnly, "not read-only")
+        require(try store.counts().items == 3, "rows")
+        require(Child.expect(.readOnly) { try store.beginImmediate() } == 0, "a write began")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder(String(name.prefix(1))))
+        require(names == ["v"], "\(names)")
+        folder.setMode(String(name.prefix(1)), 0o700)
+      }
+      folder.setMode("d", 0o500)
+      let code = Child.expect(.cannotOpen(errno: EACCES)) { _ = try makeVault(at: folder("d/x/w")) }
+      require(code == 0, "making: \(code)")
+      folder.setMode("d", 0o700)
+    }
+  }
+
+  @Test("a log left in a folder that cannot be written is read, never passed over")
+  func unwritableWithLog() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      becomeOrdinary(folder)
+      leaveLog(folder)
+      require(folder.names == ["v", "v-shm", "v-wal"], "\(folder.names)")
+      folder.setMode("", 0o500)
+      do {
+        var store = try Store.open(at: folder("v"), access: .readWrite)
+        require(store.isReadOnly, "not read-only")
+        require(try store.head() == [42], "the log was passed over")
+      }
+      // Without the index of the log it cannot be read there.
+      folder.setMode("", 0o700)
+      folder.remove("v-shm")
+      folder.setMode("", 0o500)
+      let code = Child.expect(.readOnly) { try openAndDrop(folder("v")) }
+      require(code == 0, "without -shm: \(code)")
+      folder.setMode("", 0o700)
+      var store = try Store.open(at: folder("v"), access: .readWrite)
+      require(try store.head() == [42], "the log was lost")
+    }
+  }
+
+  @Test("a medium mounted read-only opens read-only")
+  func readOnlyMedium() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      guard Mount.make(at: folder.path, "mode=700") else { return }
+      defer { Mount.remove(folder.path) }
+      do { _ = try makeVault(at: folder("v")) }
+      Mount.makeReadOnly(folder.path)
+      var store = try Store.open(at: folder("v"), access: .readWrite)
+      require(store.isReadOnly, "not read-only")
+      require(try store.counts().items == 3, "rows")
+      require(Child.expect(.readOnly) { _ = try makeVault(at: folder("w")) } == 0, "making")
+    }
+  }
+}
+
+private func limitFileSize(_ byteCount: rlim_t) {
+  var limit = rlimit()
+  unsafe getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+  limit.rlim_cur = byteCount
+  require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0, "setrlimit")
+}
+
+/// Gives up root, for whom no folder is unwritable; `folder` becomes the new user's.
+private func becomeOrdinary(_ folder: TemporaryFolder) {
+  _ = errorOutput
+  guard geteuid() == 0 else { return }
+  folder.setOwner("", 65_534)
+  require(setgid(65_534) == 0 && setuid(65_534) == 0, "setuid")
+}
+
+/// Makes a vault whose last commit, a head of 42, is in the log only, as a killed process leaves it.
+private func leaveLog(_ folder: TemporaryFolder) {
+  do { _ = try makeVault(at: folder("v")) } catch { require(false, "\(error)") }
+  let child = Child.start {
+    guard var store = try? Store.open(at: folder("v"), access: .readWrite) else { return 1 }
+    try? store.write { (store: inout Store) throws(StorageError) in try store.setHead([42]) }
+    kill(getpid(), SIGKILL)
+    store.rollback()
+    return 2
+  }
+  require(Child.wait(child) == -SIGKILL, "no kill")
+}
+
+/// File systems of this process alone.
+private enum Mount {
+  private typealias Unshare = @convention(c) (Int32) -> Int32
+  private typealias Attach =
+    @convention(c) (
+      UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafePointer<CChar>, UInt, UnsafePointer<CChar>?
+    ) -> Int32
+  private typealias Detach = @convention(c) (UnsafePointer<CChar>, Int32) -> Int32
+
+  /// False, with a line that says so, where that is not allowed.
+  static func make(at path: String, _ options: String) -> Bool {
+    let unshare = unsafe unsafeBitCast(dlsym(nil, "unshare")!, to: Unshare.self)
+    let (newNamespace, recursivePrivate): (Int32, UInt) = (0x20000, 0x44000)
+    guard unshare(newNamespace) == 0, unsafe attach("none", "/", "none", recursivePrivate, nil) == 0,
+      unsafe attach("none", path, "tmpfs", 0, options) == 0
+    else {
+      say("skipped: mounting is not allowed here (errno \(errno))")
+      return false
+    }
+    return true
+  }
+
+  static func makeReadOnly(_ path: String) {
+    let (remount, readOnly): (UInt, UInt) = (32, 1)
+    require(unsafe attach("none", path, "tmpfs", remount | readOnly, nil) == 0, "remount")
+  }
+
+  static func remove(_ path: String) {
+    let detach = unsafe unsafeBitCast(dlsym(nil, "umount2")!, to: Detach.self)
+    let lazily: Int32 = 2
+    _ = unsafe detach(path, lazily)
+  }
+
+  private static var attach: Attach { unsafe unsafeBitCast(dlsym(nil, "mount")!, to: Attach.self) }
+}

@@ -1,0 +1,215 @@
+import Foundation
+import Testing
+import VaultStorage
+
+@Suite("Several processes")
+struct ProcessTests {
+  @Test("a store is refused after fork, in all its calls, and the child's end harms nothing")
+  func fork() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      var store = try makeVault(at: folder("v"))
+      try store.write { (store: inout Store) throws(StorageError) in try store.setHead([1]) }
+      try store.beginImmediate()
+      try store.setHead([2])
+      for (name, call) in [
+        ("reading", { (store: inout Store) throws in _ = try store.head() }),
+        ("writing", { (store: inout Store) throws in try store.setHead([3]) }),
+        ("committing", { (store: inout Store) throws in try store.commit() }),
+        (
+          "beginning",
+          { (store: inout Store) throws in
+            store.rollback()
+            try store.beginImmediate()
+          }
+        ),
+        (
+          "checkpoint",
+          { (store: inout Store) throws in
+            store.rollback()
+            _ = try store.checkpoint(truncate: true)
+          }
+        ),
+        (
+          "integrity",
+          { (store: inout Store) throws in
+            store.rollback()
+            _ = try store.integrityCheck()
+          }
+        ),
+        (
+          "copying",
+          { (store: inout Store) throws in
+            store.rollback()
+            try store.vacuumInto(folder("copy"))
+          }
+        ),
+      ] as [(String, (inout Store) throws -> Void)] {
+        let code = Child.run { Child.expect(.usedAfterFork) { try call(&store) } }
+        require(code == 0, "\(name): \(code)")
+      }
+      // Still in the transaction, the lock held: another process waits for it in vain.
+      let other = Child.run {
+        Child.expect(.busy) {
+          var other = try Store.open(at: folder("v"), access: .readWrite, patience: .milliseconds(100))
+          try other.beginImmediate()
+        }
+      }
+      require(other == 0, "the lock was lost: \(other)")
+      try store.commit()
+      require(try store.head() == [2], "the commit was lost")
+      require(folder.names == ["v", "v-shm", "v-wal"], "\(folder.names)")
+    }
+  }
+
+  @Test("a store that ends in a child leaves log and locks of the parent alone")
+  func endInChild() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      let store = Box(try makeVault(at: folder("v")))
+      try store.change { (store: inout Store) throws(StorageError) in try store.setHead([1]) }
+      let before = folder.listing
+      let code = Child.run {
+        store.drop()
+        return 0
+      }
+      require(code == 0, "\(code)")
+      require(folder.listing == before, "\(folder.listing)")
+      try store.change { (store: inout Store) throws(StorageError) in try store.setHead([2]) }
+    }
+  }
+
+  @Test("what was acknowledged before a kill is there, and what was not is there whole or not at all")
+  func killed() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      do { _ = try makeVault(at: folder("v")) }
+      var generator = SeededGenerator(1)
+      var sequence: UInt64 = 1_000
+      for _ in 0..<40 {
+        let pipe = Pipe()
+        let child = Child.start {
+          guard var store = try? Store.open(at: folder("v"), access: .readWrite) else { return 1 }
+          var next = sequence
+          while true {
+            next += 1
+            let written: Void? = try? store.write { (store: inout Store) throws(StorageError) in
+              try store.setState(
+                StateRow(revision: next, body: SeededBytes.of(Int(next), count: 194)), row: 1)
+              try store.appendAudit(AuditRow(sequence: next, body: [], mac: SeededBytes.of(1, count: 32)))
+              try store.setHead(SeededBytes.of(Int(next), count: 290))
+            }
+            guard written != nil else { return 2 }
+            var word = next
+            _ = unsafe Foundation.write(pipe.fileHandleForWriting.fileDescriptor, &word, 8)
+          }
+        }
+        try pipe.fileHandleForWriting.close()
+        usleep(UInt32(3_000 + generator.next() % 20_000))
+        kill(child, SIGKILL)
+        require(Child.wait(child) == -SIGKILL, "the child ended by itself")
+        let drained = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        let acknowledged = max(
+          sequence,
+          unsafe drained.suffix(8).withUnsafeBytes {
+            unsafe $0.count == 8 ? $0.loadUnaligned(as: UInt64.self) : 0
+          })
+        var store = try Store.open(at: folder("v"), access: .readOnly)
+        let state = try store.state(row: 1)
+        let revision = state?.revision ?? 0
+        if acknowledged > sequence {
+          require(revision >= acknowledged, "lost: \(revision) < \(acknowledged)")
+        }
+        if revision > 1_000 {
+          require(state?.body == SeededBytes.of(Int(revision), count: 194), "torn state")
+          require(try store.head() == SeededBytes.of(Int(revision), count: 290), "torn head")
+          require(try store.auditEntries(from: revision).map(\.sequence) == [revision], "torn audit")
+          sequence = revision
+        }
+        require(try store.integrityCheck() == [], "integrity")
+      }
+      require(sequence > 1_050, "too few commits to mean anything: \(sequence)")
+    }
+  }
+
+  @Test("many processes count together: no number twice, no error")
+  func counting() async {
+    await #expect(processExitsWith: .success) {
+      let processes = 50
+      let each = 20
+      let folder = TemporaryFolder()
+      do { _ = try makeVault(at: folder("v")) }
+      let children = (0..<processes).map { _ in
+        Child.start {
+          guard var store = try? Store.open(at: folder("v"), access: .readWrite) else { return 1 }
+          for _ in 0..<each {
+            let written: Void? = try? store.write { (store: inout Store) throws(StorageError) in
+              let next = try (store.state(row: 1)?.revision ?? 0) + 1
+              try store.setState(StateRow(revision: next, body: [1]), row: 1)
+              // Taken once: a number given out twice is an error here.
+              try store.appendAudit(AuditRow(sequence: 100 + next, body: [], mac: id16(1) + id16(2)))
+            }
+            guard written != nil else { return 2 }
+          }
+          return 0
+        }
+      }
+      let codes = children.map { Child.wait($0) }
+      require(codes.allSatisfy { $0 == 0 }, "\(codes)")
+      var store = try Store.open(at: folder("v"), access: .readOnly)
+      require(try store.state(row: 1)?.revision == UInt64(1 + processes * each), "not all were counted")
+      require(try store.auditEntries(from: 100).count == processes * each, "not all were logged")
+    }
+  }
+
+  @Test("processes that each open, write once and close do not get in each other's way")
+  func opening() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      do { _ = try makeVault(at: folder("v")) }
+      let children = (0..<8).map { _ in
+        Child.start {
+          for _ in 0..<25 {
+            guard var store = try? Store.open(at: folder("v"), access: .readWrite) else { return 1 }
+            let written: Void? = try? store.write { (store: inout Store) throws(StorageError) in
+              let next = try (store.state(row: 1)?.revision ?? 0) + 1
+              try store.setState(StateRow(revision: next, body: [1]), row: 1)
+            }
+            guard written != nil else { return 2 }
+          }
+          return 0
+        }
+      }
+      let codes = children.map { Child.wait($0) }
+      require(codes.allSatisfy { $0 == 0 }, "\(codes)")
+      var store = try Store.open(at: folder("v"), access: .readOnly)
+      require(try store.state(row: 1)?.revision == 201, "not all were counted")
+    }
+  }
+
+  @Test("a process that keeps the lock makes others busy after their patience, not for ever")
+  func patience() throws {
+    let folder = TemporaryFolder()
+    var holder = try makeVault(at: folder("v"))
+    var other = try Store.open(at: folder("v"), access: .readWrite, patience: .milliseconds(50))
+    try holder.beginImmediate()
+    #expect(throws: StorageError.busy) { try other.beginImmediate() }
+    #expect(try other.counts().items == 3)
+    try holder.commit()
+    try other.beginImmediate()
+    other.rollback()
+  }
+}
+
+/// A store that a closure can end.
+private final class Box {
+  private var store: Store?
+
+  init(_ store: consuming Store) { self.store = consume store }
+
+  func change(_ body: (inout Store) throws(StorageError) -> Void) throws(StorageError) {
+    try store?.write(body)
+  }
+
+  func drop() { store = nil }
+}
