@@ -11,10 +11,13 @@ enum Pages {
 
   /// `byteCount` bytes, a multiple of the page size, between two guard pages, locked if the system allows it.
   static func mapLocked(_ byteCount: Int) -> Region {
-    let outer = unsafe map(byteCount + 2 * pageSize, PROT_NONE)
+    let outerCount = byteCount + 2 * pageSize
+    let secretFile = unsafe mapSecretFile(outerCount)
+    let outer = unsafe secretFile ?? map(outerCount, PROT_READ | PROT_WRITE)
     let start = unsafe outer + pageSize
-    let protection =
-      unsafe mapSecretFile(start, byteCount) ? .memfdSecret : lockAnonymous(start, byteCount)
+    unsafe forbid(outer)
+    unsafe forbid(start + byteCount)
+    let protection = unsafe secretFile != nil ? .memfdSecret : lock(start, byteCount)
     return unsafe Region(
       bytes: UnsafeMutableRawBufferPointer(start: start, count: byteCount), protection: protection)
   }
@@ -40,27 +43,29 @@ enum Pages {
   }
 
   /// memfd_secret(2): out of the kernel's own mapping, so neither root's tools nor a dump read it. A child could,
-  /// so it is left out of `fork` (MADV_WIPEONFORK is refused there).
-  private static func mapSecretFile(_ start: UnsafeMutableRawPointer, _ byteCount: Int) -> Bool {
+  /// so it is left out of `fork` (MADV_WIPEONFORK is refused there). Nil where there is none, or the limit is met.
+  private static func mapSecretFile(_ byteCount: Int) -> UnsafeMutableRawPointer? {
     let file = clinux_memfd_secret()
-    guard file >= 0 else { return false }
+    guard file >= 0 else { return nil }
     defer { close(file) }
-    guard ftruncate(file, byteCount) == 0 else { return false }
-    let mapped = unsafe mmap(start, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0)
-    guard unsafe mapped == start else { return false }
-    guard unsafe madvise(start, byteCount, MADV_DONTFORK) == 0 else { return false }
+    guard ftruncate(file, byteCount) == 0 else { return nil }
+    let start = unsafe mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+    guard let start = unsafe start, unsafe start != MAP_FAILED else { return nil }
+    guard unsafe madvise(start, byteCount, MADV_DONTFORK) == 0 else {
+      unsafe unmap(start, byteCount)
+      return nil
+    }
     _ = unsafe madvise(start, byteCount, MADV_DONTDUMP)
-    return true
+    return unsafe start
   }
 
-  private static func lockAnonymous(
-    _ start: UnsafeMutableRawPointer, _ byteCount: Int
-  ) -> ArenaStatus.Protection {
-    let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED
-    let mapped = unsafe mmap(start, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0)
-    precondition(unsafe mapped == start, "SecretMemory: out of memory")
+  private static func lock(_ start: UnsafeMutableRawPointer, _ byteCount: Int) -> ArenaStatus.Protection {
     unsafe hide(start, byteCount)
     return unsafe mlock(start, byteCount) == 0 ? .mlocked : .notLocked(errno: errno)
+  }
+
+  private static func forbid(_ page: UnsafeMutableRawPointer) {
+    precondition(unsafe mprotect(page, pageSize, PROT_NONE) == 0, "SecretMemory: no guard page")
   }
 
   private static func hide(_ start: UnsafeMutableRawPointer, _ byteCount: Int) {

@@ -10,6 +10,14 @@ struct ArenaTests {
     return (0..<byteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
   }
 
+  /// Expects to find `canary` somewhere in the arena, or not to find it.
+  private func expect(
+    _ canary: [UInt8], isIn expected: Bool, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let isFound = ArenaTests.arenaContains(canary)
+    #expect(isFound == expected, sourceLocation: sourceLocation)
+  }
+
   private static func arenaContains(_ needle: [UInt8]) -> Bool {
     // The Glibc module lacks `memmem`, a GNU extension.
     typealias Search = @convention(c) (UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> UnsafeRawPointer?
@@ -27,11 +35,11 @@ struct ArenaTests {
     let canary = ArenaTests.canary(count)
     do {
       let secret = SecretBytes(copying: canary)
-      #expect(ArenaTests.arenaContains(canary), "the search itself must work")
+      expect(canary, isIn: true)
       #expect(secret.byteCount == count)
     }
     for part in stride(from: 0, to: count, by: 16) {
-      #expect(!ArenaTests.arenaContains(Array(canary[part..<min(part + 16, count)])))
+      expect(Array(canary[part..<min(part + 16, count)]), isIn: false)
     }
   }
 
@@ -45,7 +53,7 @@ struct ArenaTests {
       }
       #expect(secret.byteCount == 0)
     }
-    #expect(!ArenaTests.arenaContains(canary))
+    expect(canary, isIn: false)
   }
 
   @Test("bytes written before the filling closure threw are wiped")
@@ -58,7 +66,7 @@ struct ArenaTests {
         throw Refused()
       }
     }
-    #expect(!ArenaTests.arenaContains(canary))
+    expect(canary, isIn: false)
   }
 
   @Test("the search finds what an owner that does not wipe would leave")
@@ -67,9 +75,9 @@ struct ArenaTests {
     // A slot of 128 bytes that is ours but has never had the canary as its secret: leftovers look like this.
     let slot = SecretBytes(zeroes: 100)
     let beyond = unsafe slot.address + 90
-    #expect(!ArenaTests.arenaContains(canary))
+    expect(canary, isIn: false)
     unsafe beyond.copyMemory(from: canary, byteCount: canary.count)
-    #expect(ArenaTests.arenaContains(canary))
+    expect(canary, isIn: true)
     unsafe explicit_bzero(beyond, canary.count)
     #expect(slot.byteCount == 100)
   }
@@ -94,7 +102,8 @@ struct ArenaTests {
     let held = (0..<180).map { Held([UInt8](repeating: UInt8($0), count: sizes[$0 % sizes.count])) }
     for (number, holder) in held.enumerated() {
       let wanted = [UInt8](repeating: UInt8(number), count: sizes[number % sizes.count])
-      #expect(holder.secret.revealed == wanted)
+      let isSame = holder.secret.revealed == wanted
+      #expect(isSame)
     }
     #expect(SecretArena.status.bytesReserved >= 40 * 65_536)
   }
