@@ -92,17 +92,34 @@ public struct BulkVerifier: ~Copyable, Sendable {
   /// - Precondition: Each credential has been added, and each window has fewer than 2^63 counters.
   /// - Complexity: One HMAC over 8 bytes per candidate.
   public func firstMatches(of queries: [Query]) -> [UInt64?] {
-    var questions = queries.map { question($0) }
-    midstates.expose { span in
-      unsafe span.withUnsafeBytes { midstates in
-        unsafe questions.withUnsafeMutableBufferPointer { questions in
+    var matches: [UInt64?] = []
+    matches.reserveCapacity(queries.count)
+    for start in stride(from: 0, to: queries.count, by: Self.sliceSize) {
+      appendFirstMatches(of: queries[start..<min(start + Self.sliceSize, queries.count)], to: &matches)
+    }
+    return matches
+  }
+
+  /// Questions are put to the lanes in slices that fit the stack and the nearest cache.
+  private static let sliceSize = 256
+
+  private func appendFirstMatches(of queries: ArraySlice<Query>, to matches: inout [UInt64?]) {
+    unsafe withUnsafeTemporaryAllocation(of: otp_query.self, capacity: queries.count) { questions in
+      for (index, query) in queries.enumerated() {
+        unsafe questions.initializeElement(at: index, to: question(query))
+      }
+      midstates.expose { span in
+        unsafe span.withUnsafeBytes { midstates in
           unsafe otp_find_all(
             lanes.kernel, algorithm.kernel, midstates.baseAddress, questions.baseAddress, questions.count,
             format.modulus)
         }
       }
+      for index in questions.indices {
+        let question = unsafe questions[index]
+        matches.append(question.found == 0 ? nil : question.match)
+      }
     }
-    return questions.map { $0.found == 0 ? nil : $0.match }
   }
 
   private func question(_ query: Query) -> otp_query {

@@ -126,7 +126,7 @@ static inline __attribute__((always_inline)) uint32_t remainder_of(uint32_t valu
 }
 
 // How many values are kept at once between computing and comparing them.
-enum { chunk = 1024 };
+enum { chunk = 512 };
 
 size_t otp_find(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, uint64_t first, size_t count,
                 uint32_t modulus, uint32_t wanted) {
@@ -163,40 +163,63 @@ size_t otp_find_pair(enum otp_lanes lanes, enum otp_hash hash, const void *midst
   return found;
 }
 
+// A run of candidates of one query.
+struct run_of_query {
+  struct otp_query *query;
+  uint32_t start, size;
+};
+
 // The candidates of several queries, side by side.
 struct batch {
-  size_t size;
-  uint32_t pairs[chunk], wanted[chunk], values[chunk];
+  uint32_t size, runs;
+  uint32_t pairs[chunk], values[chunk];
   uint64_t counters[chunk];
-  struct otp_query *queries[chunk];
+  struct run_of_query queries[chunk];
 };
+
+static void append(struct batch *batch, struct otp_query *query, uint64_t offset, uint32_t size) {
+  for (uint32_t i = 0; i < size; i++) {
+    batch->pairs[batch->size + i] = query->pair;
+    batch->counters[batch->size + i] = query->first + offset + i;
+  }
+  batch->queries[batch->runs++] = (struct run_of_query){query, batch->size, size};
+  batch->size += size;
+}
 
 static void answer(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, struct divisor by,
                    struct batch *batch) {
   otp_pairs(lanes, hash, midstates, batch->pairs, batch->counters, batch->size, batch->values);
-  for (size_t i = 0; i < batch->size; i++) {
-    struct otp_query *query = batch->queries[i];
-    uint64_t isFirst = (uint64_t)(remainder_of(batch->values[i], by) == batch->wanted[i]) & ~query->found & 1;
-    query->match = (batch->counters[i] & (0 - isFirst)) | (query->match & (isFirst - 1));
-    query->found |= isFirst;
+  for (uint32_t r = 0; r < batch->runs; r++) {
+    const struct run_of_query run = batch->queries[r];
+    uint64_t found = run.query->found, match = run.query->match;
+    for (uint32_t i = run.start; i < run.start + run.size; i++) {
+      uint64_t isFirst = (uint64_t)(remainder_of(batch->values[i], by) == run.query->wanted) & ~found & 1;
+      match = (batch->counters[i] & (0 - isFirst)) | (match & (isFirst - 1));
+      found |= isFirst;
+    }
+    run.query->found = found, run.query->match = match;
   }
-  batch->size = 0;
+  batch->size = batch->runs = 0;
 }
 
 void otp_find_all(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, struct otp_query *queries,
                   size_t count, uint32_t modulus) {
   const struct divisor by = divisor(modulus);
+  const size_t size = otp_midstates_size(hash);
   struct batch batch;
-  batch.size = 0;
+  batch.size = batch.runs = 0;
   for (size_t q = 0; q < count; q++) {
-    for (uint64_t i = 0; i < queries[q].count; i++) {
-      batch.pairs[batch.size] = queries[q].pair;
-      batch.wanted[batch.size] = queries[q].wanted;
-      batch.counters[batch.size] = queries[q].first + i;
-      batch.queries[batch.size] = &queries[q];
-      if (++batch.size == chunk) answer(lanes, hash, midstates, by, &batch);
+    // Midstates of many credentials are in no cache; they are asked for while the batch is filled.
+    const char *pair = (const char *)midstates + queries[q].pair * size;
+    __builtin_prefetch(pair), __builtin_prefetch(pair + size - 1);
+    for (uint64_t offset = 0; offset < queries[q].count;) {
+      uint64_t rest = queries[q].count - offset, room = chunk - batch.size;
+      uint32_t taken = (uint32_t)(rest < room ? rest : room);
+      append(&batch, &queries[q], offset, taken);
+      offset += taken;
+      if (batch.size == chunk) answer(lanes, hash, midstates, by, &batch);
     }
   }
   answer(lanes, hash, midstates, by, &batch);
-  explicit_bzero(&batch, sizeof batch);
+  explicit_bzero(batch.values, sizeof batch.values);
 }
