@@ -53,6 +53,7 @@ extension VaultCore {
     _ path: String, _ change: KeyChange, _ key: borrowing DeviceKey, _ protector: any Protector,
     _ environment: VaultEnvironment
   ) throws(VaultError) -> VaultCore {
+    try protector.refuseFolder(of: path, key: key.id, vault: change.header.vault)
     try protector.storeKey(key, of: change.header.vault)
     do throws(VaultError) {
       let session = try write(path, change, key, environment)

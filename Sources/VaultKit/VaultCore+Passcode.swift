@@ -1,4 +1,4 @@
-import VaultCrypto
+package import VaultCrypto
 import VaultStorage
 
 /// What a removal of the passcode destroys for good.
@@ -33,9 +33,13 @@ extension VaultCore {
   /// Changes the passcode. Touches a handful of slots and no item.
   ///
   /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``, ``VaultError/Code/policy``.
-  package func changePasscode(from old: consuming Passcode, to new: consuming Passcode) throws(VaultError) {
+  ///
+  /// - Parameter parameters: Argon2id parameters to change to; `nil` for the default of this version.
+  package func changePasscode(
+    from old: consuming Passcode, to new: consuming Passcode, parameters: Argon2id.Parameters? = nil
+  ) throws(VaultError) {
     let before = try verified(old)
-    let after = try freshKeys(new)
+    let after = try freshKeys(new, parameters)
     try changeKeys(.passcodeChanged) { change throws(VaultError) in
       try Self.check(before, change)
       try change.changePasscode(from: before, to: after)
@@ -90,26 +94,29 @@ extension VaultCore {
     return code
   }
 
-  private func freshKeys(_ passcode: borrowing Passcode) throws(VaultError) -> PasscodeKeys {
-    let derivation = try KeyDerivation.fresh(environment.parameters, random: environment.random)
+  private func freshKeys(
+    _ passcode: borrowing Passcode, _ parameters: Argon2id.Parameters? = nil
+  ) throws(VaultError) -> PasscodeKeys {
+    let derivation = try KeyDerivation.fresh(
+      parameters ?? environment.parameters, random: environment.random)
     return try PasscodeKeys(passcode, derivation, environment)
   }
 
   /// The passcode that was verified must still be the vault's: nothing is wrapped with keys of another `config`.
-  private static func check(_ keys: borrowing PasscodeKeys, _ change: KeyChange) throws(VaultError) {
+  private static func check(_ keys: PasscodeKeys, _ change: KeyChange) throws(VaultError) {
     guard try change.header.passcodeDerivation() == keys.derivation else {
       throw VaultError(.busy, "the passcode was changed by another process", hint: "try again")
     }
   }
 
-  private func changeKeys(
+  func changeKeys(
     _ operation: AuditOperation, _ body: (inout KeyChange) throws(VaultError) -> Void
   ) throws(VaultError) {
     try changeKeys(operation) { change, _ throws(VaultError) in try body(&change) }
   }
 
   /// One transaction that changes header and slots as they are in the file at its begin.
-  private func changeKeys(
+  func changeKeys(
     _ operation: AuditOperation,
     _ body: (inout KeyChange, inout WriteTransaction) throws(VaultError) -> Void
   ) throws(VaultError) {
@@ -121,7 +128,7 @@ extension VaultCore {
         throw VaultError(.busy, "the vault's keys are being rotated", hint: "try again when that is done")
       }
       try body(&change, &transaction)
-      try transaction.set(change.header, slots: change.slots)
+      try transaction.set(change)
       try transaction.log(operation)
     }
   }

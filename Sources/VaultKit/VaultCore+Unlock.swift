@@ -25,11 +25,7 @@ extension VaultCore {
   /// - Throws: ``VaultError/Code/authenticationFailed`` for another vault's code.
   package func endDelay(with code: borrowing RecoveryCode) throws(VaultError) {
     try withHeader { header, slots, _ throws(VaultError) in
-      let address = SlotAddress(.root, generation: header.generation, opener: .recovery)
-      guard let slot = slots.first(where: { SlotAddress($0) == address }) else {
-        throw VaultError(.policy, "this vault has no recovery code")
-      }
-      _ = try code.openRoot(slot, at: address, vault: header.vault)
+      _ = try code.openRoot(of: header.generation, in: slots, vault: header.vault)
     }
     try writing { transaction throws(VaultError) in
       var (state, row) = try transaction.session.vaultState()
@@ -62,7 +58,7 @@ extension VaultCore {
   }
 
   /// Opens the session's classes; `false` when the passcode was changed since the derivation began.
-  private func opened(with keys: borrowing PasscodeKeys) throws(VaultError) -> Bool {
+  private func opened(with keys: PasscodeKeys) throws(VaultError) -> Bool {
     try reading { transaction throws(VaultError) in
       let derivation = try transaction.session.keys.header.passcodeDerivation()
       guard derivation == keys.derivation else { return false }
@@ -73,7 +69,7 @@ extension VaultCore {
   }
 
   /// Unlocks with keys that were just made, after a change of header and slots.
-  func adopt(_ keys: borrowing PasscodeKeys) throws(VaultError) { _ = try opened(with: keys) }
+  func adopt(_ keys: PasscodeKeys) throws(VaultError) { _ = try opened(with: keys) }
 
   // MARK: Counting
 

@@ -9,13 +9,13 @@ import VaultStorage
 /// prompts run outside of its lock and outside of every transaction.
 package final class VaultCore: Sendable {
   package let environment: VaultEnvironment
-  let protector: any Protector
+  private let protector: Mutex<any Protector>
   /// `nil` only while a transaction has the session.
   let state: Mutex<Session?>
 
   init(_ session: consuming Session, protector: any Protector) {
     environment = session.environment
-    self.protector = protector
+    self.protector = Mutex(protector)
     state = Mutex(consume session)
   }
 
@@ -91,13 +91,34 @@ package final class VaultCore: Sendable {
         Result { () throws(VaultError) in try session.storedHeader().header }
       }
       let header = try wanted.get()
-      let key = try protector.loadKey(header.deviceKey, of: header.vault)
+      let key = try keeper(of: header).loadKey(header.deviceKey, of: header.vault)
       let isCurrent = withSession { session -> Result<Bool, VaultError> in
         Result { () throws(VaultError) in try session.reload(with: key) }
       }
       if try isCurrent.get() { return }
     }
     throw VaultError(.busy, "the vault's keys are being changed by another process", hint: "try again")
+  }
+
+  /// Who keeps the device key now.
+  var currentProtector: any Protector { protector.withLock { $0 } }
+  func setProtector(_ new: any Protector) { protector.withLock { $0 = new } }
+
+  /// Another process may have moved the device key to another kind of protector.
+  private func keeper(of header: Header) throws(VaultError) -> any Protector {
+    let present = currentProtector
+    if present.kind == header.protector { return present }
+    let other = try Self.standardProtector(header.protector)
+    setProtector(other)
+    return other
+  }
+
+  /// ``withSession(_:)`` for a step that can fail.
+  func withSessionThrowing(_ body: (inout Session) throws(VaultError) -> Void) throws(VaultError) {
+    let outcome = withSession { session -> Result<Void, VaultError> in
+      Result { () throws(VaultError) in try body(&session) }
+    }
+    try outcome.get()
   }
 
   /// Lends the session outside of a transaction.

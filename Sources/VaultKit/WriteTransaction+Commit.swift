@@ -34,17 +34,19 @@ extension Transaction where Mode == Writing {
   }
 
   /// Writes a changed header with its slots: `config` + 1 in both places.
-  mutating func set(_ header: Header, slots: [SlotRow]) throws(VaultError) {
-    var header = header
+  @discardableResult
+  mutating func set(_ change: KeyChange) throws(VaultError) -> HeaderRow {
+    var header = change.header
     header.config = session.keys.header.config + 1
     head!.config = header.config
-    let mac = session.keys.current.headerMAC.code(for: header.authenticatedBytes(with: slots))
+    let mac = change.keys.headerMAC.code(for: header.authenticatedBytes(with: change.slots))
     let row = HeaderRow(body: header.record.encoded, mac: mac)
     try stored { () throws(StorageError) in
-      try session.store.replaceSlots(slots)
+      try session.store.replaceSlots(change.slots)
       try session.store.setHeader(row)
     }
     changes.isDirty = true
     changes.needsCleaning = true
+    return row
   }
 }

@@ -51,16 +51,15 @@ extension Transaction where Mode == Writing {
   public mutating func update(
     _ id: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes? = nil
   ) throws(VaultError) -> Item {
-    let old = try session.row(of: id)
+    let found = try session.row(of: id)
+    let old = found.generation == session.keys.current.generation ? found : try move(found)
     let item = try session.open(old)
-    guard old.generation == session.keys.current.generation else {
-      throw VaultError(.busy, "the item is being moved to new keys", hint: "try again")
-    }
     let keys = session.keys.current
     var attributes = item.attributes
     attributes.merge(changes.attributes)
     for code in changes.removed { attributes.record[code] = nil }
     try ItemLimits.check(attributes)
+    try refuseDuplicates(attributes, item.kind)
     attributes[.creationDate] = item.created
     attributes[.modificationDate] = session.now
     let index = BlindIndex(key: keys)
@@ -122,7 +121,7 @@ extension Transaction where Mode == Writing {
   // MARK: Parts of a row
 
   /// Seals the attributes and the policy with everything that stands in clear beside them.
-  private mutating func seal(_ row: inout ItemRow, _ attributes: Attributes, _ policy: Policy)
+  mutating func seal(_ row: inout ItemRow, _ attributes: Attributes, _ policy: Policy)
     throws(VaultError)
   {
     var record = Record()
@@ -189,13 +188,13 @@ extension Transaction where Mode == Writing {
     changes.isDirty = true
   }
 
-  private mutating func addBlind(_ value: [UInt8], _ row: ItemRow) throws(VaultError) {
+  mutating func addBlind(_ value: [UInt8], _ row: ItemRow) throws(VaultError) {
     try stored { () throws(StorageError) in _ = try session.store.insertBlind(value: value, row: row.row) }
     head!.sum += Summand(key: session.keys.current).blind(row.row, value)
     head!.summedRows += 1
   }
 
-  private mutating func removeBlind(_ value: [UInt8], _ row: ItemRow) throws(VaultError) {
+  mutating func removeBlind(_ value: [UInt8], _ row: ItemRow) throws(VaultError) {
     let keys = try session.keys(of: row.generation)
     let isThere = try stored { () throws(StorageError) in
       try session.store.deleteBlind(value: value, row: row.row)

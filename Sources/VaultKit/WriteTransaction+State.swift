@@ -38,7 +38,7 @@ extension Transaction where Mode == Writing {
       replacing: old)
   }
 
-  private mutating func write(
+  mutating func write(
     _ bytes: [UInt8], row: Int64, item: [UInt8], generation: UInt32, replacing old: StateRow?
   ) throws(VaultError) {
     let keys = try session.keys(of: generation)

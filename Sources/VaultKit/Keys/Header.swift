@@ -38,8 +38,14 @@ struct Header: Sendable, Equatable {
 
   var vault: VaultID { VaultID(record[2]!)! }
   var created: Instant { Instant(milliseconds: (try? record.i64(3)) ?? 0) }
-  var generation: UInt32 { (try? record.u32(7)) ?? 0 }
-  var previousGeneration: UInt32? { try? record.u32(8) }
+  var generation: UInt32 {
+    get { (try? record.u32(7)) ?? 0 }
+    set { record.set(7, u32: newValue) }
+  }
+  var previousGeneration: UInt32? {
+    get { try? record.u32(8) }
+    set { record.set(8, u32: newValue) }
+  }
   var isCheap: Bool { (try? record.u8(17)) == 1 }
   var isBackup: Bool { record[18] != nil }
 

@@ -5,13 +5,13 @@ import VaultStorage
 /// A change of header and slots, prepared and then written in one transaction.
 struct KeyChange {
   var header: Header
-  private(set) var slots: [SlotRow]
+  var slots: [SlotRow]
   let keys: GenerationKeys
   let random: any RandomSource
   /// The audit root made by this change, from which a new chain starts.
   private(set) var auditRoot: StoredKey?
 
-  private var seal: SlotSeal { SlotSeal(vault: header.vault, random: random) }
+  var seal: SlotSeal { SlotSeal(vault: header.vault, random: random) }
 
   init(header: Header, slots: [SlotRow], keys: GenerationKeys, random: any RandomSource) {
     self.header = header
@@ -26,6 +26,10 @@ struct KeyChange {
   mutating func setDeviceKey(_ key: borrowing DeviceKey) throws(VaultError) {
     slots.removeAll { $0.opener == SlotOpener.deviceKey.rawValue }
     header.deviceKey = key.id
+    try putRoots(under: key)
+  }
+
+  mutating func putRoots(under key: borrowing DeviceKey) throws(VaultError) {
     let root = SlotAddress(
       .root, generation: keys.generation, opener: .deviceKey, openerID: key.id.bytes)
     put(root, try seal.seal(keys.root, at: root, under: key.bytes))
@@ -42,11 +46,15 @@ struct KeyChange {
   mutating func setRecovery(_ code: borrowing RecoveryCode, unlocked: StoredKey? = nil) throws(VaultError) {
     let publicKey = try code.publicKey()
     header.recoveryKey = publicKey
+    try putRecovery(for: publicKey)
+    if let unlocked { header.factorMAC = factorMAC(header, unlocked) }
+  }
+
+  mutating func putRecovery(for publicKey: [UInt8]) throws(VaultError) {
     let address = SlotAddress(.root, generation: keys.generation, opener: .recovery)
     let body = try RecoveryCode.sealRoot(
       keys.root, for: publicKey, at: address, vault: header.vault, random: random)
     put(address, body)
-    if let unlocked { header.factorMAC = factorMAC(header, unlocked) }
   }
 
   // MARK: Classes and factors without a passcode
@@ -64,7 +72,7 @@ struct KeyChange {
   ///
   /// - Parameter segment: The next audit segment of a vault that has run without: whoever held its device key knows
   ///   the old root, so a new chain starts there. `nil` for a new vault.
-  mutating func setPasscode(_ passcode: borrowing PasscodeKeys, segment: UInt32? = nil) throws(VaultError) {
+  mutating func setPasscode(_ passcode: PasscodeKeys, segment: UInt32? = nil) throws(VaultError) {
     let unlocked = StoredKey(try openBase(.classKey, 1))
     for (kind, subject) in behindPasscode {
       try putUnlock(kind, subject, try openBase(kind, subject), passcode)
@@ -87,7 +95,7 @@ struct KeyChange {
   }
 
   /// Seals everything that the old passcode opens for the new one. Touches no item.
-  mutating func changePasscode(from old: borrowing PasscodeKeys, to new: borrowing PasscodeKeys)
+  mutating func changePasscode(from old: PasscodeKeys, to new: PasscodeKeys)
     throws(VaultError)
   {
     for slot in slots {
@@ -106,7 +114,7 @@ struct KeyChange {
   }
 
   /// Takes the passcode away: what it alone opened is gone for good.
-  mutating func removePasscode(_ old: borrowing PasscodeKeys) throws(VaultError) {
+  mutating func removePasscode(_ old: PasscodeKeys) throws(VaultError) {
     for (kind, subject) in behindPasscode {
       let address = SlotAddress(kind, subject: subject, generation: keys.generation, opener: .unlock)
       let key = try open(try slot(address), address, inside: old.unlock, old.derivation)
@@ -129,7 +137,7 @@ struct KeyChange {
 
   // MARK: Single slots
 
-  private mutating func putBase(_ kind: SlotKind, _ subject: UInt32, _ key: borrowing SecretBytes)
+  mutating func putBase(_ kind: SlotKind, _ subject: UInt32, _ key: borrowing SecretBytes)
     throws(VaultError)
   {
     let address = SlotAddress(kind, subject: subject, generation: keys.generation, opener: .base)
@@ -138,8 +146,8 @@ struct KeyChange {
       try layered(address) { outer throws(VaultError) in try seal.seal(key, at: address, under: outer) })
   }
 
-  private mutating func putUnlock(
-    _ kind: SlotKind, _ subject: UInt32, _ key: borrowing SecretBytes, _ passcode: borrowing PasscodeKeys
+  mutating func putUnlock(
+    _ kind: SlotKind, _ subject: UInt32, _ key: borrowing SecretBytes, _ passcode: PasscodeKeys
   ) throws(VaultError) {
     let address = SlotAddress(kind, subject: subject, generation: keys.generation, opener: .unlock)
     put(address, try sealed(key, address, inside: passcode.unlock, passcode.derivation))
@@ -172,7 +180,7 @@ struct KeyChange {
     }
   }
 
-  private func layered<R: ~Copyable>(
+  func layered<R: ~Copyable>(
     _ address: SlotAddress, _ body: (borrowing SecretBytes) throws(VaultError) -> R
   ) throws(VaultError) -> R {
     try keys.withSlotKey(for: address, body)
@@ -185,7 +193,7 @@ struct KeyChange {
     return slot
   }
 
-  private mutating func put(_ address: SlotAddress, _ body: [UInt8]) {
+  mutating func put(_ address: SlotAddress, _ body: [UInt8]) {
     slots.removeAll { SlotAddress($0) == address }
     slots.append(address.row(id: (slots.map(\.id).max() ?? 0) + 1, body: body))
   }
@@ -198,7 +206,7 @@ struct KeyChange {
     SlotAddress(.factor, subject: factor.rawValue, generation: keys.generation, opener: opener)
   }
 
-  private func freshKey() throws(VaultError) -> SecretBytes {
+  func freshKey() throws(VaultError) -> SecretBytes {
     try crypto { () throws(CryptoError) in try random.secret(32) }
   }
 

@@ -52,8 +52,8 @@ struct KeyDerivation: Sendable, Equatable {
   }
 }
 
-/// The two keys a passcode becomes. The Argon2id output itself is wiped when these are made.
-struct PasscodeKeys: ~Copyable, Sendable {
+/// The two keys a passcode becomes, shared by reference. The Argon2id output itself is wiped when these are made.
+final class PasscodeKeys: Sendable {
   let unlock: SecretBytes
   let prompt: SecretBytes
   let derivation: KeyDerivation

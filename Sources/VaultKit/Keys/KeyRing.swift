@@ -46,14 +46,14 @@ struct KeyRing: ~Copyable, Sendable {
     header row: HeaderRow, slots: [SlotRow], recovery: borrowing RecoveryCode, random: any RandomSource
   ) throws(VaultError) {
     let header = try Header(decoding: row.body)
-    let address = SlotAddress(.root, generation: header.generation, opener: .recovery)
-    guard let slot = slots.first(where: { SlotAddress($0) == address }) else {
-      throw VaultError(.policy, "this vault has no recovery code")
+    func keys(of generation: UInt32) throws(VaultError) -> GenerationKeys {
+      let root = try recovery.openRoot(of: generation, in: slots, vault: header.vault)
+      return try GenerationKeys(generation: generation, root: root, deviceRoot: nil)
     }
-    let root = try recovery.openRoot(slot, at: address, vault: header.vault)
-    let keys = try GenerationKeys(generation: header.generation, root: root, deviceRoot: nil)
+    let current = try keys(of: header.generation)
+    let previous = try header.previousGeneration.map { number throws(VaultError) in try keys(of: number) }
     let seal = SlotSeal(vault: header.vault, random: random)
-    try self.init(row, header, slots, keys, nil, seal)
+    try self.init(row, header, slots, current, previous, seal)
   }
 
   /// The ring at a later `config` of the same generation, with no device key at hand.
@@ -62,10 +62,12 @@ struct KeyRing: ~Copyable, Sendable {
   ) throws(VaultError) -> KeyRing? {
     let header = try Header(decoding: row.body)
     guard header.vault == before.header.vault, header.generation == before.current.generation,
-      header.previousGeneration == before.previous?.generation, before.current.deviceRoot != nil
+      before.current.deviceRoot != nil,
+      header.previousGeneration == nil || header.previousGeneration == before.previous?.generation
     else { return nil }
+    let previous = header.previousGeneration == nil ? nil : before.previous
     let seal = SlotSeal(vault: header.vault, random: random)
-    var ring = try KeyRing(row, header, slots, before.current, before.previous, seal)
+    var ring = try KeyRing(row, header, slots, before.current, previous, seal)
     ring.keepOpen(before)
     if ring.isUnlocked, header.hasPasscode { try ring.checkFactorMAC() }
     return ring
@@ -120,7 +122,7 @@ struct KeyRing: ~Copyable, Sendable {
   /// Opens what the passcode opens.
   ///
   /// - Throws: `.authenticationFailed` for a wrong passcode; `.damaged` where the slots are.
-  mutating func unlock(with passcode: borrowing PasscodeKeys, random: any RandomSource) throws(VaultError) {
+  mutating func unlock(with passcode: PasscodeKeys, random: any RandomSource) throws(VaultError) {
     let seal = SlotSeal(vault: header.vault, random: random)
     var opened: [(SlotAddress, StoredKey)] = []
     for slot in slots {

@@ -49,8 +49,13 @@ public struct RecoveryCode: ~Copyable, Sendable {
   /// The half that stays in the header.
   func publicKey() throws(VaultError) -> [UInt8] { try pair().publicKey }
 
-  /// Opens the root key's recovery slot.
-  func openRoot(_ slot: SlotRow, at address: SlotAddress, vault: VaultID) throws(VaultError) -> SecretBytes {
+  /// Opens the recovery slot of a generation's root key.
+  func openRoot(of generation: UInt32, in slots: [SlotRow], vault: VaultID) throws(VaultError) -> SecretBytes
+  {
+    let address = SlotAddress(.root, generation: generation, opener: .recovery)
+    guard let slot = slots.first(where: { SlotAddress($0) == address }) else {
+      throw VaultError(.policy, "this vault has no recovery code")
+    }
     let pair = try pair()
     guard slot.body.count > 32 else { throw VaultError(.damaged, "the recovery slot is damaged") }
     let ephemeral = Array(slot.body[..<32])

@@ -98,7 +98,8 @@ struct SlotSeal: Sendable {
     return key
   }
 
-  private func outerContent(_ body: [UInt8], at address: SlotAddress, under outer: borrowing SecretBytes)
+  /// What the outer layer holds: a key, or the inner layer.
+  func outerContent(_ body: [UInt8], at address: SlotAddress, under outer: borrowing SecretBytes)
     throws(CryptoError) -> SecretBytes
   {
     try CommittingSeal.open(

@@ -50,6 +50,9 @@ public struct FileProtector: Protector {
   /// Reads the key file; owner, mode and id are checked, links are not followed.
   public func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
     let found = try read(path(of: key, vault))
+    if found.id != key, let next = nextPath(of: key), let waiting = try? read(next), waiting.id == key {
+      return waiting
+    }
     guard found.id == key else {
       throw VaultError(
         .deviceKeyWrong, "the device key in \(path(of: key, vault)) is not the one of this vault",
@@ -60,7 +63,7 @@ public struct FileProtector: Protector {
 
   /// Writes a new key file, synchronises file and folder, reads it back.
   public func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
-    let path = path(of: key.id, vault)
+    let path = placeForNew(key.id, vault)
     try makeFolders(above: path)
     try write(key, to: path)
     let back = try read(path)
@@ -71,9 +74,38 @@ public struct FileProtector: Protector {
 
   /// Removes the key file.
   public func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
-    let path = path(of: key, vault)
+    var path = path(of: key, vault)
+    if let next = nextPath(of: key) {
+      // One named file serves every key in turn: only what really is this key is removed.
+      if exists(next) { path = next } else if let present = try? read(path), present.id != key { return }
+    }
     guard unsafe unlink(path) == 0 || errno == ENOENT else { throw Self.failure("remove", path) }
     try synchronizeFolder(of: path)
+  }
+
+  /// A key file that the caller named is replaced in one step; until then the new key waits beside it.
+  public func promoteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
+    guard let next = nextPath(of: key), exists(next) else { return }
+    let path = path(of: key, vault)
+    guard unsafe rename(next, path) == 0 else { throw Self.failure("replace", path) }
+    try synchronizeFolder(of: path)
+  }
+
+  /// Where a new key goes: never over another one.
+  private func placeForNew(_ key: DeviceKeyID, _ vault: VaultID) -> String {
+    let path = path(of: key, vault)
+    guard let next = nextPath(of: key), exists(path) else { return path }
+    return next
+  }
+
+  private func nextPath(of key: DeviceKeyID) -> String? {
+    guard case .file(let file) = place else { return nil }
+    return file + "." + key.hexadecimal + ".new"
+  }
+
+  private func exists(_ path: String) -> Bool {
+    var entry = stat()
+    return unsafe lstat(path, &entry) == 0
   }
 
   /// Where a key is, for messages and documentation.

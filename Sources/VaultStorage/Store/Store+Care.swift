@@ -26,6 +26,15 @@ extension Store {
     try connection.integrityCheck(progress: progress)
   }
 
+  /// Writes the whole file anew, without free pages.
+  ///
+  /// - Precondition: No transaction is open.
+  package mutating func vacuum() throws(StorageError) {
+    precondition(!isInTransaction, "Store.vacuum: a transaction is open")
+    guard !isReadOnly else { throw .readOnly }
+    try connection.execute("VACUUM")
+  }
+
   /// Writes a copy without free pages to a new file at `path`, mode 0600. It has no log beside it.
   ///
   /// - Throws: ``StorageError/alreadyExists``; nothing is left of a copy that could not be finished.

@@ -1,0 +1,64 @@
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+/// A new generation of every key that is stored. What a person types is not asked for but the passcode.
+extension KeyChange {
+  /// The change that begins the next generation; the old one stays readable beside it.
+  ///
+  /// - Parameter passcode: The keys of the passcode, where one is set: new class keys lie behind it too.
+  func nextEpoch(_ key: borrowing DeviceKey, _ passcode: PasscodeKeys?) throws(VaultError) -> KeyChange {
+    guard let root = try? random.secret(32), let deviceRoot = try? random.secret(32) else {
+      throw VaultError(crypto: .randomUnavailable)
+    }
+    let fresh = try GenerationKeys(
+      generation: keys.generation + 1, root: root, deviceRoot: StoredKey(deviceRoot))
+    var next = KeyChange(header: header, slots: slots, keys: fresh, random: random)
+    next.header.previousGeneration = keys.generation
+    next.header.generation = fresh.generation
+    try next.putRoots(under: key)
+    if let recovery = header.recoveryKey { try next.putRecovery(for: recovery) }
+    try next.makeClassKeys(passcode)
+    try next.moveFactors(from: keys)
+    return next
+  }
+
+  /// The change that ends the old generation, when no row names it any more.
+  mutating func dropPreviousGeneration() {
+    guard let previous = header.previousGeneration else { return }
+    slots.removeAll { $0.generation == previous }
+    header.previousGeneration = nil
+  }
+
+  private mutating func makeClassKeys(_ passcode: PasscodeKeys?) throws(VaultError) {
+    for number: UInt32 in [2, 0x82] { try putBase(.classKey, number, try freshKey()) }
+    let unlocked = StoredKey(try freshKey())
+    guard let passcode else {
+      try putBase(.classKey, 1, unlocked.key)
+      return try putBase(.classKey, 0x81, try freshKey())
+    }
+    try putUnlock(.classKey, 1, unlocked.key, passcode)
+    for number: UInt32 in [0x81, 0x83] { try putUnlock(.classKey, number, try freshKey(), passcode) }
+    header.factorMAC = factorMAC(header, unlocked)
+  }
+
+  /// Factors and audit roots keep their keys and their inner layer; only the outer one is sealed anew.
+  private mutating func moveFactors(from old: GenerationKeys) throws(VaultError) {
+    for slot in slots {
+      guard var address = SlotAddress(slot), address.kind == .factor || address.kind == .auditRoot,
+        address.generation == old.generation
+      else { continue }
+      let before = address
+      let content = try old.withSlotKey(for: before) { outer throws(VaultError) in
+        try crypto { () throws(CryptoError) in try seal.outerContent(slot.body, at: before, under: outer) }
+      }
+      address.generation = keys.generation
+      let moved = address
+      let body = try layered(moved) { outer throws(VaultError) in
+        try seal.seal(content, at: moved, under: outer)
+      }
+      slots.removeAll { $0.id == slot.id }
+      put(moved, body)
+    }
+  }
+}

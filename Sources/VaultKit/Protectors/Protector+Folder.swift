@@ -1,0 +1,40 @@
+import Glibc
+
+extension Protector {
+  /// A key file in the vault's folder would be copied with it by every backup and synchronisation: refused.
+  func refuseFolder(of vaultPath: String, key: DeviceKeyID, vault: VaultID) throws(VaultError) {
+    guard let files = self as? FileProtector else { return }
+    let keyFolder = Self.resolvedFolder(of: files.path(of: key, vault))
+    guard keyFolder == Self.resolvedFolder(of: vaultPath) else { return }
+    throw VaultError(
+      .policy, "the device key must not lie in the vault's folder: whoever copies the vault gets the key",
+      hint: "name another folder with --device-key")
+  }
+
+  /// The folder of a path with its links resolved, also where its last parts do not exist yet.
+  private static func resolvedFolder(of path: String) -> String {
+    var parts = (path.hasPrefix("/") ? path : currentFolder() + "/" + path).split(separator: "/").map(
+      String.init)
+    var missing: [String] = []
+    if !parts.isEmpty { parts.removeLast() }
+    while !parts.isEmpty {
+      if let real = resolved("/" + parts.joined(separator: "/")) {
+        return ([real] + missing.reversed()).joined(separator: "/")
+      }
+      missing.append(parts.removeLast())
+    }
+    return ([""] + missing.reversed()).joined(separator: "/")
+  }
+
+  private static func resolved(_ path: String) -> String? {
+    guard let real = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(real) }
+    return unsafe String(cString: real)
+  }
+
+  private static func currentFolder() -> String {
+    guard let folder = unsafe getcwd(nil, 0) else { return "" }
+    defer { unsafe free(folder) }
+    return unsafe String(cString: folder)
+  }
+}

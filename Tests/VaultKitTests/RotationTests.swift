@@ -1,0 +1,155 @@
+import SecretMemory
+import Testing
+import VaultKit
+import VaultTestKit
+
+@Suite("Rotation")
+struct RotationTests {
+  @Test("a new device key opens the vault, the old one is refused and gone", arguments: [nil, "pass"])
+  func deviceKey(passcode: String?) throws {
+    let place = TemporaryVault()
+    let core = try place.makeCore(passcode: passcode)
+    let item = try core.add(NewItem(.genericPassword, name: "n"), secret: SecretBytes(testing: "s"))
+    let before = try core.status().deviceKey
+    let old = try place.protector.loadKey(before, of: core.status().vault)
+    try core.rotateDeviceKey()
+    #expect(try core.secret(of: item.id).byteCount == 1)
+    let after = try place.openCore().status()
+    #expect(after.deviceKey != before)
+    #expect(throws: VaultError.Code.deviceKeyAbsent) {
+      try code { () throws(VaultError) in _ = try place.protector.loadKey(before, of: after.vault) }
+    }
+    let stolen = FileProtector(file: place.folder + "/stolen.key")
+    try stolen.storeKey(old, of: after.vault)
+    #expect(throws: VaultError.Code.deviceKeyWrong) {
+      try code { () throws(VaultError) in
+        _ = try VaultCore.open(at: place.path, protector: stolen, environment: place.environment)
+      }
+    }
+  }
+
+  @Test("a device key in a named file is replaced under its name")
+  func namedFile() throws {
+    let place = TemporaryVault()
+    let named = FileProtector(file: place.folder + "/my.key")
+    let created = try VaultCore.create(at: place.path, protector: named, environment: place.environment)
+    let before = try created.core.status().deviceKey
+    try created.core.rotateDeviceKey()
+    let again = try VaultCore.open(at: place.path, protector: named, environment: place.environment)
+    #expect(try again.status().deviceKey != before)
+  }
+
+  @Test("a new epoch keeps every item, counter, name, search and the audit chain", arguments: [nil, "pass"])
+  func epoch(passcode: String?) throws {
+    let place = TemporaryVault()
+    let core = try place.makeCore(passcode: passcode)
+    var ids: [ItemID] = []
+    for index in 0..<1203 {
+      var attributes = Attributes()
+      attributes[.service] = "s\(index % 5)"
+      let access = AccessControl(
+        index % 2 == 0 ? .whenUnlocked : .afterFirstUnlock, thisDeviceOnly: index % 3 == 0)
+      let item = try core.add(
+        NewItem(
+          index % 7 == 0 ? .otp : .genericPassword, name: "n\(index)", attributes: attributes, access: access),
+        secret: SecretBytes(testing: "s\(index)"))
+      ids.append(item.id)
+    }
+    _ = try core.write { transaction in try transaction.updateState(of: ids[7]) { $0.counter = 42 } }
+    if let passcode {
+      try core.rotateEpoch(passcode: Passcode(testing: passcode))
+    } else {
+      try core.rotateEpoch()
+    }
+    #expect(!core.isRotating)
+    let later = try place.openCore()
+    if let passcode { try later.unlock(with: Passcode(testing: passcode)) }
+    for (index, id) in ids.enumerated() where index % 50 == 0 {
+      #expect(try later.secret(of: id).bytesForTesting == Array("s\(index)".utf8))
+    }
+    #expect(
+      try later.reading { transaction throws(VaultError) in try transaction.state(of: ids[7]).counter } == 42)
+    var wanted = Attributes()
+    wanted[.service] = "s3"
+    #expect(try later.items(matching: Query(where: wanted)).count == 240)
+    #expect(try later.status().generation == 2)
+    let report = try later.verify()
+    #expect(report.problems == [])
+    #expect(report.items == 1203 && report.secrets == 1203 && report.isAuditChainChecked)
+  }
+
+  @Test(
+    "another process goes on during a rotation: it adds, reads, changes and deletes items of both generations"
+  )
+  func duringRotation() throws {
+    let place = TemporaryVault()
+    let core = try place.makeCore()
+    let other = try place.openCore()
+    var ids: [ItemID] = []
+    for index in 0..<1500 {
+      ids.append(
+        try core.add(NewItem(.genericPassword, name: "n\(index)"), secret: SecretBytes(testing: "s")).id)
+    }
+    var steps = 0
+    try core.rotateEpoch { _ in
+      steps += 1
+      do {
+        _ = try other.add(NewItem(.genericPassword, name: "new\(steps)"), secret: SecretBytes(testing: "x"))
+        _ = try other.secret(of: ids[0])
+        _ = try other.secret(of: ids[1499])
+        var attributes = Attributes()
+        attributes[.comment] = "step \(steps)"
+        try other.update(
+          ids[1400 + steps], ItemChanges(attributes: attributes), secret: SecretBytes(testing: "y"))
+        try other.delete(Query(name: "n\(1300 + steps)"))
+        #expect(throws: VaultError.Code.duplicateItem) {
+          try code { () throws(VaultError) in _ = try other.add(NewItem(.genericPassword, name: "n1299")) }
+        }
+      } catch { Issue.record(error) }
+    }
+    #expect(steps >= 3)
+    #expect(try place.openCore().verify().problems == [])
+    #expect(try core.items(matching: Query()).count == 1500)
+  }
+
+  @Test("a rotation that was interrupted goes on with the next call")
+  func interrupted() throws {
+    struct Stop: Error {}
+    let place = TemporaryVault()
+    let core = try place.makeCore(passcode: "p")
+    for index in 0..<1200 {
+      _ = try core.add(
+        NewItem(.genericPassword, name: "n\(index)"), secret: SecretBytes(testing: "s\(index)"))
+    }
+    try core.beginRotationForTesting(passcode: Passcode(testing: "p"))
+    let later = try place.openCore()
+    #expect(later.isRotating)
+    try later.unlock(with: Passcode(testing: "p"))
+    #expect(try later.secret(of: later.item(named: "n1100").id).bytesForTesting == Array("s1100".utf8))
+    #expect(try later.verify().problems == [])
+    var calls = 0
+    while later.isRotating, calls < 10 {
+      try later.resumeRotation()
+      calls += 1
+      #expect(try later.verify().problems == [])
+    }
+    #expect(calls == 4)
+    try later.rotateEpoch(passcode: Passcode(testing: "p"))
+    #expect(!later.isRotating)
+    #expect(try later.status().generation == 3)
+    #expect(try later.verify().problems == [])
+  }
+
+  @Test("after a purge the old device key and the old header open nothing of the new file")
+  func purge() throws {
+    let place = TemporaryVault()
+    let core = try place.makeCore()
+    for index in 0..<100 {
+      _ = try core.add(NewItem(.genericPassword, name: "n\(index)"), secret: SecretBytes(testing: "s"))
+    }
+    try core.delete(Query(name: "n50"))
+    try core.purge()
+    #expect(try place.openCore().verify().problems == [])
+    #expect(try place.openCore().items(matching: Query()).count == 99)
+  }
+}
