@@ -79,6 +79,27 @@ struct ProcessTests {
     }
   }
 
+  // A process that closes any descriptor of a file loses all its POSIX locks on it. Then the next process to close
+  // the vault takes itself for the last one and removes the log under our commits.
+  @Test("opening and closing the vault again takes no lock from the store that is open")
+  func locksStay() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      var store = try makeVault(at: folder("v"))
+      try store.write { (store: inout Store) throws(StorageError) in try store.setHead([1]) }
+      for access in [Store.Access.readWrite, .readOnly] { try openAndDrop(folder("v"), access) }
+      require(Child.expect(.alreadyExists) { _ = try makeVault(at: folder("v")) } == 0, "making")
+      require(Child.run { (try? openAndDrop(folder("v"))) == nil ? 1 : 0 } == 0, "opening in a child")
+      require(folder.names == ["v", "v-shm", "v-wal"], "\(folder.names)")
+      try store.write { (store: inout Store) throws(StorageError) in try store.setHead([2]) }
+      let seen = Child.run {
+        guard var other = try? Store.open(at: folder("v"), access: .readOnly) else { return 1 }
+        return (try? other.head()) == [2] ? 0 : 2
+      }
+      require(seen == 0, "the commit was lost: \(seen)")
+    }
+  }
+
   @Test("what was acknowledged before a kill is there, and what was not is there whole or not at all")
   func killed() async {
     await #expect(processExitsWith: .success) {

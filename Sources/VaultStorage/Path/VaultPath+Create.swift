@@ -7,6 +7,7 @@ struct NewVaultPlace: ~Copyable {
   let place: VaultPath
   private let madeFolders: [String]
   private let lock: Int32
+  private var isPublished = false
 
   /// Makes the folders on the way (0700), checks the last one, locks, and refuses when something is there already.
   static func prepare(_ path: String) throws(StorageError) -> NewVaultPlace {
@@ -37,18 +38,22 @@ struct NewVaultPlace: ~Copyable {
   var temporaryName: String { "." + place.name + ".new" }
 
   /// Gives the finished file its name, durably.
-  func publish() throws(StorageError) {
+  mutating func publish() throws(StorageError) {
     guard unsafe clinux_rename_exclusively(place.folder, temporaryName, place.name) == 0 else {
       throw errno == EEXIST ? .alreadyExists : .io(code: 0, errno: errno)
     }
-    sync(place.folderPath)
-    for folder in madeFolders { sync(VaultPath.parent(of: folder)) }
-    FileLock.release(lock, in: place)
+    isPublished = true
+    try sync(place.folderPath)
+    for folder in madeFolders { try sync(VaultPath.parent(of: folder)) }
   }
+
+  /// Lets others make vaults here again.
+  func finish() { FileLock.release(lock, in: place) }
 
   /// Removes all that was made.
   func abandon() {
     removeTemporary()
+    if isPublished { removeAll(place.name) }
     FileLock.release(lock, in: place)
     for folder in madeFolders.reversed() { unsafe rmdir(folder) }
   }
@@ -61,15 +66,18 @@ struct NewVaultPlace: ~Copyable {
     try place.makeEmptyFile(temporaryName)
   }
 
-  private func removeTemporary() {
-    for suffix in [""] + VaultPath.companions { place.remove(temporaryName + suffix) }
+  private func removeTemporary() { removeAll(temporaryName) }
+
+  private func removeAll(_ name: String) {
+    for suffix in [""] + VaultPath.companions { place.remove(name + suffix) }
   }
 
-  private func sync(_ folder: String) {
+  private func sync(_ folder: String) throws(StorageError) {
     let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    fsync(descriptor)
-    close(descriptor)
+    guard descriptor >= 0 else { throw .creating(errno) }
+    defer { close(descriptor) }
+    // EINVAL: the file system has nothing to do for a folder.
+    guard fsync(descriptor) == 0 || errno == EINVAL else { throw .io(code: 0, errno: errno) }
   }
 
   /// - Returns: The folders that were missing, outermost first.

@@ -10,15 +10,19 @@ extension Store {
   package static func create<E: StorageFailure>(
     at path: String, _ body: (inout Store) throws(E) -> Void
   ) throws(E) -> Store {
-    let new = try E.from { () throws(StorageError) in try NewVaultPlace.prepare(path) }
+    var new = try E.from { () throws(StorageError) in try NewVaultPlace.prepare(path) }
     do throws(E) {
       try fill(new.place.path(of: new.temporaryName), body)
-      try E.from { () throws(StorageError) in try new.publish() }
+      let store = try E.from { () throws(StorageError) in
+        try new.publish()
+        return try open(at: path, access: .readWrite)
+      }
+      new.finish()
+      return store
     } catch {
       new.abandon()
       throw error
     }
-    return try E.from { () throws(StorageError) in try open(at: path, access: .readWrite) }
   }
 
   /// Makes the schema and the first rows in one transaction, and leaves one file with an empty log.
