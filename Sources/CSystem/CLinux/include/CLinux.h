@@ -15,6 +15,7 @@ int clinux_memfd_secret(void);
 /// of `bytes`, valid while `mark` is that of this process. All zero when the thread starts.
 typedef struct {
   size_t left;
+  size_t refills;
   const void *mark;
   uint8_t bytes[8192];
 } clinux_random_pool;
