@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Writes a whole vault from docs/format/vault-file.md alone: foreign vaults for the Swift tests and for open_vault.py.
 
-    make_vault.py OUT.vault [--seed N] [--passcode TEXT] [--no-recovery] [--standard-kdf] [--entries N]
+    make_vault.py OUT.vault [--seed N] [--passcode TEXT] [--no-recovery] [--standard-kdf] [--entries N] [--small]
 
 Beside the vault it leaves OUT.vault.key (the device key, 32 raw bytes) and OUT.vault.json (what a reader must find,
 secrets included). The same options give the same bytes in every row. Nothing here comes from open_vault.py or from Sources.
@@ -36,7 +36,7 @@ CREATE TABLE segment(number INTEGER PRIMARY KEY, first INTEGER NOT NULL, previou
 CREATE TABLE audit(sequence INTEGER PRIMARY KEY, body BLOB NOT NULL, mac BLOB NOT NULL) STRICT
 """.strip().split("\n")
 
-PASSCODE, PRESENCE, ANY, SET, AUDIT = 0x01000000, 0x02000000, 0x03000000, 0x04000000, 0x05000000
+PASSCODE, PRESENCE, ANY, SET, MEMBER = 0x01000000, 0x02000000, 0x03000000, 0x04000000, 0x06000000
 SEARCHABLE = (2, 3, 4, 7, 12, 15, 21, 22, 40, 41, 43)
 NOW = 1_790_000_000_000
 BOOT_ID = bytes(range(16))
@@ -79,21 +79,23 @@ def agree(scalar, peer):
 class Maker:
     """One vault in memory, row by row; `write` puts it into a file."""
 
-    def __init__(self, seed=1, passcode=None, recovery=True, standard_kdf=False, generation=1, config=1):
+    def __init__(self, seed=1, passcode=None, recovery=True, standard_kdf=False, members=("phrase",), backup=None, config=1):
+        """`members`: their sources, with a passcode only. `backup`: a passphrase makes the vault a backup (section 13)."""
         self.randomness = random.Random(seed)
-        self.passcode, self.standard, self.generation, self.config = passcode, standard_kdf, generation, config
+        self.passcode, self.standard, self.config, self.backup = passcode, standard_kdf, config, backup
+        self.generation, self.generations, self.rk, self.lk, self.ck = 0, [], {}, {}, {}
         self.vault_id, self.device_key = self.rnd(16), self.rnd(32)
-        self.rk, self.lk = self.rnd(32), self.rnd(32)
-        self.seals2 = 0
         self.slots, self.items, self.material, self.state, self.blind = [], [], {}, {}, []
-        self.segments, self.audit, self.terms = [], [], []
-        self.expected = []
-        self.header_fields, self.factors, self.private = {}, {}, {}
-        self.recovery_code = self.rnd(16) if recovery else None
-        self.phrase = b"a phrase of the only member" if passcode else None
-        self.make_keys()
-        self.next_row, self.sequence = 1, 1
-        self.last_mac = bytes(32)
+        self.segments, self.audit, self.terms, self.expected = [], [], {}, []
+        self.factors, self.private, self.members = {}, {}, []
+        self.next_row, self.sequence, self.last_mac = 1, 1, bytes(32)
+        self.recovery_code = self.rnd(16) if recovery and not backup else None
+        self.phrase = b"a phrase of the first member" if passcode and "phrase" in members else None
+        self.next_generation()
+        self.roots = {1: self.rnd(32)}                     # audit roots by their first segment
+        self.next_c = self.roots[1]
+        self.make_header(members if passcode else ())
+        self.seal_slots()
         self.put_state(0, bytes(16), u8(2))
 
     def rnd(self, n): return self.randomness.randbytes(n)
@@ -108,10 +110,10 @@ class Maker:
 
     def seal2(self, purpose, aad, plaintext):
         head = b"\x01\x02" + u32(self.generation)
-        nonce_key = derive(self.rk, f"vault/1/{purpose}-nonce".encode())
+        nonce_key = derive(self.rk[self.generation], f"vault/1/{purpose}-nonce".encode())
         nonce = hm(nonce_key, self.rnd(32) + sha(aad) + sha(plaintext))[:12]
         self.seals2 += 1
-        key = derive(self.rk, f"vault/1/{purpose}".encode())
+        key = derive(self.rk[self.generation], f"vault/1/{purpose}".encode())
         return head + nonce + AESGCM(key).encrypt(nonce, plaintext, head + aad)
 
     # keys
@@ -123,65 +125,132 @@ class Maker:
         memory, passes, lanes = (65536, 3, 4) if self.standard else (64, 1, 1)
         return hash_secret_raw(secret, kdf[-16:], passes, memory, lanes, 32, Type.ID, 0x13)
 
-    def slot(self, kind, subject, opener, opener_id, layers, value, prefix=b""):
-        """`layers`: (key, KDF record or None), the outer one first."""
-        for layer, (key, kdf) in reversed(list(enumerate(layers, 1))):
-            aad = self.aad("slot", {4: u32(self.generation), 20: u8(kind), 21: u32(subject), 22: u8(opener),
-                                    23: opener_id, 24: kdf, 25: u8(layer)})
-            value = self.seal1(key, "vault/1/seal-slot", aad, value)
-        self.slots.append([len(self.slots) + 1, kind, subject, self.generation, opener, opener_id, prefix + value])
+    def slot(self, kind, subject, generation, opener, opener_id, layers, value):
+        """`layers`: (key, KDF record or None, what stands before the seal), the outer one first."""
+        for layer, (key, kdf, prefix) in reversed(list(enumerate(layers, 1))):
+            of_generation = None if layer == 2 and kind in (4, 5) else u32(generation)
+            aad = self.aad("slot", {4: of_generation, 20: u8(kind), 21: u32(subject), 22: u8(opener), 23: opener_id,
+                                    24: kdf, 25: u8(layer)})
+            value = prefix + self.seal1(key, "vault/1/seal-slot", aad, value)
+        self.slots.append([len(self.slots) + 1, kind, subject, generation, opener, opener_id, value])
 
     def factor(self, number):
         self.private[number] = self.rnd(32)
         self.factors[number] = public(self.private[number])
 
-    def make_keys(self):
-        h = self.header_fields
-        key_id = hm(self.device_key, b"vault/1/key-id")[:16]
-        h |= {1: u16(1), 2: self.vault_id, 3: i64(NOW), 4: u64(self.config), 5: u8(1), 6: b"", 7: u32(self.generation),
-              9: u8(1), 10: key_id, 99: b"a field of a later version"}
+    def next_generation(self):
+        self.generation += 1
+        self.generations = [self.generation] + self.generations[:1]
+        self.seals2 = 0
+        self.rk[self.generation] = self.rnd(32)
+        if not self.backup:
+            self.lk[self.generation] = self.rnd(32)
+        for c in self.classes():
+            self.ck[c, self.generation] = self.rnd(32)
+
+    def classes(self):
+        device_only = [] if self.backup else [0x81, 0x82] + [0x83] * bool(self.passcode)
+        return [1, 2] + device_only
+
+    def rotate(self):
+        """Into an epoch rotation: both generations have their keys, items stay where they are."""
+        self.next_generation()
+        self.config += 1
+        self.header_fields |= {4: u64(self.config), 7: u32(self.generation), 8: u32(self.generation - 1)}
+        if self.passcode:
+            self.bind_factors()
+        self.seal_slots()
+
+    def make_header(self, sources):
+        self.key_id = hm(self.device_key, b"vault/1/key-id")[:16]
+        h = self.header_fields = {
+            1: u16(1), 2: self.vault_id, 3: i64(NOW), 4: u64(self.config), 5: u8(1), 6: b"", 7: u32(self.generation),
+            9: u8(1), 10: self.key_id, 99: b"a field of a later version"}
         if not self.standard:
             h[17] = u8(1)
-        self.slot(1, 0, 1, key_id, [(self.device_key, None)], self.rk)
-        self.slot(2, 0, 1, key_id, [(self.device_key, None)], self.lk)
         if self.recovery_code:
-            r = derive(self.recovery_code, b"vault/1/recovery")
-            h[12] = public(r)
-            e = self.rnd(32)
-            key = derive(agree(e, h[12]), b"vault/1/recovery-wrap" + public(e) + h[12])
-            self.slot(1, 0, 2, b"", [(key, None)], self.rk, prefix=public(e))
-        k_slot, k_slot_device = derive(self.rk, b"vault/1/slot"), derive(self.rk + self.lk, b"vault/1/slot")
+            h[12] = public(derive(self.recovery_code, b"vault/1/recovery"))
+        if self.backup:
+            self.backup_kdf = self.kdf()
+            h[18] = record({1: i64(NOW), 2: self.backup_kdf, 3: u32(1)})
         if self.passcode:
             h[11] = self.kdf()
             p = self.argon(self.passcode, h[11])
-            k_unlock, k_prompt = derive(p, b"vault/1/unlock"), derive(p, b"vault/1/prompt")
-        self.ck = {}
-        for c in [1, 2, 0x81, 0x82] + [0x83] * bool(self.passcode):
-            self.ck[c] = self.rnd(32)
-            outer = (k_slot_device if c & 0x80 else k_slot, None)
-            if self.passcode and c & 0x7F != 2:
-                self.slot(3, c, 8, b"", [outer, (k_unlock, h[11])], self.ck[c])
-            else:
-                self.slot(3, c, 4, b"", [outer], self.ck[c])
-        self.factor(AUDIT)
-        if self.passcode:
-            self.slot(4, AUDIT, 8, b"", [(k_slot, None), (k_unlock, h[11])], self.private[AUDIT])
-            for f in (PASSCODE, PRESENCE, ANY):
+            self.k_unlock, self.k_prompt = derive(p, b"vault/1/unlock"), derive(p, b"vault/1/prompt")
+            for f in (PASSCODE, PRESENCE, ANY) + (SET + 1,) * bool(sources):
                 self.factor(f)
-                self.slot(4, f, 5, b"", [(k_slot, None), (k_prompt, h[11])], self.private[f])
-            self.slot(4, PRESENCE, 7, b"", [(k_slot, None), (self.private[ANY], None)], self.private[PRESENCE])
-            h[15], member_id = self.kdf(), self.rnd(16)
-            member_key = derive(self.argon(self.phrase, h[15]), b"vault/1/member")
-            self.factor(SET + 1)
+            self.enroll(sources)
+            h[13] = b"".join(u32(f) + self.factors[f] for f in sorted(self.factors))
+            h[19] = u32(MEMBER + 77)
+            self.bind_factors()
+
+    def bind_factors(self):
+        h = self.header_fields
+        key = derive(self.ck[1, self.generation], b"vault/1/factor-mac")
+        h[16] = hm(key, record({1: h.get(12), 2: h.get(13)}))
+
+    def enroll(self, sources):
+        h = self.header_fields
+        if "phrase" in sources:
+            h[15] = self.kdf()
+        for number, source in enumerate(sources, 1):
+            self.factor(MEMBER + number)
+            self.members.append((self.rnd(16), source, MEMBER + number))
+        if sources:
+            members = [record({1: i, 2: u8(1 if source == "phrase" else 2), 3: b"left hand", 4: i64(NOW), 5: u32(f),
+                               9: b"of a later version"}) for i, source, f in self.members]
+            enrolled = record({1: u32(1), 2: sha(b"digest of the set"), 3: listed(members)})
+            h[14] = self.seal2("meta", self.aad("enrolled", {}), enrolled)
+
+    def seal_slots(self):
+        self.slots = []
+        for g in self.generations:
+            self.seal_root_keys(g)
+            self.seal_class_keys(g)
+        self.seal_factors_and_audit_roots(self.generations[0])
+
+    def seal_root_keys(self, g):
+        h, value = self.header_fields, self.rk[g]
+        if self.backup:
+            key = derive(self.argon(self.backup, self.backup_kdf), b"vault/1/passphrase")
+            return self.slot(1, 0, g, 3, b"", [(key, self.backup_kdf, b"")], value)
+        self.slot(1, 0, g, 1, self.key_id, [(self.device_key, None, b"")], value)
+        self.slot(2, 0, g, 1, self.key_id, [(self.device_key, None, b"")], self.lk[g])
+        if self.recovery_code:
+            self.slot(1, 0, g, 2, b"", [self.wrapping(h[12], b"vault/1/recovery-wrap")], value)
+
+    def wrapping(self, half, label):
+        e = self.rnd(32)
+        return derive(agree(e, half), label + public(e) + half), None, public(e)
+
+    def seal_class_keys(self, g):
+        for c in self.classes():
+            outer = (derive(self.rk[g] + (self.lk[g] if c & 0x80 else b""), b"vault/1/slot"), None, b"")
+            if self.passcode and c & 0x7F != 2:
+                self.slot(3, c, g, 8, b"", [outer, (self.k_unlock, self.header_fields[11], b"")], self.ck[c, g])
+            else:
+                self.slot(3, c, g, 4, b"", [outer], self.ck[c, g])
+
+    def seal_factors_and_audit_roots(self, g):
+        h, outer = self.header_fields, (derive(self.rk[g], b"vault/1/slot"), None, b"")
+        for first, root in self.roots.items():
+            if self.passcode:
+                self.slot(5, first, g, 8, b"", [outer, (self.k_unlock, h[11], b"")], root)
+            else:
+                self.slot(5, first, g, 4, b"", [outer], root)
+        for f in (PASSCODE, PRESENCE, ANY) * bool(self.passcode):
+            self.slot(4, f, g, 5, b"", [outer, (self.k_prompt, h[11], b"")], self.private[f])
+        if self.members:
+            self.slot(4, PRESENCE, g, 7, b"", [outer, (self.private[ANY], None, b"")], self.private[PRESENCE])
+        for member_id, source, number in self.members:
             for f in (ANY, SET + 1):
-                self.slot(4, f, 6, member_id, [(k_slot, None), (member_key, h[15])], self.private[f])
-            member = record({1: member_id, 2: u8(1), 3: b"left hand", 4: i64(NOW), 9: b"of a later version"})
-            h[14] = record({1: u32(1), 2: sha(b"digest of the set"), 3: listed([member])})
-        else:
-            self.slot(4, AUDIT, 4, b"", [(k_slot, None)], self.private[AUDIT])
-        h[13] = b"".join(u32(f) + self.factors[f] for f in sorted(self.factors))
-        if self.passcode:
-            h[16] = hm(derive(self.ck[1], b"vault/1/factor-mac"), h[13])
+                wrap = self.wrapping(self.factors[number], b"vault/1/member-wrap")
+                self.slot(4, f, g, 6, member_id, [outer, wrap], self.private[f])
+            layers = [outer]
+            if source == "phrase":
+                key = derive(self.argon(self.phrase, h[15]), b"vault/1/member" + member_id)
+                layers.append((key, h[15], b""))
+            self.slot(4, number, g, 6, member_id, layers, self.private[number])
 
     # items
     def policy(self, accessibility=1, device=False, word=0, constraints=(), audit=0, exportable=False, token=None):
@@ -192,66 +261,73 @@ class Maker:
     def put_state(self, row, item_id, plaintext, revision=1):
         body = self.seal2("state", self.aad("state", {2: item_id, 15: u64(revision)}), plaintext.ljust(160, b"\x00"))
         self.state[row] = (revision, body)
-        self.terms.append(b"\x03" + u64(row) + body[-16:])
+        self.terms[3, row, b""] = (self.generation, body[-16:])
 
     def index(self, code, value):
-        return hm(derive(self.rk, b"vault/1/index"), record({1: u16(code), 2: value}))[:16]
+        return hm(derive(self.rk[self.generation], b"vault/1/index"), record({1: u16(code), 2: value}))[:16]
+
+    def blind_values(self, values): return sorted(self.index(c, values[c]) for c in SEARCHABLE if c in values)
 
     def primary_key(self, kind, values):
-        codes = {1: [2, 3], 2: [3, 15, 16, 17, 18, 19, 20], 3: [8, 9, 21, 22, 23, 25, 26, 27, 28], 4: [37, 40, 41]}
+        codes = {1: [2, 3], 2: [3, 15, 16, 17, 18, 19, 20], 3: [8, 21, 22, 23, 24, 25, 26, 27, 28], 4: [37, 40, 41]}
         fields = {c: values.get(c, i64(0) if c in (17, 19) else b"") for c in codes.get(kind, [1])}
         fields |= {12: values.get(12, b""), 13: values.get(13, b"\x00"), 0xFFF0: b"", 0xFFF1: b""}
         pk = record({1: b"pk", 2: u32(kind), 3: record(fields)})
-        return hm(derive(self.rk, b"vault/1/index"), pk)[:16]
+        return hm(derive(self.rk[self.generation], b"vault/1/index"), pk)[:16]
+
+    def class_of(self, accessibility, device): return accessibility + (0x80 if device else 0)
 
     def put_item(self, kind, attributes, secret=None, policy=None, accessibility=1, device=False, alternatives=None,
                  state=None, expires=None, extra_meta=None, flags=0, version=1, material=1, item_id=None, opens=True):
-        """`alternatives`: list of (factor numbers, KDF record of an application password, further secrets)."""
+        """`alternatives`: list of (factor numbers, bits of further secrets, those, KDF record of an application password)."""
+        if self.backup and (device or kind in (19, 20)):
+            return None
         item_id, row = item_id or self.rnd(16), self.next_row
         self.next_row += 1
         policy = policy or self.policy(accessibility, device)
-        cls = accessibility + (0x80 if device else 0)
+        cls = self.class_of(accessibility, device)
         values = {code: value[1:] for code, value in attributes.items()}
         name = self.index(1, values[1]) if 1 in values else None
-        blind = sorted(self.index(c, values[c]) for c in SEARCHABLE if c in values)
+        blind = self.blind_values(values)
         primary = self.primary_key(kind, values)
         material = 0 if secret is None else material
         flags |= (4 if secret is not None else 0) | (1 if values.get(13) == b"\x01" else 0)
-        bound = {2: item_id, 4: u32(self.generation), 6: u8(cls)}
-        aad = self.aad("meta", {**bound, 5: u64(version), 8: u64(row), 9: u32(kind), 10: u32(flags),
+        aad = self.aad("meta", {2: item_id, 4: u32(self.generation), 6: u8(cls), 5: u64(version), 8: u64(row), 9: u32(kind), 10: u32(flags),
                                 11: None if expires is None else i64(expires), 12: primary, 13: name,
-                                14: b"".join(blind), 16: u64(material)})
+                                16: u64(material)})
         meta = self.seal2("meta", aad, record({1: record(attributes), 2: policy, **(extra_meta or {})}))
-        self.terms.append(b"\x01" + u64(row) + meta[-16:])
+        self.terms[1, row, b""] = (self.generation, meta[-16:])
+        self.terms |= {(4, row, value): (self.generation, value) for value in blind}
         self.items.append([row, item_id, kind, primary, name, flags, cls, self.generation, version, material, expires, meta])
         self.blind += [(value, row) for value in blind]
         if secret is not None:
-            bound[7] = sha(policy)
+            bound = {2: item_id, 6: u8(cls), 7: sha(policy), 9: u32(kind)}
             dek = self.rnd(32)
             inside = b"\x00" + dek
             if alternatives:
                 inside = b"\x01" + listed([self.alternative(dek, bound, *a) for a in alternatives])
-            keys = self.seal1(self.ck[cls], "vault/1/seal-keys", self.aad("keys", bound), inside)
+            keys = self.seal1(self.ck[cls, self.generation], "vault/1/seal-keys",
+                              self.aad("keys", {**bound, 4: u32(self.generation)}), inside)
             sealed = self.seal1(dek, "vault/1/seal-secret",
-                                self.aad("secret", {2: item_id, 5: u64(material), 7: sha(policy)}), secret)
+                                self.aad("secret", {2: item_id, 5: u64(material), 7: bound[7], 9: bound[9]}), secret)
             self.material[row] = (keys, sealed)
-            self.terms.append(b"\x02" + u64(row) + keys[-16:] + sealed[-16:])
+            self.terms[2, row, b""] = (self.generation, keys[-16:] + sealed[-16:])
         if state is not None:
             self.put_state(row, item_id, state)
         self.expected.append({"id": item_id.hex(), "kind": kind, "name": values[1].decode() if 1 in values else None,
                               "secretBase64": None if secret is None else base64.b64encode(secret).decode(),
-                              "class": cls, "opens": bool(opens and secret is not None)})
+                              "class": cls, "opens": opens if secret is not None else False})
         return item_id
 
-    def alternative(self, dek, bound, factors, kdf=None, secrets=()):
+    def alternative(self, dek, bound, factors, bits=0, secrets=(), kdf=None):
         e = derive(dek, b"vault/1/ephemeral" + self.rnd(32))
         E = public(e) if factors else bytes(32)
         joined, halves = b"".join(u32(f) for f in factors), b"".join(self.factors[f] for f in factors)
         s = b"".join(agree(e, self.factors[f]) for f in factors) + b"".join(secrets)
-        info = sha(record({1: bound[2], 2: bound[7], 3: joined, 4: E, 5: halves}))
+        info = sha(record({1: bound[2], 2: bound[7], 3: joined, 4: E, 5: halves, 6: u8(bits)}))
         kek = derive(s, b"vault/1/alternative" + info)
         sealed = self.seal1(kek, "vault/1/seal-alternative", self.aad("alternative", bound), dek)
-        return record({1: joined, 2: E, 3: kdf, 4: sealed, 9: b"of a later version"})
+        return record({1: joined, 2: E, 3: kdf, 4: sealed, 5: u8(bits), 9: b"of a later version"})
 
     def put_every_kind(self):
         rfc = b"12345678901234567890"
@@ -278,7 +354,7 @@ class Maker:
         session = self.rnd(32)
         life = record({1: i64(NOW), 2: u64(1000), 3: BOOT_ID, 4: u64(60_000), 5: u32(1), 6: sha(b"vault/1/session" + session)})
         self.put_item(19, {1: string("card of a session")}, b"token", policy=self.policy(1, True, token=life), device=True,
-                      alternatives=[([], None, [session])], state=u8(1), opens=False)
+                      alternatives=[([], 4, [session])], state=u8(1), opens=False)
         consent = self.rnd(16)
         self.put_item(20, {1: string("consent")}, sha(b"vault/1/consent" + consent + b"123456"), item_id=consent,
                       policy=self.policy(1, True, token=life), device=True, state=u8(1), expires=NOW + 300_000)
@@ -286,16 +362,21 @@ class Maker:
         self.put_item(777, {1: string("a kind of later"), 60000: integer(-1)}, b"kept", flags=0x100, version=9, material=4)
         self.put_constrained()
 
+    def put_few(self):
+        self.put_item(1, {1: string("mail"), 2: string("mail.example"), 3: string("anna")}, b"correct horse")
+        self.put_item(1, {1: string("note")}, b"read me while locked", accessibility=2)
+        self.put_item(16, {1: string("rfc"), 64: integer(1), 65: integer(1), 66: integer(1), 67: integer(6)},
+                      b"12345678901234567890", state=u8(1) + bytes(7) + u64(7))
+
     def put_pins(self, rfc):
         kdf, pin_id = self.kdf(), self.rnd(16)
         policy, d = self.policy(), self.rnd(32)
-        bound = {2: pin_id, 5: u64(1), 7: sha(policy)}
         key = derive(self.argon(b"2580", kdf), b"vault/1/pin")
-        sealed = self.seal1(key, "vault/1/seal-pin", self.aad("secret", bound), d)
+        sealed = self.seal1(key, "vault/1/seal-pin", self.aad("pin", {2: pin_id}), d)
         self.put_item(17, {1: string("default pin")}, record({1: u8(1), 2: kdf, 3: sealed}), policy=policy, item_id=pin_id,
                       state=u8(1))
         self.put_item(16, {1: string("behind pin"), 64: integer(1), 65: integer(1), 66: integer(1), 67: integer(6),
-                           70: raw(pin_id)}, rfc, alternatives=[([], None, [d])], state=u8(1), opens=False)
+                           70: raw(pin_id)}, rfc, alternatives=[([], 2, [d])], state=u8(1), opens=False)
         kdf, pin_id, otp_id, b = self.kdf(), self.rnd(16), self.rnd(16), [self.randomness.randrange(10) for _ in range(6)]
         mask = derive(self.argon(bytes(0x30 + x for x in b), kdf), b"vault/1/camouflage" + self.vault_id + otp_id, len(rfc))
         offset = bytes((x - int(y)) % 10 for x, y in zip(b, "258000"))
@@ -307,32 +388,40 @@ class Maker:
     def put_constrained(self):
         kdf = self.kdf()
         self.put_item(1, {1: string("application password")}, b"behind a password", policy=self.policy(1, False, 0x80000000),
-                      alternatives=[([], kdf, [self.argon(b"app password", kdf)])], opens=False)
-        if not self.passcode:
+                      alternatives=[([], 1, [self.argon(b"app password", kdf)], kdf)], opens=False)
+        if not self.members:
             return
         self.put_item(1, {1: string("one alternative"), 2: string("bank")}, b"behind the passcode", accessibility=3, device=True,
                       policy=self.policy(3, True, 0x10, [(0x10, PASSCODE)]), alternatives=[([PASSCODE],)])
         self.put_item(1, {1: string("two alternatives"), 2: string("bank"), 3: string("b")}, b"behind either",
                       policy=self.policy(1, False, 0x4018, [(8, SET + 1), (0x10, PASSCODE)], audit=1),
                       alternatives=[([SET + 1],), ([PASSCODE],)])
-        self.put_item(1, {1: string("both"), 2: string("bank"), 3: string("c")}, b"behind both",
-                      policy=self.policy(1, False, 0x8018, [(8, SET + 1), (0x10, PASSCODE)]),
-                      alternatives=[([PASSCODE, SET + 1],)], opens=False)
         self.put_item(1, {1: string("presence"), 2: string("bank"), 3: string("d")}, b"behind presence",
                       policy=self.policy(1, False, 1, [(1, PRESENCE)]), alternatives=[([PRESENCE],)])
+        self.put_item(1, {1: string("biometry"), 2: string("bank"), 3: string("e")}, b"behind any",
+                      policy=self.policy(1, False, 2, [(2, ANY)]), alternatives=[([ANY],)])
+        for name, factors, bits in (("both", [PASSCODE, SET + 1], 0), ("the set", [SET + 1], 0)):
+            self.put_item(1, {1: string(name), 2: string("bank"), 3: string(name)}, b"behind " + name.encode(),
+                          policy=self.policy(1, False, 0x8018, [(8, SET + 1), (0x10, PASSCODE)]),
+                          alternatives=[(factors, bits)], opens="phrase")
+        secrets = [self.rnd(32), self.rnd(32), self.rnd(32), self.rnd(32)]
+        self.put_item(1, {1: string("all of it"), 2: string("bank"), 3: string("f")}, b"behind all of it", policy=self.policy(1, False, 0x80000010),
+                      alternatives=[([PASSCODE], 0x0F, secrets, kdf)], opens=False)
 
     # audit
     def start_segment(self):
-        number, previous = len(self.segments) + 1, self.last_mac
-        self.k_a, e = self.rnd(32), self.rnd(32)
-        key = derive(agree(e, self.factors[AUDIT]), b"vault/1/audit-wrap" + public(e) + self.factors[AUDIT])
-        aad = self.aad("segment", {17: u64(number), 18: u64(self.sequence), 19: previous})
-        start = public(e) + self.seal1(key, "vault/1/seal-audit", aad, self.k_a)
-        self.segments.append((number, self.sequence, previous, start))
-        self.last_mac = sha(previous + start)
+        number, previous = (self.segments[-1][0] if self.segments else 0) + 1, self.last_mac
+        self.k_a, self.next_c = hm(self.next_c, b"vault/1/audit-segment"), hm(self.next_c, b"vault/1/audit-chain")
+        self.last_mac = sha(b"vault/1/audit-segment" + u64(number) + u64(self.sequence) + previous)
+        self.segments.append((number, self.sequence, previous, b""))
+
+    def new_audit_root(self):
+        """As setting a passcode does: the next entry begins a segment under a root of its own."""
+        self.next_c = self.roots[self.segments[-1][0] + 1] = self.rnd(32)
+        self.seal_slots()
 
     def log(self, operation, result=0, item=None, kind=None, detail=None):
-        if not self.segments or self.sequence - self.segments[-1][1] == 4096:
+        if not self.segments or self.sequence - self.segments[-1][1] == 4096 or self.segments[-1][0] + 1 in self.roots:
             self.start_segment()
         entry = record({1: i64(NOW), 2: u64(5000), 3: BOOT_ID, 4: u32(1000), 5: u32(4711), 6: b"/usr/bin/vaultctl",
                         7: u16(operation), 8: item, 9: None if kind is None else u32(kind), 10: u16(result),
@@ -340,24 +429,43 @@ class Maker:
         body = self.seal2("audit", self.aad("audit", {17: u64(self.sequence)}), entry)
         self.last_mac = hm(self.k_a, self.last_mac + u64(self.sequence) + sha(entry))
         self.audit.append((self.sequence, body, self.last_mac))
-        self.k_a = hm(self.k_a, b"next")
+        self.k_a = hm(self.k_a, b"vault/1/audit-next")
         self.sequence += 1
 
+    def keep_newest_segments(self):
+        self.segments = self.segments[-64:]
+        oldest, first = self.segments[0][:2]
+        self.audit = [entry for entry in self.audit if entry[0] >= first]
+        start = max(f for f in self.roots if f <= oldest)
+        self.roots = {f: root for f, root in self.roots.items() if f >= start}
+        self.seal_slots()
+
     # the two rows that bind all others
+    def sum(self):
+        total = 0
+        for (table, row, _), (generation, tags) in self.terms.items():
+            total += int.from_bytes(hm(derive(self.rk[generation], b"vault/1/sum"), u8(table) + u64(row) + tags), "big")
+        return (total % 2 ** 256).to_bytes(32, "big")
+
+    def head_fields(self):
+        """Offset to bytes, section 8."""
+        return {0: u16(1), 8: u64(self.config), 16: u64(self.sequence - 1), 24: u64(self.next_row), 32: u64(len(self.items)),
+                40: u64(len(self.terms)), 48: self.sum(), 80: u64(0), 88: u64(self.sequence), 96: u64(self.segments[-1][0]),
+                104: u64(self.segments[-1][1]), 112: self.k_a, 144: self.last_mac, 176: i64(NOW),
+                184: u64(self.seals2 + 1), 200: self.next_c}
+
     def head_row(self):
-        k_sum = derive(self.rk, b"vault/1/sum")
-        total = sum(int.from_bytes(hm(k_sum, term), "big") for term in self.terms) % 2 ** 256
-        plain = (u16(1) + bytes(6) + u64(self.config) + u64(self.sequence - 1) + u64(self.next_row) + u64(len(self.items))
-                 + u64(len(self.terms)) + total.to_bytes(32, "big") + u64(0) + u64(self.sequence) + u64(len(self.segments))
-                 + u64(self.segments[-1][1]) + self.k_a + self.last_mac + i64(NOW) + u64(self.seals2 + 1) + bytes(64))
+        plain = bytearray(256)
+        for offset, value in self.head_fields().items():
+            plain[offset:offset + len(value)] = value
         assert len(plain) == 256
-        return self.seal2("head", self.aad("head", {}), plain)
+        return self.seal2("head", self.aad("head", {}), bytes(plain))
 
     def header_row(self):
         body = record(self.header_fields)
         slots = listed([record({1: u64(s[0]), 2: u8(s[1]), 3: u32(s[2]), 4: u32(s[3]), 5: u8(s[4]), 6: s[5], 7: s[6]})
                         for s in self.slots])
-        return body, hm(derive(self.rk, b"vault/1/header"), record({1: body, 2: slots}))
+        return body, hm(derive(self.rk[self.generation], b"vault/1/header"), record({1: body, 2: slots}))
 
     def write(self, path):
         for name in (path, path + "-wal", path + "-shm"):
@@ -403,13 +511,14 @@ class Maker:
                 "applicationPassword": "app password", "pin": "2580", "items": self.expected}
 
 
-def make(path, seed=1, passcode=None, recovery=True, standard_kdf=False, entries=4100):
-    maker = Maker(seed, passcode, recovery, standard_kdf)
-    maker.put_every_kind()
+def make(path, entries=4100, small=False, maker=None, **options):
+    maker = maker or Maker(**options)
+    maker.put_few() if small else maker.put_every_kind()
     maker.log(1)
     for item in maker.items:
         maker.log(9, item=item[1], kind=item[2])
-    maker.log(999, result=3, detail="an operation of a later version".encode())
+    if not small:
+        maker.log(999, result=3, detail="an operation of a later version".encode())
     while len(maker.audit) < entries:
         maker.log(13)
     maker.write(path)
@@ -421,8 +530,13 @@ if __name__ == "__main__":
     parser.add_argument("vault")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--passcode", type=str.encode)
+    parser.add_argument("--backup", type=str.encode, metavar="PASSPHRASE")
     parser.add_argument("--no-recovery", action="store_true")
+    parser.add_argument("--no-members", action="store_true")
     parser.add_argument("--standard-kdf", action="store_true")
-    parser.add_argument("--entries", type=int, default=4100)
+    parser.add_argument("--small", action="store_true", help="three items, for docs/format/example.md")
+    parser.add_argument("--entries", type=int, default=0, help="at least so many audit entries")
     options = parser.parse_args()
-    make(options.vault, options.seed, options.passcode, not options.no_recovery, options.standard_kdf, options.entries)
+    make(options.vault, options.entries, options.small, seed=options.seed, passcode=options.passcode, backup=options.backup,
+         recovery=not options.no_recovery, standard_kdf=options.standard_kdf,
+         members=() if options.no_members else ("phrase", "fprintd"))

@@ -25,15 +25,16 @@ synchronizable,accessibility,server,securityDomain,protocol,authenticationType,p
 keyType,bits,effectiveBits,startDate,endDate,canEncrypt,canDecrypt,canDerive,canSign,canVerify,canWrap,canUnwrap,tokenID,
 certificateType,certificateEncoding,subject,issuer,serialNumber,subjectKeyID,publicKeyHash,creationDate,
 modificationDate""".replace("\n", "").split(","), 1)) | {64: "otpType", 65: "otpRole", 66: "otpAlgorithm", 67: "otpDigits",
-  68: "otpPeriod", 69: "otpWindow", 70: "pinItem"}
+  68: "otpPeriod", 69: "otpWindow", 70: "pinItem", 71: "pinAttemptLimit", 72: "ocraSuite", 73: "pinPolicy", 74: "activationState"}
 INDEXED = {2, 3, 4, 7, 12, 15, 21, 22, 40, 41, 43}
-PRIMARY = {1: [2, 3], 2: [3, *range(15, 21)], 3: [8, 9, 21, 22, 23, 25, 26, 27, 28], 4: [37, 40, 41]}
+PRIMARY = {1: [2, 3], 2: [3, *range(15, 21)], 3: [8, *range(21, 29)], 4: [37, 40, 41]}
 KINDS = {1: "genericPassword", 2: "internetPassword", 3: "key", 4: "certificate", 16: "otp", 17: "pin", 18: "biokey", 19: "cardToken",
   20: "consent", 21: "clientRegistration"}
 STATE = {"bits": (1, 2), "failures": (4, 8), "counter": (8, 16), "lastAccepted": (16, 24), "lastUse": (24, 32), "delay": (56, 64),
   "clockOffset": (64, 72), "usesLeft": (72, 76), "unconfirmed": (76, 80), "reservedEnd": (96, 104), "uses": (104, 112)}
 ENTRY = {1: "wall", 2: "boot", 4: "uid", 5: "pid", 7: "operation", 9: "kind", 10: "result"}
-WHEN_UNLOCKED, DEVICE_ONLY, AUDIT = 1, 0x80, 0x05000000
+EXTRA = {1: "the application password", 2: "the PIN", 4: "the session", 0xF8: "a secret of a later version"}
+WHEN_UNLOCKED, AFTER_FIRST_UNLOCK, DEVICE_ONLY, ANY = 1, 2, 0x80, 0x03000000
 
 class Failure(Exception):
   def __init__(self, message, code=10): super().__init__(message); self.code = code
@@ -83,13 +84,13 @@ def exchange(private, peer):
 def b64(data): return base64.b64encode(data).decode()
 
 class Vault:
-  def __init__(self, path, device_key=None, passcode=None, recovery=None, passphrase=None):
+  def __init__(self, path, device_key=None, passcode=None, recovery=None, passphrase=None, phrase=None):
     need(os.path.isfile(path), "no vault at that path", 14)
     self.inode, self.out = os.stat(path).st_ino, {}
     self.db = None
     try: self.read_tables(path)
     finally: self.db and self.db.close()
-    self.open_header(device_key, recovery, passphrase); self.open_keys(device_key, passcode)
+    self.open_header(device_key, recovery, passphrase); self.open_keys(device_key, passcode, phrase)
     self.open_head(); self.open_items(); self.check_sum(); self.open_audit()
 
   # ---- section 2
@@ -117,7 +118,8 @@ class Vault:
   # ---- sections 3 and 5
   def aad(self, part, fields): return encode({1: self.id, 3: part.encode(), **fields})
   def slot_aad(self, slot, layer, kdf=None):
-    return self.aad("slot", {4: u(slot[3], 4), 20: u(slot[1], 1), 21: u(slot[2], 4), 22: u(slot[4], 1), 23: slot[5], 24: kdf, 25: u(layer, 1)})
+    generation = None if layer == 2 and slot[1] in (4, 5) else u(slot[3], 4)
+    return self.aad("slot", {4: generation, 20: u(slot[1], 1), 21: u(slot[2], 4), 22: u(slot[4], 1), 23: slot[5], 24: kdf, 25: u(layer, 1)})
   def open_slot(self, slot, key, layer=1, blob=None, kdf=None, wrong=None):
     what = f"slot {slot[0]} (kind {slot[1]}, opener {slot[4]}, layer {layer})"
     return open1(key, b"vault/1/seal-slot", self.slot_aad(slot, layer, kdf), slot[6] if blob is None else blob, what, wrong)
@@ -126,34 +128,36 @@ class Vault:
     need(len(found) == 1, f"no root key of generation {generation} for this opener", 11); return found[0]
 
   def open_header(self, device_key, recovery, passphrase):
-    (_, body, tag), = self.header; h = self.h = decode(body, "header", f1=2, f2=16, f3=8, f4=8, f5=1, f6=None, f7=4, f9=1, f10=16, f13=None)
+    (_, body, tag), = self.header; h = self.h = decode(body, "header", f1=2, f2=16, f3=8, f4=8, f5=1, f6=None, f7=4)
     need(n(h[1]) == 1 and n(h[5]) <= 1, "newer format: header", 15); need(not h[6], f"newer format: required features {h[6].hex()}", 15)
     self.id, self.generation, self.cheap = h[2], n(h[7]), h.get(17) == b"\1"
-    self.generations = [self.generation] + ([n(h[8])] if 8 in h else [])
-    if device_key is not None:
-      need(len(device_key) == 32, "the device key file does not hold 32 bytes", 11)
-      need(mac(device_key, b"vault/1/key-id")[:16] == h[10], f"wrong device key: the vault wants {h[10].hex()}", 11)
-      opener, key, kdf, cut = 1, lambda s: device_key, None, 0
-    elif recovery is not None:
-      text = bytes(recovery).decode("ascii", "replace").upper().replace("-", "").replace(" ", "")
-      try: code = base64.b32decode(text)
-      except ValueError: raise Failure("the recovery code is mistyped", 3)
-      need(len(code) == 20 and H(b"vault/1/recovery-check" + code[:16])[:4] == code[16:], "the recovery code is mistyped", 3)
-      private = hkdf(code[:16], b"vault/1/recovery"); R = public(private); need(h.get(12) == R, "not the recovery code of this vault", 3)
-      opener, key, kdf, cut = 2, lambda s: hkdf(exchange(private, s[6][:32]), b"vault/1/recovery-wrap" + s[6][:32] + R), None, 32
-    else:
-      need(18 in h, "a device key or a recovery code is needed", 2); need(passphrase is not None, "a backup: --passphrase-fd is needed", 2)
-      kdf = decode(h[18], "header field 18", f1=8, f2=None, f3=4)[2]; base = argon(passphrase, kdf, "passphrase KDF record", self.cheap)
-      opener, key, cut = 3, lambda s: hkdf(base, b"vault/1/passphrase"), 0
-    self.rk = {}
-    for g in self.generations:
-      slot = self.root_slot(g, opener)
-      self.rk[g] = self.open_slot(slot, key(slot), 1, slot[6][cut:], kdf, Failure("wrong passphrase", 3) if opener == 3 else None)
-      need(len(self.rk[g]) == 32, "damaged: a root key that is not 32 bytes")
+    opener, wrapping, kdf, cut = self.root_opener(device_key, recovery, passphrase)
+    def open_root(g):
+      slot = self.root_slot(g, opener); value = self.open_slot(slot, wrapping(slot), 1, slot[6][cut:], kdf, Failure("wrong passphrase", 3) if opener == 3 else None)
+      need(len(value) == 32, "damaged: a root key that is not 32 bytes"); return value
+    self.rk = {self.generation: open_root(self.generation)}
     slots = encode({i: encode({1: u(s[0], 8), 2: u(s[1], 1), 3: u(s[2], 4), 4: u(s[3], 4), 5: u(s[4], 1), 6: s[5], 7: s[6]}) for i, s in enumerate(self.slot, 1)})
     need(hmac.compare_digest(mac(self.key("header"), encode({1: body, 2: slots})), tag), "damaged: header MAC")
-    self.out |= {"vaultId": self.id.hex(), "format": 1, "created": n(h[3], True), "config": n(h[4]), "generation": self.generation, "protector": h[9][0],
-      "keyId": h[10].hex(), "passcode": 11 in h, "recovery": 12 in h, "backup": 18 in h, "testMade": self.cheap}
+    if 8 in h: self.rk[n(h[8])] = open_root(n(h[8]))       # an epoch rotation is under way
+    self.out |= {"vaultId": self.id.hex(), "format": 1, "created": n(h[3], True), "config": n(h[4]), "generation": self.generation, "protector": n(h.get(9, b"")),
+      "keyId": h.get(10, b"").hex(), "passcode": 11 in h, "recovery": 12 in h, "backup": 18 in h, "testMade": self.cheap}
+  def root_opener(self, device_key, recovery, passphrase):
+    """The opener, a function from slot to outer key, the KDF record in the aad, and the length of the ephemeral half before the seal."""
+    h = self.h
+    if 18 in h:
+      need(passphrase is not None, "a backup: --passphrase-fd is needed", 2); kdf = decode(h[18], "header field 18", f1=8, f2=None, f3=4)[2]
+      key = hkdf(argon(passphrase, kdf, "passphrase KDF record", self.cheap), b"vault/1/passphrase"); return 3, lambda s: key, kdf, 0
+    if device_key is not None:
+      need(len(device_key) == 32, "the device key file does not hold 32 bytes", 11)
+      need(mac(device_key, b"vault/1/key-id")[:16] == h.get(10), f"wrong device key: the vault wants {h.get(10, b'').hex()}", 11)
+      return 1, lambda s: device_key, None, 0
+    need(recovery is not None, "a device key or a recovery code is needed", 2)
+    text = bytes(recovery).decode("ascii", "replace").upper().replace("-", "").replace(" ", "")
+    try: code = base64.b32decode(text)
+    except ValueError: raise Failure("the recovery code is mistyped", 3)
+    need(len(code) == 20 and H(b"vault/1/recovery-check" + code[:16])[:4] == code[16:], "the recovery code is mistyped", 3)
+    private = hkdf(code[:16], b"vault/1/recovery"); R = public(private); need(h.get(12) == R, "not the recovery code of this vault", 3)
+    return 2, lambda s: hkdf(exchange(private, s[6][:32]), b"vault/1/recovery-wrap" + s[6][:32] + R), None, 32
   def key(self, purpose, generation=None):
     g = self.generation if generation is None else generation
     need(g in self.rk, f"damaged: generation {g} is not one of this vault"); return hkdf(self.rk[g], b"vault/1/" + purpose.encode())
@@ -163,37 +167,62 @@ class Vault:
     except InvalidTag: raise Failure(f"damaged: {what} is not bound to this place, or changed")
     need(size in (None, len(plain)), f"damaged: {what}, length"); return plain
 
-  def open_keys(self, device_key, passcode):
-    h = self.h; need(len(h[13]) % 36 == 0, "damaged: factors")
-    self.factors = {n(h[13][i:i + 4]): h[13][i + 4:i + 36] for i in range(0, len(h[13]), 36)}
-    need(list(self.factors) == sorted(self.factors) and len(self.factors) * 36 == len(h[13]) and AUDIT in self.factors, "damaged: factors")
+  def open_keys(self, device_key, passcode, phrase):
+    h, halves = self.h, self.h.get(13, b"")
+    self.factors = {n(halves[i:i + 4]): halves[i + 4:i + 36] for i in range(0, len(halves), 36)}
+    need(list(self.factors) == sorted(self.factors) and len(self.factors) * 36 == len(halves), "damaged: factors")
     need(passcode is None or 11 in h, "a passcode was given, and this vault has none", 2)
+    need(passcode is None or 1 <= len(passcode) <= 1024 and 0 not in passcode, "a passcode has 1 to 1,024 bytes and no NUL", 2)
     P = argon(passcode, h[11], "passcode KDF record", self.cheap) if passcode is not None else None
-    typed = {8: hkdf(P, b"vault/1/unlock"), 5: hkdf(P, b"vault/1/prompt")} if P else {}
-    members = [decode(m, "member", f1=16, f2=1) for m in items_of(decode(h[14], "enrolled set", f3=None)[3], "members")] if 14 in h else []
-    advisory = {m[1] for m in members if m[2] == b"\2"}
+    self.typed = {8: hkdf(P, b"vault/1/unlock"), 5: hkdf(P, b"vault/1/prompt")} if P else {}
+    self.members = {}                                      # id: (source, factor number)
+    if 14 in h:
+      enrolled = decode(self.open2("meta", self.aad("enrolled", {}), h[14], "enrolled set"), "enrolled set", f1=4, f2=32, f3=None)
+      members = [decode(m, "member", f1=16, f2=1, f3=None, f4=8, f5=4) for m in items_of(enrolled[3], "members")]
+      self.members = {m[1]: (m[2][0], n(m[5])) for m in members}
+    if phrase is not None:
+      need(15 in h, "a phrase was given, and no member of this vault has one", 2)
+      base = argon(phrase, h[15], "phrase KDF record", self.cheap); self.typed |= {m: hkdf(base, b"vault/1/member" + m) for m in self.members}
     self.lk = {s[3]: self.open_slot(s, device_key) for s in self.slot if s[1] == 2} if device_key else {}
-    self.ck, self.private = {}, {}
-    for s in sorted(self.slot, key=lambda s: s[4] == 7):   # slots opened by factor `any` come last
-      _, kind, subject, g, opener, opener_id, _ = s
-      need(kind in (1, 2, 3, 4) and opener in range(1, 9), f"newer format: slot {s[0]}", 15)
-      if kind < 3: continue
-      need(kind == 4 or opener == (8 if 11 in h and subject & 0x7F != 2 else 4), f"damaged: class {subject} has opener {opener}")
-      need(kind == 3 or subject in self.factors, f"damaged: slot {s[0]} of a factor that does not exist")
-      need(g in self.rk, f"damaged: slot {s[0]} of an unknown generation")
-      if kind == 3 and subject & DEVICE_ONLY and g not in self.lk: continue
-      base = self.rk[g] + (self.lk[g] if kind == 3 and subject & DEVICE_ONLY else b"")
-      value = self.open_slot(s, hkdf(base, b"vault/1/slot"))
-      if opener != 4 and not (opener == 6 and opener_id in advisory):
-        need(len(value) == 114, f"damaged: slot {s[0]}, inner length")
-        inner = typed.get(opener) or (self.private.get(0x03000000) if opener == 7 else None)
-        if inner is None: continue
-        value = self.open_slot(s, inner, 2, value, h[11] if opener in typed else None, Failure("wrong passcode", 3) if opener in typed else None)
-      need(len(value) == 32, f"damaged: slot {s[0]} holds no key")
-      if kind == 3: self.ck[subject, g] = value
-      else: need(public(value) == self.factors[subject], f"damaged: factor {subject:#x}, halves differ"); self.private[subject] = value
+    self.ck, self.private, self.audit_root = {}, {}, {}
+    # A member's own half opens `any`, and `any` opens presence: they come in this order.
+    for s in sorted(self.slot, key=lambda s: (s[4] == 7, s[2] >> 24 != 6)):
+      need(s[1] in range(1, 6) and s[4] in range(1, 9), f"newer format: slot {s[0]}", 15)
+      if s[1] > 2: self.open_stored_key(s)
+    need(phrase is None or any(source == 1 and f in self.private for source, f in self.members.values()), "wrong phrase", 3)
     ck = self.ck.get((WHEN_UNLOCKED, self.generation)); self.out["unlocked"] = ck is not None
-    if 11 in h and ck: need(hmac.compare_digest(h.get(16, b""), mac(hkdf(ck, b"vault/1/factor-mac"), h[13])), "damaged: factor MAC")
+    if 11 in h and ck:
+      expected = mac(hkdf(ck, b"vault/1/factor-mac"), encode({1: h.get(12), 2: h.get(13)}))
+      need(hmac.compare_digest(h.get(16, b""), expected), "damaged: factor MAC")
+  def open_stored_key(self, s):
+    """Class key, private half of a factor, or audit root. Where the inner key is not at hand, nothing is stored."""
+    _, kind, subject, g, opener, opener_id, _ = s; what = f"slot {s[0]}"
+    # With a passcode an opener without it is refused: the holder of the device key could have made such a slot.
+    guarded = 11 in self.h and (kind != 3 or subject & 0x7F != AFTER_FIRST_UNLOCK)
+    need(opener in ((5, 6, 7) if kind == 4 else (8,) if guarded else (4,)), f"damaged: {what}, kind {kind} with opener {opener}")
+    need(kind != 4 or subject in self.factors, f"damaged: {what} of a factor that does not exist")
+    need(g in self.rk, f"damaged: {what} of an unknown generation"); local = kind == 3 and subject & DEVICE_ONLY
+    if local and g not in self.lk: return
+    value = self.open_slot(s, hkdf(self.rk[g] + (self.lk[g] if local else b""), b"vault/1/slot"))
+    source, member = self.members.get(opener_id, (None, None)); need(opener != 6 or source, f"damaged: {what} of no member")
+    if opener == 6 and subject != member:                  # `any` or a set, wrapped to the public half of a member
+      need(len(value) == 146, f"damaged: {what}, inner length")
+      if member not in self.private: return
+      E = value[:32]; key = hkdf(exchange(self.private[member], E), b"vault/1/member-wrap" + E + self.factors[member])
+      value = self.open_slot(s, key, 2, value[32:])
+    elif opener != 4 and (opener != 6 or source == 1):
+      need(len(value) == 114, f"damaged: {what}, inner length")
+      key = self.private.get(ANY) if opener == 7 else self.typed.get(opener_id if opener == 6 else opener)
+      if key is None: return
+      kdf, wrong = {5: self.h.get(11), 8: self.h.get(11), 6: self.h.get(15)}.get(opener), Failure("wrong passcode", 3) if opener in (5, 8) else Failure("", 3)
+      try: value = self.open_slot(s, key, 2, value, kdf, None if opener == 7 else wrong)
+      except Failure as failure:
+        if failure is wrong and opener == 6: return        # the phrase of another member, perhaps
+        raise
+    need(len(value) == 32, f"damaged: {what} holds no key")
+    if kind == 3: self.ck[subject, g] = value
+    elif kind == 5: self.audit_root[subject] = value
+    else: need(public(value) == self.factors[subject], f"damaged: factor {subject:#x}, halves differ"); self.private[subject] = value
 
   # ---- section 8
   def open_head(self):
@@ -220,12 +249,13 @@ class Vault:
     if stored is None: return None
     revision, body = stored
     plain = self.open2("state", self.aad("state", {2: item_id, 15: u(revision, 8)}), body, f"state of row {row}", 160)
-    need(plain[0] == layout, f"newer format: state of row {row}", 15); g = n(body[2:6]); need(generation in (None, g), f"damaged: generation of state {row}")
+    need(plain[0] == layout, f"newer format: state of row {row}", 15)
+    g = n(body[2:6]); need(generation in (None, g), f"damaged: generation of the state of row {row}")
     self.terms.append((3, row, body[-16:], g)); return plain
   def open_item(self, r, material, state, blind):
     row, item_id, kind, primary, name, flags, cls, g, version, mv, expires, meta = r; what = f"item {item_id.hex()}"
     fields = {2: item_id, 4: u(g, 4), 5: u(version, 8), 6: u(cls, 1), 8: u(row, 8), 9: u(kind, 4), 10: u(flags, 4),
-      11: None if expires is None else u(expires, 8, True), 12: primary, 13: name, 14: b"".join(sorted(blind)), 16: u(mv, 8)}
+      11: None if expires is None else u(expires, 8, True), 12: primary, 13: name, 16: u(mv, 8)}
     need(n(meta[2:6]) == g, f"damaged: {what}, generation")
     m = decode(self.open2("meta", self.aad("meta", fields), meta, f"meta of {what}"), f"meta of {what}", f1=None, f2=None)
     attributes, policy = decode(m[1], f"attributes of {what}"), decode(m[2], f"policy of {what}", f1=1, f2=1, f3=4, f5=1, f6=1)
@@ -233,6 +263,7 @@ class Vault:
     need(policy[1][0] in (1, 2, 3) and policy[2][0] < 2 and not n(policy[3]) & ~0xC000C01B, f"newer format: policy of {what}", 15)
     need(cls == policy[1][0] + DEVICE_ONLY * policy[2][0], f"damaged: {what}, class is not the policy's")
     key = self.key("index", g); index = lambda c: mac(key, encode({1: u(c, 2), 2: values[c]}))[:16]
+    self.terms += [(4, row, value, g) for value in blind]
     need(name == (index(1) if 1 in values else None), f"damaged: {what}, name")
     need(blind == {index(c) for c in INDEXED & values.keys()}, f"damaged: {what}, blind index")
     missing = {17: bytes(8), 19: bytes(8), 13: b"\0"}; codes = PRIMARY.get(kind, [1]) + [12, 13, 0xFFF0, 0xFFF1]
@@ -245,28 +276,33 @@ class Vault:
         "exportable": policy[6] == b"\1", "recordBase64": b64(m[2])}, "unknownMetaFields": [k for k in m if k > 2]}
     if expires is not None: out["expires"] = expires
     self.terms.append((1, row, meta[-16:], g)); plain = self.open_state(row, item_id, state, g, 1)
+    need(plain or kind not in range(16, 21), f"damaged: {what} has no state")
     if plain: out["state"] = {k: n(plain[a:b], k in ("lastUse", "clockOffset")) for k, (a, b) in STATE.items()} | {"offset": plain[80:86].hex(), "pending": plain[86:92].hex()}
     if material:
-      self.terms.append((2, row, material[0][-16:] + material[1][-16:], g)); bound = {2: item_id, 4: u(g, 4), 6: u(cls, 1), 7: H(m[2])}
-      dek, why = self.data_key(material[0], (cls, g), bound, values, policy, what)
+      self.terms.append((2, row, material[0][-16:] + material[1][-16:], g)); bound = {2: item_id, 6: u(cls, 1), 7: H(m[2]), 9: u(kind, 4)}
+      dek, why = self.data_key(material[0], cls, g, bound, what)
       if dek is None: out["secretMissing"] = why
-      else: out["secretBase64"] = b64(open1(dek, b"vault/1/seal-secret", self.aad("secret", {2: item_id, 5: u(mv, 8), 7: H(m[2])}), material[1], f"secret of {what}"))
+      else:
+        aad = self.aad("secret", {2: item_id, 5: u(mv, 8), 7: bound[7], 9: bound[9]})
+        out["secretBase64"] = b64(open1(dek, b"vault/1/seal-secret", aad, material[1], f"secret of {what}"))
     else: out["secretMissing"] = "the item has no data"
     return out
 
   # ---- section 10
-  def data_key(self, keys, cls, bound, values, policy, what):
-    if cls not in self.ck: return None, "this-device-only: needs the device key" if cls[0] & DEVICE_ONLY and not self.lk else "locked: needs the passcode"
-    plain = open1(self.ck[cls], b"vault/1/seal-keys", self.aad("keys", bound), keys, f"keys of {what}")
+  def data_key(self, keys, cls, g, bound, what):
+    if (cls, g) not in self.ck: return None, "this-device-only: needs the device key" if cls & DEVICE_ONLY and not self.lk else "locked: needs the passcode"
+    plain = open1(self.ck[cls, g], b"vault/1/seal-keys", self.aad("keys", {**bound, 4: u(g, 4)}), keys, f"keys of {what}")
     if plain[:1] == b"\0": need(len(plain) == 33, f"damaged: keys of {what}"); return plain[1:], None
     need(plain[:1] == b"\1", f"newer format: keys of {what}", 15); reasons = []
     for alternative in items_of(plain[1:], f"alternatives of {what}"):
-      a = decode(alternative, f"alternative of {what}", f1=None, f2=32, f4=None); numbers = [n(a[1][i:i + 4]) for i in range(0, len(a[1]), 4)]
-      need(numbers == sorted(set(numbers)) and all(f in self.factors or f >> 24 == 4 for f in numbers), f"damaged: factors of {what}")
-      lacks = [f"factor {f:#010x}" for f in numbers if f not in self.private or f == 0x03000000] + ["the application password"] * (3 in a)
-      lacks += ["the PIN"] * (70 in values) + ["the session"] * (7 in policy and 6 in decode(policy[7], "token life"))
+      a = decode(alternative, f"alternative of {what}", f1=None, f2=32, f4=None, f5=1)
+      numbers, extra = [n(a[1][i:i + 4]) for i in range(0, len(a[1]), 4)], a[5][0]
+      need(numbers == sorted(set(numbers)) and len(numbers) * 4 == len(a[1]) and (numbers or extra), f"damaged: factors of {what}")
+      need((3 in a) == bool(extra & 1) and (numbers or not any(a[2])), f"damaged: alternative of {what}")
+      lacks = [f"factor {f:#010x}" + (", which is gone" if f not in self.factors else "") for f in numbers if f not in self.private]
+      lacks += [secret for bit, secret in EXTRA.items() if extra & bit]
       if lacks: reasons.append(" and ".join(lacks)); continue
-      info = H(encode({1: bound[2], 2: bound[7], 3: a[1], 4: a[2], 5: b"".join(self.factors[f] for f in numbers)}))
+      info = H(encode({1: bound[2], 2: bound[7], 3: a[1], 4: a[2], 5: b"".join(self.factors[f] for f in numbers), 6: a[5]}))
       kek = hkdf(b"".join(exchange(self.private[f], a[2]) for f in numbers), b"vault/1/alternative" + info)
       dek = open1(kek, b"vault/1/seal-alternative", self.aad("alternative", bound), a[4], f"alternative of {what}")
       need(len(dek) == 32, f"damaged: alternative of {what}"); return dek, None
@@ -274,23 +310,29 @@ class Vault:
 
   # ---- section 9
   def open_audit(self):
-    b, a = self.head_row, self.private.get(AUDIT); following, current, first = n(b[88:96]), n(b[96:104]), n(b[104:112])
-    need([s[0] for s in self.segment] == list(range(max(1, current - 63), current + 1)), "damaged: audit segments are missing or too many")
+    b = self.head_row; following, current, first, oldest = n(b[88:96]), n(b[96:104]), n(b[104:112]), max(1, n(b[96:104]) - 63)
+    need([s[0] for s in self.segment] == list(range(oldest, current + 1)), "damaged: audit segments are missing or too many")
     need(self.segment[-1][1] == first and [e[0] for e in self.audit] == list(range(self.segment[0][1], following)), "damaged: audit entries are missing or too many")
-    rows, last, ka = {e[0]: e for e in self.audit}, bytes(32) if self.segment[0][0] == 1 else self.segment[0][2], None
-    for i, (number, start_at, previous, start) in enumerate(self.segment):
-      end = self.segment[i + 1][1] if i + 1 < len(self.segment) else following
-      need(previous == last and 0 <= end - start_at <= 4096 and (end > start_at or number == current), f"damaged: audit segment {number} does not follow the one before")
-      if a:
-        E, A = start[:32], self.factors[AUDIT]; wrapping = hkdf(exchange(a, E), b"vault/1/audit-wrap" + E + A)
-        ka = open1(wrapping, b"vault/1/seal-audit", self.aad("segment", {17: u(number, 8), 18: u(start_at, 8), 19: previous}), start[32:], f"audit segment {number}")
-      last = H(previous + start)
-      for sequence in range(start_at, end):
+    roots = {s[2] for s in self.slot if s[1] == 5}; start = max((f for f in roots if f <= oldest), default=None)
+    need(start is not None, f"damaged: no audit root for segment {oldest}")
+    opened = roots == set(self.audit_root); chain = self.audit_root.get(start, b"")   # all of them, or none without the passcode
+    for _ in range(start, oldest): chain = mac(chain, b"vault/1/audit-chain")
+    rows, last, ka = {e[0]: e for e in self.audit}, bytes(32) if oldest == 1 else self.segment[0][2], None
+    for number, begin, previous, empty in self.segment:
+      end = following if number == current else self.segment[number + 1 - oldest][1]
+      # Only a new root ends a segment early; else who has the head row's C could cut off the last entries and go on.
+      whole = end - begin == 4096 or number == current or number + 1 in roots
+      need(previous == last and empty == b"" and whole and (begin < end or number == current) and end - begin <= 4096,
+        f"damaged: audit segment {number} does not follow the one before, or is not whole")
+      ka, last = mac(chain, b"vault/1/audit-segment"), H(b"vault/1/audit-segment" + u(number, 8) + u(begin, 8) + previous)
+      for sequence in range(begin, end):
         _, body, tag = rows[sequence]; plain = self.open2("audit", self.aad("audit", {17: u(sequence, 8)}), body, f"audit entry {sequence}")
-        if a: need(hmac.compare_digest(mac(ka, last + u(sequence, 8) + H(plain)), tag), f"damaged: audit entry {sequence}, MAC"); ka = mac(ka, b"next")
-        last = tag; self.out.setdefault("audit", []).append({"sequence": sequence} | show_entry(decode(plain, f"audit entry {sequence}")))
-    need(last == b[144:176] and (not a or ka == b[112:144]), "damaged: the audit chain does not end where the head row says")
-    self.out["auditVerified"] = bool(a)
+        need(not opened or hmac.compare_digest(mac(ka, last + u(sequence, 8) + H(plain)), tag), f"damaged: audit entry {sequence}, MAC")
+        last, ka = tag, mac(ka, b"vault/1/audit-next")
+        self.out.setdefault("audit", []).append({"sequence": sequence} | show_entry(decode(plain, f"audit entry {sequence}")))
+      chain = self.audit_root.get(number + 1) or mac(chain, b"vault/1/audit-chain")
+    need(last == b[144:176] and (not opened or ka + chain == b[112:144] + b[200:232]), "damaged: the audit chain does not end where the head row says")
+    self.out["auditVerified"] = opened
 
 def show_attribute(code, value, what):
   tag, v = value[0], value[1:]; names = {1: "string", 2: "bytes", 3: "integer", 4: "boolean", 5: "date"}
@@ -310,12 +352,12 @@ def read_fd(fd):
 def main():
   p = argparse.ArgumentParser(description="Open a vault file, format 1, check all of it, list its items.")
   p.add_argument("vault"); p.add_argument("--device-key", metavar="FILE", help="32 raw bytes")
-  for name in ("passcode", "recovery", "passphrase"): p.add_argument(f"--{name}-fd", type=int, metavar="N")
+  for name in ("passcode", "recovery", "passphrase", "phrase"): p.add_argument(f"--{name}-fd", type=int, metavar="N")
   p.add_argument("--json", action="store_true", help="one object, secrets included"); p.add_argument("--secrets", action="store_true")
   o = p.parse_args()
   try:
     key = open(o.device_key, "rb").read(33) if o.device_key else None
-    out = Vault(o.vault, key, *map(read_fd, (o.passcode_fd, o.recovery_fd, o.passphrase_fd))).out
+    out = Vault(o.vault, key, *map(read_fd, (o.passcode_fd, o.recovery_fd, o.passphrase_fd, o.phrase_fd))).out
   except Failure as e: print(f"open_vault: {e}", file=sys.stderr); return e.code
   except sqlite3.Error as e: print(f"open_vault: damaged: {e}", file=sys.stderr); return 10
   except OSError as e: print(f"open_vault: {e}", file=sys.stderr); return 13
