@@ -9,74 +9,19 @@ The default key derivation is cheap and marked so (header field 17). For tests o
 """
 import argparse
 import base64
-import hashlib
-import hmac
 import json
 import os
 import random
 import sqlite3
-import struct
 
 from argon2.low_level import Type, hash_secret_raw
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-TABLES = """
-CREATE TABLE header(id INTEGER PRIMARY KEY CHECK(id = 1), body BLOB NOT NULL, mac BLOB NOT NULL) STRICT
-CREATE TABLE slot(id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, subject INTEGER NOT NULL, generation INTEGER NOT NULL, opener INTEGER NOT NULL, opener_id BLOB NOT NULL, body BLOB NOT NULL) STRICT
-CREATE TABLE head(id INTEGER PRIMARY KEY CHECK(id = 1), body BLOB NOT NULL) STRICT
-CREATE TABLE item(row INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, kind INTEGER NOT NULL, primary_key BLOB NOT NULL UNIQUE, name BLOB UNIQUE, flags INTEGER NOT NULL, class INTEGER NOT NULL, generation INTEGER NOT NULL, version INTEGER NOT NULL, material INTEGER NOT NULL, expires INTEGER, meta BLOB NOT NULL) STRICT
-CREATE TABLE material(row INTEGER PRIMARY KEY, keys BLOB NOT NULL, secret BLOB NOT NULL) STRICT
-CREATE TABLE state(row INTEGER PRIMARY KEY, revision INTEGER NOT NULL, body BLOB NOT NULL) STRICT
-CREATE TABLE blind(value BLOB NOT NULL, row INTEGER NOT NULL, PRIMARY KEY(value, row)) STRICT, WITHOUT ROWID
-CREATE TABLE segment(number INTEGER PRIMARY KEY, first INTEGER NOT NULL, previous BLOB NOT NULL, start BLOB NOT NULL) STRICT
-CREATE TABLE audit(sequence INTEGER PRIMARY KEY, body BLOB NOT NULL, mac BLOB NOT NULL) STRICT
-""".strip().split("\n")
-
-PASSCODE, PRESENCE, ANY, SET, MEMBER = 0x01000000, 0x02000000, 0x03000000, 0x04000000, 0x06000000
-SEARCHABLE = (2, 3, 4, 7, 12, 15, 21, 22, 40, 41, 43)
-NOW = 1_790_000_000_000
-BOOT_ID = bytes(range(16))
+from vault_bytes import *  # noqa: F403
+from vault_contents import Contents
 
 
-def u8(x): return struct.pack(">B", x)
-def u16(x): return struct.pack(">H", x)
-def u32(x): return struct.pack(">I", x)
-def u64(x): return struct.pack(">Q", x)
-def i64(x): return struct.pack(">q", x)
-def sha(x): return hashlib.sha256(x).digest()
-def hm(k, m): return hmac.new(k, m, hashlib.sha256).digest()
-def derive(k, info, n=32, salt=None): return HKDF(SHA256(), n, salt, info).derive(k)
-
-
-def record(fields):
-    out = b""
-    for number in sorted(fields):
-        if fields[number] is not None:
-            out += u16(number) + u32(len(fields[number])) + fields[number]
-    return out
-
-
-def listed(values): return record(dict(enumerate(values, 1)))
-def string(text): return b"\x01" + text.encode()
-def raw(data): return b"\x02" + data
-def integer(x): return b"\x03" + i64(x)
-def boolean(x): return b"\x04" + u8(int(x))
-def date(x): return b"\x05" + i64(x)
-
-
-def public(scalar):
-    return X25519PrivateKey.from_private_bytes(scalar).public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-
-
-def agree(scalar, peer):
-    return X25519PrivateKey.from_private_bytes(scalar).exchange(X25519PublicKey.from_public_bytes(peer))
-
-
-class Maker:
+class Maker(Contents):
     """One vault in memory, row by row; `write` puts it into a file."""
 
     def __init__(self, seed=1, passcode=None, recovery=True, standard_kdf=False, members=("phrase",), backup=None, config=1):
@@ -89,6 +34,7 @@ class Maker:
         self.segments, self.audit, self.terms, self.expected = [], [], {}, []
         self.factors, self.private, self.members = {}, {}, []
         self.next_row, self.sequence, self.last_mac = 1, 1, bytes(32)
+        self.sealed = []                                   # key, associated data, plaintext, seal; for test_example.py
         self.recovery_code = self.rnd(16) if recovery and not backup else None
         self.phrase = b"a phrase of the first member" if passcode and "phrase" in members else None
         self.next_generation()
@@ -106,7 +52,9 @@ class Maker:
     def seal1(self, key, label, aad, plaintext):
         salt = hm(hm(key, b"vault/1/hedge"), self.rnd(32) + sha(aad) + sha(plaintext))
         keys = derive(key, label.encode() + b"\x00\x01\x01" + sha(aad), 64, salt)
-        return b"\x01\x01" + salt + keys[32:] + AESGCM(keys[:32]).encrypt(bytes(12), plaintext, None)
+        blob = b"\x01\x01" + salt + keys[32:] + AESGCM(keys[:32]).encrypt(bytes(12), plaintext, None)
+        self.sealed.append((key, aad, plaintext, blob))
+        return blob
 
     def seal2(self, purpose, aad, plaintext):
         head = b"\x01\x02" + u32(self.generation)
@@ -114,7 +62,9 @@ class Maker:
         nonce = hm(nonce_key, self.rnd(32) + sha(aad) + sha(plaintext))[:12]
         self.seals2 += 1
         key = derive(self.rk[self.generation], f"vault/1/{purpose}".encode())
-        return head + nonce + AESGCM(key).encrypt(nonce, plaintext, head + aad)
+        blob = head + nonce + AESGCM(key).encrypt(nonce, plaintext, head + aad)
+        self.sealed.append((key, aad, plaintext, blob))
+        return blob
 
     # keys
     def kdf(self):
@@ -329,85 +279,6 @@ class Maker:
         sealed = self.seal1(kek, "vault/1/seal-alternative", self.aad("alternative", bound), dek)
         return record({1: joined, 2: E, 3: kdf, 4: sealed, 5: u8(bits), 9: b"of a later version"})
 
-    def put_every_kind(self):
-        rfc = b"12345678901234567890"
-        self.put_item(1, {1: string("mail"), 2: string("mail.example"), 3: string("anna"), 4: string("Mail"),
-                          44: date(NOW), 45: date(NOW), 9000: raw(b"\x00\xff")}, b"correct horse\x00\n",
-                      extra_meta={9: b"a field of a later version"})
-        self.put_item(1, {2: string("mail.example"), 3: raw(b"bytes\xfe"), 7: raw(b"\x01\x02"), 5: b"\x4da type of later"}, b"",
-                      accessibility=2, state=u8(1))
-        self.put_item(1, {1: string("no data"), 2: string(""), 3: string("no data")})
-        self.put_item(2, {1: string("web"), 3: string("anna"), 15: string("example.org"), 17: integer(2), 19: integer(443),
-                          20: string("/"), 12: string("team"), 13: boolean(True)}, b"pw", policy=self.policy(2), accessibility=2)
-        self.put_item(3, {1: string("client key"), 21: raw(b"label"), 22: raw(b"tag"), 23: integer(1), 24: integer(73),
-                          25: integer(256), 26: integer(256)}, b"PKCS8", device=True, policy=self.policy(1, True, 0x40000000))
-        self.put_item(4, {37: integer(3), 40: raw(b"issuer"), 41: raw(b"\x05"), 43: raw(b"hash")}, b"DER")
-        hotp = {1: string("rfc"), 64: integer(1), 65: integer(1), 66: integer(1), 67: integer(6)}
-        self.put_item(16, hotp, rfc, state=(u8(1) + bytes(7) + u64(7)).ljust(104, b"\x00") + u64(7))
-        self.put_item(16, {1: string("rfc6238"), 64: integer(2), 65: integer(1), 66: integer(1), 67: integer(8),
-                           68: integer(30), 69: integer(1)}, rfc, accessibility=2, state=u8(1))
-        self.put_pins(rfc)
-        self.put_item(18, {1: string("finger")}, self.rnd(16), device=True, state=u8(1))
-        life = record({1: i64(NOW), 2: u64(1000), 3: BOOT_ID, 4: u64(60_000), 5: u32(1)})
-        self.put_item(19, {1: string("card")}, b"token", policy=self.policy(1, True, token=life), device=True,
-                      state=u8(1).ljust(72, b"\x00") + u32(1), expires=NOW + 60_000)
-        session = self.rnd(32)
-        life = record({1: i64(NOW), 2: u64(1000), 3: BOOT_ID, 4: u64(60_000), 5: u32(1), 6: sha(b"vault/1/session" + session)})
-        self.put_item(19, {1: string("card of a session")}, b"token", policy=self.policy(1, True, token=life), device=True,
-                      alternatives=[([], 4, [session])], state=u8(1), opens=False)
-        consent = self.rnd(16)
-        self.put_item(20, {1: string("consent")}, sha(b"vault/1/consent" + consent + b"123456"), item_id=consent,
-                      policy=self.policy(1, True, token=life), device=True, state=u8(1), expires=NOW + 300_000)
-        self.put_item(21, {1: string("client")}, b"{}")
-        self.put_item(777, {1: string("a kind of later"), 60000: integer(-1)}, b"kept", flags=0x100, version=9, material=4)
-        self.put_constrained()
-
-    def put_few(self):
-        self.put_item(1, {1: string("mail"), 2: string("mail.example"), 3: string("anna")}, b"correct horse")
-        self.put_item(1, {1: string("note")}, b"read me while locked", accessibility=2)
-        self.put_item(16, {1: string("rfc"), 64: integer(1), 65: integer(1), 66: integer(1), 67: integer(6)},
-                      b"12345678901234567890", state=u8(1) + bytes(7) + u64(7))
-
-    def put_pins(self, rfc):
-        kdf, pin_id = self.kdf(), self.rnd(16)
-        policy, d = self.policy(), self.rnd(32)
-        key = derive(self.argon(b"2580", kdf), b"vault/1/pin")
-        sealed = self.seal1(key, "vault/1/seal-pin", self.aad("pin", {2: pin_id}), d)
-        self.put_item(17, {1: string("default pin")}, record({1: u8(1), 2: kdf, 3: sealed}), policy=policy, item_id=pin_id,
-                      state=u8(1))
-        self.put_item(16, {1: string("behind pin"), 64: integer(1), 65: integer(1), 66: integer(1), 67: integer(6),
-                           70: raw(pin_id)}, rfc, alternatives=[([], 2, [d])], state=u8(1), opens=False)
-        kdf, pin_id, otp_id, b = self.kdf(), self.rnd(16), self.rnd(16), [self.randomness.randrange(10) for _ in range(6)]
-        mask = derive(self.argon(bytes(0x30 + x for x in b), kdf), b"vault/1/camouflage" + self.vault_id + otp_id, len(rfc))
-        offset = bytes((x - int(y)) % 10 for x, y in zip(b, "258000"))
-        self.put_item(17, {1: string("camouflaged pin")}, record({1: u8(2), 2: kdf}), item_id=pin_id,
-                      state=u8(1).ljust(80, b"\x00") + offset)
-        self.put_item(16, {1: string("camouflaged"), 64: integer(1), 65: integer(1), 66: integer(1), 67: integer(6),
-                           70: raw(pin_id)}, bytes(x ^ y for x, y in zip(rfc, mask)), item_id=otp_id, state=u8(1))
-
-    def put_constrained(self):
-        kdf = self.kdf()
-        self.put_item(1, {1: string("application password")}, b"behind a password", policy=self.policy(1, False, 0x80000000),
-                      alternatives=[([], 1, [self.argon(b"app password", kdf)], kdf)], opens=False)
-        if not self.members:
-            return
-        self.put_item(1, {1: string("one alternative"), 2: string("bank")}, b"behind the passcode", accessibility=3, device=True,
-                      policy=self.policy(3, True, 0x10, [(0x10, PASSCODE)]), alternatives=[([PASSCODE],)])
-        self.put_item(1, {1: string("two alternatives"), 2: string("bank"), 3: string("b")}, b"behind either",
-                      policy=self.policy(1, False, 0x4018, [(8, SET + 1), (0x10, PASSCODE)], audit=1),
-                      alternatives=[([SET + 1],), ([PASSCODE],)])
-        self.put_item(1, {1: string("presence"), 2: string("bank"), 3: string("d")}, b"behind presence",
-                      policy=self.policy(1, False, 1, [(1, PRESENCE)]), alternatives=[([PRESENCE],)])
-        self.put_item(1, {1: string("biometry"), 2: string("bank"), 3: string("e")}, b"behind any",
-                      policy=self.policy(1, False, 2, [(2, ANY)]), alternatives=[([ANY],)])
-        for name, factors, bits in (("both", [PASSCODE, SET + 1], 0), ("the set", [SET + 1], 0)):
-            self.put_item(1, {1: string(name), 2: string("bank"), 3: string(name)}, b"behind " + name.encode(),
-                          policy=self.policy(1, False, 0x8018, [(8, SET + 1), (0x10, PASSCODE)]),
-                          alternatives=[(factors, bits)], opens="phrase")
-        secrets = [self.rnd(32), self.rnd(32), self.rnd(32), self.rnd(32)]
-        self.put_item(1, {1: string("all of it"), 2: string("bank"), 3: string("f")}, b"behind all of it", policy=self.policy(1, False, 0x80000010),
-                      alternatives=[([PASSCODE], 0x0F, secrets, kdf)], opens=False)
-
     # audit
     def start_segment(self):
         number, previous = (self.segments[-1][0] if self.segments else 0) + 1, self.last_mac
@@ -511,7 +382,7 @@ class Maker:
                 "applicationPassword": "app password", "pin": "2580", "items": self.expected}
 
 
-def make(path, entries=4100, small=False, maker=None, **options):
+def make(path, entries=0, small=False, maker=None, **options):
     maker = maker or Maker(**options)
     maker.put_few() if small else maker.put_every_kind()
     maker.log(1)

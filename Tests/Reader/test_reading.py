@@ -1,0 +1,227 @@
+"""Writer to reader, both made from docs/format/vault-file.md alone: every item, every opener, every wrong key."""
+import base64
+import json
+import os
+import unittest
+
+import make_vault
+from cases import PASSCODE, Case, always, reader
+
+
+class RoundTrips(Case):
+    def check_items(self, out, opens):
+        items = {i["id"]: i for i in out["items"]}
+        self.assertEqual(len(items), len(self.maker.expected))
+        for expected in self.maker.expected:
+            found = items[expected["id"]]
+            self.assertEqual((found["kind"], found["name"]), (expected["kind"], expected["name"]))
+            self.assertEqual(found.get("secretBase64"), expected["secretBase64"] if opens(expected) else None, found)
+            self.assertEqual("secretMissing" in found, not opens(expected))
+
+    def test_without_a_passcode_everything_opens_but_what_other_secrets_guard(self):
+        self.make(passcode=None)
+        out = self.read()
+        self.check_items(out, always)
+        self.assertTrue(out["auditVerified"])
+
+    def test_with_the_passcode_the_same(self):
+        self.make()
+        self.check_items(self.read(), always)
+
+    def test_without_the_passcode_only_after_first_unlock(self):
+        self.make()
+        out = self.read(device_key=self.maker.device_key)
+        self.check_items(out, lambda e: always(e) and e["class"] & 0x7F == 2)
+        self.assertFalse(out["auditVerified"])
+
+    def test_the_phrase_of_a_member_opens_what_its_set_guards(self):
+        maker = self.make()
+        self.check_items(self.read(device_key=maker.device_key, passcode=PASSCODE, phrase=maker.phrase), lambda e: e["opens"])
+        self.refused("wrong phrase", 3, device_key=maker.device_key, passcode=PASSCODE, phrase=b"another phrase")
+
+    def test_a_member_that_a_reader_of_fingers_vouches_for_needs_no_phrase(self):
+        self.make(members=("phrase", "fprintd"))
+        self.check_items(self.read(), lambda e: e["opens"])
+
+    def test_a_vault_without_members(self):
+        self.make(members=())
+        self.check_items(self.read(), always)
+        self.refused("no member", 2, device_key=self.maker.device_key, phrase=b"a phrase")
+
+    def test_what_does_not_open_says_what_it_needs(self):
+        self.make()
+        needs = {i["name"]: i.get("secretMissing") for i in self.read()["items"]}
+        self.assertEqual(needs["behind pin"], "needs the PIN")
+        self.assertEqual(needs["card of a session"], "needs the session")
+        self.assertEqual(needs["application password"], "needs the application password")
+        self.assertEqual(needs["both"], "needs factor 0x04000001")
+        self.assertEqual(needs["all of it"], "needs the application password and the PIN and the session and a secret of a later version")
+        self.assertEqual(needs["no data"], "the item has no data")
+        locked = {i["name"]: i.get("secretMissing") for i in self.read(device_key=self.maker.device_key)["items"]}
+        self.assertEqual(locked["mail"], "locked: needs the passcode")
+        code = self.maker.recovery_text().encode()
+        recovered = {i["name"]: i.get("secretMissing") for i in self.read(recovery=code, passcode=PASSCODE)["items"]}
+        self.assertEqual(recovered["client key"], "this-device-only: needs the device key")
+
+    def test_a_factor_that_is_gone_is_named(self):
+        maker = self.make(small=True)
+        maker.factor(make_vault.SET + 7)                   # in no header: its set was replaced
+        maker.put_item(1, {1: make_vault.string("stale"), 2: make_vault.string("a set")}, b"lost", opens=False,
+                       alternatives=[([make_vault.SET + 7],), ([make_vault.PASSCODE, make_vault.SET + 7], 1, [b""], b"no KDF record")])
+        maker.write(self.path)
+        self.assertEqual(self.read()["items"][-1]["secretMissing"], "needs factor 0x04000007, which is gone, or "
+                         "factor 0x04000007, which is gone and the application password")
+
+    def test_the_recovery_code_opens_all_but_this_device_only(self):
+        self.make()
+        out = self.read(recovery=self.maker.recovery_text().lower().encode(), passcode=PASSCODE)
+        self.check_items(out, lambda e: always(e) and not e["class"] & 0x80)
+        self.assertTrue(out["auditVerified"])
+
+    def test_a_backup_opens_with_its_passphrase_alone(self):
+        for passcode in (None, PASSCODE):
+            maker = self.make(passcode=passcode, backup=b"a passphrase")
+            out = self.read(passphrase=b"a passphrase", passcode=passcode)
+            self.check_items(out, always)
+            self.assertTrue(out["backup"] and out["auditVerified"])
+            self.assertFalse([i for i in out["items"] if i["kind"] in (19, 20) or i["policy"]["thisDeviceOnly"]])
+            self.refused("wrong passphrase", 3, passphrase=b"another")
+            self.refused("--passphrase-fd", 2, device_key=maker.device_key)
+        done = self.run_reader(self.path, "--json", passphrase=b"a passphrase\n", passcode=PASSCODE)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def rotating(self, members=("phrase", "fprintd")):
+        maker = self.maker = make_vault.Maker(passcode=PASSCODE, members=members)
+        maker.put_few()
+        maker.log(1)
+        maker.rotate()
+        maker.put_item(1, {1: make_vault.string("new"), 2: make_vault.string("of generation 2")}, b"secret of generation 2")
+        maker.put_item(3, {1: make_vault.string("new key")}, b"PKCS8", device=True)
+        maker.put_item(16, {1: make_vault.string("new code")}, b"key", state=b"\1")
+        maker.log(22)
+        maker.write(self.path)
+        return maker
+
+    def test_two_generations_during_an_epoch_rotation(self):
+        self.rotating()
+        out = self.read()
+        self.assertEqual((out["generation"], len(out["audit"]), out["auditVerified"]), (2, 2, True))
+        self.check_items(out, always)
+        self.check_items(self.read(recovery=self.maker.recovery_text().encode(), passcode=PASSCODE),
+                         lambda e: always(e) and not e["class"] & 0x80)
+
+    def test_a_generation_that_the_header_does_not_name(self):
+        maker = self.rotating(members=())
+        del maker.header_fields[8]
+        maker.write(self.path)
+        self.refused("unknown generation")
+        maker.slots = [s for s in maker.slots if s[3] == 2]
+        maker.write(self.path)
+        self.refused("generation 1 is not one of this vault")
+
+    def test_a_second_segment_follows_the_first(self):
+        self.make(entries=4100)
+        self.assertEqual(len(self.maker.segments), 2)
+        out = self.read()
+        self.assertTrue(out["auditVerified"])
+        self.assertEqual([e["sequence"] for e in out["audit"]], list(range(1, 4101)))
+
+    def test_a_new_audit_root_begins_a_segment_and_old_segments_go(self):
+        maker = self.make(small=True, entries=4097)        # segment 2 hangs on the root of segment 1
+        for number in range(3, 66):
+            maker.new_audit_root()
+            if number == 3:
+                maker.write(self.path)                     # the root is there, its first entry is not
+                self.assertTrue(self.read()["auditVerified"])
+            maker.log(4)
+        maker.keep_newest_segments()
+        self.assertEqual((maker.segments[0][:2], min(maker.roots)), ((2, 4097), 1))
+        maker.write(self.path)
+        out = self.read()
+        self.assertEqual((out["audit"][0]["sequence"], len(out["audit"]), out["auditVerified"]), (4097, 64, True))
+
+    def test_the_standard_derivation_opens(self):
+        self.make(standard_kdf=True)
+        self.assertFalse(self.read()["testMade"])
+
+    def test_types_and_unknown_codes_are_kept(self):
+        self.make()
+        items = {i["name"]: i for i in self.read()["items"]}
+        mail = {a["code"]: a for a in items["mail"]["attributes"]}
+        self.assertEqual(mail[9000], {"code": 9000, "attribute": "unknown", "type": "bytes", "value": "AP8="})
+        self.assertEqual(items["mail"]["unknownMetaFields"], [9])
+        self.assertEqual(items["a kind of later"]["kind"], 777)
+        self.assertEqual(items["rfc"]["state"]["counter"], 7)
+
+    def test_a_type_tag_of_a_later_version_is_shown_in_bytes(self):
+        maker = self.make(small=True)
+        maker.put_item(1, {1: make_vault.string("later"), 2: make_vault.string("x"), 5: b"\x4da float"})
+        maker.write(self.path)
+        comment = next(a for a in self.read()["items"][-1]["attributes"] if a["code"] == 5)
+        self.assertEqual((comment["type"], comment["value"]), ("unknown 77", "YSBmbG9hdA=="))
+
+    def test_the_same_seed_gives_the_same_rows(self):
+        first, second = (make_vault.Maker(5, PASSCODE) for _ in range(2))
+        for maker in (first, second):
+            maker.put_every_kind()
+            maker.log(1)
+        self.assertEqual((first.items, first.slots, first.head_row()), (second.items, second.slots, second.head_row()))
+
+    def test_the_command_prints_json_and_writes_nothing(self):
+        self.make()
+        before = self.bytes_of(self.path)
+        done = self.run_reader(self.path, "--device-key", self.path + ".key", "--json", passcode=PASSCODE + b"\n")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.check_items(json.loads(done.stdout), always)
+        self.assertEqual(self.bytes_of(self.path), before)
+
+    def test_a_listing_shows_secrets_only_when_asked(self):
+        self.make()
+        secret = base64.b64encode(b"correct horse\x00\n")
+        arguments = (self.path, "--device-key", self.path + ".key")
+        self.assertNotIn(secret, self.run_reader(*arguments, passcode=PASSCODE).stdout)
+        self.assertIn(secret, self.run_reader(*arguments, "--secrets", passcode=PASSCODE).stdout)
+
+
+class WrongKeys(Case):
+    def test_each_wrong_key_has_its_own_answer(self):
+        self.make()
+        key, code = self.maker.device_key, self.maker.recovery_text().encode()
+        self.refused("wrong device key", 11, device_key=bytes(32))
+        self.refused("32 bytes", 11, device_key=bytes(31))
+        self.refused("wrong passcode", 3, device_key=key, passcode=b"other")
+        self.refused("mistyped", 3, recovery=code[:-1] + (b"A" if code[-1:] != b"A" else b"B"))
+        other = make_vault.Maker(99).recovery_text().encode()
+        self.refused("not the recovery code of this vault", 3, recovery=other)
+        self.refused("needed", 2, passcode=PASSCODE)
+        self.refused("1 to 1,024 bytes", 2, device_key=key, passcode=b"")
+        self.refused("1 to 1,024 bytes", 2, device_key=key, passcode=b"a\0b")
+        self.make(passcode=None)
+        self.refused("has none", 2, device_key=key, passcode=PASSCODE)
+
+    def test_files_that_are_no_vault(self):
+        self.make()
+        data = self.bytes_of(self.path)
+        for name, content, code in (("empty", b"", 10), ("text", b"hello" * 999, 10), ("half", data[:len(data) // 2], 10)):
+            path = os.path.join(self.folder, name)
+            with open(path, "wb") as f:
+                f.write(content)
+            done = self.run_reader(path, "--device-key", self.path + ".key")
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count(b"\n")), (code, b"", 1), done.stderr)
+        self.assertEqual(self.run_reader(self.path + "x", "--device-key", self.path + ".key").returncode, 14)
+
+
+class Records(unittest.TestCase):
+    def test_only_strictly_ascending_fields_without_a_rest(self):
+        one, two = b"\0\1\0\0\0\1a", b"\0\2\0\0\0\0"
+        self.assertEqual(reader.decode(one + two, "r"), {1: b"a", 2: b""})
+        self.assertEqual(reader.decode(b"", "r"), {})
+        for bad in (two + one, one + one, one + b"\0", one[:-1], one + two[:5], b"\0"):
+            with self.assertRaises(reader.Failure):
+                reader.decode(bad, "r")
+        with self.assertRaises(reader.Failure):
+            reader.items_of(two, "a list that starts at 2")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,85 @@
+"""What a test vault holds: every kind of item, and for the kinds that have choices, every choice."""
+from vault_bytes import *  # noqa: F403
+
+
+class Contents:
+    """The part of `Maker` that says which items; `put_item` and the primitives are Maker's own."""
+
+    def put_every_kind(self):
+        rfc = b"12345678901234567890"
+        self.put_item(1, {1: string("mail"), 2: string("mail.example"), 3: string("anna"), 4: string("Mail"),
+                          44: date(NOW), 45: date(NOW), 9000: raw(b"\x00\xff")}, b"correct horse\x00\n",
+                      extra_meta={9: b"a field of a later version"})
+        self.put_item(1, {2: string("mail.example"), 3: raw(b"bytes\xfe"), 7: raw(b"\x01\x02"), 5: string("a comment")}, b"",
+                      accessibility=2, state=u8(1))
+        self.put_item(1, {1: string("no data"), 2: string(""), 3: string("no data")})
+        self.put_item(2, {1: string("web"), 3: string("anna"), 15: string("example.org"), 17: integer(2), 19: integer(443),
+                          20: string("/"), 12: string("team"), 13: boolean(True)}, b"pw", policy=self.policy(2), accessibility=2)
+        self.put_item(3, {1: string("client key"), 21: raw(b"label"), 22: raw(b"tag"), 23: integer(1), 24: integer(73),
+                          25: integer(256), 26: integer(256)}, b"PKCS8", device=True, policy=self.policy(1, True, 0x40000000))
+        self.put_item(4, {37: integer(3), 40: raw(b"issuer"), 41: raw(b"\x05"), 43: raw(b"hash")}, b"DER")
+        hotp = {1: string("rfc"), 64: integer(1), 65: integer(1), 66: integer(1), 67: integer(6)}
+        self.put_item(16, hotp, rfc, state=(u8(1) + bytes(7) + u64(7)).ljust(104, b"\x00") + u64(7))
+        self.put_item(16, {1: string("rfc6238"), 64: integer(2), 65: integer(1), 66: integer(1), 67: integer(8),
+                           68: integer(30), 69: integer(1)}, rfc, accessibility=2, state=u8(1))
+        self.put_pins(rfc)
+        self.put_item(18, {1: string("finger")}, self.rnd(16), device=True, state=u8(1))
+        life = record({1: i64(NOW), 2: u64(1000), 3: BOOT_ID, 4: u64(60_000), 5: u32(1)})
+        self.put_item(19, {1: string("card")}, b"token", policy=self.policy(1, True, token=life), device=True,
+                      state=u8(1).ljust(72, b"\x00") + u32(1), expires=NOW + 60_000)
+        session = self.rnd(32)
+        life = record({1: i64(NOW), 2: u64(1000), 3: BOOT_ID, 4: u64(60_000), 5: u32(1), 6: sha(b"vault/1/session" + session)})
+        self.put_item(19, {1: string("card of a session")}, b"token", policy=self.policy(1, True, token=life), device=True,
+                      alternatives=[([], 4, [session])], state=u8(1), opens=False)
+        consent = self.rnd(16)
+        self.put_item(20, {1: string("consent")}, sha(b"vault/1/consent" + consent + b"123456"), item_id=consent,
+                      policy=self.policy(1, True, token=life), device=True, state=u8(1), expires=NOW + 300_000)
+        self.put_item(21, {1: string("client")}, b"{}")
+        self.put_item(777, {1: string("a kind of later"), 60000: integer(-1)}, b"kept", flags=0x100, version=9, material=4)
+        self.put_constrained()
+
+    def put_few(self):
+        self.put_item(1, {1: string("mail"), 2: string("mail.example"), 3: string("anna")}, b"correct horse")
+        self.put_item(1, {1: string("note")}, b"read me while locked", accessibility=2)
+        self.put_item(16, {1: string("rfc"), 64: integer(1), 65: integer(1), 66: integer(1), 67: integer(6)},
+                      b"12345678901234567890", state=u8(1) + bytes(7) + u64(7))
+
+    def put_pins(self, rfc):
+        kdf, pin_id = self.kdf(), self.rnd(16)
+        policy, d = self.policy(), self.rnd(32)
+        key = derive(self.argon(b"2580", kdf), b"vault/1/pin")
+        sealed = self.seal1(key, "vault/1/seal-pin", self.aad("pin", {2: pin_id}), d)
+        self.put_item(17, {1: string("default pin")}, record({1: u8(1), 2: kdf, 3: sealed}), policy=policy, item_id=pin_id,
+                      state=u8(1))
+        self.put_item(16, {1: string("behind pin"), 64: integer(1), 65: integer(1), 66: integer(1), 67: integer(6),
+                           70: raw(pin_id)}, rfc, alternatives=[([], 2, [d])], state=u8(1), opens=False)
+        kdf, pin_id, otp_id, b = self.kdf(), self.rnd(16), self.rnd(16), [self.randomness.randrange(10) for _ in range(6)]
+        mask = derive(self.argon(bytes(0x30 + x for x in b), kdf), b"vault/1/camouflage" + self.vault_id + otp_id, len(rfc))
+        offset = bytes((x - int(y)) % 10 for x, y in zip(b, "258000"))
+        self.put_item(17, {1: string("camouflaged pin")}, record({1: u8(2), 2: kdf}), item_id=pin_id,
+                      state=u8(1).ljust(80, b"\x00") + offset)
+        self.put_item(16, {1: string("camouflaged"), 64: integer(1), 65: integer(1), 66: integer(1), 67: integer(6),
+                           70: raw(pin_id)}, bytes(x ^ y for x, y in zip(rfc, mask)), item_id=otp_id, state=u8(1))
+
+    def put_constrained(self):
+        kdf = self.kdf()
+        self.put_item(1, {1: string("application password")}, b"behind a password", policy=self.policy(1, False, 0x80000000),
+                      alternatives=[([], 1, [self.argon(b"app password", kdf)], kdf)], opens=False)
+        if not self.members:
+            return
+        self.put_item(1, {1: string("one alternative"), 2: string("bank")}, b"behind the passcode", accessibility=3, device=True,
+                      policy=self.policy(3, True, 0x10, [(0x10, PASSCODE)]), alternatives=[([PASSCODE],)])
+        self.put_item(1, {1: string("two alternatives"), 2: string("bank"), 3: string("b")}, b"behind either",
+                      policy=self.policy(1, False, 0x4018, [(8, SET + 1), (0x10, PASSCODE)], audit=1),
+                      alternatives=[([SET + 1],), ([PASSCODE],)])
+        self.put_item(1, {1: string("presence"), 2: string("bank"), 3: string("d")}, b"behind presence",
+                      policy=self.policy(1, False, 1, [(1, PRESENCE)]), alternatives=[([PRESENCE],)])
+        self.put_item(1, {1: string("biometry"), 2: string("bank"), 3: string("e")}, b"behind any",
+                      policy=self.policy(1, False, 2, [(2, ANY)]), alternatives=[([ANY],)])
+        for name, factors, bits in (("both", [PASSCODE, SET + 1], 0), ("the set", [SET + 1], 0)):
+            self.put_item(1, {1: string(name), 2: string("bank"), 3: string(name)}, b"behind " + name.encode(),
+                          policy=self.policy(1, False, 0x8018, [(8, SET + 1), (0x10, PASSCODE)]),
+                          alternatives=[(factors, bits)], opens="phrase")
+        secrets = [self.rnd(32), self.rnd(32), self.rnd(32), self.rnd(32)]
+        self.put_item(1, {1: string("all of it"), 2: string("bank"), 3: string("f")}, b"behind all of it", policy=self.policy(1, False, 0x80000010),
+                      alternatives=[([PASSCODE], 0x0F, secrets, kdf)], opens=False)
