@@ -15,7 +15,8 @@ struct Policy: Sendable {
     record.set(2, u8: access.thisDeviceOnly ? 1 : 0)
     record.set(3, u32: access.word)
     record.set(5, u8: audit.rawValue)
-    if record[6] == nil { record.set(6, u8: 0) }  // exportable; nothing asks for it yet, and the format wants it there
+    // Exportable: nothing asks for it yet, and the format wants the field there.
+    if record[6] == nil { record.set(6, u8: 0) }
     self.record = record
   }
 
