@@ -75,7 +75,9 @@ let package = Package(
     tests(of: "VaultCryptoTests", on: ["VaultCrypto", "SecretMemory"]),
     tests(of: "OneTimePasswordTests", on: ["OneTimePassword", "SecretMemory", "VaultCrypto"]),
     tests(of: "VaultStorageTests", on: ["VaultStorage"]),
-    tests(of: "VaultKitTests", on: ["VaultKit", "VaultTestKit", "VaultCrypto", "SecretMemory"]),
+    tests(
+      of: "VaultKitTests",
+      on: ["VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto", "SecretMemory"]),
     tests(
       of: "AuthenticatorKitTests",
       on: ["AuthenticatorKit", "OneTimePassword", "VaultKit", "VaultTestKit", "SecretMemory"]),

@@ -14,7 +14,7 @@ public struct Instant: Sendable, Hashable, Comparable {
 
   /// Whole seconds since 1970, rounded down.
   public var seconds: Int64 {
-    milliseconds >= 0 ? milliseconds / 1000 : -((999 - milliseconds) / 1000)
+    milliseconds >= 0 ? milliseconds / 1000 : (milliseconds + 1) / 1000 - 1
   }
 
   /// Whether one moment is before another.

@@ -23,9 +23,7 @@ extension Session {
     if row.body != keys.header.record.encoded { try adopt(row) }
     let head = try head()
     guard head.config == keys.header.config else {
-      throw VaultError(
-        .damaged, "header and head row of the vault do not belong together",
-        hint: "restore the vault from a backup")
+      throw Self.torn
     }
     return head
   }
@@ -37,6 +35,8 @@ extension Session {
     guard let ring = try KeyRing.reading(row, slots: slots, as: keys, random: random) else {
       throw KeysAreStale(deviceKey: try Header(decoding: row.body).deviceKey)
     }
+    // An older header put back bears a good MAC too: only the head row says which one is the newest.
+    guard try head(openedWith: ring.current).config == ring.header.config else { throw Self.torn }
     keys = ring
   }
 
@@ -46,8 +46,16 @@ extension Session {
     defer { store.rollback() }
     let (row, header, slots) = try storedHeader()
     guard header.deviceKey == key.id else { return false }
-    keys = try KeyRing(header: row, slots: slots, deviceKey: key, random: environment.random)
+    let ring = try KeyRing(header: row, slots: slots, deviceKey: key, random: environment.random)
+    guard try head(openedWith: ring.current).config == ring.header.config else { throw Self.torn }
+    keys = ring
     return true
+  }
+
+  private static var torn: VaultError {
+    VaultError(
+      .damaged, "header and head row of the vault do not belong together",
+      hint: "restore the vault from a backup")
   }
 
   /// Writes the head row of the commit under way.

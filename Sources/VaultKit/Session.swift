@@ -49,6 +49,8 @@ struct Session: ~Copyable, Sendable {
     guard let row = try stored({ () throws(StorageError) in try store.item(id: id.bytes) }) else {
       throw VaultError(.itemNotFound, "there is no such item")
     }
+    // The index that led here is the file's: nothing seals it.
+    guard row.id == id.bytes else { throw VaultError(.damaged, "the vault's index leads to another item") }
     return row
   }
 
@@ -121,21 +123,30 @@ struct Session: ~Copyable, Sendable {
   mutating func secret(of row: ItemRow, _ item: Item, _ grant: consuming Grant) throws(VaultError)
     -> SecretBytes
   {
-    guard item.hasSecret,
-      let material = try stored({ () throws(StorageError) in try store.material(row: row.row) })
-    else { throw VaultError(.itemNotFound, "the item has no secret") }
-    let classKey = grant.spend(on: item.id)
-    let hash = item.policy.hash
+    guard item.hasSecret else { throw VaultError(.itemNotFound, "the item has no secret") }
+    let material = try stored { () throws(StorageError) in try store.material(row: row.row) }
+    let dataKey = try dataKey(of: row, material, item.policy, grant.spend(on: item.id))
+    return try crypto { () throws(CryptoError) in
+      try CommittingSeal.open(
+        material!.secret, under: dataKey, label: Labels.sealSecret,
+        aad: AssociatedData.secret(vault, row, policyHash: item.policy.hash))
+    }
+  }
+
+  /// The data key of an item's secret; that it opens proves class and policy to whoever has the class key.
+  func dataKey(of row: ItemRow, _ material: MaterialRow?, _ policy: Policy, _ classKey: StoredKey)
+    throws(VaultError) -> SecretBytes
+  {
+    guard let material else {
+      throw VaultError(.damaged, "an item's secret is missing", hint: "restore the vault from a backup")
+    }
     return try crypto { () throws(CryptoError) in
       let keys = try CommittingSeal.open(
         material.keys, under: classKey.key, label: Labels.sealKeys,
-        aad: AssociatedData.keys(vault, row, policyHash: hash))
+        aad: AssociatedData.keys(vault, row, policyHash: policy.hash))
       let isPlain = keys.expose { $0.byteCount == 33 && (unsafe $0.unsafeLoad(as: UInt8.self)) == 0 }
       guard isPlain else { throw .malformed }
-      let dataKey = keys.expose { SecretBytes(copying: $0.extracting(1..<33)) }
-      return try CommittingSeal.open(
-        material.secret, under: dataKey, label: Labels.sealSecret,
-        aad: AssociatedData.secret(vault, row, policyHash: hash))
+      return keys.expose { SecretBytes(copying: $0.extracting(1..<33)) }
     }
   }
 
@@ -171,10 +182,13 @@ struct Session: ~Copyable, Sendable {
   // MARK: Head
 
   /// The head row of this state of the file.
-  mutating func head() throws(VaultError) -> Head {
+  mutating func head() throws(VaultError) -> Head { try head(openedWith: keys.current) }
+
+  /// The head row opened with the keys of a header that is about to be taken over.
+  mutating func head(openedWith keys: GenerationKeys) throws(VaultError) -> Head {
     let body = try stored { () throws(StorageError) in try store.head() }
     let content = try crypto { () throws(CryptoError) in
-      try keys.current.head.openSecret(body, aad: AssociatedData.head(vault))
+      try keys.head.openSecret(body, aad: AssociatedData.head(vault))
     }
     return try Head(decoding: content)
   }

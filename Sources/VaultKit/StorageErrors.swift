@@ -17,6 +17,10 @@ extension VaultError: StorageFailure {
           hint: "update this program")
       case .refused(let refusal): Self.refused(refusal)
       case .duplicate(.name): VaultError(.duplicateItem, "an item with that name exists already")
+      case .duplicate(.row), .duplicate(.id):
+        VaultError(
+          .damaged, "the vault's rows are not those that its head row counts",
+          hint: "run 'vaultctl verify' and restore from a backup")
       case .duplicate: VaultError(.duplicateItem, "an item with the same service and account exists already")
       case .full:
         VaultError(.io, "the disk is full; nothing was changed", hint: "free some space and try again")

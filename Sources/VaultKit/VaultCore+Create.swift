@@ -1,3 +1,4 @@
+import Glibc
 import SecretMemory
 import VaultCrypto
 import VaultStorage
@@ -16,8 +17,14 @@ extension VaultCore {
     environment: VaultEnvironment = .system
   ) throws(VaultError) -> CreatedVault {
     let vault = VaultID(try crypto { () throws(CryptoError) in try environment.random.bytes(16) })!
-    if case .unavailable(let reason) = try protector.probe(vault) {
+    switch try protector.probe(vault) {
+    case .unavailable(let reason):
       throw VaultError(.deviceKeyUnavailable, "the protector of the device key cannot be reached: \(reason)")
+    case .present:
+      throw VaultError(
+        .vaultExists, "there is a device key already at that place",
+        hint: "name another one with --device-key")
+    case .absent, .locked: break
     }
     let key = try DeviceKey.fresh(random: environment.random)
     var change = try newKeys(vault, key, protector.kind, environment)
@@ -55,15 +62,22 @@ extension VaultCore {
   ) throws(VaultError) -> VaultCore {
     try protector.refuseFolder(of: path, key: key.id, vault: change.header.vault)
     try protector.storeKey(key, of: change.header.vault)
-    do throws(VaultError) {
-      let session = try write(path, change, key, environment)
-      let core = VaultCore(session, protector: protector)
-      try core.writing { transaction throws(VaultError) in try transaction.log(.vaultCreated) }
-      return core
-    } catch {
-      try? protector.deleteKey(key.id, of: change.header.vault)
+    let session: Session
+    do throws(VaultError) { session = try write(path, change, key, environment) } catch {
+      // Once a vault has the key's id in its header, the key stays, whatever failed afterwards.
+      if error.code == .vaultExists || !isAnything(at: path) {
+        try? protector.deleteKey(key.id, of: change.header.vault)
+      }
       throw error
     }
+    let core = VaultCore(session, protector: protector)
+    try core.writing { transaction throws(VaultError) in try transaction.log(.vaultCreated) }
+    return core
+  }
+
+  private static func isAnything(at path: String) -> Bool {
+    var entry = stat()
+    return unsafe lstat(path, &entry) == 0
   }
 
   private static func write(

@@ -20,7 +20,8 @@ extension VaultCore {
       let key = try chosen.loadKey(header.deviceKey, of: header.vault)
       guard let session = try session(consume store, key, environment) else { continue }
       let core = VaultCore(session, protector: chosen)
-      try core.tidy()
+      // A full disk or one damaged row must not keep everything else from being read; the next opening tries again.
+      try? core.tidy()
       return core
     }
     throw VaultError(.busy, "the vault's keys are being changed by another process", hint: "try again")

@@ -10,26 +10,24 @@ extension VaultCore {
   package func rotateDeviceKey(to protector: (any Protector)? = nil) throws(VaultError) {
     let old = currentProtector
     let new = protector ?? old
-    let (vault, before, path) = try reading { transaction throws(VaultError) in
-      (transaction.session.vault, transaction.session.keys.header.deviceKey, transaction.session.store.path)
+    let (vault, path) = try reading { transaction throws(VaultError) in
+      (transaction.session.vault, transaction.session.store.path)
     }
     let key = try DeviceKey.fresh(random: environment.random)
     try new.refuseFolder(of: path, key: key.id, vault: vault)
     try new.storeKey(key, of: vault)
-    do throws(VaultError) {
-      try changeKeys(.rotated) { change, transaction throws(VaultError) in
-        guard transaction.session.keys.current.deviceRoot != nil else { throw Self.needsDeviceRoot }
-        try change.setDeviceKey(key)
-        change.header.protector = new.kind
-      }
-    } catch {
-      try? new.deleteKey(key.id, of: vault)
-      throw error
+    // A commit that failed may still be found in the log after a crash: the new key stays, at worst as a leftover.
+    var before = key.id
+    try changeKeys(.rotated) { change, transaction throws(VaultError) in
+      guard transaction.session.keys.current.deviceRoot != nil else { throw Self.needsDeviceRoot }
+      before = change.header.deviceKey
+      try change.setDeviceKey(key)
+      change.header.protector = new.kind
     }
     setProtector(new)
     _ = try VaultCore.open(at: path, protector: new, environment: environment)
-    try new.promoteKey(key.id, of: vault)
-    if before != key.id { try old.deleteKey(before, of: vault) }
+    try new.promoteKey(key.id, replacing: before, of: vault)
+    try old.deleteKey(before, of: vault)
   }
 
   /// A new generation of all stored keys. Rows are moved in batches; both generations stay readable meanwhile, and

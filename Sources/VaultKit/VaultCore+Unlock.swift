@@ -41,7 +41,11 @@ extension VaultCore {
       guard let derivation = try countAttempt() else {
         throw VaultError(.policy, "no passcode is set", hint: "set one with 'vaultctl passcode set'")
       }
-      let keys = try PasscodeKeys(passcode, derivation, environment)
+      let keys: PasscodeKeys
+      do throws(VaultError) { keys = try PasscodeKeys(passcode, derivation, environment) } catch {
+        try takeBackAttempt()
+        throw error
+      }
       do throws(VaultError) {
         guard try opened(with: keys) else { continue }
       } catch {
@@ -112,6 +116,16 @@ extension VaultCore {
     _ = try settle(result: 0) {
       Lockout.succeed(&$0)
       return 0
+    }
+  }
+
+  /// An attempt whose derivation could not run has told nothing about the passcode: no failure.
+  private func takeBackAttempt() throws(VaultError) {
+    guard !isReadOnly else { return }
+    try writing { transaction throws(VaultError) in
+      var (state, row) = try transaction.session.vaultState()
+      Lockout.takeBack(&state)
+      try transaction.setVaultState(state, replacing: row)
     }
   }
 

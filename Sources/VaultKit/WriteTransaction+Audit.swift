@@ -5,6 +5,7 @@ import VaultStorage
 extension Transaction where Mode == Writing {
   /// Adds an entry: sealed for the device key, chained for whoever holds the audit factor.
   mutating func log(_ note: AuditNote) throws(VaultError) {
+    changes.underWay += 1
     if head!.segment == 0 || head!.nextAudit - head!.segmentFirst >= AuditChain.entriesPerSegment {
       try beginSegment()
     }
@@ -22,6 +23,7 @@ extension Transaction where Mode == Writing {
     head!.auditKey = AuditChain.next(head!.auditKey)
     head!.auditMAC = mac
     head!.nextAudit += 1
+    changes.underWay -= 1
     changes.seals += 1
     changes.isDirty = true
   }
@@ -36,6 +38,7 @@ extension Transaction where Mode == Writing {
   private mutating func beginSegment() throws(VaultError) {
     let number = head!.segment + 1
     let first = head!.nextAudit
+    changes.underWay += 1
     let previous = number == 1 ? [UInt8](repeating: 0, count: 32) : head!.auditMAC
     try stored { () throws(StorageError) in
       try session.store.insertSegment(SegmentRow(number: number, first: first, previous: previous, start: []))
@@ -48,6 +51,7 @@ extension Transaction where Mode == Writing {
     head!.auditKey = AuditChain.firstKey(of: head!.nextChainKey)
     head!.nextChainKey = AuditChain.nextChainKey(after: head!.nextChainKey)
     head!.auditMAC = AuditChain.anchor(number: number, first: first, previous: previous)
+    changes.underWay -= 1
     changes.isDirty = true
   }
 }

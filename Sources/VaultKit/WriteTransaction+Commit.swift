@@ -4,6 +4,10 @@ import VaultStorage
 extension Transaction where Mode == Writing {
   /// The last step before COMMIT.
   mutating func sealHead() throws(VaultError) {
+    guard changes.underWay == 0 else {
+      throw VaultError(
+        .io, "an operation failed half way, so nothing of the transaction was written", hint: "try again")
+    }
     guard changes.isDirty else { return }
     if changes.needsCleaning { head!.cleaningPending = true }
     try session.seal(&head!, seals: changes.seals)

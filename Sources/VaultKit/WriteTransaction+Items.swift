@@ -26,13 +26,18 @@ extension Transaction where Mode == Writing {
       class: new.access.classNumber, generation: keys.generation, version: 1, material: 0,
       expires: new.expires?.milliseconds, meta: [])
     head!.nextRow += 1
+    // The row comes first: a duplicate is refused before anything else of the item is written.
     if let secret = consume secret {
+      try ItemLimits.check(secretByteCount: secret.byteCount)
       row.flags |= ItemFlags.hasSecret
       row.material = 1
+      try insert(&row, attributes, policy)
+      changes.underWay += 1
       try setMaterial(secret, of: row, policy, under: classKey, replacing: nil)
+    } else {
+      try insert(&row, attributes, policy)
+      changes.underWay += 1
     }
-    try seal(&row, attributes, policy)
-    try stored { () throws(StorageError) in try session.store.insertItem(row) }
     head!.sum += Summand(key: keys).item(row)
     head!.summedRows += 1
     head!.itemCount += 1
@@ -40,6 +45,7 @@ extension Transaction where Mode == Writing {
     for value in index.values(of: attributes) { try addBlind(value, row) }
     if new.kind.hasState { try addState(new.state, of: row) }
     try log(AuditNote(operation: .itemAdded, item: ItemID(id), kind: new.kind))
+    changes.underWay -= 1
     return try session.open(row)
   }
 
@@ -69,9 +75,16 @@ extension Transaction where Mode == Writing {
     row.name = index.name(of: attributes)
     if let expires = changes.expires { row.expires = expires?.milliseconds }
     let policy = Policy(access: item.access, audit: changes.audit ?? item.audit, keeping: item.policy.record)
-    try changeSecret(&row, item, policy, secret)
-    try seal(&row, attributes, policy)
-    try stored { () throws(StorageError) in _ = try session.store.updateItem(row) }
+    if let secret = consume secret {
+      try rewrite(&row, item, attributes, policy, with: secret)
+    } else if item.hasSecret, policy.hash != item.policy.hash {
+      // A changed policy binds the old secret anew.
+      let opened = try openSecret(of: item.id, .update)
+      try rewrite(&row, item, attributes, policy, with: opened.secret)
+    } else {
+      try rewrite(&row, attributes, policy)
+    }
+    self.changes.underWay += 1
     let summand = Summand(key: keys)
     head!.sum -= summand.item(old)
     head!.sum += summand.item(row)
@@ -81,6 +94,7 @@ extension Transaction where Mode == Writing {
     for value in before where !after.contains(value) { try removeBlind(value, row) }
     for value in after where !before.contains(value) { try addBlind(value, row) }
     try log(AuditNote(operation: .itemUpdated, item: id, kind: item.kind))
+    self.changes.underWay -= 1
     return try session.open(row)
   }
 
@@ -99,23 +113,37 @@ extension Transaction where Mode == Writing {
   mutating func remove(_ row: ItemRow, _ item: Item) throws(VaultError) {
     let keys = try session.keys(of: row.generation)
     let summand = Summand(key: keys)
+    changes.underWay += 1
     if let material = try stored({ () throws(StorageError) in try session.store.material(row: row.row) }) {
       head!.sum -= summand.material(row.row, material)
-      head!.summedRows -= 1
+      try uncountRow()
       try stored { () throws(StorageError) in _ = try session.store.deleteMaterial(row: row.row) }
     }
     if let state = try stored({ () throws(StorageError) in try session.store.state(row: row.row) }) {
       head!.sum -= summand.state(row.row, state.body)
-      head!.summedRows -= 1
+      try uncountRow()
       try stored { () throws(StorageError) in _ = try session.store.deleteState(row: row.row) }
     }
     for value in BlindIndex(key: keys).values(of: item.attributes) { try removeBlind(value, row) }
     try stored { () throws(StorageError) in _ = try session.store.deleteItem(row: row.row) }
     head!.sum -= summand.item(row)
-    head!.summedRows -= 1
+    try uncountRow()
+    guard head!.itemCount > 0 else { throw Self.miscounted }
     head!.itemCount -= 1
+    changes.underWay -= 1
     changes.isDirty = true
     changes.needsCleaning = true
+  }
+
+  private mutating func uncountRow() throws(VaultError) {
+    guard head!.summedRows > 0 else { throw Self.miscounted }
+    head!.summedRows -= 1
+  }
+
+  private static var miscounted: VaultError {
+    VaultError(
+      .damaged, "the vault has more rows than its head row counts",
+      hint: "run 'vaultctl verify' and restore from a backup")
   }
 
   // MARK: Parts of a row
@@ -137,33 +165,51 @@ extension Transaction where Mode == Writing {
     changes.isDirty = true
   }
 
-  /// A new secret gets a new data key; a changed policy binds the old secret anew.
-  private mutating func changeSecret(
-    _ row: inout ItemRow, _ item: Item, _ policy: Policy, _ secret: consuming SecretBytes?
+  private mutating func insert(_ row: inout ItemRow, _ attributes: Attributes, _ policy: Policy)
+    throws(VaultError)
+  {
+    try seal(&row, attributes, policy)
+    let row = row
+    try stored { () throws(StorageError) in try session.store.insertItem(row) }
+  }
+
+  private mutating func rewrite(_ row: inout ItemRow, _ attributes: Attributes, _ policy: Policy)
+    throws(VaultError)
+  {
+    try seal(&row, attributes, policy)
+    let row = row
+    try stored { () throws(StorageError) in _ = try session.store.updateItem(row) }
+  }
+
+  /// Writes the row, then its secret under a new data key.
+  ///
+  /// Whoever holds the device key can seal another policy into the row, but not into what the class key seals: the
+  /// old data key must open as this policy says before a new secret is put where the policy says.
+  private mutating func rewrite(
+    _ row: inout ItemRow, _ item: Item, _ attributes: Attributes, _ policy: Policy,
+    with secret: borrowing SecretBytes
   ) throws(VaultError) {
-    if let secret = consume secret {
-      let decision = try Gate.decide(
-        .update, on: item, keys: session.keys, generation: row.generation, now: session.now)
-      row.flags |= ItemFlags.hasSecret
-      row.material += 1
-      let material = try stored { [number = row.row] () throws(StorageError) in
-        try session.store.material(row: number)
-      }
-      try setMaterial(secret, of: row, policy, under: decision.grant.spend(on: item.id), replacing: material)
-      changes.needsCleaning = true
-    } else if item.hasSecret, policy.hash != item.policy.hash {
-      let opened = try openSecret(of: item.id, .update)
-      try changeSecret(&row, item, policy, opened.secret.copy())
+    try ItemLimits.check(secretByteCount: secret.byteCount)
+    let decision = try Gate.decide(
+      .update, on: item, keys: session.keys, generation: row.generation, now: session.now)
+    let classKey = decision.grant.spend(on: item.id)
+    let old = try stored { [number = row.row] () throws(StorageError) in
+      try session.store.material(row: number)
     }
+    if item.hasSecret { _ = try session.dataKey(of: row, old, item.policy, classKey) }
+    row.flags |= ItemFlags.hasSecret
+    row.material += 1
+    try rewrite(&row, attributes, policy)
+    changes.underWay += 1
+    try setMaterial(secret, of: row, policy, under: classKey, replacing: old)
+    changes.underWay -= 1
+    changes.needsCleaning = true
   }
 
   private mutating func setMaterial(
     _ secret: borrowing SecretBytes, of row: ItemRow, _ policy: Policy, under classKey: StoredKey,
     replacing old: MaterialRow?
   ) throws(VaultError) {
-    guard secret.byteCount <= ItemLimits.secretByteCount else {
-      throw VaultError(.malformed, "a secret is at most 1 MiB")
-    }
     let random = session.environment.random
     let vault = session.vault
     let hash = policy.hash
@@ -201,7 +247,7 @@ extension Transaction where Mode == Writing {
     }
     guard isThere else { return }
     head!.sum -= Summand(key: keys).blind(row.row, value)
-    head!.summedRows -= 1
+    try uncountRow()
   }
 
   /// While two generations are readable, uniqueness is asked of the older one too; the database asks the newer one.
@@ -236,10 +282,18 @@ package enum ItemLimits {
   package static let nameByteCount = 255
 
   static func check(_ attributes: Attributes) throws(VaultError) {
-    if let name = attributes[.name] { try check(name: name) }
+    if let name = attributes[.name] {
+      try check(name: name)
+    } else if attributes.bytes(of: Attribute<String>.name.code) != nil {
+      throw VaultError(.malformed, "a name is text")
+    }
     for code in attributes.codes where attributes.bytes(of: code)!.count > attributeByteCount {
       throw VaultError(.malformed, "an attribute is at most 64 KiB")
     }
+  }
+
+  static func check(secretByteCount count: Int) throws(VaultError) {
+    guard count <= secretByteCount else { throw VaultError(.malformed, "a secret is at most 1 MiB") }
   }
 
   /// A name is 1–255 bytes of UTF-8 without control characters.

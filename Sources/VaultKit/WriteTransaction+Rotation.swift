@@ -27,6 +27,7 @@ extension Transaction where Mode == Writing {
     row.generation = current.generation
     row.primaryKey = index.primaryKey(of: item.kind, item.attributes)
     row.name = index.name(of: item.attributes)
+    changes.underWay += 1
     if item.hasSecret { try moveKeys(old, row, item, before) }
     try moveState(old, row)
     try seal(&row, item.attributes, item.policy)
@@ -36,6 +37,7 @@ extension Transaction where Mode == Writing {
     head!.sum += Summand(key: current).item(moved)
     for value in BlindIndex(key: before).values(of: item.attributes) { try removeBlind(value, old) }
     for value in index.values(of: item.attributes) { try addBlind(value, moved) }
+    changes.underWay -= 1
     return moved
   }
 

@@ -49,6 +49,7 @@ extension Transaction where Mode == Writing {
         bytes, aad: AssociatedData.state(vault, item: item, revision: revision),
         random: session.environment.random)
     }
+    changes.underWay += 1
     try stored { () throws(StorageError) in
       try session.store.setState(StateRow(revision: revision, body: body), row: row)
     }
@@ -59,6 +60,7 @@ extension Transaction where Mode == Writing {
       head!.summedRows += 1
     }
     head!.sum += Summand(key: keys).state(row, body)
+    changes.underWay -= 1
     changes.seals += 1
     changes.isDirty = true
   }

@@ -57,8 +57,9 @@ extension VaultCore {
       let key = try transaction.useSecret(of: item.item)
       let generator = try item.totp(key)
       let now = seconds ?? environment.clock.now().seconds
-      let moment = now.addingReportingOverflow(stepsAhead * item.period)
-      guard !moment.overflow else { throw VaultError(otp: .timeOutOfRange) }
+      let ahead = stepsAhead.multipliedReportingOverflow(by: item.period)
+      let moment = now.addingReportingOverflow(ahead.partialValue)
+      guard !ahead.overflow, !moment.overflow else { throw VaultError(otp: .timeOutOfRange) }
       let timed = try otp { () throws(OTPError) in try generator.code(at: moment.partialValue) }
       let factor = OTPResult.Factor.time(
         validFrom: timed.step.validFrom, validTo: timed.step.validTo,

@@ -27,8 +27,9 @@ struct Header: Sendable, Equatable {
         .newerFormat, "the vault was written by a newer version of this program", hint: "update this program")
     }
     self.record = record
-    guard record[2].flatMap(VaultID.init) != nil, (try? record.i64(3)) != nil, (try? record.u64(4)) != nil,
-      (try? record.u32(7)) != nil, record[10].flatMap(DeviceKeyID.init) != nil
+    guard record[2].flatMap(VaultID.init) != nil, (try? record.i64(3)) != nil,
+      let config = try? record.u64(4), config < Head.greatest,
+      let generation = try? record.u32(7), generation < .max, record[10].flatMap(DeviceKeyID.init) != nil
     else { throw Self.unreadable }
     guard (try? record.u8(9)).flatMap(ProtectorKind.init) != nil else {
       throw VaultError(

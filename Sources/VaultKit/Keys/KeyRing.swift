@@ -139,7 +139,10 @@ struct KeyRing: ~Copyable, Sendable {
       }
       opened.append((address, StoredKey(key)))
     }
-    guard !opened.isEmpty else { throw Self.damaged }
+    guard
+      let unlocked = opened.first(where: { ClassKeyName($0.0) == unlockedName && $0.0.kind == .classKey }),
+      isFactorMACRight(unlocked.1)
+    else { throw Self.damaged }
     for (address, key) in opened {
       if address.kind == .classKey {
         classKeys[ClassKeyName(address)] = key
@@ -147,7 +150,6 @@ struct KeyRing: ~Copyable, Sendable {
         auditRoots[address.subject] = key
       }
     }
-    try checkFactorMAC()
   }
 
   /// Wipes the class keys that only a passcode opens.
@@ -162,7 +164,9 @@ struct KeyRing: ~Copyable, Sendable {
   }
 
   /// Whether every class key of the current generation is open.
-  var isUnlocked: Bool { classKeys[ClassKeyName(number: 1, generation: current.generation)] != nil }
+  var isUnlocked: Bool { classKeys[unlockedName] != nil }
+
+  private var unlockedName: ClassKeyName { ClassKeyName(number: 1, generation: current.generation) }
 
   func classKey(_ number: UInt8, generation: UInt32) -> StoredKey? {
     classKeys[ClassKeyName(number: number, generation: generation)]
@@ -176,9 +180,11 @@ struct KeyRing: ~Copyable, Sendable {
 
   /// The public halves of the factors must be those that the passcode's holder made.
   private func checkFactorMAC() throws(VaultError) {
-    guard let key = classKey(1, generation: current.generation) else { throw Self.damaged }
-    let mac = header.factorMAC ?? []
-    guard isEqualInConstantTime(factorMAC(header, key), mac) else { throw Self.damaged }
+    guard let key = classKeys[unlockedName], isFactorMACRight(key) else { throw Self.damaged }
+  }
+
+  private func isFactorMACRight(_ key: StoredKey) -> Bool {
+    isEqualInConstantTime(factorMAC(header, key), header.factorMAC ?? [])
   }
 
   private static var damaged: VaultError {

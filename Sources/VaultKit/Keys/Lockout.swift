@@ -94,6 +94,12 @@ enum Lockout {
     return delay(after: state.failures)
   }
 
+  /// The attempt never ran.
+  static func takeBack(_ state: inout VaultState) {
+    if state.underWay > 0 { state.underWay -= 1 }
+    state.delayMilliseconds = delay(after: state.failures &+ state.underWay)
+  }
+
   /// Another boot: the full delay begins anew; the wall clock never shortens it.
   private static func restart(_ state: inout VaultState, _ now: UInt64, _ boot: [UInt8]) {
     settle(&state)

@@ -10,6 +10,8 @@ public struct FileProtector: Protector {
     case file(String)
   }
   private let place: Place
+  /// Whether it keeps many keys below a folder.
+  var isFolder: Bool { if case .folder = place { true } else { false } }
 
   /// Files.
   public var kind: ProtectorKind { .file }
@@ -77,16 +79,26 @@ public struct FileProtector: Protector {
     var path = path(of: key, vault)
     if let next = nextPath(of: key) {
       // One named file serves every key in turn: only what really is this key is removed.
-      if exists(next) { path = next } else if let present = try? read(path), present.id != key { return }
+      // A file that cannot be read now may hold the vault's present key: it stays.
+      if exists(next) {
+        path = next
+      } else {
+        guard let present = try? read(path), present.id == key else { return }
+      }
     }
     guard unsafe unlink(path) == 0 || errno == ENOENT else { throw Self.failure("remove", path) }
     try synchronizeFolder(of: path)
   }
 
   /// A key file that the caller named is replaced in one step; until then the new key waits beside it.
-  public func promoteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
+  ///
+  /// It stays there where the named file holds anything else than `old`: another vault's key, or the key of a rotation
+  /// that another process has finished since.
+  public func promoteKey(_ key: DeviceKeyID, replacing old: DeviceKeyID, of vault: VaultID) throws(VaultError)
+  {
     guard let next = nextPath(of: key), exists(next) else { return }
     let path = path(of: key, vault)
+    if exists(path) { guard let present = try? read(path), present.id == old else { return } }
     guard unsafe rename(next, path) == 0 else { throw Self.failure("replace", path) }
     try synchronizeFolder(of: path)
   }
@@ -180,7 +192,8 @@ public struct FileProtector: Protector {
       throw Self.failure("create", path)
     }
     let isWritten = key.expose { span in
-      unsafe span.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) == $0.count }
+      errno = ENOSPC  // what a short write means that sets no error of its own
+      return unsafe span.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) == $0.count }
     }
     let isSynchronized = isWritten && fsync(file) == 0
     let problem = errno
@@ -198,7 +211,12 @@ public struct FileProtector: Protector {
     var folder = path.hasPrefix("/") ? "" : "."
     for part in parts {
       folder += "/" + part
-      guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw Self.failure("create", folder) }
+      if unsafe mkdir(folder, 0o700) == 0 {
+        // A key in a folder that is gone after a power cut is a lost key.
+        try synchronizeFolder(of: folder)
+      } else if errno != EEXIST {
+        throw Self.failure("create", folder)
+      }
     }
   }
 

@@ -4,8 +4,12 @@ extension Protector {
   /// A key file in the vault's folder would be copied with it by every backup and synchronisation: refused.
   func refuseFolder(of vaultPath: String, key: DeviceKeyID, vault: VaultID) throws(VaultError) {
     guard let files = self as? FileProtector else { return }
-    let keyFolder = Self.resolvedFolder(of: files.path(of: key, vault))
-    guard keyFolder == Self.resolvedFolder(of: vaultPath) else { return }
+    let vaultFolder = Self.resolvedFolder(of: vaultPath)
+    let key = files.path(of: key, vault)
+    // Key files lie in a folder of their vault's; that one may not lie beside the vault either.
+    let parents =
+      files.isFolder ? [key, String(key.dropLast(key.split(separator: "/").last!.count + 1))] : [key]
+    guard parents.contains(where: { Self.resolvedFolder(of: $0) == vaultFolder }) else { return }
     throw VaultError(
       .policy, "the device key must not lie in the vault's folder: whoever copies the vault gets the key",
       hint: "name another folder with --device-key")

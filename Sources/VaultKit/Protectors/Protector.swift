@@ -17,13 +17,15 @@ public protocol Protector: Sendable {
   func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError)
   /// Forgets a key. Called only after another one has opened the vault.
   func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError)
-  /// The key has opened the vault and is the only one from now on.
-  func promoteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError)
+  /// The key has opened the vault and stands in the place of `old` from now on.
+  func promoteKey(_ key: DeviceKeyID, replacing old: DeviceKeyID, of vault: VaultID) throws(VaultError)
 }
 
 extension Protector {
   /// Nothing to do where every key has a place of its own.
-  public func promoteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {}
+  public func promoteKey(_ key: DeviceKeyID, replacing old: DeviceKeyID, of vault: VaultID)
+    throws(VaultError)
+  {}
 }
 
 /// What a protector holds for a vault.

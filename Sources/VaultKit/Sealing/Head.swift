@@ -24,6 +24,8 @@ struct Head: ~Copyable, Sendable {
   private var rest: [UInt8]
 
   static let byteCount = 256
+  /// No count of an honest vault comes near it.
+  static let greatest: UInt64 = 1 << 62
 
   /// The head of a vault with no row and no segment yet.
   init(auditRoot: borrowing SecretBytes) {
@@ -55,6 +57,11 @@ struct Head: ~Copyable, Sendable {
     greatestWall = Instant(milliseconds: Int64(bitPattern: bytes.bigEndian(at: 176)))
     seals = bytes.bigEndian(at: 184)
     earliestExpiry = Int64(bitPattern: bytes.bigEndian(at: 192))
+    // Numbers that are counted on from here: none may come to its end, or fall below zero, within a transaction.
+    guard
+      [sequence, config, row, itemCount, summedRows, nextAudit, seals].allSatisfy({ $0 < Self.greatest }),
+      segment < UInt32.max, segmentFirst >= 1, segmentFirst <= nextAudit, itemCount < summedRows
+    else { throw VaultError(.damaged, "the head row is not readable") }
     rest = body.expose { $0.extracting(232..<256).array }
     nextChainKey = body.expose { SecretBytes(copying: $0.extracting(200..<232)) }
     auditKey = body.expose { SecretBytes(copying: $0.extracting(112..<144)) }

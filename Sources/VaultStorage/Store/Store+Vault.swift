@@ -17,11 +17,17 @@ extension Store {
 
   // MARK: - Slots
 
+  /// The most slots that are read: a vault has about ten, one with a thousand members a few thousand.
+  package static var mostSlots: Int { 16_384 }
+
   /// All slots by ascending id.
   package mutating func slots() throws(StorageError) -> [SlotRow] {
     try run(.slots) { row throws(StorageError) in
       var slots: [SlotRow] = []
-      while try row.step() { slots.append(try SlotRow(row)) }
+      while try row.step() {
+        guard slots.count < Self.mostSlots else { throw row.damage }
+        slots.append(try SlotRow(row))
+      }
       return slots
     }
   }
