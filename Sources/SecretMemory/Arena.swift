@@ -37,9 +37,7 @@ final class Arena: Sendable {
 
   /// Lends each region's memory, while no slot can be taken or given back.
   func forEachRegion(_ body: (UnsafeRawBufferPointer) -> Void) {
-    unsafe slots.withLock { slots in
-      unsafe slots.regions.forEach { unsafe body(UnsafeRawBufferPointer($0)) }
-    }
+    unsafe slots.withLock { unsafe $0.forEachRegion(body) }
   }
 
   private init() {}

@@ -11,14 +11,15 @@ struct RandomTests {
   func lengths(count: Int) throws {
     let random = SystemRandom()
     var seen = Set<[UInt8]>()
-    // Were a byte left untouched, it would be zero each time.
+    // Each draw goes into zeros: a byte that is left out would be zero each time.
     var union = [UInt8](repeating: 0, count: count)
     for _ in 0..<40 {
-      let bytes = try random.bytes(count)
-      #expect(bytes.count == count)
+      var bytes = [UInt8](repeating: 0, count: count)
+      try random.fill(&bytes)
       for index in 0..<count { union[index] |= bytes[index] }
       seen.insert(bytes)
     }
+    #expect(try random.bytes(count).count == count)
     #expect(!union.contains(0))
     #expect(count < 12 || seen.count == 40)
     #expect(try random.secret(count).byteCount == count)
@@ -56,5 +57,23 @@ struct RandomTests {
     #expect(unsafe read(ends[0], &childs, 64) == 64)
     #expect(childs != parents)
     for end in ends { close(end) }
+  }
+
+  @Test("keys are filled to the end and differ", arguments: [1, 32, 255, 256, 257, 1000])
+  func keys(count: Int) throws {
+    var union = [UInt8](repeating: 0, count: count)
+    for _ in 0..<40 {
+      let key = try SystemRandom().secret(count).revealed
+      for index in 0..<count { union[index] |= key[index] }
+    }
+    #expect(!union.contains(0))
+  }
+}
+
+extension SystemRandom {
+  fileprivate func fill(_ bytes: inout [UInt8]) throws(CryptoError) {
+    var span = bytes.mutableSpan
+    var raw = unsafe span.mutableBytes
+    unsafe try raw.withUnsafeMutableBytes { (raw) throws(CryptoError) in unsafe try fill(raw) }
   }
 }

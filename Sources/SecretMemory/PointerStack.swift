@@ -1,0 +1,31 @@
+/// A stack of pointers in plain memory, for what lives as long as the process. An array would do the same, and ask the
+/// runtime for its type by name at the first use, which takes longer than to map the arena.
+@unsafe
+struct PointerStack {
+  private(set) var count = 0
+  private var capacity = 0
+  private var elements: UnsafeMutablePointer<UnsafeMutableRawPointer>?
+
+  mutating func push(_ pointer: UnsafeMutableRawPointer) {
+    if unsafe count == capacity { unsafe grow() }
+    unsafe elements![count] = unsafe pointer
+    unsafe count += 1
+  }
+
+  mutating func pop() -> UnsafeMutableRawPointer? {
+    guard unsafe count > 0 else { return nil }
+    unsafe count -= 1
+    return unsafe elements![count]
+  }
+
+  private mutating func grow() {
+    let larger = unsafe UnsafeMutablePointer<UnsafeMutableRawPointer>.allocate(
+      capacity: max(2 * capacity, 32))
+    if let elements = unsafe elements {
+      unsafe larger.moveInitialize(from: elements, count: count)
+      unsafe elements.deallocate()
+    }
+    unsafe elements = unsafe larger
+    unsafe capacity = max(2 * capacity, 32)
+  }
+}
