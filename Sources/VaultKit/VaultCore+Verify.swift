@@ -156,7 +156,9 @@ private struct Verification {
       report.problems.append("audit: segments are missing")
       return
     }
-    var walk = AuditWalk(segments: segments, roots: roots, next: first.first)
+    let starts = session.keys.slots.compactMap { SlotAddress($0) }.filter { $0.kind == .auditRoot }
+    var walk = AuditWalk(
+      segments: segments, roots: roots, chainStarts: Set(starts.map(\.subject)), next: first.first)
     var rows: [AuditRow] = []
     try session.store.forEachAudit { row throws(VaultError) in
       rows.append(row)
@@ -174,8 +176,15 @@ private struct Verification {
     report.auditEntries = UInt64(entries.count)
     if let problem = walk.check(entries) {
       report.problems.append("audit: \(problem)")
-    } else if walk.next != head.nextAudit || walk.mac != head.auditMAC {
+    } else if walk.next != head.nextAudit || walk.mac != head.auditMAC || !endsAsHeadSays(walk, head) {
       report.problems.append("audit: the newest entries are missing")
     }
+  }
+
+  /// Whether the keys for what comes next are those that the walk ends with: they cannot be had for an earlier entry.
+  private func endsAsHeadSays(_ walk: AuditWalk, _ head: borrowing Head) -> Bool {
+    guard let key = walk.key, let chain = walk.nextChainKey else { return walk.roots.isEmpty }
+    return key.key.isEqualInConstantTime(to: head.auditKey)
+      && chain.key.isEqualInConstantTime(to: head.nextChainKey)
   }
 }

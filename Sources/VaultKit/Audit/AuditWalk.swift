@@ -12,10 +12,14 @@ struct AuditWalk {
   let segments: [SegmentRow]
   /// The audit roots by the first segment of their chain; empty while locked.
   let roots: [UInt32: StoredKey]
+  /// The first segments of all chains, open or not.
+  let chainStarts: Set<UInt32>
   /// The sequence that must come next.
   var next: UInt64
   /// The MAC of the last entry seen, or the anchor of an empty segment.
   var mac: [UInt8] = []
+  /// K_a after the last entry, where the roots are open.
+  private(set) var key: StoredKey?
 
   /// What is wrong, in a few words, or `nil`.
   mutating func check(_ entries: [Entry]) -> String? {
@@ -31,6 +35,12 @@ struct AuditWalk {
       let count = entries[position...].prefix { $0.row.sequence < end }.count
       let slice = entries[position..<position + count]
       if let problem = check(slice, of: segment) { return problem }
+      // Only a new root ends a segment early. The head row holds the C of the segment to come: whoever has it, and not
+      // the root, could cut off the newest entries and go on in a segment of his own.
+      guard
+        count == AuditChain.entriesPerSegment || index + 1 == segments.count
+          || chainStarts.contains(UInt32(clamping: segment.number + 1))
+      else { return "entries of segment \(segment.number) are missing" }
       position += count
       mac = slice.last?.row.mac ?? anchor(segment)
       next = segment.first + UInt64(count)
@@ -38,7 +48,12 @@ struct AuditWalk {
     return position == entries.count ? nil : "there are entries without a segment"
   }
 
-  private func check(_ entries: ArraySlice<Entry>, of segment: SegmentRow) -> String? {
+  /// C of the segment after the last one, where the roots are open.
+  var nextChainKey: StoredKey? {
+    segments.last.flatMap { last in chainKey(last.number + 1) }
+  }
+
+  private mutating func check(_ entries: ArraySlice<Entry>, of segment: SegmentRow) -> String? {
     for (offset, entry) in entries.enumerated() where entry.row.sequence != segment.first + UInt64(offset) {
       return "entry \(segment.first + UInt64(offset)) is missing"
     }
@@ -56,6 +71,7 @@ struct AuditWalk {
       key = AuditChain.next(key)
       previous = mac
     }
+    self.key = StoredKey(key)
     return nil
   }
 

@@ -102,6 +102,10 @@ struct KeyRing: ~Copyable, Sendable {
         ),
         !address.isThisDeviceOnly || keys.deviceRoot != nil
       else { continue }
+      // Whoever has the device key can make such a slot; behind a passcode only afterFirstUnlock classes have one.
+      guard !header.hasPasscode || (address.kind == .classKey && address.subject & 0x7F == 2) else {
+        throw Self.damaged
+      }
       let key = try keys.withSlotKey(for: address) { outer throws(VaultError) in
         try crypto { () throws(CryptoError) in try seal.open(slot, at: address, under: outer) }
       }
