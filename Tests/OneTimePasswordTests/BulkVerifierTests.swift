@@ -44,6 +44,18 @@ struct BulkVerifierTests {
     }
   }
 
+  @Test("of two counters with one code the smaller one is found, within a batch and across", arguments: twins)
+  func smallestMatch(_ pair: ClosedRange<UInt64>) throws {
+    let generator = try HOTPGenerator(key: rfcKey())
+    var verifier = BulkVerifier(capacity: 1)
+    _ = try verifier.add(generator)
+    let code = try OTPCode(generator.code(at: pair.lowerBound))
+    let windows = [pair, pair.lowerBound + 1...pair.upperBound, pair]
+    let queries = windows.map { BulkVerifier.Query(credential: 0, code: code, window: $0) }
+    #expect(
+      verifier.firstMatches(of: queries) == [pair.lowerBound, pair.upperBound, pair.lowerBound])
+  }
+
   @Test("a code of another format is never found")
   func otherFormat() throws {
     var verifier = BulkVerifier(capacity: 1)

@@ -97,7 +97,7 @@ struct LaneTests {
   }
 
   @Test(
-    "the remainder is exact for every modulus, at each multiple and beside it",
+    "the remainder by multiplication is the one by division, for every modulus",
     arguments: LanePath.here.prefix(1))
   func remainders(_ path: LanePath) throws {
     for format in [OTPFormat.sixDigits, .steam, try .decimal(7), try .decimal(8)] {

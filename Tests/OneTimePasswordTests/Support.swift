@@ -37,6 +37,9 @@ func hex(_ bytes: some Sequence<UInt8>) -> String {
   bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }
 
+/// Pairs of counters that have one six-digit code under the key of RFC 4226: in one group of lanes, and far apart.
+let twins: [ClosedRange<UInt64>] = [153_567...153_569, 336...2205]
+
 /// Random numbers that are the same in every run (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {
   var state: UInt64
