@@ -38,8 +38,8 @@ struct CipherContext: ~Copyable, @unchecked Sendable {  // one owner; shared onl
   /// - Parameter key: 32 bytes, whose schedule is kept.
   init(_ direction: Direction, key: borrowing SecretBytes) throws(CryptoError) {
     self = try key.expose { (key) throws(CryptoError) in
-      unsafe try key.withUnsafeBytes { (key) throws(CryptoError) in
-        unsafe try CipherContext(direction, key: key)
+      try unsafe key.withUnsafeBytes { (key) throws(CryptoError) in
+        try unsafe CipherContext(direction, key: key)
       }
     }
   }

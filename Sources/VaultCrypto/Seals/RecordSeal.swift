@@ -47,9 +47,9 @@ package final class RecordSeal: Sendable {
   ) throws(CryptoError) {
     let count = plaintext.byteCount + RecordSeal.overhead
     precondition(output.freeCapacity >= count, "RecordSeal.seal: no room")
-    unsafe try output.withUnsafeMutableBytes { (buffer, written) throws(CryptoError) in
+    try unsafe output.withUnsafeMutableBytes { (buffer, written) throws(CryptoError) in
       let target = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[written..<written + count])
-      unsafe try seal(plaintext, aad, random, into: target)
+      try unsafe seal(plaintext, aad, random, into: target)
       written += count
     }
   }
@@ -61,9 +61,9 @@ package final class RecordSeal: Sendable {
     _ plaintext: RawSpan, aad: [UInt8], random: some RandomSource
   ) throws(CryptoError) -> [UInt8] {
     let count = plaintext.byteCount + RecordSeal.overhead
-    return unsafe try [UInt8](unsafeUninitializedCapacity: count) { (buffer, written) throws(CryptoError) in
+    return try unsafe [UInt8](unsafeUninitializedCapacity: count) { (buffer, written) throws(CryptoError) in
       let target = unsafe UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
-      unsafe try seal(plaintext, aad.span.bytes, random, into: target)
+      try unsafe seal(plaintext, aad.span.bytes, random, into: target)
       written = count
     }
   }
@@ -94,24 +94,24 @@ package final class RecordSeal: Sendable {
   ) throws(CryptoError) {
     let count = try plaintextByteCount(of: sealed)
     precondition(output.freeCapacity >= count, "RecordSeal.open: no room")
-    unsafe try output.withUnsafeMutableBytes { (buffer, written) throws(CryptoError) in
+    try unsafe output.withUnsafeMutableBytes { (buffer, written) throws(CryptoError) in
       let target = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[written..<written + count])
-      unsafe try open(sealed, aad, into: target)
+      try unsafe open(sealed, aad, into: target)
       written += count
     }
   }
 
   /// The plaintext of a seal of this generation.
   package func open(_ sealed: [UInt8], aad: [UInt8]) throws(CryptoError) -> [UInt8] {
-    unsafe try open(sealed.span.bytes, aad: aad)
+    try unsafe open(sealed.span.bytes, aad: aad)
   }
 
   /// The plaintext of a seal of this generation.
   package func open(_ sealed: RawSpan, aad: [UInt8]) throws(CryptoError) -> [UInt8] {
     let count = try plaintextByteCount(of: sealed)
-    return unsafe try [UInt8](unsafeUninitializedCapacity: count) { (buffer, written) throws(CryptoError) in
+    return try unsafe [UInt8](unsafeUninitializedCapacity: count) { (buffer, written) throws(CryptoError) in
       let target = unsafe UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
-      unsafe try open(sealed, aad.span.bytes, into: target)
+      try unsafe open(sealed, aad.span.bytes, into: target)
       written = count
     }
   }
@@ -119,27 +119,27 @@ package final class RecordSeal: Sendable {
   /// The plaintext of a seal of this generation, written straight into secret memory.
   package func openSecret(_ sealed: RawSpan, aad: [UInt8]) throws(CryptoError) -> SecretBytes {
     var plaintext = SecretBytes(zeroes: try plaintextByteCount(of: sealed))
-    unsafe try plaintext.modify { (target) throws(CryptoError) in
-      unsafe try open(sealed, aad.span.bytes, into: target)
+    try unsafe plaintext.modify { (target) throws(CryptoError) in
+      try unsafe open(sealed, aad.span.bytes, into: target)
     }
     return plaintext
   }
 
   /// The plaintext of a seal of this generation, written straight into secret memory.
   package func openSecret(_ sealed: [UInt8], aad: [UInt8]) throws(CryptoError) -> SecretBytes {
-    unsafe try openSecret(sealed.span.bytes, aad: aad)
+    try unsafe openSecret(sealed.span.bytes, aad: aad)
   }
 
   /// The generation that a seal says it is of; not authenticated before the seal is opened.
   package static func generation(of sealed: [UInt8]) throws(CryptoError) -> UInt32 {
-    unsafe try generation(of: sealed.span.bytes)
+    try unsafe generation(of: sealed.span.bytes)
   }
 
   private static var headerByteCount: Int { 6 + CipherContext.ivByteCount }
 
   private static func generation(of sealed: RawSpan) throws(CryptoError) -> UInt32 {
-    unsafe try sealed.withUnsafeBytes { (sealed) throws(CryptoError) in
-      unsafe try SealFormat.check(sealed, suite: SealFormat.recordSuite, headerByteCount: headerByteCount)
+    try unsafe sealed.withUnsafeBytes { (sealed) throws(CryptoError) in
+      try unsafe SealFormat.check(sealed, suite: SealFormat.recordSuite, headerByteCount: headerByteCount)
       return unsafe UInt32(bigEndian: sealed.loadUnaligned(fromByteOffset: 2, as: UInt32.self))
     }
   }
@@ -161,14 +161,14 @@ package final class RecordSeal: Sendable {
     let header = unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(output)[..<6])
     let nonce = unsafe output.baseAddress! + 6
     let body = unsafe UnsafeMutableRawBufferPointer(rebasing: output[RecordSeal.headerByteCount...])
-    unsafe try plaintext.withUnsafeBytes { (plaintext) throws(CryptoError) in
-      unsafe try aad.withUnsafeBytes { (aad) throws(CryptoError) in
-        unsafe try writeNonce(to: nonce, plaintext, aad, random)
+    try unsafe plaintext.withUnsafeBytes { (plaintext) throws(CryptoError) in
+      try unsafe aad.withUnsafeBytes { (aad) throws(CryptoError) in
+        try unsafe writeNonce(to: nonce, plaintext, aad, random)
         try ciphers.withLock { (ciphers) throws(CryptoError) in
           guard ciphers.writes < RecordSeal.writeLimit else { throw .writeLimitReached }
           ciphers.writes += 1
           let parts = unsafe CipherContext.Parts(first: header, second: aad)
-          unsafe try ciphers.sealing.seal(plaintext, iv: nonce, aad: parts, into: body)
+          try unsafe ciphers.sealing.seal(plaintext, iv: nonce, aad: parts, into: body)
         }
       }
     }
@@ -179,9 +179,9 @@ package final class RecordSeal: Sendable {
     to nonce: UnsafeMutableRawPointer, _ plaintext: UnsafeRawBufferPointer, _ aad: UnsafeRawBufferPointer,
     _ random: some RandomSource
   ) throws(CryptoError) {
-    unsafe try withUnsafeTemporaryAllocation(byteCount: 128, alignment: 16) { (memory) throws(CryptoError) in
+    try unsafe withUnsafeTemporaryAllocation(byteCount: 128, alignment: 16) { (memory) throws(CryptoError) in
       defer { unsafe wipe(memory) }
-      unsafe try random.fill(UnsafeMutableRawBufferPointer(rebasing: memory[..<32]))
+      try unsafe random.fill(UnsafeMutableRawBufferPointer(rebasing: memory[..<32]))
       unsafe SHA256Core.hash(aad, into: memory.baseAddress! + 32)
       unsafe SHA256Core.hash(plaintext, into: memory.baseAddress! + 64)
       let message = unsafe UnsafeRawBufferPointer(rebasing: memory[..<96])
@@ -195,13 +195,13 @@ package final class RecordSeal: Sendable {
   private func open(
     _ sealed: RawSpan, _ aad: RawSpan, into output: UnsafeMutableRawBufferPointer
   ) throws(CryptoError) {
-    unsafe try sealed.withUnsafeBytes { (sealed) throws(CryptoError) in
+    try unsafe sealed.withUnsafeBytes { (sealed) throws(CryptoError) in
       let header = unsafe UnsafeRawBufferPointer(rebasing: sealed[..<6])
       let body = unsafe UnsafeRawBufferPointer(rebasing: sealed[RecordSeal.headerByteCount...])
-      unsafe try aad.withUnsafeBytes { (aad) throws(CryptoError) in
+      try unsafe aad.withUnsafeBytes { (aad) throws(CryptoError) in
         try ciphers.withLock { (ciphers) throws(CryptoError) in
           let parts = unsafe CipherContext.Parts(first: header, second: aad)
-          unsafe try ciphers.opening.open(body, iv: sealed.baseAddress! + 6, aad: parts, into: output)
+          try unsafe ciphers.opening.open(body, iv: sealed.baseAddress! + 6, aad: parts, into: output)
         }
       }
     }
