@@ -140,14 +140,19 @@ struct Session: ~Copyable, Sendable {
     guard let material else {
       throw VaultError(.damaged, "an item's secret is missing", hint: "restore the vault from a backup")
     }
-    return try crypto { () throws(CryptoError) in
-      let keys = try CommittingSeal.open(
+    let keys = try crypto { () throws(CryptoError) in
+      try CommittingSeal.open(
         material.keys, under: classKey.key, label: Labels.sealKeys,
         aad: AssociatedData.keys(vault, row, policyHash: policy.hash))
-      let isPlain = keys.expose { $0.byteCount == 33 && (unsafe $0.unsafeLoad(as: UInt8.self)) == 0 }
-      guard isPlain else { throw .malformed }
-      return keys.expose { SecretBytes(copying: $0.extracting(1..<33)) }
     }
+    let form = keys.expose { $0.byteCount > 0 ? unsafe $0.unsafeLoad(as: UInt8.self) : 0xFF }
+    guard form != 1 else {
+      throw VaultError(
+        .unsupported, "the secret stands behind something that this version does not ask for",
+        hint: "open it with the version of vaultctl that made it")
+    }
+    guard form == 0, keys.byteCount == 33 else { throw VaultError(crypto: .malformed) }
+    return keys.expose { SecretBytes(copying: $0.extracting(1..<33)) }
   }
 
   // MARK: State

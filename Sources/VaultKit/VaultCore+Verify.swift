@@ -142,7 +142,7 @@ private struct Verification {
         .update, on: item, keys: session.keys, generation: row.generation, now: session.now)
       _ = try session.secret(of: row, item, decision.grant)
       report.secrets += 1
-    } catch  where error.code == .locked || error.code == .policy {}
+    } catch  where [.locked, .policy, .unsupported].contains(error.code) {}
   }
 
   // MARK: Audit

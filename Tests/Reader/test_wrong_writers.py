@@ -114,12 +114,16 @@ class SlippedInKeys(Case):
         slot[4:] = maker.slots.pop()[4:]
         return maker
 
+    def slip_class_key(self, number):
+        maker = SlippedInKeys.with_slot(self, 3, number, bytes(32))
+        maker.ck[number, 1] = bytes(32)
+        maker.bind_factors()
+        maker.write(self.path)
+        return maker
+
     def test_a_class_key_of_the_thief(self):
         for number in (1, 0x81, 0x83):
-            maker = self.with_slot(3, number, bytes(32))
-            maker.ck[number, 1] = bytes(32)
-            maker.bind_factors()
-            maker.write(self.path)
+            maker = self.slip_class_key(number)
             self.refused("kind 3 with opener 4")
             self.refused("kind 3 with opener 4", device_key=maker.device_key)
 
@@ -150,20 +154,28 @@ class Audit(Case):
         self.sql("DELETE FROM audit WHERE sequence > 90")
         self.refused("entries are missing")
 
-    def test_a_log_cut_off_together_with_its_head_row_is_seen(self):
+    def cut_off(self):
         maker = self.make(entries=100)
         maker.audit, maker.sequence, maker.last_mac = maker.audit[:90], 91, maker.audit[89][2]
         maker.write(self.path)                             # the chain key stands after entry 100 and cannot go back
+        return maker
+
+    def test_a_log_cut_off_together_with_its_head_row_is_seen(self):
+        self.cut_off()
         self.refused("does not end where")
 
-    def test_a_rewritten_history_is_seen(self):
+    def rewrite(self):
         maker = self.make(entries=100)
         maker.segments, maker.audit, maker.sequence, maker.last_mac = [], [], 1, bytes(32)
         maker.next_c = bytes(32)                           # the audit root is sealed under the passcode
-        self.forge(maker, 100)
+        Audit.forge(self, maker, 100)
+        return maker
+
+    def test_a_rewritten_history_is_seen(self):
+        self.rewrite()
         self.refused("audit entry 1, MAC")
 
-    def test_a_rewritten_history_under_a_root_of_the_thief_is_seen(self):
+    def own_root(self):
         maker = self.make(entries=100)
         maker.segments, maker.audit, maker.sequence, maker.last_mac = [], [], 1, bytes(32)
         maker.next_c = maker.roots[1] = bytes(32)
@@ -171,14 +183,22 @@ class Audit(Case):
         outer = make_vault.derive(maker.rk[1], b"vault/1/slot")
         maker.slot(5, 1, 1, 4, b"", [(outer, None, b"")], maker.next_c)
         fifth[4:] = maker.slots.pop()[4:]
-        self.forge(maker, 100)
+        Audit.forge(self, maker, 100)
+        return maker
+
+    def test_a_rewritten_history_under_a_root_of_the_thief_is_seen(self):
+        self.own_root()
         self.refused("kind 5 with opener 4")
 
-    def test_a_log_cut_off_and_continued_with_the_next_segments_key_is_seen(self):
+    def cut_off_and_continue(self):
         maker = self.make(entries=100)
         maker.audit, maker.sequence, maker.last_mac = maker.audit[:50], 51, maker.audit[49][2]
         maker.start_segment()                              # with C of the head row, which the thief has
-        self.forge(maker, 50)
+        Audit.forge(self, maker, 50)
+        return maker
+
+    def test_a_log_cut_off_and_continued_with_the_next_segments_key_is_seen(self):
+        maker = self.cut_off_and_continue()
         self.refused("is not whole")
         self.refused("is not whole", device_key=maker.device_key)
 
@@ -194,6 +214,16 @@ class Audit(Case):
         maker.write(self.path)
         self.refused(f"slot {slot[0]}")
 
+
+# What a thief makes of the vault of a case; test_vaultctl.py lets the tool itself refuse them.
+def own_class_key(case): SlippedInKeys.slip_class_key(case, 1)
+def own_audit_root(case): Audit.own_root(case)
+def rewritten(case): Audit.rewrite(case)
+def cut_off(case): Audit.cut_off(case)
+def continued(case): Audit.cut_off_and_continue(case)
+
+
+thefts = {f.__name__: f for f in (own_class_key, own_audit_root, rewritten, cut_off, continued)}
 
 if __name__ == "__main__":
     unittest.main()

@@ -23,7 +23,8 @@ struct OTPItem {
     guard let kind = attributes[.otpType].flatMap(OTPDescription.Kind.init),
       let role = attributes[.otpRole].flatMap(OTPRole.init),
       let algorithm = attributes[.otpAlgorithm].flatMap(Self.algorithm),
-      let digits = attributes[.otpDigits], let period = attributes[.otpPeriod],
+      let digits = attributes[.otpDigits],
+      let period = attributes[.otpPeriod] ?? (kind == .totp ? nil : 30),  // the others do not need one
       let format = Self.format(kind, digits), period >= 1
     else {
       throw VaultError(.unsupported, "the credential has parameters that this version does not know")

@@ -1,0 +1,123 @@
+"""Both directions against the tools themselves: vaultctl's vaults for the reader, the writer's and a thief's for vaultctl.
+
+    VAULTCTL=.build/release/vaultctl VAULTCTL_TESTING=.build/release/vaultctl-testing Tests/Reader/run -k Vaultctl
+
+Without the two names these tests are skipped, with a line that says so. Only the testing tool opens a vault with a cheap
+derivation (header field 17), as the writer makes them.
+"""
+import base64
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import make_vault
+from cases import HERE, PASSCODE, Case
+from test_wrong_writers import thefts
+
+TOOL, TESTING = os.environ.get("VAULTCTL"), os.environ.get("VAULTCTL_TESTING")
+if not (TOOL and TESTING):
+    print("test_vaultctl: SKIPPED, VAULTCTL and VAULTCTL_TESTING do not name the built tools", file=sys.stderr)
+KEY = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+
+
+@unittest.skipUnless(TOOL and TESTING, "the built tools are not named")
+class Vaultctl(Case):
+    def setUp(self):
+        super().setUp()
+        self.passcode, self.key = None, self.path + ".key"     # where the writer puts it
+        os.mkdir(os.path.join(self.folder, "elsewhere"))
+
+    def init(self, *arguments):
+        self.key = os.path.join(self.folder, "elsewhere", "device.key")
+        self.tool("init", *arguments)
+
+    def tool(self, *arguments, stdin=b"", program=None, asks=True, code=0):
+        """Standard output of one command on the vault; the passcode comes on a descriptor of its own."""
+        environment = {"HOME": self.folder, "PATH": os.environ["PATH"], "VAULT_PATH": self.path, "VAULT_DEVICE_KEY": self.key}
+        descriptors = []
+        if self.passcode and asks:
+            r, w = os.pipe()
+            os.write(w, self.passcode)
+            os.close(w)
+            arguments, descriptors = (*arguments, "--passcode-fd", str(r)), [r]
+        done = subprocess.run([os.path.abspath(program or TOOL), *arguments], input=stdin, capture_output=True, env=environment, pass_fds=descriptors)
+        for r in descriptors:
+            os.close(r)
+        self.assertEqual(done.returncode, code, (arguments, done.stdout, done.stderr))
+        return done.stdout
+
+    def expect(self, expected, passcode=None):
+        file = os.path.join(self.folder, "expected.json")
+        with open(file, "w") as f:
+            json.dump(expected, f)
+        command = [sys.executable, "-B", os.path.join(HERE, "cross_check.py"), self.path, self.key, "--expect", file]
+        done = subprocess.run(command + ["--passcode-fd", "0"] * bool(passcode), input=passcode or b"", capture_output=True, text=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def fill(self):
+        big = os.urandom(1 << 20)
+        self.tool("item", "add", "mail", "--service", "mail.example", "--account", "anna", "--label", "Mail", stdin=b"a\0b\n")
+        self.tool("item", "add", "big", "--service", "big", stdin=big)
+        self.tool("item", "add", "always", "--accessible", "after-first-unlock", "--audit", "all", stdin=b"x", asks=False)
+        self.tool("item", "add", "here", "--this-device-only", stdin=b"y")
+        self.tool("otp", "add", "rfc", stdin=f"otpauth://hotp/x?secret={KEY}&counter=5".encode())
+        self.tool("otp", "add", "totp", stdin=f"otpauth://totp/Big:anna?secret={KEY}&issuer=Big&digits=8&algorithm=SHA256".encode())
+        self.assertEqual([self.tool("otp", "code", "rfc").strip() for _ in range(2)], [b"254676", b"287922"])   # RFC 4226, appendix D
+        raw = base64.b32decode(KEY).decode()
+        return [{"name": "mail", "kind": 1, "secret": "a\0b\n", "attributes": {"service": "mail.example", "account": "anna", "label": "Mail"}},
+                {"name": "big", "kind": 1, "secretBase64": base64.b64encode(big).decode()},
+                {"name": "always", "secret": "x"}, {"name": "here", "secret": "y"},
+                {"name": "rfc", "kind": 16, "secret": raw, "attributes": {"otpType": 1, "otpDigits": 6, "otpAlgorithm": 1}},
+                {"name": "totp", "kind": 16, "secret": raw, "attributes": {"otpType": 2, "otpPeriod": 30, "otpDigits": 8, "otpAlgorithm": 2, "issuer": "Big"}}]
+
+    def test_the_reader_opens_what_vaultctl_wrote_without_a_passcode(self):
+        self.init("--no-passcode")
+        items = self.fill()
+        self.expect({"items": items, "passcode": False, "auditVerified": True, "testMade": False, "copied": False})
+        self.assertEqual(next(i for i in self.read(device_key=self.bytes_of(self.key))["items"] if i["name"] == "rfc")["state"]["counter"], 7)
+
+    def test_the_reader_follows_vaultctl_through_the_life_of_a_passcode(self):
+        self.passcode = PASSCODE
+        self.init()
+        items = self.fill()
+        self.expect({"items": items, "unlocked": True, "auditVerified": True}, PASSCODE)
+        locked = [{**item, "secret": None} if item["name"] != "always" else item for item in items]
+        for item in locked:
+            item.pop("secretBase64", None)
+        self.expect({"items": locked, "unlocked": False, "auditVerified": False})
+        self.tool("passcode", "remove")
+        self.passcode = None
+        self.expect({"items": items, "passcode": False, "auditVerified": True})
+        self.tool("passcode", "set", "--new-passcode-fd", "0", stdin=b"another")
+        self.passcode = b"another"
+        self.tool("item", "add", "last", stdin=b"z")
+        self.expect({"items": items + [{"name": "last", "secret": "z"}], "unlocked": True, "auditVerified": True}, b"another")
+
+    def test_vaultctl_opens_what_the_writer_wrote(self):
+        for passcode in (None, PASSCODE):
+            maker = self.make(passcode=passcode, entries=4097, members=("phrase", "fprintd"))
+            self.passcode = passcode
+            report = self.tool("verify", program=TESTING).decode()
+            self.assertIn("everything is sound", report)
+            self.assertRegex(report, r"audit entries +\d+, chain checked")
+            for expected in maker.expected:
+                ruled = expected["name"] in ("one alternative", "two alternatives", "presence", "biometry")
+                if expected["opens"] is True and expected["name"] and expected["kind"] in (1, 2, 777) and not ruled:
+                    shown = self.tool("item", "get", expected["name"], program=TESTING)
+                    self.assertEqual(shown, base64.b64decode(expected["secretBase64"]), expected["name"])
+            self.assertEqual(self.tool("otp", "code", "rfc", program=TESTING).strip(), b"162583")     # counter 7
+            self.assertEqual(self.tool("otp", "code", "rfc6238", "--at", "59", program=TESTING).strip(), b"94287082")
+            self.read(device_key=maker.device_key, passcode=passcode)    # and the reader, what it was made into
+
+    def test_vaultctl_refuses_what_a_thief_made_of_a_vault_with_a_passcode(self):
+        self.passcode = PASSCODE
+        for name, theft in thefts.items():
+            with self.subTest(name):
+                theft(self)
+                self.tool("verify", program=TESTING, code=10)
+
+
+if __name__ == "__main__":
+    unittest.main()
