@@ -24,7 +24,8 @@ package enum StorageError: Error, Equatable, Sendable {
   case cannotOpen(errno: Int32)
   /// A value is longer than the file may hold (``Store/mostBytes``), or a number greater than 2^63 − 1.
   case tooLarge
-  /// The store was opened before `fork` and is used after it; only the process that opened it may.
+  /// The store was opened before `fork` and is used after it, or a store is opened in a child of a process that had
+  /// one open then: only the process that opened it may use it, and such a child must `exec` first.
   case usedAfterFork
   /// SQLite answered with a code that this program does not provoke.
   case unexpected(code: Int32)

@@ -27,6 +27,34 @@ enum Child {
 
   static func run(_ body: () -> Int32) -> Int32 { wait(start(body)) }
 
+  /// A child that begins only when it is told to. Started before the test opens a store: a child of a process that
+  /// has one open may not.
+  struct Partner {
+    fileprivate let child: pid_t
+    fileprivate let starter: Int32
+
+    func run() -> Int32 {
+      // A byte, not the end of the pipe: a later partner holds that end too.
+      var byte: UInt8 = 1
+      _ = unsafe write(starter, &byte, 1)
+      close(starter)
+      return Child.wait(child)
+    }
+  }
+
+  static func partner(_ body: () -> Int32) -> Partner {
+    var ends: [Int32] = [0, 0]
+    precondition(unsafe pipe(&ends) == 0, "no pipe")
+    let child = start {
+      close(ends[1])
+      var byte: UInt8 = 0
+      _ = unsafe read(ends[0], &byte, 1)
+      return body()
+    }
+    close(ends[0])
+    return Partner(child: child, starter: ends[1])
+  }
+
   /// 0 when `body` throws `error`, 1 when nothing, 2 when another one.
   static func expect(_ error: StorageError, _ body: () throws -> Void) -> Int32 {
     do { try body() } catch let thrown {

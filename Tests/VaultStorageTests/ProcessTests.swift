@@ -8,6 +8,12 @@ struct ProcessTests {
   func fork() async {
     await #expect(processExitsWith: .success) {
       let folder = TemporaryFolder()
+      let other = Child.partner {
+        Child.expect(.busy) {
+          var other = try Store.open(at: folder("v"), access: .readWrite, patience: .milliseconds(100))
+          try other.beginImmediate()
+        }
+      }
       var store = try makeVault(at: folder("v"))
       try store.write { (store: inout Store) throws(StorageError) in try store.setHead([1]) }
       try store.beginImmediate()
@@ -48,14 +54,11 @@ struct ProcessTests {
         let code = Child.run { Child.expect(.usedAfterFork) { try call(&store) } }
         require(code == 0, "\(name): \(code)")
       }
+      let anew = Child.run { Child.expect(.usedAfterFork) { try openAndDrop(folder("v")) } }
+      require(anew == 0, "opened anew in a child: \(anew)")
       // Still in the transaction, the lock held: another process waits for it in vain.
-      let other = Child.run {
-        Child.expect(.busy) {
-          var other = try Store.open(at: folder("v"), access: .readWrite, patience: .milliseconds(100))
-          try other.beginImmediate()
-        }
-      }
-      require(other == 0, "the lock was lost: \(other)")
+      let waited = other.run()
+      require(waited == 0, "the lock was lost: \(waited)")
       try store.commit()
       require(try store.head() == [2], "the commit was lost")
       require(folder.names == ["v", "v-shm", "v-wal"], "\(folder.names)")
@@ -85,17 +88,19 @@ struct ProcessTests {
   func locksStay() async {
     await #expect(processExitsWith: .success) {
       let folder = TemporaryFolder()
+      let opener = Child.partner { (try? openAndDrop(folder("v"))) == nil ? 1 : 0 }
+      let reader = Child.partner {
+        guard var other = try? Store.open(at: folder("v"), access: .readOnly) else { return 1 }
+        return (try? other.head()) == [2] ? 0 : 2
+      }
       var store = try makeVault(at: folder("v"))
       try store.write { (store: inout Store) throws(StorageError) in try store.setHead([1]) }
       for access in [Store.Access.readWrite, .readOnly] { try openAndDrop(folder("v"), access) }
       require(Child.expect(.alreadyExists) { _ = try makeVault(at: folder("v")) } == 0, "making")
-      require(Child.run { (try? openAndDrop(folder("v"))) == nil ? 1 : 0 } == 0, "opening in a child")
+      require(opener.run() == 0, "opening elsewhere")
       require(folder.names == ["v", "v-shm", "v-wal"], "\(folder.names)")
       try store.write { (store: inout Store) throws(StorageError) in try store.setHead([2]) }
-      let seen = Child.run {
-        guard var other = try? Store.open(at: folder("v"), access: .readOnly) else { return 1 }
-        return (try? other.head()) == [2] ? 0 : 2
-      }
+      let seen = reader.run()
       require(seen == 0, "the commit was lost: \(seen)")
     }
   }
@@ -126,10 +131,12 @@ struct ProcessTests {
           }
         }
         try pipe.fileHandleForWriting.close()
-        usleep(UInt32(3_000 + generator.next() % 20_000))
+        let first =
+          try pipe.fileHandleForReading.read(upToCount: 8 * Int(1 + generator.next() % 12)) ?? Data()
+        usleep(UInt32(generator.next() % 1_000))
         kill(child, SIGKILL)
         require(Child.wait(child) == -SIGKILL, "the child ended by itself")
-        let drained = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        let drained = try first + (pipe.fileHandleForReading.readToEnd() ?? Data())
         let acknowledged = max(
           sequence,
           unsafe drained.suffix(8).withUnsafeBytes {
@@ -149,7 +156,7 @@ struct ProcessTests {
         }
         require(try store.integrityCheck() == [], "integrity")
       }
-      require(sequence > 1_050, "too few commits to mean anything: \(sequence)")
+      require(sequence >= 1_040, "too few commits to mean anything: \(sequence)")
     }
   }
 

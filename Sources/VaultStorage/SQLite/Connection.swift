@@ -26,6 +26,7 @@ struct Connection: ~Copyable {
 
   /// Opens an existing file; `path` is absolute and contains no symbolic link.
   static func open(_ path: String, _ mode: Mode, patience: Int64) throws(StorageError) -> Connection {
+    try ForkGuard.check()
     let database = try unsafe handle(path, mode)
     let wait = UnsafeMutablePointer<BusyWait>.allocate(capacity: 1)
     unsafe wait.initialize(to: BusyWait(patience: patience))
@@ -43,6 +44,7 @@ struct Connection: ~Copyable {
     unsafe self.database = database
     unsafe self.wait = unsafe wait
     forkCount = clinux_fork_count()
+    ForkGuard.opened()
     unsafe statements = .allocate(capacity: Query.allCases.count)
     for query in Query.allCases { unsafe (statements + query.rawValue).initialize(to: Statement(query)) }
   }
@@ -52,6 +54,7 @@ struct Connection: ~Copyable {
     unsafe statements.deinitialize(count: Query.allCases.count)
     unsafe statements.deallocate()
     unsafe sqlite3_close_v2(database)
+    ForkGuard.closed()
     unsafe wait.deallocate()
   }
 
