@@ -94,6 +94,23 @@ class WrongWriters(Case):
             self.refused("factor MAC")
             self.assertFalse(self.read(device_key=maker.device_key)["unlocked"])
 
+    def test_alternatives_that_contradict_themselves(self):
+        for message, alternative in (("alternative of", ([], 1, [b""])), ("alternative of", ([make_vault.PASSCODE], 0, [], b"a KDF record")),
+                                     ("factors of", ([], 0)), ("factors of", ([make_vault.PASSCODE] * 2,)),
+                                     ("factors of", ([make_vault.ANY, make_vault.PASSCODE],))):
+            maker = self.make(small=True)
+            maker.put_item(1, {2: make_vault.string("x"), 3: make_vault.string("x")}, b"x", alternatives=[alternative])
+            maker.write(self.path)
+            self.refused(message)
+
+    def test_a_list_of_factors_out_of_order_or_doubled(self):
+        for change in (lambda h: h[36:72] + h[:36] + h[72:], lambda h: h[:36] + h, lambda h: h[:-1]):
+            maker = self.make(small=True, members=())
+            maker.header_fields[13] = change(maker.header_fields[13])
+            maker.bind_factors()
+            maker.write(self.path)
+            self.refused("damaged: factors")
+
     def test_parameters_of_the_derivation_out_of_bounds(self):
         class Cheap(make_vault.Maker):
             def make_header(self, sources):
