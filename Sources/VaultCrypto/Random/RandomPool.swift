@@ -57,8 +57,10 @@ enum RandomPool {
   @inline(never)
   private static func refill(_ pool: UnsafeMutablePointer<clinux_random_pool>) throws(CryptoError) {
     unsafe pool.pointee.left = 0
-    unsafe pool.pointee.mark = unsafe ForkMark.ofThisProcess.address
-    let isFirst = unsafe pool.pointee.refills == 0
+    let mark = ForkMark.ofThisProcess
+    // In a child OpenSSL's locks may be held for ever by a thread that was not forked along: start anew, without it.
+    let isFirst = unsafe pool.pointee.refills == 0 || pool.pointee.mark != mark.address
+    unsafe pool.pointee.mark = unsafe mark.address
     let count = isFirst ? firstByteCount : byteCount
     let buffer = unsafe UnsafeMutableRawBufferPointer(start: bytes(of: pool), count: count)
     if isFirst { try unsafe KernelRandom.fill(buffer) } else { try unsafe LibraryRandom.fill(buffer) }
