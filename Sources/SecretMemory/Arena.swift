@@ -42,6 +42,12 @@ final class Arena: Sendable {
 
   private init() {}
 
+  /// Only an arena that was not published ends: nobody has a slot of it.
+  deinit {
+    unsafe slots.withLock { unsafe $0.discard() }
+    mark.discard()
+  }
+
   /// The arena published at `address`; nil for 0.
   @inline(__always)
   private static func arena(at address: UInt) -> Unmanaged<Arena>? {

@@ -11,6 +11,9 @@ package struct ForkMark: @unchecked Sendable {  // the page is written once, bef
     unsafe byte = unsafe Pages.mapForkMark()
   }
 
+  /// Gives back a mark that nobody else has seen.
+  func discard() { unsafe Pages.unmapForkMark(byte) }
+
   /// The mark of the calling process, the same at each call.
   package static var ofThisProcess: ForkMark { Arena.withCurrent { $0.mark } }
 

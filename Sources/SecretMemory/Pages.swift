@@ -42,6 +42,10 @@ enum Pages {
     return unsafe UnsafePointer(page.assumingMemoryBound(to: UInt8.self))
   }
 
+  static func unmapForkMark(_ byte: UnsafePointer<UInt8>) {
+    unsafe unmap(UnsafeMutableRawPointer(mutating: byte), pageSize)
+  }
+
   /// memfd_secret(2): out of the kernel's own mapping, so neither root's tools nor a dump read it. A child could,
   /// so it is left out of `fork` (MADV_WIPEONFORK is refused there). Nil where there is none, or the limit is met.
   private static func mapSecretFile(_ byteCount: Int) -> UnsafeMutableRawPointer? {

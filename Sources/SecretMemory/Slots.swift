@@ -20,6 +20,9 @@ struct Slots: @unchecked Sendable {  // plain values and pointers, used under th
 
   init() { unsafe free.initialize(repeating: PointerStack(), count: SlotSize.count) }
 
+  /// For an arena that was never used.
+  func discard() { unsafe free.deallocate() }
+
   mutating func take(_ size: SlotSize) -> UnsafeMutableRawPointer {
     unsafe bytesInUse += size.byteCount
     if let slot = unsafe free[size.index].pop() { return unsafe slot }
