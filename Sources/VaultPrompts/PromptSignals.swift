@@ -3,7 +3,8 @@ import Synchronization
 
 /// The signals that end or stop a process, turned into bytes of a pipe while a prompt is open.
 ///
-/// A pipe and `poll` leave no moment in which a signal is missed. Signals that were ignored stay ignored.
+/// A pipe and `poll` leave no moment in which a signal is missed. Signals that were ignored stay ignored,
+/// but for Ctrl-C: whoever is asked can always decline.
 struct PromptSignals {
   /// Becomes readable when a signal has come.
   let descriptor: Int32
@@ -43,7 +44,7 @@ struct PromptSignals {
   private static func redirect(_ signal: Int32) -> (signal: Int32, action: sigaction)? {
     var old = sigaction()
     unsafe sigaction(signal, nil, &old)
-    if isIgnored(old) { return nil }
+    if signal != SIGINT, isIgnored(old) { return nil }
     var new = sigaction()
     unsafe new.__sigaction_handler.sa_handler = noteSignal
     unsafe sigaction(signal, &new, nil)

@@ -38,7 +38,11 @@ struct Child {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
-    if leadsSession { unsafe posix_spawnattr_setflags(&attributes, Self.setSession) }
+    // Threads of the test library block signals, and a child would inherit that.
+    var none = sigset_t()
+    unsafe sigemptyset(&none)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    unsafe posix_spawnattr_setflags(&attributes, Self.setMask | (leadsSession ? Self.setSession : 0))
     var pid: pid_t = 0
     let result = unsafe withCStrings([path] + words) { arguments in
       unsafe withCStrings(environment.map { "\($0.key)=\($0.value)" }) { variables in
@@ -49,6 +53,7 @@ struct Child {
     return Running(pid: pid)
   }
 
+  private static let setMask = Int16(POSIX_SPAWN_SETSIGMASK)
   /// POSIX_SPAWN_SETSID, a macro that Swift does not see.
   private static let setSession: Int16 = 0x80
 

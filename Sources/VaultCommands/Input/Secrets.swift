@@ -50,7 +50,7 @@ package struct Secrets {
 
   /// A line from standard input, one newline dropped.
   package func line(_ what: String, twice: Bool) throws(CommandError) -> SecretBytes {
-    if let typed = try typedInput(what, twice: twice) { return typed }
+    if let typed = try typedInput(what, twice: twice) { return SecretReading.droppingNewline(typed) }
     let bytes = try SecretReading.all(
       of: world.standardInput, limit: SecretReading.longestSecret, named: what)
     return SecretReading.droppingNewline(bytes)

@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+@Suite("Batches at the command line")
+struct BatchVerbTests {
+  private func answers(_ run: Tool.Run) throws -> [[String: Any]] {
+    try run.text.split(separator: "\n").map {
+      try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+    }
+  }
+
+  private func lines(_ lines: String...) -> [UInt8] { Array(lines.joined(separator: "\n").utf8) }
+
+  @Test("several commands, one unlock: one derivation, one answer a line, data byte for byte")
+  func oneUnlock() throws {
+    let tool = try Tool()
+    #expect(try tool("init", "--passcode-fd", "3", secrets: [3: "p"]).exit == 0)
+    tool.environment["VAULTCTL_TESTING_DERIVATIONS"] = tool.home.path + "/derivations"
+    let run = try tool(
+      "batch", "--passcode-fd", "3",
+      input: lines(
+        #"{"args":["item","add","a"],"stdin":"text\n\u00e9"}"#,
+        #"{"args":["item","add","b"],"stdinBase64":"AP8K"}"#, "",
+        #"{"args":["item","get","a"]}"#, #"{"args":["item","get","b"]}"#,
+        #"{"args":["otp","add","h"],"stdin":"otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0\n"}"#,
+        #"{"args":["otp","code","h","--json"]}"#),
+      secrets: [3: "p"])
+    #expect(run.exit == 0 && run.errors.isEmpty)
+    let found = try answers(run)
+    #expect(found.map { $0["exit"] as? Int } == [0, 0, 0, 0, 0, 0])
+    try #require(found.count == 6)
+    let results = found.map { $0["result"] as? [String: Any] }
+    #expect(results[2]?["secret"] as? String == "text\né")
+    #expect(results[3]?["secretBase64"] as? String == "AP8K" && results[3]?["secret"] == nil)
+    #expect(results[5]?["code"] as? String == "755224")
+    #expect(try Data(contentsOf: tool.home.appendingPathComponent("derivations")).count == 1)
+  }
+
+  @Test("the first failure ends a batch with its exit code; --keep-going goes on and still ends with it")
+  func failures() throws {
+    let tool = try Tool()
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    let input = lines(
+      #"{"args":["status"]}"#, #"{"args":["item","get","nobody"]}"#,
+      #"{"args":["item","add","a"],"stdin":"x","junk":1}"#,
+      #"{"args":["path"]}"#)
+    let stopped = try tool("batch", input: input)
+    #expect(stopped.exit == 1)
+    #expect(try answers(stopped).map { $0["exit"] as? Int } == [0, 1])
+    let error = try answers(stopped).last?["error"] as? [String: Any]
+    #expect(error?["code"] as? String == "itemNotFound" && error?["hint"] != nil)
+    let whole = try tool("batch", "--keep-going", input: input)
+    #expect(whole.exit == 1)
+    #expect(try answers(whole).map { $0["exit"] as? Int } == [0, 1, 12, 0])
+  }
+
+  @Test("a wrong passcode is tried once, not once a line")
+  func wrongPasscode() throws {
+    let tool = try Tool()
+    #expect(try tool("init", "--passcode-fd", "3", secrets: [3: "p"]).exit == 0)
+    tool.environment["VAULTCTL_TESTING_DERIVATIONS"] = tool.home.path + "/derivations"
+    let line = #"{"args":["item","add","a","--generate","8"]}"#
+    let run = try tool(
+      "batch", "--keep-going", "--passcode-fd", "3", input: lines(line, line, line), secrets: [3: "wrong"])
+    #expect(run.exit == 3)
+    #expect(try answers(run).map { $0["exit"] as? Int } == [3, 3, 3])
+    #expect(try Data(contentsOf: tool.home.appendingPathComponent("derivations")).count == 1)
+  }
+
+  @Test(
+    "what belongs to the whole batch, and what asks or never ends, is refused in a line",
+    arguments: [
+      #"{"args":["batch"]}"#, #"{"args":["init","--no-passcode"]}"#, #"{"args":["passcode","remove"]}"#,
+      #"{"args":["status","--vault","/x"]}"#, #"{"args":["item","get","a","--passcode-fd","3"]}"#,
+      #"{"args":["item","get","a","--prompt","none"]}"#, #"{"args":["audit","--follow"]}"#,
+      #"{"args":["--help"]}"#,
+      #"{"args":[]}"#, #"{"args":["otp","add","otpauth://totp/x?secret=CANARY"]}"#,
+    ])
+  func refused(line: String) throws {
+    let tool = try Tool()
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    let run = try tool("batch", input: lines(line))
+    #expect(run.exit == 2, "\(run.text)")
+    #expect(!run.text.contains("CANARY") && !run.errors.contains("CANARY"))
+  }
+
+  @Test("data for a command that takes none, or none for one that needs it, is malformed")
+  func data() throws {
+    let tool = try Tool()
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    #expect(try tool("batch", input: lines(#"{"args":["status"],"stdin":"x"}"#)).exit == 12)
+    #expect(try tool("batch", input: lines(#"{"args":["item","add","a"]}"#)).exit == 12)
+    #expect(try tool("batch", input: lines(#"{"args":["exec","--","ls"]}"#)).exit == 15)
+    #expect(try tool("batch", input: []).exit == 0)
+  }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import Testing
+import VaultCommands
+
+@Suite("Examples of the help")
+struct ExampleTests {
+  /// What an example stands on; everything else begins with an empty vault.
+  private static let setUp = """
+    vaultctl init --no-passcode 2>/dev/null >/dev/null
+    vaultctl item add mail --generate 8
+    printf %s 'otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0' > uri
+    vaultctl otp add rfc < uri; vaultctl otp add door --role verifier < uri
+    umask 077; printf correct > old; printf better > new
+    """
+
+  @Test("every example of a verb that this version has runs, after what it needs")
+  func examples() throws {
+    guard let bash = Shell.find("bash") else { return print("skipped: bash is not installed") }
+    var count = 0
+    for verb in VerbTable.all where !verb.isLater {
+      let tool = try Tool()
+      try FileManager.default.createSymbolicLink(
+        atPath: tool.home.path + "/vaultctl", withDestinationPath: Tool.path)
+      tool.environment["PATH"] = tool.home.path + ":" + (tool.environment["PATH"] ?? "")
+      var script = "set -e; cd '\(tool.home.path)'\n"
+      if verb.words != ["init"] { script += Self.setUp + "\n" }
+      if ["item add", "otp add"].contains(verb.name) {
+        script += "vaultctl item rm \(verb.words[0] == "otp" ? "rfc" : "mail")\n"
+      }
+      if verb.words.first == "passcode", verb.words[1] != "set" {
+        script += "vaultctl passcode set --new-passcode-file old\n"
+      }
+      let run = try tool.run(["-o", "pipefail", "-c", script + verb.example], program: bash)
+      let expected: Int32 = verb.name == "otp confirm" ? 9 : 0
+      #expect(run.exit == expected, "\(verb.example): \(run.exit) \(run.errors)")
+      count += 1
+    }
+    #expect(count >= 30)
+  }
+}

@@ -1,0 +1,220 @@
+import Foundation
+import Testing
+
+@Suite("One-time passwords at the command line")
+struct OTPVerbTests {
+  private static let key = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+  private static let rfc4226 = [
+    "755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489",
+  ]
+
+  private func newTool(_ uris: [String: String] = [:], role: String = "prover") throws -> Tool {
+    let tool = try Tool()
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    for (name, uri) in uris {
+      let run = try tool("otp", "add", name, "--role", role, input: Array(uri.utf8))
+      #expect(run.exit == 0, "\(run.errors)")
+    }
+    return tool
+  }
+
+  @Test("the ten values of RFC 4226 appendix D come in order, each counter once")
+  func rfc4226Codes() throws {
+    let tool = try newTool(["rfc": "otpauth://hotp/x?secret=\(Self.key)&counter=0"])
+    for (counter, code) in Self.rfc4226.enumerated() {
+      if counter % 2 == 0 {
+        #expect(try tool("otp", "code", "rfc").text == code + "\n")
+      } else {
+        let run = try tool("otp", "code", "rfc", "--json")
+        #expect(
+          run.text == #"{"name":"rfc","type":"hotp","code":"\#(code)","digits":6,"counter":\#(counter)}"#
+            + "\n")
+      }
+    }
+    #expect(try tool("otp", "counter", "rfc").text == "10\n")
+  }
+
+  @Test(
+    "the values of RFC 6238 appendix B with the times between which they are valid",
+    arguments: [
+      ("SHA1", 20, 59, "94287082", 1), ("SHA1", 20, 1_111_111_109, "07081804", 1),
+      ("SHA1", 20, 1_111_111_111, "14050471", 29), ("SHA1", 20, 20_000_000_000, "65353130", 10),
+      ("SHA256", 32, 59, "46119246", 1), ("SHA256", 32, 2_000_000_000, "90698825", 10),
+      ("SHA512", 64, 59, "90693936", 1), ("SHA512", 64, 1_234_567_890, "93441116", 30),
+    ])
+  func rfc6238Codes(algorithm: String, length: Int, at: Int, code: String, remaining: Int) throws {
+    let secret = base32(
+      Array((0..<length).map { UInt8(ascii: "1") + UInt8($0 % 10) }.map { $0 > 0x39 ? 0x30 : $0 }))
+    let tool = try newTool(["t": "otpauth://totp/x?secret=\(secret)&algorithm=\(algorithm)&digits=8"])
+    let json = try tool("otp", "code", "t", "--at", String(at), "--json").json
+    #expect(json["code"] as? String == code)
+    #expect(json["type"] as? String == "totp")
+    #expect(json["validFrom"] as? Int == at - at % 30)
+    #expect(json["validTo"] as? Int == at - at % 30 + 30)
+    #expect(json["remaining"] as? Int == remaining)
+    #expect(try tool("otp", "code", "t", "--at", String(at)).text == code + "\n")
+  }
+
+  @Test("--next is the next period's code, --min-remaining waits, both and --at are refused for counters")
+  func moments() throws {
+    let tool = try newTool([
+      "t": "otpauth://totp/x?secret=\(Self.key)&digits=8",
+      "h": "otpauth://hotp/x?secret=\(Self.key)&counter=0",
+    ])
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = "59"
+    #expect(try tool("otp", "code", "t").text == "94287082\n")
+    #expect(try tool("otp", "code", "t", "--next").text == "37359152\n")
+    #expect(try tool("otp", "code", "t", "--min-remaining", "1").text == "94287082\n")
+    #expect(try tool("otp", "code", "t", "--min-remaining", "2").text == "37359152\n")
+    #expect(try tool("otp", "code", "t", "--min-remaining", "31").exit == 2)
+    #expect(try tool("otp", "code", "t", "--min-remaining", "2", "--at", "59").exit == 2)
+    for words in [["--at", "59"], ["--next"], ["--min-remaining", "5"]] {
+      #expect(try tool.run(["otp", "code", "h"] + words).exit == 2)
+    }
+    #expect(try tool("otp", "counter", "h").text == "0\n", "a refused code used no counter")
+    #expect(try tool("otp", "counter", "t").exit == 9)
+    #expect(try tool("otp", "code", "t", "--at", "1970-01-01T00:00:59Z").text == "94287082\n")
+  }
+
+  @Test("a verifier accepts a code once, counts a wrong one, never prints one", arguments: ["hotp", "totp"])
+  func verifier(kind: String) throws {
+    let uri = "otpauth://\(kind)/x?secret=\(Self.key)&digits=\(kind == "hotp" ? "6&counter=0" : "8")"
+    let tool = try newTool(["v": uri], role: "verifier")
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = "59"
+    let code = kind == "hotp" ? "755224" : "94287082"
+    func verify(_ text: String) throws -> Int32 {
+      try tool("otp", "verify", "v", input: Array(text.utf8)).exit
+    }
+    #expect(try tool("otp", "code", "v").exit == 9)
+    for malformed in [
+      "", "75522", code + "0", " " + code, code + " ", code + "\n\n", "٧٥٥٢٢٤",
+      String(repeating: "1", count: 100),
+    ] {
+      #expect(try verify(malformed) == 12, "'\(malformed)'")
+    }
+    #expect(try verify(code + "\n") == 0)
+    #expect(try verify(code) == 3)
+    let wrong = kind == "hotp" ? "000000" : "00000000"
+    #expect(try verify(wrong) == 3)
+    let delayed = try tool("otp", "verify", "v", "--json", input: Array(wrong.utf8))
+    #expect(delayed.exit == 4)
+    #expect((try delayed.error["retryAfter"] as? Int ?? 0) > 0)
+    #expect(try tool("otp", "verify", "nobody", input: Array(code.utf8)).exit == 1)
+  }
+
+  @Test("two codes in a row find a far counter again, one does not, and a prover is sent to 'otp counter'")
+  func resync() throws {
+    let uri = "otpauth://hotp/x?secret=\(Self.key)&counter=0"
+    let tool = try newTool(["p": uri])
+    #expect(try tool("otp", "add", "v", "--role", "verifier", input: Array(uri.utf8)).exit == 0)
+    #expect(try tool("otp", "counter", "p", "--set", "500").exit == 0)
+    let first = try tool("otp", "code", "p").text
+    let second = try tool("otp", "code", "p").text
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000000"
+    #expect(try tool("otp", "resync", "v", input: Array(first.utf8)).exit == 12)
+    #expect(try tool("otp", "resync", "v", input: Array((first + second).utf8)).exit == 0)
+    #expect(try tool("otp", "counter", "v").text == "502\n")
+    let refused = try tool("otp", "resync", "p", input: Array((first + second).utf8))
+    #expect(refused.exit == 9 && refused.errors.contains("otp counter"))
+  }
+
+  @Test("a counter goes back only by force")
+  func counter() throws {
+    let tool = try newTool(["h": "otpauth://hotp/x?secret=\(Self.key)&counter=7"])
+    #expect(try tool("otp", "counter", "h", "--set", "9").text == "9\n")
+    #expect(try tool("otp", "counter", "h", "--set", "0").exit == 9)
+    #expect(try tool("otp", "counter", "h", "--set", "0", "--force").text == "0\n")
+    #expect(try tool("otp", "counter", "h", "--set", "18446744073709551615").text == "18446744073709551615\n")
+    #expect(try tool("otp", "counter", "h", "--set", "18446744073709551616").exit == 2)
+    #expect(try tool("otp", "counter", "h", "--set", "-1").exit == 2)
+  }
+
+  @Test("what is exported is read back to the same credential; the raw secret is not given out as an item's")
+  func export() throws {
+    let uri =
+      "otpauth://totp/Ex%20Ample:me%40x?secret=\(Self.key)&issuer=Ex%20Ample&algorithm=SHA256&digits=8&period=60"
+    let tool = try newTool(["t": uri])
+    let exported = try tool("otp", "export", "t")
+    #expect(exported.exit == 0 && exported.text.hasPrefix("otpauth://totp/"))
+    #expect(try tool("otp", "add", "u", input: exported.output).exit == 0)
+    #expect(try tool("otp", "export", "u").output == exported.output)
+    #expect(try tool("otp", "code", "t", "--at", "100").text == tool("otp", "code", "u", "--at", "100").text)
+    #expect(try tool("item", "get", "t").exit == 9)
+    #expect(try tool("item", "update", "t", input: [1]).exit == 9)
+    #expect(try tool("otp", "export", "t", "--json").json["uri"] as? String == exported.text)
+  }
+
+  @Test(
+    "a URI that is none, or says what is not known, is malformed and none of it is repeated",
+    arguments: [
+      "", "CANARY", "https://example.org/CANARY", "otpauth://totp/x", "otpauth://totp/x?secret=CANARY!!",
+      "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ",
+      "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&algorithm=CANARY",
+      "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&digits=9",
+      "otpauth://CANARY/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ",
+    ])
+  func malformed(uri: String) throws {
+    let tool = try newTool()
+    let run = try tool("otp", "add", "x", input: Array(uri.utf8))
+    #expect(run.exit == 12 && !run.errors.contains("CANARY"), "\(run.errors)")
+    #expect(try tool("otp", "list").text.isEmpty)
+  }
+
+  @Test("a URI in argv is refused before anything else, and is not repeated")
+  func argv() throws {
+    let tool = try newTool()
+    for words in [
+      ["otp", "add", "otpauth://totp/x?secret=CANARYCANARY"],
+      ["otp", "add", "x", "otpauth://totp/x?secret=CANARYCANARY"],
+    ] {
+      let run = try tool.run(words)
+      #expect(run.exit == 2 && run.errors.contains("standard input") && !run.errors.contains("CANARY"))
+    }
+  }
+
+  @Test("list, show and rm are about credentials only")
+  func others() throws {
+    let tool = try newTool([
+      "t": "otpauth://totp/Ex:me?secret=\(Self.key)", "h": "otpauth://hotp/x?secret=\(Self.key)&counter=3",
+    ])
+    #expect(try tool("item", "add", "plain", input: [1]).exit == 0)
+    #expect(Set(try tool("otp", "list", "--format", "name").text.split(separator: "\n")) == ["t", "h"])
+    let shown = try tool("otp", "show", "h", "--json").json
+    #expect(shown["counter"] as? Int == 3 && shown["role"] as? String == "prover")
+    #expect(try tool("otp", "show", "plain").exit == 1)
+    #expect(try tool("otp", "rm", "plain").exit == 1)
+    #expect(try tool("item", "get", "plain").exit == 0)
+    #expect(try tool("otp", "confirm", "t").exit == 9)
+    #expect(try tool("otp", "rm", "t").exit == 0)
+    #expect(try tool("otp", "code", "t").exit == 1)
+  }
+
+  @Test("codes of four shells at once are all distinct")
+  func concurrent() throws {
+    let tool = try newTool(["h": "otpauth://hotp/x?secret=\(Self.key)&digits=8&counter=0"])
+    guard let bash = Shell.find("bash") else { return print("skipped: bash is not installed") }
+    let loop = "for i in {1..25}; do '\(Tool.path)' otp code h --json || exit 1; done"
+    let run = try tool.run(["-c", "(\(loop)) & (\(loop)) & (\(loop)) & (\(loop)) & wait"], program: bash)
+    let counters = run.text.split(separator: "\n").compactMap {
+      (try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])?["counter"] as? Int
+    }
+    #expect(counters.sorted() == Array(0..<100), "\(run.errors)")
+  }
+
+  private func base32(_ bytes: [UInt8]) -> String {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+    var text = ""
+    var bits = 0
+    var value = 0
+    for byte in bytes {
+      value = value << 8 | Int(byte)
+      bits += 8
+      while bits >= 5 {
+        bits -= 5
+        text.append(alphabet[value >> bits & 31])
+      }
+    }
+    if bits > 0 { text.append(alphabet[value << (5 - bits) & 31]) }
+    return text
+  }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import Testing
+
+@Suite("The process and its descriptors", .serialized)
+struct ProcessTests {
+  private func newTool(_ passcode: String? = nil) throws -> Tool {
+    let tool = try Tool()
+    let words = passcode == nil ? ["--no-passcode"] : ["--passcode-fd", "3"]
+    #expect(try tool.run(["init"] + words, secrets: [3: passcode ?? ""]).exit == 0)
+    return tool
+  }
+
+  /// Starts the tool on a terminal that controls it.
+  private func start(_ tool: Tool, _ screen: PseudoTerminal, _ words: [String], typed: Bool) throws
+    -> Child.Running
+  {
+    var child = Child(Tool.path, words, tool.environment)
+    child.leadsSession = true
+    child.open(0, screen.path, flags: O_RDWR)
+    if !typed { child.open(0, "/dev/null") }
+    child.create(1, tool.home.path + "/output")
+    child.open(2, screen.path, flags: O_RDWR)
+    return try child.start()
+  }
+
+  private func output(_ tool: Tool) throws -> [UInt8] {
+    Array(try Data(contentsOf: tool.home.appendingPathComponent("output")))
+  }
+
+  @Test("a result that cannot be written is exit 13, never success")
+  func writeErrors() throws {
+    let tool = try newTool()
+    #expect(try tool("item", "add", "a", input: [1]).exit == 0)
+    for words in [
+      ["item", "get", "a"], ["item", "list", "--json"], ["version"], ["--help"], ["completion", "bash"],
+    ] {
+      var full = Child(Tool.path, words, tool.environment)
+      full.open(1, "/dev/full", flags: O_WRONLY)
+      full.create(2, tool.home.path + "/errors")
+      #expect(try full.start().wait() == 13, "\(words) on a full disk")
+      var closed = Child(Tool.path, words, tool.environment)
+      closed.close(1)
+      closed.create(2, tool.home.path + "/errors")
+      #expect(try closed.start().wait() == 13, "\(words) with standard output closed")
+    }
+    guard let bash = Shell.find("bash") else { return print("skipped: bash is not installed") }
+    let pipe = "'\(Tool.path)' completion bash | true; exit ${PIPESTATUS[0]}"
+    #expect(try tool.run(["-c", "for i in 1 2 3; do \(pipe); done"], program: bash).exit == 13)
+  }
+
+  @Test("closed descriptors never become files of ours")
+  func closedDescriptors() throws {
+    let tool = try newTool()
+    var child = Child(Tool.path, ["item", "add", "a", "--generate", "8"], tool.environment)
+    for descriptor in Int32(0)...2 { child.close(descriptor) }
+    #expect(try child.start().wait() == 0)
+    #expect(try tool("verify").exit == 0)
+  }
+
+  @Test("a passcode is asked for on the terminal, without echo, and says for what")
+  func prompt() throws {
+    let tool = try newTool("correct horse")
+    #expect(
+      try tool("item", "add", "a", "--passcode-fd", "3", input: [7], secrets: [3: "correct horse"]).exit == 0)
+    let screen = try PseudoTerminal()
+    let running = try start(tool, screen, ["item", "get", "a"], typed: false)
+    try screen.wait(for: "vaultctl item get 'a': passcode: ")
+    #expect(!screen.echoes)
+    screen.type("correct horse\n")
+    #expect(try running.wait() == 0)
+    #expect(try output(tool) == [7])
+    #expect(screen.echoes && !screen.drain().contains("horse"))
+  }
+
+  @Test("data on a terminal is asked for twice and must agree")
+  func typedData() throws {
+    let tool = try newTool()
+    for (second, exit) in [("secret", Int32(0)), ("secrte", 12)] {
+      let screen = try PseudoTerminal()
+      let running = try start(tool, screen, ["item", "add", "n\(exit)"], typed: true)
+      try screen.wait(for: "secret: ")
+      screen.type("secret\n")
+      try screen.wait(for: "secret again: ")
+      screen.type(second + "\n")
+      #expect(try running.wait() == exit)
+      #expect(screen.echoes)
+    }
+    #expect(try tool("item", "get", "n0").text == "secret")
+    #expect(try tool("item", "get", "n12").exit == 1)
+  }
+
+  @Test("Ctrl-C at a prompt is exit 5, and echo is back", arguments: ["\u{3}", "\u{4}"])
+  func cancelled(key: String) throws {
+    let tool = try newTool("p")
+    let screen = try PseudoTerminal()
+    let running = try start(tool, screen, ["item", "add", "a", "--generate", "8"], typed: false)
+    try screen.wait(for: "passcode: ")
+    screen.type("half" + key + (key == "\u{4}" ? key : ""))
+    #expect(try running.wait() == 5)
+    #expect(screen.echoes)
+  }
+
+  @Test("a signal at a prompt ends the process with echo back", arguments: [SIGTERM, SIGHUP, SIGQUIT])
+  func signalled(signal: Int32) throws {
+    let tool = try newTool("p")
+    let screen = try PseudoTerminal()
+    let running = try start(tool, screen, ["item", "add", "a", "--generate", "8"], typed: false)
+    try screen.wait(for: "passcode: ")
+    #expect(!screen.echoes)
+    kill(running.pid, signal)
+    #expect(try running.wait() == -signal)
+    #expect(screen.echoes)
+  }
+
+  @Test("Ctrl-C outside a prompt is exit 130")
+  func interrupted() throws {
+    let tool = try newTool()
+    let screen = try PseudoTerminal()
+    let running = try start(tool, screen, ["audit", "--follow", "--json"], typed: false)
+    let deadline = Date().addingTimeInterval(20)
+    while try output(tool).isEmpty { try #require(Date() < deadline) }
+    screen.type("\u{3}")
+    #expect(try running.wait() == 130)
+    #expect(try output(tool).last == UInt8(ascii: "\n"))
+  }
+
+  @Test("on a terminal a newline follows a secret, in a pipe nothing does")
+  func newline() throws {
+    let tool = try newTool()
+    #expect(try tool("item", "add", "a", input: Array("secret".utf8)).exit == 0)
+    let screen = try PseudoTerminal()
+    var child = Child(Tool.path, ["item", "get", "a"], tool.environment)
+    child.open(1, screen.path, flags: O_RDWR)
+    #expect(try child.start().wait() == 0)
+    #expect(screen.drain() == "secret\r\n")
+  }
+
+  @Test("--no-input on a terminal is exit 6 at once")
+  func noInput() throws {
+    let tool = try newTool("p")
+    let screen = try PseudoTerminal()
+    for words in [
+      ["item", "add", "a", "--no-input"], ["item", "add", "a", "--generate", "8", "--prompt", "none"],
+    ] {
+      #expect(try start(tool, screen, words, typed: true).wait() == 6)
+    }
+  }
+
+  @Test("an unwritable folder, a foreign owner and a folder open to others are refused with 13")
+  func places() throws {
+    let tool = try newTool()
+    let open = tool.home.path + "/open"
+    try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: false)
+    try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: open)
+    let run = try tool("init", "--no-passcode", "--vault", open + "/v")
+    #expect(run.exit == 13 && run.errors.split(separator: "\n").count >= 2, "\(run.errors)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: open).isEmpty)
+    #expect(try tool("init", "--no-passcode", "--vault", "/proc/v").exit == 13)
+    #expect(try tool("item", "list", "--vault", "/etc/hostname").exit != 0)
+    #expect(try tool("item", "list", "--vault", tool.home.path).exit == 13)
+  }
+}
