@@ -70,6 +70,13 @@ let package = Package(
     .executableTarget(
       name: "vaultctl-testing", dependencies: ["VaultCommands", "VaultTestKit"],
       swiftSettings: strict),
+    // What the torture tests start, kill and race; not a product, never installed.
+    .executableTarget(
+      name: "vault-torture",
+      dependencies: [
+        "SecretMemory", "VaultCrypto", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultTestKit",
+      ],
+      swiftSettings: strict),
 
     tests(of: "SecretMemoryTests", on: ["SecretMemory", "CLinux"]),
     tests(of: "VaultCryptoTests", on: ["VaultCrypto", "SecretMemory"]),
@@ -89,6 +96,11 @@ let package = Package(
     tests(of: "LayeringTests", on: []),
     // The README's session and its twenty lines of Swift, run as they stand there.
     tests(of: "ReadmeTests", on: ["VaultKit", "AuthenticatorKit", "SecretMemory"]),
-    tests(of: "TortureTests", on: ["VaultKit", "VaultTestKit", "SecretMemory"]),
+    tests(
+      of: "TortureTests",
+      on: [
+        "AuthenticatorKit", "OneTimePassword", "VaultKit", "VaultTestKit", "VaultCrypto", "SecretMemory",
+        "vault-torture", "vaultctl-testing",
+      ]),
   ]
 )

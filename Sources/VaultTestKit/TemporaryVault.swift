@@ -13,8 +13,10 @@ public final class TemporaryVault: Sendable {
   package let environment: VaultEnvironment
 
   /// A folder; the vault is made by ``makeCore(passcode:)`` or ``make(passcode:)``.
-  package init(environment: VaultEnvironment = .testing()) {
-    let base = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+  ///
+  /// - Parameter place: The folder to make it in; `nil` for `TMPDIR`.
+  package init(environment: VaultEnvironment = .testing(), in place: String? = nil) {
+    let base = unsafe place ?? getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
     var template = Array((base + "/vault-test-XXXXXX").utf8CString)
     folder = unsafe template.withUnsafeMutableBufferPointer { buffer in
       guard let made = unsafe mkdtemp(buffer.baseAddress!) else {

@@ -31,6 +31,9 @@ enum Layers {
       on: ["SecretMemory", "OneTimePassword", "VaultKit", "VaultPrompts", "AuthenticatorKit", "CLinux"]),
     Room("vaultctl", on: ["VaultCommands"]),
     Room("vaultctl-testing", on: ["VaultCommands", "VaultTestKit"]),
+    Room(
+      "vault-torture",
+      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultTestKit"]),
   ]
 
   /// What any room may import from outside: no Foundation, it costs start-up time and copies secrets.

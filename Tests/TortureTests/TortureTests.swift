@@ -1,5 +1,30 @@
+import Foundation
 import Testing
 
-@Suite("TortureTests")
-struct TortureTests {
+/// Kill, race, mutate, fill: what a vault has to survive (docs/security/threat-model.md, the promises).
+///
+/// Each test has a short form, which runs with all tests, and a long one: `scripts/torture NAME --long`.
+/// Each names the bug that was planted to see it fail.
+@Suite("Torture", .serialized)
+enum Torture {}
+
+/// How much of a test is run, and from which seed.
+enum Scale {
+  static let isLong = ProcessInfo.processInfo.environment["TORTURE_LONG"] == "1"
+
+  /// Printed by every test that uses it: the same seed makes the same choices.
+  static let seed: UInt64 = {
+    let given = ProcessInfo.processInfo.environment["TORTURE_SEED"].flatMap(UInt64.init)
+    let seed = given ?? UInt64.random(in: 1..<1_000_000)
+    print("torture: TORTURE_SEED=\(seed)")
+    return seed
+  }()
+
+  static func pick(_ short: Int, long: Int) -> Int { isLong ? long : short }
 }
+
+/// One line of result, seen in the log of every run.
+func report(_ line: String) { print("torture: \(line)") }
+
+/// Says why something is not tested here.
+func skip(_ line: String) { print("torture: SKIPPED: \(line)") }

@@ -28,6 +28,7 @@ struct AuditWalk {
       guard segment.first == next, index == 0 || segment.number == segments[index - 1].number + 1 else {
         return "segment \(segment.number) does not follow the one before"
       }
+      guard segment.start.isEmpty else { return "segment \(segment.number) was altered" }
       guard index == 0 || segment.previous == mac else {
         return "segment \(segment.number) is chained to another log"
       }

@@ -1,0 +1,141 @@
+import AuthenticatorKit
+import Glibc
+import VaultKit
+import VaultTestKit
+
+/// Alters a vault in many ways, one after the other, and judges what opens (R8).
+///
+/// Says `begin NUMBER KIND` before and one word of outcome after each, so that a crash is one mutant's and no other's.
+enum Mutating {
+  static func run(_ rig: Rig, seed: UInt64, passcode: String, from: Int, to: Int) {
+    let states = Content.all(
+      in: String(decoding: VaultFiles.read(rig.folder + "/states"), as: UTF8.self))
+    guard !states.isEmpty else { fail("no states") }
+    let whole = VaultFiles(at: rig.folder + "/whole")
+    let shell = SQLShell()
+    let (oldPath, cleanPath) = (rig.folder + "/old.vault", rig.folder + "/clean-\(getpid()).vault")
+    VaultFiles(path: rig.path, database: whole.database, log: whole.log).write()
+    SQLMutation.keep(rig.path, as: cleanPath, shell)
+    defer { unsafe unlink(cleanPath) }
+    let judge = Judge(rig: rig, states: states, passcode: passcode)
+    for number in from..<to {
+      let random = SeededRandom(seed: seed &* 1_000_003 &+ UInt64(number))
+      let mutation = Mutation.allCases[number % Mutation.allCases.count]
+      var files = VaultFiles(path: rig.path, database: whole.database, log: whole.log)
+      say("begin \(number) \(mutation.rawValue)")
+      var isChanged = mutation.apply(to: &files, random)
+      files.write()
+      if !isChanged {
+        let edit = SQLMutation(
+          shell: shell, path: rig.path, oldPath: oldPath, cleanPath: cleanPath, random: random)
+        isChanged = edit.apply(mutation)
+      }
+      let outcome = judge.judge(mutation, isChanged: isChanged)
+      say(outcome)
+      // What failed is left as it is, to be looked at.
+      if outcome.hasPrefix("FAIL") { exit(1) }
+    }
+  }
+}
+
+/// Opens, reads everything, verifies, makes a code, and compares with every state the vault ever had.
+struct Judge {
+  let rig: Rig
+  let states: [Content]
+  let passcode: String
+
+  func judge(_ mutation: Mutation, isChanged: Bool) -> String {
+    let core: VaultCore
+    do throws(VaultError) { core = try rig.open() } catch { return "refused \(error.word)" }
+    let sight = Sight(states: states, mutation: mutation)
+    sight.note { () throws(VaultError) in try sight.see(status: Content.status(core)) }
+    if !passcode.isEmpty {
+      sight.note { () throws(VaultError) in try core.unlock(with: Passcode(testing: passcode)) }
+    }
+    sight.note { () throws(VaultError) in try sight.see(items: core.items(matching: Query()), core) }
+    sight.note { () throws(VaultError) in
+      if !(try core.verify().problems.isEmpty) { sight.isFound = true }
+    }
+    sight.endOfItems()
+    if mutation.isOfRows, isChanged, !sight.isFound { return "FAIL \(mutation.rawValue) is not found" }
+    if let failure = sight.failure { return "FAIL \(mutation.rawValue): \(failure)" }
+    sight.note { () throws(VaultError) in try sight.see(code: core) }
+    if let failure = sight.failure { return "FAIL \(mutation.rawValue): \(failure)" }
+    if sight.isFound { return "found" }
+    return sight.possible.contains(states.count - 1) ? "same" : "earlier"
+  }
+}
+
+/// What was seen of a mutant: which states of the vault it can be, and whether something was refused.
+final class Sight {
+  let states: [Content]
+  let mutation: Mutation
+  /// The states that agree with all that was seen.
+  private(set) var possible: [Int]
+  /// Something answered with an error, or `verify` has found a problem.
+  var isFound = false
+  private(set) var failure: String?
+  private var ids: [String] = []
+
+  init(states: [Content], mutation: Mutation) {
+    self.states = states
+    self.mutation = mutation
+    // A damaged log ends earlier: then the vault is, as a whole, what it was before. Rows are what they are now.
+    possible = mutation.isOfRows ? [states.count - 1] : Array(states.indices)
+  }
+
+  func note(_ body: () throws(VaultError) -> Void) {
+    do throws(VaultError) { try body() } catch { isFound = true }
+  }
+
+  func see(status: String) {
+    narrow("status \(status)") { $0.status == status }
+  }
+
+  func see(items: [Item], _ core: VaultCore) throws(VaultError) {
+    for item in items {
+      note { () throws(VaultError) in
+        let entry = try Content.entry(item, core)
+        ids.append(entry.id)
+        see(entry)
+      }
+    }
+  }
+
+  /// An item that is missing, or out of order, is a silent change unless something said so.
+  func endOfItems() {
+    if !isFound { narrow("the list of items") { $0.items.map(\.id) == ids } }
+  }
+
+  /// An entry has to be that of one state; an error in place of its secret is no lie.
+  private func see(_ entry: Content.Entry) {
+    func agrees(_ state: Content) -> Bool {
+      state.items.contains {
+        $0.id == entry.id && $0.open == entry.open
+          && ($0.secret == entry.secret || entry.secret.hasPrefix("!"))
+      }
+    }
+    if entry.secret.hasPrefix("!"), !states.contains(where: { $0.items.contains(entry) }) { isFound = true }
+    // An old row opens as its old self; that `verify` finds it is asked elsewhere.
+    if mutation.isOld {
+      if !states.contains(where: agrees) {
+        failure = "item \(entry.id) was never \(entry.open) \(entry.secret)"
+      }
+      return
+    }
+    narrow("item \(entry.id) \(entry.open) \(entry.secret)", agrees)
+  }
+
+  /// The next code comes from the counter that was shown, or there is an error.
+  func see(code core: VaultCore) throws(VaultError) {
+    let credential = try core.describeOTP(named: "hotp 1")
+    let result = try core.nextHOTPCode(of: credential.item.id)
+    guard case .counter(let counter) = result.factor else { return failure = "a code without counter" }
+    if counter != credential.state.counter { failure = "a code of counter \(counter)" }
+  }
+
+  private func narrow(_ what: String, _ agrees: (Content) -> Bool) {
+    let left = possible.filter { agrees(states[$0]) }
+    if left.isEmpty { failure = failure ?? "no state of the vault had \(what)" } else { possible = left }
+  }
+}

@@ -1,0 +1,60 @@
+import VaultTestKit
+
+/// One way to alter a vault file behind the library's back.
+enum Mutation: String, CaseIterable {
+  case bit, byte, truncate, insert, page
+  case logBit, logByte, logTruncate, logInsert
+  case rowSwap, columnSwap, rowDelete, columnEdit, oldRow, oldRows, rowCopy, schema
+
+  /// Whether rows are altered as rows: what `verify`, if not the opening, must find every time.
+  var isOfRows: Bool {
+    switch self {
+    case .rowSwap, .columnSwap, .rowDelete, .columnEdit, .oldRow, .oldRows, .rowCopy: true
+    default: false
+    }
+  }
+
+  /// Whether an old state of a row is put back: it opens as its old self, and is found.
+  var isOld: Bool { self == .oldRow || self == .oldRows }
+
+  /// Alters the bytes of file or log; `false` when this is a mutation of rows.
+  func apply(to files: inout VaultFiles, _ random: SeededRandom) -> Bool {
+    switch self {
+    case .bit: Self.flip(&files.database, random)
+    case .byte: Self.replace(&files.database, random)
+    case .truncate: files.database.removeLast(1 + random.below(files.database.count))
+    case .insert: Self.insert(&files.database, random)
+    case .page: Self.copyPage(&files.database, random)
+    case .logBit: Self.flip(&files.log, random)
+    case .logByte: Self.replace(&files.log, random)
+    case .logTruncate: files.log.removeLast(1 + random.below(files.log.count))
+    case .logInsert: Self.insert(&files.log, random)
+    default: return false
+    }
+    return true
+  }
+
+  private static func flip(_ bytes: inout [UInt8], _ random: SeededRandom) {
+    for _ in 0..<1 + random.below(3) { bytes[random.below(bytes.count)] ^= 1 << UInt8(random.below(8)) }
+  }
+
+  private static func replace(_ bytes: inout [UInt8], _ random: SeededRandom) {
+    let start = random.below(bytes.count)
+    for index in start..<min(bytes.count, start + 1 + random.below(16)) {
+      bytes[index] = UInt8(truncatingIfNeeded: random.next())
+    }
+  }
+
+  private static func insert(_ bytes: inout [UInt8], _ random: SeededRandom) {
+    let count = random.below(4) == 0 ? 4096 : 1 + random.below(64)
+    let added = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+    bytes.insert(contentsOf: added, at: random.below(bytes.count + 1))
+  }
+
+  /// One page over another: each is whole in itself.
+  private static func copyPage(_ bytes: inout [UInt8], _ random: SeededRandom) {
+    let pages = bytes.count / 4096
+    let (from, to) = (random.below(pages) * 4096, random.below(pages) * 4096)
+    bytes.replaceSubrange(to..<to + 4096, with: Array(bytes[from..<from + 4096]))
+  }
+}

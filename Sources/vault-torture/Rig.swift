@@ -1,0 +1,64 @@
+import Glibc
+import SecretMemory
+import VaultKit
+import VaultTestKit
+
+/// The vault that a test made and this process works on: the folder of a `TemporaryVault`.
+struct Rig {
+  let folder: String
+  var environment = VaultEnvironment.testing()
+
+  var path: String { folder + "/data/test.vault" }
+  var protector: FileProtector { FileProtector(folder: folder + "/state") }
+
+  init(_ folder: String) { self.folder = folder }
+
+  func create(passcode: String?) throws(VaultError) -> VaultCore {
+    let created = try VaultCore.create(
+      at: path, protector: protector,
+      passcode: try passcode.map { text throws(VaultError) in
+        try Passcode(testing: text)
+      }, environment: environment)
+    return created.core
+  }
+
+  func open() throws(VaultError) -> VaultCore {
+    try VaultCore.open(at: path, protector: protector, environment: environment)
+  }
+}
+
+/// Writes one line to standard output with one system call: what was not written was not said.
+func say(_ line: String) {
+  let bytes = Array((line + "\n").utf8)
+  var start = 0
+  while start < bytes.count {
+    let count = unsafe bytes[start...].withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }
+    guard count > 0 else { _exit(70) }
+    start += count
+  }
+}
+
+/// Waits until standard input ends: the test starts all its processes, then lets them go at once.
+func waitForStart() {
+  var byte: UInt8 = 0
+  while true {
+    let count = unsafe read(0, &byte, 1)
+    if count == 0 || (count < 0 && errno != EINTR) { return }
+  }
+}
+
+/// Whether standard input has ended: the test wants this process to stop.
+func isStopAsked() -> Bool {
+  var entry = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+  return unsafe poll(&entry, 1, 0) > 0
+}
+
+extension VaultError {
+  /// The error as one word.
+  var word: String { code.rawValue }
+}
+
+func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+  let digits = Array("0123456789abcdef".utf8)
+  return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+}

@@ -1,0 +1,165 @@
+import VaultTestKit
+
+/// The same in SQL.
+struct SQLMutation {
+  let shell: SQLShell
+  let path: String
+  let oldPath: String
+  let cleanPath: String
+  let random: SeededRandom
+
+  private static let columns: [(table: String, key: String, names: [String])] = [
+    ("header", "id", ["body", "mac"]),
+    ("slot", "id", ["kind", "subject", "generation", "opener", "opener_id", "body"]),
+    ("head", "id", ["body"]),
+    (
+      "item", "row",
+      [
+        "id", "kind", "primary_key", "name", "flags", "class", "generation", "version", "material", "expires",
+        "meta",
+      ]
+    ),
+    ("material", "row", ["keys", "secret"]),
+    ("state", "row", ["revision", "body"]),
+    ("blind", "row", ["value", "row"]),
+    ("segment", "number", ["first", "previous", "start"]),
+    ("audit", "sequence", ["body", "mac"]),
+  ]
+
+  /// Writes the whole vault, unaltered, into one file that mutants are compared with.
+  static func keep(_ path: String, as cleanPath: String, _ shell: SQLShell) {
+    _ = shell.run(".open \(path)\nVACUUM INTO '\(cleanPath)';\n.open :memory:")
+  }
+
+  /// Runs the mutation; says whether any row is another now.
+  func apply(_ mutation: Mutation) -> Bool {
+    let keepsLog = random.below(2) == 0 ? "on" : "off"
+    let lines = shell.run(
+      """
+      .open \(path)
+      .dbconfig no_ckpt_on_close \(keepsLog)
+      ATTACH '\(oldPath)' AS old; ATTACH '\(cleanPath)' AS clean;
+      \(mutation == .schema ? schemaEdit() : statement(mutation))
+      SELECT 'changed ' || (\(Self.differences));
+      .open :memory:
+      """)
+    guard let line = lines.last(where: { $0.hasPrefix("changed ") }) else { return false }
+    return line != "changed 0"
+  }
+
+  /// How many rows are not as they were, over all tables.
+  private static let differences = columns.map { table in
+    ["main", "clean"].map { here in
+      let there = here == "main" ? "clean" : "main"
+      return
+        "(SELECT count(*) FROM (SELECT * FROM \(here).\(table.table) EXCEPT SELECT * FROM \(there).\(table.table)))"
+    }.joined(separator: " + ")
+  }.joined(separator: " + ")
+
+  private func statement(_ mutation: Mutation) -> String {
+    let (table, key, names) = Self.columns[random.below(Self.columns.count)]
+    let column = names[random.below(names.count)]
+    switch mutation {
+    case .rowDelete: return "DELETE FROM \(table) WHERE (\(pick(table, key)));"
+    case .columnEdit:
+      return "UPDATE \(table) SET \(column) = \(edit(column)) WHERE \(pick(table, key));"
+    case .rowSwap, .columnSwap: return swap(mutation)
+    case .oldRow:
+      let tables = [["item"], ["material"], ["state"], ["head"], ["header", "slot"]][random.below(5)]
+      return putBack(tables, isOne: tables.count == 1)
+    case .oldRows: return putBack(["item", "material", "state", "blind"], isOne: false)
+    case .rowCopy: return copy()
+    default: return ""
+    }
+  }
+
+  /// One random row; rowid tables and `blind` alike.
+  private func pick(_ table: String, _ key: String) -> String {
+    let offset = random.below(1 << 20)
+    let match = table == "blind" ? "(value, row) = (SELECT value, row" : "\(key) = (SELECT \(key)"
+    return "\(match) FROM \(table) LIMIT 1 OFFSET \(offset) % (SELECT count(*) FROM \(table)))"
+  }
+
+  private func edit(_ column: String) -> String {
+    let bytes =
+      "x'\(hexadecimal((0..<1 + random.below(3)).map { _ in UInt8(truncatingIfNeeded: random.next()) }))'"
+    let isBlob = [
+      "body", "mac", "opener_id", "id", "primary_key", "name", "meta", "keys", "secret", "value", "previous",
+      "start",
+    ]
+    .contains(column)
+    guard isBlob else {
+      return [
+        "\(column) + 1", "\(column) - 1", "0", "\(column) ^ 1", "coalesce(\(column), 0) + 1", "-1",
+        "9223372036854775807", "NULL", "\(column) | 128",
+      ].map { $0.contains("^") ? "(\(column) | 1) - (\(column) & 1)" : $0 }[random.below(9)]
+    }
+    let half = "length(\(column)) * \(random.below(100)) / 100"
+    return [
+      "cast(substr(\(column), 1, \(half)) || \(bytes) || substr(\(column), \(half) + 2) AS BLOB)",
+      "substr(\(column), 1, \(half))", "cast(\(column) || \(bytes) AS BLOB)", "x''", "NULL",
+      "zeroblob(length(\(column)))",
+    ][random.below(6)]
+  }
+
+  /// Two rows of one table exchange all they hold, or one column of it.
+  private func swap(_ mutation: Mutation) -> String {
+    let tables = ["item", "material", "state", "blind", "slot", "audit"]
+    let table = tables[random.below(tables.count)]
+    let (_, key, names) = Self.columns.first { $0.table == table }!
+    var moved = names.filter { $0 != "row" }
+    if mutation == .columnSwap { moved = [moved[random.below(moved.count)]] }
+    let (first, second) = (random.below(1 << 20), random.below(1 << 20))
+    func offset(_ number: Int) -> String { "\(number) % (SELECT count(*) FROM \(table))" }
+    // Unique columns cannot be exchanged in place: both rows are deleted and put back.
+    return """
+      CREATE TEMP TABLE pair AS SELECT * FROM (SELECT * FROM \(table) LIMIT 1 OFFSET \(offset(first)))
+        UNION ALL SELECT * FROM (SELECT * FROM \(table) LIMIT 1 OFFSET \(offset(second)));
+      DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM pair)
+        AND \(table == "blind" ? "value IN (SELECT value FROM pair)" : "1")
+        AND (SELECT count(DISTINCT \(key)) FROM pair) = 2;
+      INSERT INTO \(table) SELECT * FROM \(exchanged(table, key, moved)) \(table)
+        WHERE (SELECT count(DISTINCT \(key)) FROM pair) = 2;
+      DROP TABLE pair;
+      """
+  }
+
+  /// The two rows of `pair`, each with the moved columns of the other.
+  private func exchanged(_ table: String, _ key: String, _ moved: [String]) -> String {
+    let all = allColumns(table, key)
+    let list = all.map { moved.contains($0) ? "b.\($0)" : "a.\($0)" }.joined(separator: ", ")
+    return "(SELECT \(list) FROM pair a JOIN pair b ON a.\(key) <> b.\(key))"
+  }
+
+  private func allColumns(_ table: String, _ key: String) -> [String] {
+    let names = Self.columns.first { $0.table == table }!.names
+    return table == "blind" ? names : [key] + names
+  }
+
+  /// Old rows that differ from the present ones, as they were: one of them or all.
+  private func putBack(_ tables: [String], isOne: Bool) -> String {
+    tables.map { table in
+      let old = "SELECT * FROM old.\(table) EXCEPT SELECT * FROM main.\(table)"
+      let some = isOne ? "LIMIT 1 OFFSET \(random.below(1 << 20)) % (SELECT count(*) FROM (\(old)))" : ""
+      return "INSERT OR REPLACE INTO main.\(table) SELECT * FROM (\(old)) \(some);"
+    }.joined(separator: "\n")
+  }
+
+  /// A copy of a row under a new number: a second item, secret, state.
+  private func copy() -> String {
+    let table = ["material", "state", "blind", "audit", "slot"][random.below(5)]
+    let (_, key, _) = Self.columns.first { $0.table == table }!
+    let list = allColumns(table, key).map { $0 == key ? "\(key) + 100000" : $0 }.joined(separator: ", ")
+    return "INSERT INTO \(table) SELECT \(list) FROM \(table) LIMIT 1 OFFSET \(random.below(5));"
+  }
+
+  private func schemaEdit() -> String {
+    let edits = [
+      "CREATE TRIGGER t AFTER UPDATE ON head BEGIN DELETE FROM state; END;",
+      "CREATE VIEW v AS SELECT * FROM item;", "CREATE INDEX i ON item(kind);",
+      "ALTER TABLE item ADD COLUMN more BLOB;", "DROP TABLE blind;", "CREATE TABLE more(a);",
+      "PRAGMA user_version = 2;", "PRAGMA application_id = 1;",
+    ]
+    return edits[random.below(edits.count)]
+  }
+}

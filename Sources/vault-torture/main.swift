@@ -1,0 +1,37 @@
+import Glibc
+
+// The processes that the torture tests start, kill and race. Not a product; never installed.
+// Every command works on the folder of a vault that the test made, and says on stdout what it was acknowledged.
+let words = Array(CommandLine.arguments.dropFirst())
+
+func argument(_ index: Int) -> String {
+  guard index < words.count else { fail("argument \(index) is missing") }
+  return words[index]
+}
+
+func number(_ index: Int) -> Int {
+  guard let value = Int(argument(index)) else { fail("argument \(index) is not a number") }
+  return value
+}
+
+func fail(_ message: String) -> Never {
+  say("FAIL \(message)")
+  exit(64)
+}
+
+switch words.first {
+case "codes": Codes.run(Rig(argument(1)), name: argument(2), count: number(3))
+case "submit": Submit.run(Rig(argument(1)), name: argument(2), code: argument(3))
+case "operations": Operations.run(Rig(argument(1)), seed: UInt64(number(2)))
+case "add": Adding.run(Rig(argument(1)), passcode: argument(2), seed: UInt64(number(3)))
+case "passcode": PasscodeChanges.run(Rig(argument(1)), argument(2), count: number(3), seed: UInt64(number(4)))
+case "unlock":
+  Unlocking.run(Rig(argument(1)), passcode: argument(2), tally: argument(3), more: Array(words.dropFirst(4)))
+case "make": Making.run(Rig(argument(1)), seed: UInt64(number(2)), passcode: argument(3), extra: number(4))
+case "change": Changing.run(Rig(argument(1)), seed: UInt64(number(2)), passcode: argument(3))
+case "mutate":
+  Mutating.run(
+    Rig(argument(1)), seed: UInt64(number(2)), passcode: argument(3), from: number(4), to: number(5))
+case "hold": Holding.run(Rig(argument(1)), name: argument(2), isClosed: argument(3) == "closed")
+default: fail("no such command")
+}

@@ -1,0 +1,125 @@
+import AuthenticatorKit
+import Foundation
+import Glibc
+import SecretMemory
+import Testing
+import VaultKit
+import VaultTestKit
+
+extension Torture {
+  /// R3 in short. Planted, and found: a COMMIT that fails taken for one that succeeded.
+  @Suite("Failing disks (R3)", .serialized)
+  struct Faults {
+    @Test(
+      "a code whose commit fails is not shown, and its counter comes again or never, not twice",
+      arguments: [
+        "fdatasync:error=EIO", "pwrite64:error=EIO", "pwrite64:error=ENOSPC", "fdatasync:error=EINTR",
+      ])
+    func failedCalls(fault: String) throws {
+      guard Command.exists("strace") else { return skip("R3: no strace") }
+      let vault = TemporaryVault(in: Place.fast)
+      try vault.makeCore().addTestHOTP("counter")
+      let tool = try Tool(vault)
+      var shown: [UInt64] = []
+      var failures = 0
+      for number in 1...Scale.pick(16, long: 60) {
+        let call = fault.prefix { $0 != ":" }
+        let words = ["-f", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(fault):when=\(number)"]
+        let process = try Running(
+          "strace", words + [Program.tool, "otp", "code", "counter", "--json"],
+          environment: tool.environment, errors: false)
+        let output = process.lines()
+        let status = process.wait()
+        if status != 0 {
+          #expect(status == 13 && output == [], "call \(number): \(status), \(output)")
+          failures += 1
+        } else {
+          shown.append(try counter(try #require(output.first)))
+        }
+        shown.append(try counter(tool.run(["otp", "code", "counter", "--json"])))
+      }
+      #expect(Set(shown).count == shown.count && shown == shown.sorted(), "\(shown)")
+      #expect(try vault.openCore().verify().problems == [])
+      if !fault.hasSuffix("EINTR") { #expect(failures > 0, "nothing was hit") }
+    }
+
+    @Test("a full disk is exit 13; what was there is there, and works when there is room again")
+    func full() throws {
+      let vault = TemporaryVault(in: Place.fast)
+      try fill(vault)
+      let tool = try Tool(vault)
+      var failures = 0
+      // In blocks of 512 bytes: a file may not grow beyond it, from nothing at all to enough.
+      for limit in stride(from: 0, to: 1_200, by: Scale.pick(60, long: 8)) {
+        let gate = try Gate()
+        gate.write(String(repeating: "x", count: 60_000))
+        gate.open()
+        let script = "ulimit -f \(limit); trap '' XFSZ; exec \"$0\" item add large-\(limit)"
+        let process = try Running(
+          "sh", ["-c", script, Program.tool], environment: tool.environment, gate: gate)
+        let said = process.lines()
+        let status = process.wait()
+        #expect(status == 0 || status == 13, "limit \(limit): \(status), \(said)")
+        failures += status == 13 ? 1 : 0
+        let reopened = try vault.openCore()
+        #expect(try reopened.verify().problems == [])
+        #expect(
+          try reopened.secret(of: reopened.item(named: "before").id).bytesForTesting == Array("kept".utf8))
+        #expect(try reopened.items(matching: Query(name: "large-\(limit)")).count == (status == 0 ? 1 : 0))
+      }
+      #expect(failures > 0, "the disk was never full")
+      #expect(try counter(tool.run(["otp", "code", "counter", "--json"])) == 0)
+    }
+
+    @Test("a folder that cannot be written: reading works, writing is exit 13, nothing is made")
+    func unwritable() throws {
+      guard geteuid() != 0 || Command.exists("setpriv") else {
+        return skip("R3, unwritable folder: no setpriv")
+      }
+      let vault = TemporaryVault(in: Place.fast)
+      try fill(vault)
+      let environment = try Tool(vault).environment
+      let data = (vault.path as NSString).deletingLastPathComponent
+      var prefix: [String] = []
+      if geteuid() == 0 {
+        try Command.run("chown", ["-R", "65534:65534", vault.folder])
+        prefix = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+      }
+      func run(_ words: [String], _ more: [String: String] = [:]) throws -> (Int32, [String]) {
+        let all = prefix + [Program.tool] + words
+        let process = try Running(
+          all[0], Array(all.dropFirst()), environment: environment.merging(more) { $1 }, errors: false)
+        let lines = process.lines()
+        return (process.wait(), lines)
+      }
+      guard try run(["version"]).0 == 0 else {
+        return skip("R3, unwritable folder: another user cannot run the tool")
+      }
+      unsafe chmod(data, 0o500)
+      defer { unsafe chmod(data, 0o700) }
+      let before = try FileManager.default.contentsOfDirectory(atPath: data)
+      #expect(try run(["item", "list"]).0 == 0)
+      #expect(try run(["otp", "code", "counter"]) == (13, []))
+      #expect(try run(["item", "rm", "before"]).0 == 13)
+      let key = vault.folder + "/new.key"
+      let new = ["VAULT_PATH": data + "/new.vault", "VAULT_DEVICE_KEY": key]
+      #expect(try run(["init", "--no-passcode"], new).0 == 13)
+      #expect(!FileManager.default.fileExists(atPath: key))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: data) == before)
+    }
+
+    /// Leaves the vault closed.
+    private func fill(_ vault: TemporaryVault) throws {
+      let core = try vault.makeCore()
+      _ = try core.add(NewItem(.genericPassword, name: "before"), secret: SecretBytes(testing: "kept"))
+      try core.addTestHOTP("counter")
+    }
+
+    private func counter(_ json: String) throws -> UInt64 {
+      let words = try Reading.counterAndCode(json).split(separator: " ")
+      let counter = try #require(UInt64(words[0]))
+      #expect(try Expected.code(counter) == String(words[1]))
+      return counter
+    }
+  }
+}

@@ -1,0 +1,234 @@
+import AuthenticatorKit
+import Foundation
+import Glibc
+import Testing
+import VaultKit
+import VaultTestKit
+
+extension Torture {
+  /// R1. Planted, and found: the counter written back unchanged, once in 97 codes; a put acknowledged before its
+  /// commit.
+  @Suite("Killed processes (R1)", .serialized)
+  struct Kills {
+    @Test("what was acknowledged survives SIGKILL, no counter comes twice, at most one is skipped per kill")
+    func killed() async throws {
+      let kills = Scale.pick(1_500, long: 8_000) / 2
+      let seed = Scale.seed
+      let results = try await lanes(2) { lane in
+        try Life(seed: seed &+ UInt64(lane) &* 1_000_003).run(kills: kills)
+      }
+      for result in results {
+        #expect(result.faults == [])
+        report("R1: \(result.summary), seed \(seed)")
+        #expect(result.skipped <= result.kills)
+        // A kill that never hits anything proves nothing.
+        #expect(result.cutShort > result.kills / 20)
+      }
+    }
+
+    @Test("the same for the commands, one process each")
+    func killedCommands() async throws {
+      let kills = Scale.pick(500, long: 2_000) / 2
+      let seed = Scale.seed
+      let results = try await lanes(2) { lane in
+        try CommandLife(seed: seed &+ UInt64(lane) &* 7_000_003).run(kills: kills)
+      }
+      for result in results {
+        #expect(result.faults == [])
+        report("R1, commands: \(result.summary), seed \(seed)")
+        #expect(result.skipped <= result.kills)
+      }
+    }
+  }
+
+  struct KillResult: Sendable {
+    var kills = 0
+    var operations = 0
+    /// Kills between an intent and its acknowledgement.
+    var cutShort = 0
+    var codes = 0
+    var skipped = 0
+    var faults: [String] = []
+
+    var summary: String {
+      "\(kills) kills, \(operations) operations acknowledged, \(cutShort) cut short, \(codes) codes, \(skipped) skipped"
+    }
+  }
+
+  /// What a vault must hold by what was said, and by what may or may not have been done.
+  struct Model {
+    var items: [String: String] = [:]
+    var pending: [String]?
+    var used: Set<UInt64> = []
+    var nextCounter: UInt64 = 0
+    var result = KillResult()
+
+    /// The operation under way at the kill is done, or it is not.
+    mutating func settle(_ found: [String: String], counter: UInt64) {
+      var expected = [items]
+      if let pending, pending[0] != "code" {
+        var done = items
+        done[pending[1]] = pending[0] == "delete" ? nil : pending[2...].joined(separator: " ")
+        expected.append(done)
+      }
+      if !expected.contains(found) { fault("items are \(found), expected one of \(expected)") }
+      let mayBeSkipped = pending?.first == "code" || pending?.first == "any"
+      let steps = counter < nextCounter ? -1 : Int(counter - nextCounter)
+      if steps < 0 || steps > (mayBeSkipped ? 1 : 0) { fault("counter \(counter), expected \(nextCounter)") }
+      result.skipped += max(0, steps)
+      if pending != nil { result.cutShort += 1 }
+      items = found
+      nextCounter = counter
+      pending = nil
+    }
+
+    mutating func acknowledge(_ line: String) {
+      let words = line.split(separator: " ").map(String.init)
+      if words.count == 4, words[1] == "code", let counter = UInt64(words[2]) {
+        note(counter: counter, code: words[3])
+      } else if let done = pending {
+        items[done[1]] = done[0] == "delete" ? nil : done[2...].joined(separator: " ")
+      }
+      pending = nil
+      result.operations += 1
+    }
+
+    mutating func note(counter: UInt64, code: String) {
+      if !used.insert(counter).inserted { fault("counter \(counter) twice") }
+      if (try? Expected.code(counter)) != code { fault("\(code) is not the code of counter \(counter)") }
+      if counter != nextCounter { fault("a code of counter \(counter), expected \(nextCounter)") }
+      nextCounter = counter + 1
+      result.codes += 1
+    }
+
+    mutating func fault(_ text: String) { if result.faults.count < 10 { result.faults.append(text) } }
+  }
+
+  /// One vault, and one process after another that works on it until it is killed.
+  final class Life {
+    private let vault = TemporaryVault(in: Place.fast)
+    private let random: SeededRandom
+    private var model = Model()
+
+    init(seed: UInt64) throws {
+      random = SeededRandom(seed: seed)
+      try vault.makeCore().addTestHOTP("counter")
+    }
+
+    func run(kills: Int) throws -> KillResult {
+      for number in 1...kills {
+        let process = try torture("operations", vault.folder, "\(random.next() >> 2)")
+        guard readState(process) else { break }
+        usleep(UInt32(random.below(12_000)))
+        process.kill()
+        for line in process.lines() { note(line) }
+        process.wait()
+        model.result.kills += 1
+        if number % 100 == 0 || number == kills {
+          let problems = try vault.openCore().verify().problems
+          if !problems.isEmpty { model.fault("verify: \(problems)") }
+        }
+      }
+      return model.result
+    }
+
+    /// What the next process finds is what the last one left.
+    private func readState(_ process: Running) -> Bool {
+      var found: [String: String] = [:]
+      var counter: UInt64 = 0
+      while let line = process.line() {
+        let words = line.split(separator: " ").map(String.init)
+        if line == "ready" {
+          model.settle(found, counter: counter)
+          return true
+        }
+        if words[0] != "=" { break }
+        if words[1] == "counter" {
+          counter = UInt64(words[2])!
+        } else {
+          found[words[1]] = words[2...].joined(separator: " ")
+        }
+      }
+      model.fault("the vault does not open: exit \(process.wait())")
+      return false
+    }
+
+    private func note(_ line: String) {
+      if line.hasPrefix("> ") {
+        model.pending = line.dropFirst(2).split(separator: " ").map(String.init)
+      } else if line.hasPrefix("<") {
+        model.acknowledge(line)
+      } else {
+        model.fault("said: \(line)")
+      }
+    }
+  }
+
+  /// The same with `vaultctl-testing`, one command a process, killed within 12 ms of its start.
+  final class CommandLife {
+    private let vault = TemporaryVault(in: Place.fast)
+    private let tool: Tool
+    private let random: SeededRandom
+    private let longest: Int
+    private var model = Model()
+
+    init(seed: UInt64) throws {
+      random = SeededRandom(seed: seed)
+      try vault.makeCore().addTestHOTP("counter")
+      tool = try Tool(vault)
+      let start = ContinuousClock.now
+      _ = try tool.run(["otp", "counter", "counter"])
+      // Within 12 ms where a command takes less than half of that, so that some end and most do not.
+      longest = max(12_000, Int((ContinuousClock.now - start) / .microseconds(1)) * 2)
+    }
+
+    func run(kills: Int) throws -> KillResult {
+      for _ in 1...kills {
+        let name = "n\(random.below(4))"
+        let value = String(random.next() >> 1, radix: 36)
+        let isThere = model.items[name] != nil
+        let choice = random.below(5)
+        if choice < 2 {
+          try take(["otp", "code", "counter", "--json"], ["code"])
+        } else if isThere, choice == 2 {
+          try take(["item", "rm", name], ["delete", name])
+        } else {
+          try take(["item", isThere ? "update" : "add", name], ["put", name, value], input: value)
+        }
+        try settle()
+      }
+      return model.result
+    }
+
+    private func take(_ words: [String], _ intent: [String], input: String = "") throws {
+      let gate = try Gate()
+      gate.write(input)
+      gate.open()
+      let process = try tool.start(words, gate: gate)
+      usleep(UInt32(random.below(longest)))
+      process.kill()
+      let lines = process.lines()
+      let status = process.wait()
+      model.result.kills += 1
+      model.pending = intent
+      if intent[0] == "code" {
+        guard let line = lines.first else { return }
+        let words = try Reading.counterAndCode(line).split(separator: " ")
+        model.acknowledge("< code \(words[0]) \(words[1])")
+      } else if status == 0 {
+        model.acknowledge("<")
+      } else if status != -SIGKILL {
+        model.fault("\(words) ended with \(status): \(lines)")
+      }
+    }
+
+    private func settle() throws {
+      let core = try vault.openCore()
+      var found: [String: String] = [:]
+      for item in try core.items(matching: Query(.genericPassword)) {
+        found[item.name!] = String(decoding: try core.secret(of: item.id).bytesForTesting, as: UTF8.self)
+      }
+      model.settle(found, counter: try core.describeOTP(named: "counter").state.counter)
+    }
+  }
+}

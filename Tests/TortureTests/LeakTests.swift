@@ -1,0 +1,208 @@
+import Foundation
+import Glibc
+import SecretMemory
+import Testing
+import VaultKit
+import VaultTestKit
+
+extension Torture {
+  /// R7 for the verbs that exist. Planted, and found: the secret copied into an array that stays
+  /// (`vault-torture hold`); the runtime's crash report left on (a real gap, since closed: it shows memory, and the
+  /// program goes on).
+  @Suite("Leaks (R7)", .serialized)
+  struct Leaks {
+    private let secret = Canary()
+    private let name = Canary()
+    private let service = Canary()
+    private let account = Canary()
+
+    @Test("no canary lies in clear in any file, in argv or in the environment, during the commands or after")
+    func files() throws {
+      let vault = TemporaryVault(in: Place.fast)
+      _ = try vault.makeCore()
+      let gate = try Gate()
+      let batch = try Tool(vault).start(["batch"], gate: gate)
+      let lines = [
+        ["item", "add", name.text, "--service", service.text, "--account", account.text],
+        ["item", "get", name.text], ["item", "update", name.text],
+        ["item", "list", "--service", service.text],
+      ]
+      var seen: [String] = []
+      for words in lines {
+        gate.write(try json(words, stdin: ["add", "update"].contains(words[1]) ? secret.text : nil))
+        let answer = try #require(batch.line())
+        #expect(answer.contains("\"exit\":0"), "\(answer)")
+        seen += leaks(below: vault.folder) + leaksInProcess(batch.pid)
+      }
+      gate.write(try json(["item", "rm", name.text], stdin: nil))
+      _ = batch.line()
+      seen += leaks(below: vault.folder)
+      gate.open()
+      #expect(batch.wait() == 0)
+      #expect(seen + leaks(below: vault.folder) == [])
+    }
+
+    @Test("a core that root takes of a process has no form of the secret", arguments: ["open", "closed"])
+    func core(state: String) throws {
+      guard geteuid() == 0, Command.exists("gcore") else {
+        return skip("R7, core by root: no root or no gcore")
+      }
+      let vault = try filled()
+      let gate = try Gate()
+      let holder = try torture("hold", vault.folder, name.text, state, gate: gate)
+      #expect(holder.line() == "holding \(secret.text.utf8.count)")
+      try check(holder.pid, vault)
+    }
+
+    @Test("nor has one of the tool after it printed the secret")
+    func coreOfTool() throws {
+      guard geteuid() == 0, Command.exists("gcore") else {
+        return skip("R7, core by root: no root or no gcore")
+      }
+      let vault = try filled()
+      let gate = try Gate()
+      let batch = try Tool(vault).start(["batch"], gate: gate)
+      gate.write(try json(["item", "get", name.text], stdin: nil))
+      let answer = try #require(batch.line())
+      #expect(answer.contains("\"exit\":0"), "\(answer)")
+      try check(batch.pid, vault)
+    }
+
+    @Test("the same user takes no core of the tool, and a crash leaves none")
+    func sameUser() throws {
+      guard geteuid() == 0, Command.exists("gcore"), Command.exists("setpriv") else {
+        return skip("R7, core by the same user: no root to become another user, or no gcore")
+      }
+      let vault = try filled()
+      let nobody = "65534"
+      let environment = try Tool(vault).environment
+      _ = try Command.run("chown", ["-R", "\(nobody):\(nobody)", vault.folder])
+      let prefix = ["--reuid", nobody, "--regid", nobody, "--clear-groups"]
+      let gate = try Gate()
+      let script = "ulimit -c unlimited; cd \"$HOME\"; exec \"$0\" batch"
+      let batch = try Running(
+        "setpriv", prefix + ["sh", "-c", script, Program.tool], environment: environment, gate: gate)
+      gate.write(try json(["item", "get", name.text], stdin: nil))
+      let answer = try #require(batch.line())
+      guard answer.contains("\"exit\":0") else { return skip("R7, core by the same user: \(answer)") }
+      let core = vault.folder + "/core-by-same-user"
+      let taking = try Running("setpriv", prefix + ["gcore", "-o", core, "\(batch.pid)"])
+      _ = taking.lines()
+      #expect(taking.wait() != 0 && !FileManager.default.fileExists(atPath: "\(core).\(batch.pid)"))
+      batch.kill(SIGABRT)
+      // The runtime's own crash report would show the memory that registers point to.
+      #expect(batch.lines() == [])
+      #expect(batch.wait() == -SIGABRT)
+      #expect(!batch.hasCore)
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: vault.folder).filter { $0.hasPrefix("core") }
+          == [])
+    }
+
+    // MARK: Steps
+
+    private func filled() throws -> TemporaryVault {
+      let vault = TemporaryVault(in: Place.fast)
+      _ = try vault.makeCore().add(
+        NewItem(.genericPassword, name: name.text), secret: SecretBytes(testing: secret.text))
+      return vault
+    }
+
+    /// A core of a process; the name, an ordinary text, shows that the search finds what is there.
+    private func check(_ pid: pid_t, _ vault: TemporaryVault) throws {
+      let path = vault.folder + "/core"
+      let output = try Command.run("gcore", ["-a", "-o", path, "\(pid)"])
+      let core = try Data(contentsOf: URL(fileURLWithPath: "\(path).\(pid)"), options: .mappedIfSafe)
+      #expect(core.count > 1 << 20, "\(output)")
+      #expect(!name.forms(in: core).isEmpty, "the search finds nothing at all")
+      #expect(secret.forms(in: core) == [])
+    }
+
+    private func json(_ words: [String], stdin: String?) throws -> String {
+      var object: [String: Any] = ["args": words]
+      object["stdin"] = stdin
+      return String(decoding: try JSONSerialization.data(withJSONObject: object), as: UTF8.self) + "\n"
+    }
+
+    private func leaks(below folder: String) -> [String] {
+      let paths = FileManager.default.subpaths(atPath: folder) ?? []
+      return paths.flatMap { path -> [String] in
+        guard let bytes = FileManager.default.contents(atPath: folder + "/" + path) else { return [] }
+        return leaks(in: bytes, path)
+      }
+    }
+
+    private func leaksInProcess(_ pid: pid_t) -> [String] {
+      ["cmdline", "environ"].flatMap { file in
+        leaks(in: FileManager.default.contents(atPath: "/proc/\(pid)/\(file)") ?? Data(), file)
+      }
+    }
+
+    private func leaks(in bytes: Data, _ place: String) -> [String] {
+      [("secret", secret), ("name", name), ("service", service), ("account", account)].flatMap {
+        what, canary in
+        canary.forms(in: bytes).map { "\(what) as \($0) in \(place)" }
+      }
+    }
+  }
+
+  /// A marker that exists nowhere before it is made.
+  struct Canary {
+    let text =
+      "canary" + (0..<20).map { _ in String("abcdefghijkmnpqrstuvwxyz23456789".randomElement()!) }.joined()
+
+    /// The forms in which it stands in some bytes.
+    func forms(in bytes: Data) -> [String] {
+      forms.filter { form in
+        guard !bytes.isEmpty else { return false }
+        return unsafe bytes.withUnsafeBytes { hay in
+          unsafe form.bytes.withUnsafeBytes { needle in
+            unsafe Self.memmem(hay.baseAddress!, hay.count, needle.baseAddress!, needle.count) != nil
+          }
+        }
+      }.map(\.name)
+    }
+
+    /// The Glibc module lacks it.
+    private static let memmem = unsafe unsafeBitCast(
+      dlsym(nil, "memmem")!,
+      to: (@convention(c) (UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> UnsafeMutableRawPointer?).self)
+
+    /// Without the ends that depend on what stands beside it.
+    private var forms: [(name: String, bytes: [UInt8])] {
+      let raw = Array(text.utf8)
+      let hex = raw.map { String(format: "%02x", $0) }.joined()
+      return [
+        ("raw", raw), ("hex", Array(hex.utf8)), ("HEX", Array(hex.uppercased().utf8)),
+        ("base64", Array(Data(raw.prefix(24)).base64EncodedString().utf8)),
+        ("base32", base32(Array(raw.prefix(25)))),
+        ("UTF-16 LE", raw.flatMap { [$0, 0] }), ("UTF-16 BE", raw.flatMap { [0, $0] }),
+      ]
+    }
+
+    private func base32(_ bytes: [UInt8]) -> [UInt8] {
+      let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
+      let bits = bytes.flatMap { byte in (0..<8).map { byte >> (7 - $0) & 1 } }
+      return stride(from: 0, to: bits.count, by: 5).map { start in
+        letters[Int(bits[start..<start + 5].reduce(0) { $0 << 1 | $1 })]
+      }
+    }
+  }
+}
+
+/// Programs of the system.
+enum Command {
+  static func exists(_ name: String) -> Bool {
+    ["/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/"].contains {
+      FileManager.default.isExecutableFile(atPath: $0 + name)
+    }
+  }
+
+  @discardableResult
+  static func run(_ name: String, _ words: [String]) throws -> String {
+    let process = try Running(name, words)
+    let text = process.lines().joined(separator: "\n")
+    try #require(process.wait() == 0, "\(name) \(words): \(text)")
+    return text
+  }
+}

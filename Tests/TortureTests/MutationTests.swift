@@ -1,0 +1,139 @@
+import Foundation
+import Testing
+import VaultTestKit
+
+extension Torture {
+  /// R8. Planted, and found: S left out of `Session.sumProblem`; `segment.start` unchecked (a real gap, since closed).
+  @Suite("Mutated vaults (R8)", .serialized)
+  struct Mutations {
+    /// Half of them with a passcode, a fifth of them so large that opening does not sum up all rows.
+    @Test("an altered vault is refused, found by verify, or shows exactly what it held")
+    func altered() async throws {
+      let count = Scale.pick(10_000, long: 100_000) / 10
+      let seed = Scale.seed
+      let shapes = [("", 0, 4), ("pass", 0, 4), ("", 300, 1), ("pass", 300, 1)]
+      let start = Date()
+      let tallies = try await lanes(2) { lane in
+        var tally = Tally()
+        for shape in [lane, lane + 2] {
+          let subject = try Subject(passcode: shapes[shape].0, extra: shapes[shape].1, seed: seed)
+          tally.add(try subject.mutate(count: count * shapes[shape].2, seed: seed &+ UInt64(shape)))
+        }
+        return tally
+      }
+      var tally = Tally()
+      for part in tallies { tally.add(part) }
+      let seconds = Int(Date().timeIntervalSince(start))
+      report("R8: \(tally.total) mutated vaults in \(seconds) s, seed \(seed)\n\(tally.table)")
+      #expect(tally.failures == [])
+      #expect(tally.total == count * 10)
+      // A judge that sees nothing, or mutations that alter nothing, would pass too.
+      #expect(tally.count("refused") + tally.count("found") > tally.total / 3)
+      #expect(tally.count("same") > tally.total / 50)
+      #expect(tally.count("earlier") > tally.total / 20)
+    }
+  }
+
+  /// Outcomes by kind of mutation.
+  struct Tally: Sendable {
+    private var counts: [String: Int] = [:]
+    private var kinds: Set<String> = []
+    var failures: [String] = []
+
+    mutating func note(_ kind: String, _ outcome: String) {
+      let word = String(outcome.prefix { $0 != " " })
+      counts["\(kind) \(word)", default: 0] += 1
+      kinds.insert(kind)
+    }
+
+    mutating func add(_ other: Tally) {
+      counts.merge(other.counts, uniquingKeysWith: +)
+      kinds.formUnion(other.kinds)
+      failures += other.failures
+    }
+
+    var total: Int { counts.values.reduce(0, +) }
+
+    func count(_ word: String) -> Int {
+      counts.filter { $0.key.hasSuffix(" \(word)") }.values.reduce(0, +)
+    }
+
+    var table: String {
+      let words = ["refused", "found", "same", "earlier", "FAIL", "crash"]
+      let head = "kind".padding(toLength: 14, withPad: " ", startingAt: 0) + words.joined(separator: "\t")
+      let rows = kinds.sorted().map { kind in
+        kind.padding(toLength: 14, withPad: " ", startingAt: 0)
+          + words.map { "\(counts["\(kind) \($0)"] ?? 0)" }.joined(separator: "\t")
+      }
+      return ([head] + rows).joined(separator: "\n")
+    }
+  }
+
+  /// A vault with a history, in memory-backed files where there are some: the mutants need no disk.
+  final class Subject {
+    private let folder: String
+    private let passcode: String
+    private var isKept = false
+
+    init(passcode: String, extra: Int, seed: UInt64) throws {
+      let base = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
+      folder = base + "/vault-mutants-\(UUID().uuidString)"
+      self.passcode = passcode
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+      var states = try Self.run(torture("make", folder, "\(seed)", passcode, "\(extra)"))
+      let vault = folder + "/data/test.vault"
+      try FileManager.default.copyItem(atPath: vault, toPath: folder + "/old.vault")
+      states += try Self.run(torture("change", folder, "\(seed)", passcode))
+      try FileManager.default.copyItem(atPath: vault, toPath: folder + "/whole")
+      try FileManager.default.copyItem(atPath: vault + "-wal", toPath: folder + "/whole-wal")
+      try (states.joined(separator: "\n") + "\n")
+        .write(toFile: folder + "/states", atomically: false, encoding: .utf8)
+    }
+
+    deinit { if !isKept { try? FileManager.default.removeItem(atPath: folder) } }
+
+    private static func run(_ process: Running) throws -> [String] {
+      let lines = process.lines()
+      try #require(process.wait() == 0, "\(lines.last ?? "no output")")
+      return lines
+    }
+
+    /// Judges so many mutants; where a process dies, the next one goes on behind the mutant it died of.
+    func mutate(count: Int, seed: UInt64) throws -> Tally {
+      var tally = Tally()
+      var next = 0
+      while next < count {
+        let process = try torture("mutate", folder, "\(seed)", passcode, "\(next)", "\(count)")
+        var begun: [Substring]?
+        while let line = process.line() {
+          let words = line.split(separator: " ", maxSplits: 2)
+          if words.first == "begin" {
+            begun = words
+            next = Int(words[1])! + 1
+            continue
+          }
+          guard let kind = begun?[2] else { throw Unexpected(line: line) }
+          tally.note(String(kind), line)
+          if line.hasPrefix("FAIL") { keep(&tally, line, next - 1, seed) }
+          begun = nil
+        }
+        let status = process.wait()
+        if let kind = begun?[2] {
+          tally.note(String(kind), "crash")
+          keep(&tally, "crash \(status) at \(kind)", next - 1, seed)
+        }
+        guard tally.failures.count < 20 else { return tally }
+      }
+      return tally
+    }
+
+    private func keep(_ tally: inout Tally, _ line: String, _ number: Int, _ seed: UInt64) {
+      isKept = true
+      tally.failures.append(
+        "\(line); again with: vault-torture mutate \(folder) \(seed) '\(passcode)' \(number) \(number + 1)")
+    }
+  }
+
+  struct Unexpected: Error { let line: String }
+}

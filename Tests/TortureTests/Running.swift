@@ -1,0 +1,207 @@
+import Foundation
+import Glibc
+import Testing
+
+/// A started process: its output on a pipe, its input on another or on the one that holds many back.
+final class Running: @unchecked Sendable {
+  // Used by one thread at a time: whoever started it.
+  let pid: pid_t
+  private let output: Int32
+  private var rest: [UInt8] = []
+  private var status: Int32?
+
+  /// Starts a program.
+  ///
+  /// - Parameters:
+  ///   - gate: Standard input; nothing to read when absent.
+  ///   - errors: Whether standard error goes where standard output goes.
+  init(
+    _ program: String, _ words: [String], environment: [String: String] = [:], gate: Gate? = nil,
+    errors: Bool = true
+  ) throws {
+    let ends = try Self.pipe()
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    if let gate {
+      unsafe posix_spawn_file_actions_adddup2(&actions, gate.out, 0)
+    } else {
+      unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    }
+    unsafe posix_spawn_file_actions_adddup2(&actions, ends.1, 1)
+    if errors {
+      unsafe posix_spawn_file_actions_adddup2(&actions, ends.1, 2)
+    } else {
+      unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    }
+    // A thread of the test may block signals, and a process inherits that.
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    unsafe sigemptyset(&none)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    unsafe posix_spawnattr_setflags(&attributes, Self.setSignalMask)
+    var child: pid_t = 0
+    let variables = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"].merging(environment) { $1 }
+    let result = unsafe Self.withCStrings([program] + words) { arguments in
+      unsafe Self.withCStrings(variables.map { "\($0.key)=\($0.value)" }) { variables in
+        unsafe posix_spawnp(&child, program, &actions, &attributes, arguments, variables)
+      }
+    }
+    close(ends.1)
+    output = ends.0
+    pid = child
+    guard result == 0 else {
+      status = -1
+      throw CannotStart(program: program, code: result)
+    }
+  }
+
+  /// A pipe that no process inherits by chance, or its end would never be seen. The Glibc module lacks `pipe2`.
+  static func pipe() throws -> (Int32, Int32) {
+    let symbol = try unsafe #require(dlsym(nil, "pipe2"))
+    let pipe2 = unsafe unsafeBitCast(
+      symbol, to: (@convention(c) (UnsafeMutablePointer<Int32>, Int32) -> Int32).self)
+    var ends: [Int32] = [0, 0]
+    let result = unsafe pipe2(&ends, O_CLOEXEC)
+    try #require(result == 0)
+    return (ends[0], ends[1])
+  }
+
+  /// POSIX_SPAWN_SETSIGMASK, a macro that Swift does not see.
+  private static let setSignalMask: Int16 = 0x08
+
+  struct CannotStart: Error {
+    let program: String
+    let code: Int32
+  }
+
+  deinit {
+    close(output)
+    if status == nil {
+      Glibc.kill(pid, SIGKILL)
+      wait()
+    }
+  }
+
+  /// The next line of output, or `nil` at its end.
+  func line() -> String? {
+    while true {
+      if let end = rest.firstIndex(of: 10) {
+        defer { rest.removeSubrange(...end) }
+        return String(decoding: rest[..<end], as: UTF8.self)
+      }
+      guard readMore() else { return nil }
+    }
+  }
+
+  /// All lines of output that are left. A last line without an end was not said.
+  func lines() -> [String] {
+    while readMore() {}
+    let text = rest
+    rest = []
+    return text.split(separator: 10, omittingEmptySubsequences: false).dropLast()
+      .map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private func readMore() -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = unsafe read(output, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return false }
+      rest += buffer[..<count]
+      return true
+    }
+  }
+
+  func kill(_ signal: Int32 = SIGKILL) { Glibc.kill(pid, signal) }
+
+  /// The exit code, or minus the signal that ended it.
+  @discardableResult
+  func wait() -> Int32 {
+    if let status { return status }
+    var raw: Int32 = 0
+    while unsafe waitpid(pid, &raw, 0) < 0, errno == EINTR {}
+    hasCore = raw & 0x80 != 0
+    let result = raw & 0x7f == 0 ? raw >> 8 & 0xff : -(raw & 0x7f)
+    status = result
+    return result
+  }
+
+  /// Whether the kernel wrote a core dump; known after ``wait()``.
+  private(set) var hasCore = false
+
+  private static func withCStrings<R>(
+    _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) throws -> R
+  ) rethrows -> R {
+    let pointers = unsafe texts.map { unsafe strdup($0) } + [nil]
+    defer { unsafe pointers.forEach { unsafe free($0) } }
+    return try unsafe body(pointers)
+  }
+}
+
+/// A pipe that many processes wait on and that lets them all go at once.
+final class Gate: @unchecked Sendable {
+  // Opened once, by the thread that made it.
+  let out: Int32
+  private var entry: Int32
+
+  init() throws {
+    let ends = try Running.pipe()
+    out = ends.0
+    entry = ends.1
+  }
+
+  func write(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = unsafe Glibc.write(entry, bytes, bytes.count)
+  }
+
+  func open() {
+    if entry >= 0 { close(entry) }
+    entry = -1
+  }
+
+  deinit {
+    open()
+    close(out)
+  }
+}
+
+/// The programs that were built with these tests.
+enum Program {
+  private static let folder: String = {
+    let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    return URL(fileURLWithPath: own ?? "").deletingLastPathComponent().path
+  }()
+  static let torture = folder + "/vault-torture"
+  static let tool = folder + "/vaultctl-testing"
+}
+
+/// Starts `vault-torture`.
+func torture(_ words: String..., gate: Gate? = nil) throws -> Running {
+  try Running(Program.torture, words, gate: gate)
+}
+
+/// Runs bodies side by side on threads of their own: what blocks here must not block other tests.
+func lanes<R: Sendable>(_ count: Int, _ body: @escaping @Sendable (Int) throws -> R) async throws -> [R] {
+  try await withThrowingTaskGroup(of: (Int, R).self) { group in
+    for index in 0..<count {
+      group.addTask {
+        try await withCheckedThrowingContinuation { continuation in
+          Thread.detachNewThread { continuation.resume(with: Result { (index, try body(index)) }) }
+        }
+      }
+    }
+    var results: [Int: R] = [:]
+    for try await (index, result) in group { results[index] = result }
+    return (0..<count).map { results[$0]! }
+  }
+}
+
+/// Where files are as fast as memory: most of these tests are about order, not about the disk.
+enum Place {
+  static let fast: String? = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : nil
+}
