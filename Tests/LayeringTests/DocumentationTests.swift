@@ -57,6 +57,21 @@ struct DocumentationTests {
     }
   }
 
+  @Test("every test that a page quotes as its witness exists under that name")
+  func witnesses() throws {
+    let tests = try Repository.files(below: "Tests").filter { $0.hasSuffix(".swift") }
+      .map { try Repository.text($0) }.joined()
+    var count = 0
+    for line in try Repository.text("docs/security/past-mistakes.md").split(separator: "\n") {
+      guard let start = line.range(of: "*Shown by:*") else { continue }
+      for quote in line[start.upperBound...].matches(of: /"([^"]+)"/) {
+        #expect(tests.contains("\"\(quote.1)\""), "no test is called \(quote.0)")
+        count += 1
+      }
+    }
+    #expect(count > 30)
+  }
+
   @Test("no committed file names a machine, folder or host of where it was written")
   func noMachineNames() throws {
     let words = MachineNames.words
