@@ -52,7 +52,10 @@ extension VaultCore {
         if error.code == .authenticationFailed { throw try countFailure(error) }
         throw error
       }
-      do throws(VaultError) { try countSuccess() } catch {
+      do throws(VaultError) {
+        try countSuccess()
+        try completeClasses(with: keys)
+      } catch {
         lock()
         throw error
       }

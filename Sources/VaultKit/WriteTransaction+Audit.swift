@@ -37,20 +37,16 @@ extension Transaction where Mode == Writing {
   /// Starts a segment and drops the oldest beyond the limit. Needs no passcode: the chain keys lie in the head row.
   private mutating func beginSegment() throws(VaultError) {
     let number = head!.segment + 1
-    let first = head!.nextAudit
     changes.underWay += 1
     let previous = number == 1 ? [UInt8](repeating: 0, count: 32) : head!.auditMAC
+    let row = SegmentRow(number: number, first: head!.nextAudit, previous: previous, start: [])
     try stored { () throws(StorageError) in
-      try session.store.insertSegment(SegmentRow(number: number, first: first, previous: previous, start: []))
+      try session.store.insertSegment(row)
       if number > AuditChain.segmentsKept {
         _ = try session.store.deleteSegments(through: number - AuditChain.segmentsKept)
       }
     }
-    head!.segment = number
-    head!.segmentFirst = first
-    head!.auditKey = AuditChain.firstKey(of: head!.nextChainKey)
-    head!.nextChainKey = AuditChain.nextChainKey(after: head!.nextChainKey)
-    head!.auditMAC = AuditChain.anchor(number: number, first: first, previous: previous)
+    head!.begin(row)
     changes.underWay -= 1
     changes.isDirty = true
   }

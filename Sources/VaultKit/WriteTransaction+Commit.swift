@@ -20,8 +20,7 @@ extension Transaction where Mode == Writing {
     if head!.inode != 0 {
       var provers: [ItemID] = []
       try session.forEachItem { item throws(VaultError) in
-        let isProver = item.attributes[.otpType] == 1 && item.attributes[.otpRole] == 1
-        if item.kind == .otp, isProver { provers.append(item.id) }
+        if item.isHOTPProver { provers.append(item.id) }
         return true
       }
       for id in provers {

@@ -50,6 +50,23 @@ struct Header: Sendable, Equatable {
   var isCheap: Bool { (try? record.u8(17)) == 1 }
   var isBackup: Bool { record[18] != nil }
 
+  /// How a backup's passphrase becomes a key.
+  func backupDerivation() throws(VaultError) -> KeyDerivation? {
+    guard let bytes = record[18] else { return nil }
+    guard let backup = try? Record(decoding: bytes), let derivation = backup[2] else { throw Self.unreadable }
+    return try KeyDerivation(decoding: derivation)
+  }
+
+  /// Marks a backup, or takes the mark away.
+  mutating func setBackup(made: Instant, _ derivation: KeyDerivation?) {
+    guard let derivation else { return record[18] = nil }
+    var backup = Record()
+    backup.set(1, i64: made.milliseconds)
+    backup[2] = derivation.encoded
+    backup.set(3, u32: generation)
+    record[18] = backup.encoded
+  }
+
   /// +1 with every change of slots, factors, generation, protector.
   var config: UInt64 {
     get { (try? record.u64(4)) ?? 0 }

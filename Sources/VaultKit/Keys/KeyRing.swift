@@ -34,26 +34,52 @@ struct KeyRing: ~Copyable, Sendable {
       deviceRoot: StoredKey(try stored(.deviceRoot, header.generation)))
     var previous: GenerationKeys?
     if let generation = header.previousGeneration {
+      // After a recovery in the middle of a rotation the old generation has no this-device root key any more.
+      let hasDeviceRoot = slots.contains {
+        $0.kind == SlotKind.deviceRoot.rawValue && $0.generation == generation
+      }
       previous = try GenerationKeys(
         generation: generation, root: try stored(.root, generation),
-        deviceRoot: StoredKey(try stored(.deviceRoot, generation)))
+        deviceRoot: hasDeviceRoot ? StoredKey(try stored(.deviceRoot, generation)) : nil)
     }
     try self.init(row, header, slots, current, previous, seal)
   }
 
-  /// The ring from the recovery code: the root key alone, so this-device-only classes stay shut.
+  /// The ring from the recovery code: root keys alone, so this-device-only classes stay shut.
   init(
     header row: HeaderRow, slots: [SlotRow], recovery: borrowing RecoveryCode, random: any RandomSource
   ) throws(VaultError) {
     let header = try Header(decoding: row.body)
-    func keys(of generation: UInt32) throws(VaultError) -> GenerationKeys {
-      let root = try recovery.openRoot(of: generation, in: slots, vault: header.vault)
-      return try GenerationKeys(generation: generation, root: root, deviceRoot: nil)
+    let root = try recovery.openRoot(of: header.generation, in: slots, vault: header.vault)
+    let current = try GenerationKeys(generation: header.generation, root: root, deviceRoot: nil)
+    var previous: GenerationKeys?
+    if let number = header.previousGeneration {
+      let root = try recovery.openRoot(of: number, in: slots, vault: header.vault)
+      previous = try GenerationKeys(generation: number, root: root, deviceRoot: nil)
     }
-    let current = try keys(of: header.generation)
-    let previous = try header.previousGeneration.map { number throws(VaultError) in try keys(of: number) }
+    try self.init(row, header, slots, current, previous, SlotSeal(vault: header.vault, random: random))
+  }
+
+  /// The ring of a backup, from the key of its passphrase.
+  ///
+  /// - Throws: `.authenticationFailed` for a wrong passphrase.
+  init(
+    header row: HeaderRow, slots: [SlotRow], passphrase key: borrowing SecretBytes,
+    _ derivation: KeyDerivation,
+    random: any RandomSource
+  ) throws(VaultError) {
+    let header = try Header(decoding: row.body)
     let seal = SlotSeal(vault: header.vault, random: random)
-    try self.init(row, header, slots, current, previous, seal)
+    let address = SlotAddress(.root, generation: header.generation, opener: .passphrase)
+    guard let slot = slots.first(where: { SlotAddress($0) == address }) else { throw Self.damaged }
+    let root: SecretBytes
+    do throws(CryptoError) {
+      root = try seal.open(slot, at: address, under: key, derivation: derivation)
+    } catch .commitmentMismatch {
+      throw VaultError(.authenticationFailed, "wrong passphrase")
+    } catch { throw VaultError(crypto: error) }
+    let current = try GenerationKeys(generation: header.generation, root: root, deviceRoot: nil)
+    try self.init(row, header, slots, current, nil, seal)
   }
 
   /// The ring at a later `config` of the same generation, with no device key at hand.

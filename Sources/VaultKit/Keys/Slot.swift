@@ -56,11 +56,12 @@ struct SlotSeal: Sendable {
   let vault: VaultID
   let random: any RandomSource
 
-  /// One layer.
+  /// One layer; its key comes from what a person typed where a derivation is named.
   func seal(
-    _ key: borrowing SecretBytes, at address: SlotAddress, under outer: borrowing SecretBytes
+    _ key: borrowing SecretBytes, at address: SlotAddress, under outer: borrowing SecretBytes,
+    derivation: KeyDerivation? = nil
   ) throws(VaultError) -> [UInt8] {
-    try layer(1, key, address, under: outer, derivation: nil)
+    try layer(1, key, address, under: outer, derivation: derivation)
   }
 
   /// Two layers: what a person types wraps inside, the stored key outside.
@@ -73,10 +74,11 @@ struct SlotSeal: Sendable {
   }
 
   /// The key behind one layer. Anything that is not 32 bytes is no key.
-  func open(_ row: SlotRow, at address: SlotAddress, under outer: borrowing SecretBytes) throws(CryptoError)
-    -> SecretBytes
-  {
-    let key = try outerContent(row.body, at: address, under: outer)
+  func open(
+    _ row: SlotRow, at address: SlotAddress, under outer: borrowing SecretBytes,
+    derivation: KeyDerivation? = nil
+  ) throws(CryptoError) -> SecretBytes {
+    let key = try outerContent(row.body, at: address, under: outer, derivation: derivation)
     guard key.byteCount == 32 else { throw .malformed }
     return key
   }
@@ -99,12 +101,13 @@ struct SlotSeal: Sendable {
   }
 
   /// What the outer layer holds: a key, or the inner layer.
-  func outerContent(_ body: [UInt8], at address: SlotAddress, under outer: borrowing SecretBytes)
-    throws(CryptoError) -> SecretBytes
-  {
+  func outerContent(
+    _ body: [UInt8], at address: SlotAddress, under outer: borrowing SecretBytes,
+    derivation: KeyDerivation? = nil
+  ) throws(CryptoError) -> SecretBytes {
     try CommittingSeal.open(
       body, under: outer, label: Labels.sealSlot,
-      aad: AssociatedData.slot(vault, address, layer: 1, derivation: nil))
+      aad: AssociatedData.slot(vault, address, layer: 1, derivation: derivation?.encoded))
   }
 
   private func layer(

@@ -20,6 +20,7 @@ package enum Labels {
   package static let prompt = Label("vault/1/prompt")
   package static let recovery = Label("vault/1/recovery")
   package static let recoveryWrap = Label("vault/1/recovery-wrap")
+  package static let passphrase = Label("vault/1/passphrase")
   package static let auditChain = Label("vault/1/audit-chain")
   package static let auditSegment = Label("vault/1/audit-segment")
   package static let auditNext = Label("vault/1/audit-next")
@@ -34,7 +35,8 @@ package enum Labels {
   /// All of them, for the uniqueness test and for comparison with the specification.
   package static let all = [
     keyID, header, index, sum, meta, metaNonce, state, stateNonce, head, headNonce, audit, auditNonce, slot,
-    unlock, prompt, recovery, recoveryWrap, auditChain, auditSegment, auditNext, factorMAC, sealSlot,
+    unlock, prompt, recovery, recoveryWrap, passphrase, auditChain, auditSegment, auditNext, factorMAC,
+    sealSlot,
     sealKeys, sealSecret,
     recoveryCheck,
   ]

@@ -1,0 +1,122 @@
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+/// Rows on their way into a new file under the same root key: counted and summed as they arrive.
+struct VaultCopy: ~Copyable {
+  var head: Head
+  let keys: GenerationKeys
+
+  /// What becomes of an item's state on its way.
+  typealias StateChange = (inout Session, Item, ItemRow, StateRow) throws(VaultError) -> StateRow
+
+  init(head: consuming Head, keys: GenerationKeys) {
+    self.head = head
+    self.keys = keys
+  }
+
+  func writeKeys(_ change: KeyChange, to store: inout Store) throws(VaultError) {
+    let mac = keys.headerMAC.code(for: change.header.authenticatedBytes(with: change.slots))
+    let row = HeaderRow(body: change.header.record.encoded, mac: mac)
+    try stored { () throws(StorageError) in
+      try store.replaceSlots(change.slots)
+      try store.setHeader(row)
+    }
+  }
+
+  /// Copies the items that `accept` wants, with their material, state and index rows. Seals are copied as they are.
+  mutating func copyItems(
+    from source: inout Session, to store: inout Store, _ progress: (VerifyProgress) -> Void,
+    _ accept: (Item) throws(VaultError) -> Bool, state: StateChange = { _, _, _, state in state }
+  ) throws(VaultError) {
+    let total = Int(clamping: try source.head().itemCount)
+    var last: Int64 = 0
+    var done = 0
+    while true {
+      var batch: [ItemRow] = []
+      try source.store.forEachItem(after: last, limit: 256) { row throws(VaultError) in
+        batch.append(row)
+        return true
+      }
+      guard let end = batch.last else { return }
+      last = end.row
+      for row in batch {
+        let item = try source.open(row)
+        if try accept(item) { try copy(row, item, from: &source, to: &store, state) }
+      }
+      done += batch.count
+      progress(VerifyProgress(done: done, total: total))
+    }
+  }
+
+  private mutating func copy(
+    _ row: ItemRow, _ item: Item, from source: inout Session, to store: inout Store, _ change: StateChange
+  ) throws(VaultError) {
+    try stored { () throws(StorageError) in try store.insertItem(row) }
+    count(Summand(key: keys).item(row))
+    head.itemCount += 1
+    if let material = try stored({ () throws(StorageError) in try source.store.material(row: row.row) }) {
+      try stored { () throws(StorageError) in try store.setMaterial(material, row: row.row) }
+      count(Summand(key: keys).material(row.row, material))
+    }
+    if let state = try stored({ () throws(StorageError) in try source.store.state(row: row.row) }) {
+      try setState(try change(&source, item, row, state), row: row.row, in: &store)
+    }
+    for value in BlindIndex(key: keys).values(of: item.attributes) {
+      try stored { () throws(StorageError) in _ = try store.insertBlind(value: value, row: row.row) }
+      count(Summand(key: keys).blind(row.row, value))
+    }
+  }
+
+  mutating func setState(_ state: StateRow, row: Int64, in store: inout Store) throws(VaultError) {
+    try stored { () throws(StorageError) in try store.setState(state, row: row) }
+    count(Summand(key: keys).state(row, state.body))
+  }
+
+  /// The log of the copy begins with the next segment of the same chain; no entry comes along.
+  mutating func beginSegment(in store: inout Store) throws(VaultError) {
+    let row = SegmentRow(number: head.segment + 1, first: head.nextAudit, previous: head.auditMAC, start: [])
+    try stored { () throws(StorageError) in try store.insertSegment(row) }
+    head.begin(row)
+  }
+
+  mutating func writeHead(to store: inout Store, _ vault: VaultID, _ environment: VaultEnvironment)
+    throws(VaultError)
+  {
+    head.seals += 1
+    let content = head.encoded
+    let body = try crypto { () throws(CryptoError) in
+      try content.expose { span throws(CryptoError) in
+        try keys.head.seal(span, aad: AssociatedData.head(vault), random: environment.random)
+      }
+    }
+    try stored { () throws(StorageError) in try store.setHead(body) }
+  }
+
+  private mutating func count(_ summand: Sum256) {
+    head.sum += summand
+    head.summedRows += 1
+  }
+}
+
+extension Head {
+  /// The head of a copy that has no row yet: rows, chain and seals go on where the source is.
+  consuming func forBackup() -> Head {
+    var copy = self
+    copy.itemCount = 0
+    copy.summedRows = 0
+    copy.sum = Sum256()
+    copy.inode = 0
+    copy.cleaningPending = false
+    return copy
+  }
+
+  /// The keys move on to a segment's first entry.
+  mutating func begin(_ row: SegmentRow) {
+    segment = row.number
+    segmentFirst = row.first
+    auditKey = AuditChain.firstKey(of: nextChainKey)
+    nextChainKey = AuditChain.nextChainKey(after: nextChainKey)
+    auditMAC = AuditChain.anchor(number: row.number, first: row.first, previous: row.previous)
+  }
+}

@@ -1,0 +1,130 @@
+import SecretMemory
+package import VaultCrypto
+import VaultStorage
+
+/// What a backup or a restore did.
+public struct BackupReport: Sendable {
+  /// How many items are in the new file.
+  public internal(set) var items = 0
+  /// What was left out, with the reason, by name.
+  public internal(set) var leftOut: [(id: ItemID, name: String?, reason: String)] = []
+  /// How many counters need a resynchronisation before they give a code.
+  public internal(set) var needsResync = 0
+}
+
+extension VaultCore {
+  /// Writes a backup: a vault that a passphrase opens, without this-device-only items, tokens, consents and the log.
+  ///
+  /// Nothing needs to be unlocked: what lies behind the passcode lies behind it in the backup too. The file appears
+  /// whole, is opened once with the passphrase and verified before this returns.
+  /// - Parameters:
+  ///   - path: Where nothing is yet.
+  ///   - parameters: Argon2id parameters, at least 256 MiB for the real ones.
+  /// - Throws: ``VaultError/Code/vaultExists``, ``VaultError/Code/io``, ``VaultError/Code/busy`` during a rotation.
+  package func backUp(
+    to path: String, passphrase: consuming Passcode, parameters: Argon2id.Parameters? = nil,
+    progress: (VerifyProgress) -> Void = { _ in }
+  ) throws(VaultError) -> BackupReport {
+    let standard = environment.isCheap ? environment.parameters : .backup
+    let derivation = try KeyDerivation.fresh(parameters ?? standard, random: environment.random)
+    let key = HKDF.derive(
+      from: try derivation.derive(from: passphrase.bytes, environment), label: Labels.passphrase)
+    var report = BackupReport()
+    try reading { transaction throws(VaultError) in
+      report = try transaction.session.writeBackup(path, key, derivation, progress)
+    }
+    try Self.verifyBackup(path, key, environment)
+    try logIfWritable(AuditNote(operation: AuditOperation(rawValue: 20), detail: "\(report.items) items"))
+    return report
+  }
+
+  private static func verifyBackup(
+    _ path: String, _ key: borrowing SecretBytes, _ environment: VaultEnvironment
+  ) throws(VaultError) {
+    var session = try openBackup(path, environment) { (header, slots, derivation) throws(VaultError) in
+      try KeyRing(header: header, slots: slots, passphrase: key, derivation, random: environment.random)
+    }
+    let head = try session.head()
+    try session.checkSum(head)
+  }
+
+  /// A backup's session: place, schema and mark are checked, then the ring is made by `open`.
+  static func openBackup(
+    _ path: String, _ environment: VaultEnvironment,
+    _ open: (HeaderRow, [SlotRow], KeyDerivation) throws(VaultError) -> KeyRing
+  ) throws(VaultError) -> Session {
+    var store = try stored { () throws(StorageError) in try Store.open(at: path, access: .readOnly) }
+    let row = try stored { () throws(StorageError) in try store.header() }
+    let slots = try stored { () throws(StorageError) in try store.slots() }
+    guard let derivation = try Header(decoding: row.body).backupDerivation() else {
+      throw VaultError(
+        .malformed, "that file is a vault, not a backup", hint: "name a file made by 'vaultctl backup'")
+    }
+    let ring = try open(row, slots, derivation)
+    return Session(store: store, keys: ring, environment: environment)
+  }
+
+  private func logIfWritable(_ note: AuditNote) throws(VaultError) {
+    guard !isReadOnly else { return }
+    try writing { transaction throws(VaultError) in try transaction.log(note) }
+  }
+}
+
+extension Argon2id.Parameters {
+  /// For a passphrase that guards a file which lies anywhere: 256 MiB.
+  package static let backup = Argon2id.Parameters(memoryKiB: 256 << 10, iterations: 3, parallelism: 4)
+}
+
+extension Session {
+  fileprivate mutating func writeBackup(
+    _ path: String, _ key: borrowing SecretBytes, _ derivation: KeyDerivation,
+    _ progress: (VerifyProgress) -> Void
+  ) throws(VaultError) -> BackupReport {
+    guard keys.previous == nil else {
+      throw VaultError(
+        .busy, "the vault's keys are being rotated", hint: "let 'vaultctl rotate epoch' finish first")
+    }
+    let change = try backupKeys(key, derivation)
+    var copy = VaultCopy(head: try head().forBackup(), keys: keys.current)
+    var report = BackupReport()
+    _ = try Store.create(at: path) { store throws(VaultError) in
+      try copy.writeKeys(change, to: &store)
+      try copy.copyItems(from: &self, to: &store, progress) { item throws(VaultError) in
+        guard let reason = item.reasonToStay else { return true }
+        report.leftOut.append((item.id, item.name, reason))
+        return false
+      }
+      let state = try vaultState().row
+      try copy.setState(state, row: 0, in: &store)
+      try copy.beginSegment(in: &store)
+      try copy.writeHead(to: &store, vault, environment)
+    }
+    report.items = Int(clamping: copy.head.itemCount)
+    return report
+  }
+
+  private func backupKeys(_ key: borrowing SecretBytes, _ derivation: KeyDerivation) throws(VaultError)
+    -> KeyChange
+  {
+    var change = KeyChange(
+      header: keys.header, slots: keys.slots, keys: keys.current, random: environment.random)
+    change.slots.removeAll { slot in
+      slot.kind == SlotKind.root.rawValue || slot.kind == SlotKind.deviceRoot.rawValue
+        || SlotAddress(slot)?.isThisDeviceOnly ?? true
+    }
+    change.header.setBackup(made: now, derivation)
+    let address = SlotAddress(.root, generation: keys.current.generation, opener: .passphrase)
+    let body = try change.seal.seal(keys.current.root, at: address, under: key, derivation: derivation)
+    change.put(address, body)
+    return change
+  }
+}
+
+extension Item {
+  /// Why an item never leaves this device, or `nil`.
+  fileprivate var reasonToStay: String? {
+    if access.thisDeviceOnly { return "this device only" }
+    if kind == .cardToken || kind == .consent { return "short-lived" }
+    return nil
+  }
+}

@@ -1,0 +1,108 @@
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+extension VaultCore {
+  /// Opens a vault whose device key is lost and gives it a new one; the old key is refused from then on.
+  ///
+  /// This-device-only items hung on the lost key: they are destroyed and returned.
+  /// - Throws: ``VaultError/Code/authenticationFailed`` for another vault's code, ``VaultError/Code/policy`` where the
+  ///   vault has none.
+  package static func recover(
+    at path: String, with code: borrowing RecoveryCode, protector: any Protector,
+    environment: VaultEnvironment = .system
+  ) throws(VaultError) -> RecoveredVault {
+    var store = try stored { () throws(StorageError) in try Store.open(at: path, access: .readWrite) }
+    let row = try stored { () throws(StorageError) in try store.header() }
+    let slots = try stored { () throws(StorageError) in try store.slots() }
+    let ring = try KeyRing(header: row, slots: slots, recovery: code, random: environment.random)
+    var session = Session(store: store, keys: ring, environment: environment)
+    let head = try session.head()
+    if head.summedRows <= 1000 { try session.checkSum(head) }
+    let vault = session.vault
+    let key = try DeviceKey.fresh(random: environment.random)
+    try protector.refuseFolder(of: path, key: key.id, vault: vault)
+    try protector.storeKey(key, of: vault)
+    let recovering = VaultCore(session, protector: protector)
+    do throws(VaultError) {
+      let lost = try recovering.writing { transaction throws(VaultError) in
+        try transaction.recover(with: key, protector.kind)
+      }
+      return RecoveredVault(
+        core: try VaultCore.open(at: path, protector: protector, environment: environment),
+        lost: DestroyedItems(items: lost))
+    } catch {
+      try? protector.deleteKey(key.id, of: vault)
+      throw error
+    }
+  }
+
+  /// Classes of this device that could not be made without the passcode, after a restore or a recovery.
+  func completeClasses(with keys: PasscodeKeys) throws(VaultError) {
+    let missing = try withHeader { header, slots, current throws(VaultError) in
+      header.hasPasscode && header.previousGeneration == nil
+        && !slots.contains { $0.kind == SlotKind.classKey.rawValue && $0.subject == 0x83 }
+    }
+    guard missing, !isReadOnly else { return }
+    try changeKeys(.rotated) { change throws(VaultError) in
+      guard try change.header.passcodeDerivation() == keys.derivation else { return }
+      for number: UInt32 in [0x81, 0x83]
+      where !change.slots.contains(where: { $0.kind == SlotKind.classKey.rawValue && $0.subject == number }) {
+        try change.putUnlock(.classKey, number, try change.freshKey(), keys)
+      }
+    }
+    try adopt(keys)
+  }
+}
+
+/// A recovered vault and the items that were lost with the old device key.
+package struct RecoveredVault: Sendable {
+  package let core: VaultCore
+  package let lost: DestroyedItems
+}
+
+extension Session {
+  /// Keys with a new this-device root: old this-device slots go, those that need no passcode are made anew.
+  func thisDeviceChange() throws(VaultError) -> KeyChange {
+    let current = keys.current
+    let deviceRoot = try crypto { () throws(CryptoError) in try environment.random.secret(32) }
+    let fresh = try GenerationKeys(
+      generation: current.generation, root: current.root.copy(), deviceRoot: StoredKey(deviceRoot))
+    var change = KeyChange(header: keys.header, slots: keys.slots, keys: fresh, random: environment.random)
+    change.slots.removeAll {
+      $0.kind == SlotKind.deviceRoot.rawValue || SlotAddress($0)?.isThisDeviceOnly ?? false
+    }
+    try change.putBase(.classKey, 0x82, try change.freshKey())
+    if !change.header.hasPasscode { try change.putBase(.classKey, 0x81, try change.freshKey()) }
+    return change
+  }
+}
+
+extension Transaction where Mode == Writing {
+  /// New roots for a new device key; the items of the lost one are deleted.
+  fileprivate mutating func recover(
+    with key: borrowing DeviceKey, _ kind: ProtectorKind
+  ) throws(VaultError) -> [(id: ItemID, name: String?)] {
+    guard session.keys.previous == nil else {
+      throw VaultError(
+        .unsupported, "the device key was lost while the keys were being rotated",
+        hint: "restore the vault from a backup")
+    }
+    var lost: [ItemID] = []
+    try session.forEachItem { item throws(VaultError) in
+      if item.access.thisDeviceOnly { lost.append(item.id) }
+      return true
+    }
+    var named: [(id: ItemID, name: String?)] = []
+    for id in lost {
+      named.append((id, try item(id).name))
+      try delete(id)
+    }
+    var change = try session.thisDeviceChange()
+    try change.setDeviceKey(key)
+    change.header.protector = kind
+    try set(change)
+    try log(.recoveryUsed, detail: "new device key")
+    return named
+  }
+}

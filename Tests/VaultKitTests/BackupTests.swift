@@ -1,0 +1,145 @@
+import SecretMemory
+import Testing
+import VaultKit
+import VaultTestKit
+
+@Suite("Backup, restore, recovery")
+struct BackupTests {
+  @Test("a backup restores on another machine by its passphrase alone", arguments: [nil, "pass"])
+  func roundTrip(passcode: String?) throws {
+    let (place, ids) = try filled(passcode)
+    let backup = place.folder + "/data/b.vault"
+    let report = try open(place, passcode).backUp(to: backup, passphrase: Passcode(testing: "long phrase"))
+    #expect(report.items == 2)
+    #expect(report.leftOut.map(\.name) == ["device", "token"])
+    let other = TemporaryVault()
+    expect(.authenticationFailed) { () throws(VaultError) in
+      _ = try VaultCore.restore(
+        from: backup, passphrase: Passcode(testing: "wrong"), to: other.path, protector: other.protector,
+        environment: other.environment)
+    }
+    let restored = try VaultCore.restore(
+      from: backup, passphrase: Passcode(testing: "long phrase"), to: other.path, protector: other.protector,
+      environment: other.environment)
+    #expect(restored.report.needsResync == 1)
+    let core = try open(other, passcode)
+    #expect(try core.secret(of: ids[0]).bytesForTesting == Array("plain".utf8))
+    let state = try core.reading { transaction throws(VaultError) in try transaction.state(of: ids[1]) }
+    #expect(state.needsResync && state.counter == 9)
+    #expect(try core.verify().problems == [])
+    #expect(try core.status().vault == open(place, passcode).status().vault)
+    let access = AccessControl(.whenUnlocked, thisDeviceOnly: true)
+    _ = try core.add(
+      NewItem(.genericPassword, name: "new", access: access), secret: SecretBytes(testing: "x"))
+    #expect(try open(other, passcode).verify().problems == [])
+  }
+
+  @Test("a backup is refused as a vault, and a vault as a backup; nothing is written over")
+  func mixedUp() throws {
+    let (place, _) = try filled(nil)
+    let core = try place.openCore()
+    let backup = place.folder + "/data/b.vault"
+    _ = try core.backUp(to: backup, passphrase: Passcode(testing: "p"))
+    expect(.policy) { () throws(VaultError) in
+      _ = try VaultCore.open(at: backup, protector: place.protector, environment: place.environment)
+    }
+    expect(.malformed) { () throws(VaultError) in
+      _ = try VaultCore.restore(
+        from: place.path, passphrase: Passcode(testing: "p"), to: place.folder + "/data/c.vault",
+        protector: place.protector, environment: place.environment)
+    }
+    expect(.vaultExists) { () throws(VaultError) in
+      _ = try core.backUp(to: backup, passphrase: Passcode(testing: "p"))
+    }
+    expect(.vaultExists) { () throws(VaultError) in
+      _ = try VaultCore.restore(
+        from: backup, passphrase: Passcode(testing: "p"), to: place.path, protector: place.protector,
+        environment: place.environment)
+    }
+    #expect(try place.openCore().verify().problems == [])
+  }
+
+  @Test("restoring in place of a newer vault keeps the larger counters")
+  func newer() throws {
+    let (place, ids) = try filled(nil)
+    let core = try place.openCore()
+    let backup = place.folder + "/data/b.vault"
+    _ = try core.backUp(to: backup, passphrase: Passcode(testing: "p"))
+    try core.write { transaction in try transaction.updateState(of: ids[1]) { $0.counter = 77 } }
+    let point = try core.restorePoint()
+    let restored = try VaultCore.restore(
+      from: backup, passphrase: Passcode(testing: "p"), to: place.folder + "/data/r.vault",
+      protector: place.protector, newer: point, environment: place.environment)
+    let state = try restored.core.reading { transaction throws(VaultError) in
+      try transaction.state(of: ids[1])
+    }
+    #expect(state.counter == 77 && state.needsResync)
+  }
+
+  @Test(
+    "the recovery code opens a vault whose device key is lost; the old key is refused",
+    arguments: [nil, "pass"])
+  func recovery(passcode: String?) throws {
+    let (place, ids) = try filled(passcode)
+    let core = try open(place, passcode)
+    let code = try core.makeRecoveryCode()
+    let status = try core.status()
+    let old = try place.protector.loadKey(status.deviceKey, of: status.vault)
+    try place.protector.deleteKey(status.deviceKey, of: status.vault)
+    expect(.deviceKeyAbsent) { () throws(VaultError) in _ = try place.openCore() }
+    let other = try TemporaryVault().makeCore().makeRecoveryCode()
+    expect(.authenticationFailed) { () throws(VaultError) in _ = try recover(place, other) }
+    let recovered = try recover(place, code)
+    #expect(recovered.lost.items.map(\.name) == ["device"])
+    let again = try open(place, passcode)
+    #expect(try again.secret(of: ids[0]).bytesForTesting == Array("plain".utf8))
+    #expect(try again.verify().problems == [])
+    let access = AccessControl(.whenUnlocked, thisDeviceOnly: true)
+    _ = try again.add(
+      NewItem(.genericPassword, name: "new", access: access), secret: SecretBytes(testing: "x"))
+    let stolen = FileProtector(file: place.folder + "/stolen.key")
+    try stolen.storeKey(old, of: status.vault)
+    expect(.deviceKeyWrong) { () throws(VaultError) in
+      _ = try VaultCore.open(at: place.path, protector: stolen, environment: place.environment)
+    }
+    #expect(try recover(place, code).lost.items.map(\.name) == ["new"])
+  }
+
+  private func recover(_ place: TemporaryVault, _ code: borrowing RecoveryCode) throws(VaultError)
+    -> RecoveredVault
+  {
+    try VaultCore.recover(
+      at: place.path, with: code, protector: place.protector, environment: place.environment)
+  }
+
+  private func open(_ place: TemporaryVault, _ passcode: String?) throws -> VaultCore {
+    let core = try place.openCore()
+    if let passcode { try core.unlock(with: Passcode(testing: passcode)) }
+    return core
+  }
+
+  /// A password, a HOTP prover at 9, a this-device-only password, a token.
+  private func filled(_ passcode: String?) throws -> (TemporaryVault, [ItemID]) {
+    let place = TemporaryVault()
+    let core = try place.makeCore(passcode: passcode)
+    let plain = try core.add(NewItem(.genericPassword, name: "plain"), secret: SecretBytes(testing: "plain"))
+    var attributes = Attributes()
+    attributes[.otpType] = 1
+    attributes[.otpRole] = 1
+    var hotp = NewItem(.otp, name: "hotp", attributes: attributes)
+    hotp.state.counter = 9
+    let credential = try core.add(hotp, secret: SecretBytes(testing: "12345678901234567890"))
+    let device = AccessControl(.whenUnlocked, thisDeviceOnly: true)
+    _ = try core.add(
+      NewItem(.genericPassword, name: "device", access: device), secret: SecretBytes(testing: "d"))
+    _ = try core.add(NewItem(.cardToken, name: "token"), secret: SecretBytes(testing: "t"))
+    return (place, [plain.id, credential.id])
+  }
+
+  private func expect(_ code: VaultError.Code, _ body: () throws(VaultError) -> Void) {
+    do throws(VaultError) {
+      try body()
+      Issue.record("expected \(code.rawValue)")
+    } catch { #expect(error.code == code) }
+  }
+}
