@@ -78,6 +78,7 @@ struct VaultCopy: ~Copyable {
     let row = SegmentRow(number: head.segment + 1, first: head.nextAudit, previous: head.auditMAC, start: [])
     try stored { () throws(StorageError) in try store.insertSegment(row) }
     head.begin(row)
+    head.firstSegment = row.number
   }
 
   mutating func writeHead(to store: inout Store, _ vault: VaultID, _ environment: VaultEnvironment)

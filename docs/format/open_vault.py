@@ -310,7 +310,7 @@ class Vault:
 
   # ---- section 9
   def open_audit(self):
-    b = self.head_row; following, current, first, oldest = n(b[88:96]), n(b[96:104]), n(b[104:112]), max(1, n(b[96:104]) - 63)
+    b = self.head_row; following, current, first, oldest = n(b[88:96]), n(b[96:104]), n(b[104:112]), max(1, n(b[96:104]) - 63, n(b[232:240]))
     need([s[0] for s in self.segment] == list(range(oldest, current + 1)), "damaged: audit segments are missing or too many")
     need(self.segment[-1][1] == first and [e[0] for e in self.audit] == list(range(self.segment[0][1], following)), "damaged: audit entries are missing or too many")
     roots = {s[2] for s in self.slot if s[1] == 5}; start = max((f for f in roots if f <= oldest), default=None)

@@ -21,6 +21,8 @@ struct Head: ~Copyable, Sendable {
   var greatestWall = Instant(milliseconds: 0)
   var seals: UInt64 = 0
   var earliestExpiry: Int64 = 0
+  /// The first segment of this file: later than 1 in a backup and in what is restored from one.
+  var firstSegment: UInt64 = 1
   private var rest: [UInt8]
 
   static let byteCount = 256
@@ -31,7 +33,7 @@ struct Head: ~Copyable, Sendable {
   init(auditRoot: borrowing SecretBytes) {
     auditKey = SecretBytes(zeroes: 32)
     nextChainKey = auditRoot.copy()
-    rest = [UInt8](repeating: 0, count: 24)
+    rest = [UInt8](repeating: 0, count: 16)
   }
 
   init(decoding body: borrowing SecretBytes) throws(VaultError) {
@@ -62,7 +64,8 @@ struct Head: ~Copyable, Sendable {
       [sequence, config, row, itemCount, summedRows, nextAudit, seals].allSatisfy({ $0 < Self.greatest }),
       segment < UInt32.max, segmentFirst >= 1, segmentFirst <= nextAudit, itemCount < summedRows
     else { throw VaultError(.damaged, "the head row is not readable") }
-    rest = body.expose { $0.extracting(232..<256).array }
+    firstSegment = max(1, body.expose { $0.extracting(232..<240).array.bigEndian(at: 0) })
+    rest = body.expose { $0.extracting(240..<256).array }
     nextChainKey = body.expose { SecretBytes(copying: $0.extracting(200..<232)) }
     auditKey = body.expose { SecretBytes(copying: $0.extracting(112..<144)) }
   }
@@ -90,7 +93,7 @@ struct Head: ~Copyable, Sendable {
       auditKey.expose { output.append(copying: $0) }
       unsafe output.append(copying: bytes.span.bytes.extracting(144..<200))
       nextChainKey.expose { output.append(copying: $0) }
-      unsafe output.append(copying: rest.span.bytes)
+      unsafe output.append(copying: (Int64(bitPattern: firstSegment).attributeBytes + rest).span.bytes)
     }
   }
 }
