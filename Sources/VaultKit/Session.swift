@@ -7,6 +7,14 @@ struct Session: ~Copyable, Sendable {
   var store: Store
   var keys: KeyRing
   let environment: VaultEnvironment
+  /// What the protector had seen of this vault before it was opened: a head with fewer commits is an old copy.
+  var seenSequence: UInt64 = 0
+
+  init(store: consuming Store, keys: consuming KeyRing, environment: VaultEnvironment) {
+    self.store = store
+    self.keys = keys
+    self.environment = environment
+  }
 
   var vault: VaultID { keys.header.vault }
   var now: Instant { environment.clock.now() }

@@ -27,8 +27,7 @@ public actor Vault {
   ) async throws(VaultError) -> Vault {
     let keeper: any Protector
     if let protector { keeper = protector } else { keeper = try FileProtector.standard() }
-    let created = try VaultCore.create(at: path.path, protector: keeper, passcode: passcode)
-    return Vault(created.core)
+    return Vault(try await VaultMaker().create(path, keeper, passcode))
   }
 
   /// Opens a vault. Creates nothing.
@@ -39,7 +38,7 @@ public actor Vault {
   public static func open(at path: VaultPath, protector: (any Protector)? = nil) async throws(VaultError)
     -> Vault
   {
-    Vault(try VaultCore.open(at: path.path, protector: protector))
+    Vault(try await VaultMaker().open(path, protector))
   }
 
   package init(core: VaultCore) { self.init(core) }
@@ -138,6 +137,22 @@ public actor Vault {
   /// The audit entries from a sequence on, oldest first.
   public func auditEntries(from sequence: UInt64 = 0) throws(VaultError) -> [AuditEntry] {
     try core.auditEntries(from: sequence)
+  }
+}
+
+/// Makes and opens vaults on a queue of its own: a key derivation must not hold the caller's actor.
+private actor VaultMaker {
+  private let executor = VaultExecutor()
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+  func create(
+    _ path: VaultPath, _ protector: any Protector, _ passcode: consuming Passcode?
+  ) throws(VaultError) -> VaultCore {
+    try VaultCore.create(at: path.path, protector: protector, passcode: passcode).core
+  }
+
+  func open(_ path: VaultPath, _ protector: (any Protector)?) throws(VaultError) -> VaultCore {
+    try VaultCore.open(at: path.path, protector: protector)
   }
 }
 

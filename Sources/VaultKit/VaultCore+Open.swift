@@ -18,7 +18,10 @@ extension VaultCore {
       let chosen: any Protector
       if let protector { chosen = protector } else { chosen = try standardProtector(header.protector) }
       let key = try chosen.loadKey(header.deviceKey, of: header.vault)
-      guard let session = try session(consume store, key, environment) else { continue }
+      // Asked before the file is read: what is seen now is in the state read after it.
+      let seen = chosen.seenSequence(under: key.id, of: header.vault) ?? 0
+      guard var session = try session(consume store, key, environment) else { continue }
+      session.seenSequence = seen
       let core = VaultCore(session, protector: chosen)
       // A full disk or one damaged row must not keep everything else from being read; the next opening tries again.
       try? core.tidy()

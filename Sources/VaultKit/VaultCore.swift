@@ -47,6 +47,7 @@ package final class VaultCore: Sendable {
         return try body(&transaction)
       }
       let changes = transaction.changes
+      let sequence = transaction.head!.sequence + 1
       let isCommitted = Result {
         if case .success = outcome { try transaction.sealHead() }
       }
@@ -57,6 +58,7 @@ package final class VaultCore: Sendable {
         return outcome
       }
       try stored { () throws(StorageError) in try session.store.commit() }
+      currentProtector.noteSequence(sequence, under: session.keys.header.deviceKey, of: session.vault)
       if changes.needsCleaning { session.clean() }
       return outcome
     }

@@ -13,10 +13,12 @@ extension Transaction where Mode == Writing {
     try session.seal(&head!, seals: changes.seals)
   }
 
-  /// The first step: a file with another inode is a copy or a restore, so its HOTP counters may be behind their servers.
+  /// The first step: a file with another inode, or with fewer commits than were seen of it, is a copy or an old state
+  /// that was put back, so its HOTP counters may be behind their servers.
   mutating func adoptFile() throws(VaultError) {
     let inode = session.store.fileIdentity
-    guard head!.inode != inode else { return }
+    let isOld = head!.sequence < session.seenSequence
+    guard head!.inode != inode || isOld else { return }
     if head!.inode != 0 {
       var provers: [ItemID] = []
       try session.forEachItem { item throws(VaultError) in
@@ -33,6 +35,8 @@ extension Transaction where Mode == Writing {
       try log(.copyDetected, detail: "\(provers.count) counters need a resynchronisation")
     }
     head!.inode = inode
+    // From here on this file is the newest again.
+    head!.sequence = max(head!.sequence, session.seenSequence)
     changes.isDirty = true
   }
 

@@ -87,6 +87,7 @@ public struct FileProtector: Protector {
       }
     }
     guard unsafe unlink(path) == 0 || errno == ENOENT else { throw Self.failure("remove", path) }
+    if case .folder = place { unsafe unlink(witnessPath(key, vault)) }
     try synchronizeFolder(of: path)
   }
 

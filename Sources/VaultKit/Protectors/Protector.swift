@@ -19,9 +19,18 @@ public protocol Protector: Sendable {
   func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError)
   /// The key has opened the vault and stands in the place of `old` from now on.
   func promoteKey(_ key: DeviceKeyID, replacing old: DeviceKeyID, of vault: VaultID) throws(VaultError)
+  /// Remembers, outside of the vault file, how many commits the vault has had. Best effort, never an error.
+  func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID)
+  /// The number remembered last; a vault file with fewer commits is an old copy that was put back.
+  func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64?
 }
 
 extension Protector {
+  /// A protector that cannot remember remembers nothing.
+  public func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID) {}
+  /// A protector that cannot remember knows nothing.
+  public func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64? { nil }
+
   /// Nothing to do where every key has a place of its own.
   public func promoteKey(_ key: DeviceKeyID, replacing old: DeviceKeyID, of vault: VaultID)
     throws(VaultError)
