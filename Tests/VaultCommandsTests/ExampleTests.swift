@@ -10,7 +10,7 @@ struct ExampleTests {
     vaultctl item add mail --generate 8
     printf %s 'otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0' > uri
     vaultctl otp add rfc < uri; vaultctl otp add door --role verifier < uri
-    umask 077; printf correct > old; printf better > new
+    umask 077; printf correct > old; printf better > new; printf 'a long phrase' > phrase
     """
 
   @Test("every example of a verb that this version has runs, after what it needs")
@@ -30,6 +30,8 @@ struct ExampleTests {
       if verb.words.first == "passcode", verb.words[1] != "set" {
         script += "vaultctl passcode set --new-passcode-file old\n"
       }
+      if verb.name == "rotate parameters" { script += "vaultctl passcode set --new-passcode-file old\n" }
+      if verb.name == "restore" { script += "vaultctl backup monday.vault --passphrase-file phrase\n" }
       let run = try tool.run(["-o", "pipefail", "-c", script + verb.example], program: bash)
       let expected: Int32 = verb.name == "otp confirm" ? 9 : 0
       #expect(run.exit == expected, "\(verb.example): \(run.exit) \(run.errors)")

@@ -182,29 +182,6 @@ extension VerbTable {
         "export pskc"))
   }
 
-  static var backup: Verb {
-    later(
-      ["backup"], "Write a backup that opens by a passphrase.",
-      [Argument(name: "FILE", summary: "The new file.", kind: .path)], [.passphrase], "backup monday.vault")
-  }
-
-  static var restore: Verb {
-    later(
-      ["restore"], "Make a vault from a backup.",
-      [Argument(name: "FILE", summary: "The backup.", kind: .path)],
-      [.passphrase], "restore monday.vault")
-  }
-
-  static var rotate: [Verb] {
-    [
-      later(["rotate", "device-key"], "Exchange the device key.", [], [.recovery], "rotate device-key"),
-      later(["rotate", "epoch"], "Exchange every key of the vault.", [], [], "rotate epoch"),
-      later(["rotate", "parameters"], "Exchange the cost of the passcode.", [], [], "rotate parameters"),
-    ]
-  }
-
-  static var purge: Verb { later(["purge"], "Make what was deleted unreadable for good.", [], [], "purge") }
-
   private static func later(
     _ words: [String], _ summary: String, _ arguments: [Argument], _ channels: [SecretChannel],
     _ example: String

@@ -21,6 +21,7 @@ final class OpenVault {
     let core = try VaultCore.open(
       at: places.vault, protector: places.deviceKey.map { FileProtector(file: $0) }, environment: environment)
     self.core = core
+    resumeRotation(of: core)
     return core
   }
 
@@ -46,6 +47,14 @@ final class OpenVault {
       refusal = error
       throw error
     }
+    resumeRotation(of: core)
+  }
+
+  /// Moves one batch of a rotation that was interrupted. A full disk must not keep the vault from being read: the
+  /// next opening tries again.
+  private func resumeRotation(of core: VaultCore) {
+    guard core.isRotating, core.isUnlocked else { return }
+    try? core.resumeRotation()
   }
 
   /// A recovery code that was given ends the delay after wrong passcodes.

@@ -1,0 +1,79 @@
+/// The verbs of a vault's life: backups, new keys, and the end of what was deleted.
+extension VerbTable {
+  static var backup: Verb {
+    Verb(
+      words: ["backup"], summary: "Write a backup that opens by a passphrase.",
+      arguments: [Argument(name: "FILE", summary: "The new file; nothing is written over.", kind: .path)],
+      channels: [.passphrase], audited: .always, ownExits: [.alreadyExists, .refused],
+      notes: [
+        "Nothing needs to be unlocked: what is behind the passcode is behind it in the backup too. "
+          + "Items of this device only, tokens, consents and the audit are left out; the items are listed.",
+        "The backup is opened once with the passphrase and verified before the command ends.",
+      ],
+      example: "vaultctl backup monday.vault --passphrase-file phrase", allowedInBatch: false, run: runBackup)
+  }
+
+  static var restore: Verb {
+    Verb(
+      words: ["restore"], summary: "Make a vault from a backup.",
+      arguments: [Argument(name: "FILE", summary: "The backup.", kind: .path)], channels: [.passphrase],
+      audited: .always, ownExits: [.alreadyExists, .refused, .malformed],
+      notes: [
+        "The vault gets a new device key. HOTP credentials give no code (17) before 'vaultctl otp counter NAME --set N'.",
+        "Where the same vault is already, the larger counters and attempts stay, and the old file is kept "
+          + "as PATH.before-restore; it stays in its place until the new one is complete. Over another vault "
+          + "nothing is restored (9).",
+      ],
+      example: "vaultctl restore monday.vault --passphrase-file phrase", allowedInBatch: false,
+      run: runRestore)
+  }
+
+  static var rotate: [Verb] { [rotateDeviceKey, rotateEpoch, rotateParameters] }
+
+  private static var rotateDeviceKey: Verb {
+    Verb(
+      words: ["rotate", "device-key"],
+      summary: "Exchange the device key; no item is rewritten. The old key opens the vault no more.",
+      ownOptions: [
+        Option(
+          "protector", .choice(["file", "secret-service"]), "", "What keeps the new device key.",
+          defaultValue: "file"
+        ).later(choices: ["secret-service"])
+      ],
+      channels: [.recovery], audited: .always, ownExits: [.refused],
+      notes: [
+        "Where the device key is lost the recovery code makes a new one. Items of this device only were lost "
+          + "with the old key; they are listed. The code is not used where the device key is there."
+      ],
+      example: "vaultctl rotate device-key", allowedInBatch: false, run: runRotateDeviceKey)
+  }
+
+  private static var rotateEpoch: Verb {
+    Verb(
+      words: ["rotate", "epoch"], summary: "Exchange every key of the vault and seal what they seal anew.",
+      session: .unlocked, audited: .always, ownExits: [.refused],
+      notes: [
+        "Other programs go on working meanwhile. After an interruption the next opening that has the keys "
+          + "goes on, and so does this command.",
+        "Secrets themselves are not exchanged: after a compromise change them where they are used.",
+      ],
+      example: "vaultctl rotate epoch", allowedInBatch: false, run: runRotateEpoch)
+  }
+
+  private static var rotateParameters: Verb {
+    Verb(
+      words: ["rotate", "parameters"],
+      summary: "Derive the keys of the same passcode anew, with the cost of this version.",
+      session: .unlocked, audited: .always, ownExits: [.refused],
+      example: "vaultctl rotate parameters --passcode-file old", allowedInBatch: false,
+      run: runRotateParameters)
+  }
+
+  static var purge: Verb {
+    Verb(
+      words: ["purge"], summary: "Make what was deleted unreadable: new keys, and a file written anew.",
+      session: .unlocked, audited: .always, ownExits: [.refused],
+      notes: [purgePromise],
+      example: "vaultctl purge", allowedInBatch: false, run: runPurge)
+  }
+}

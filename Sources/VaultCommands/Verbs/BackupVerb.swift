@@ -1,0 +1,36 @@
+import VaultKit
+
+/// `vaultctl backup FILE`: a vault that a passphrase opens; nothing needs to be unlocked for it.
+func runBackup(_ command: Command) throws -> Outcome {
+  let path = command.invocation.argument("FILE")!
+  // Known beforehand, so that nobody invents a passphrase for nothing; the writing itself replaces nothing either.
+  guard !FilePlace.exists(path) else { throw FilePlace.taken(path) }
+  let core = try command.vault.opened()
+  let passphrase = try Passcode(command.secrets.secret(.passphrase, isNew: true))
+  let progress = command.progress("writing the backup")
+  defer { progress.finish() }
+  let report: BackupReport
+  do throws(VaultError) {
+    report = try core.backUp(to: path, passphrase: passphrase) {
+      progress.update(done: $0.done, of: $0.total)
+    }
+  } catch {
+    guard error.code == .vaultExists else { throw error }
+    throw FilePlace.taken(path)
+  }
+  return outcome(path, report)
+}
+
+private func outcome(_ path: String, _ report: BackupReport) -> Outcome {
+  let leftOut = report.leftOut.map { item in
+    JSON.object(
+      [("id", .string(item.id.hexadecimal))] + JSON.optional("name", item.name.map { .string($0) })
+        + [("reason", .string(item.reason))])
+  }
+  return Outcome(
+    json: .object([
+      ("path", .string(path)), ("items", .integer(Int64(report.items))), ("leftOut", .array(leftOut)),
+    ]),
+    lines: ["backup    " + printable(path), "items     \(report.items)"]
+      + report.leftOut.map { "left out  \(printable($0.name ?? $0.id.hexadecimal)) (\($0.reason))" })
+}

@@ -1,0 +1,67 @@
+import VaultKit
+
+/// `vaultctl rotate device-key`: a new device key; with the recovery code also where the old one is lost.
+func runRotateDeviceKey(_ command: Command) throws -> Outcome {
+  let core: VaultCore
+  do { core = try command.vault.opened() } catch let error as VaultError where losses.contains(error.code) {
+    return try recover(command, from: error)
+  }
+  try core.rotateDeviceKey()
+  return try outcome(command, lost: nil)
+}
+
+/// A key that is locked away or cannot be read is not lost.
+private let losses: [VaultError.Code] = [.deviceKeyAbsent, .deviceKeyWrong, .deviceKeyDamaged]
+
+private func recover(_ command: Command, from loss: VaultError) throws -> Outcome {
+  let path = try command.places.vault
+  let outline = try VaultCore.outline(at: path)
+  try refuseFalseLoss(command, outline)
+  guard outline.hasRecoveryCode else {
+    throw lost(
+      loss,
+      "this vault has no recovery code: put a copy of the key back, name it with --device-key, "
+        + "or restore a backup with 'vaultctl restore' after moving the vault away")
+  }
+  guard let code = try command.secrets.given(.recovery) else {
+    throw lost(
+      loss,
+      "put a copy of the key back or name it with --device-key; "
+        + "or give the recovery code with --recovery-fd N or --recovery-file PATH")
+  }
+  let recovered = try VaultCore.recover(
+    at: path, with: RecoveryCode(text: code), protector: command.places.newProtector(),
+    environment: command.world.vault)
+  return try outcome(command, lost: recovered.lost)
+}
+
+/// A slip in `--device-key` must not cost the items of this device.
+private func refuseFalseLoss(_ command: Command, _ outline: VaultOutline) throws {
+  guard command.places.deviceKey != nil, outline.protector == .file,
+    (try? FileProtector.standard().loadKey(outline.deviceKey, of: outline.vault)) != nil
+  else { return }
+  throw CommandError(
+    .deviceKey, "the device key is not lost: it is in its standard place",
+    hint: "leave --device-key and $VAULT_DEVICE_KEY out", code: "deviceKeyWrong")
+}
+
+private func lost(_ error: VaultError, _ hint: String) -> CommandError {
+  CommandError(.deviceKey, error.message, hint: hint, code: error.code.rawValue)
+}
+
+private func outcome(_ command: Command, lost: DestroyedItems?) throws -> Outcome {
+  var fields: [(String, JSON)] = [("recovered", .boolean(lost != nil))]
+  var lines: [String] = []
+  if let key = command.places.keyPath(of: try VaultCore.outline(at: command.places.vault)) {
+    fields.append(("deviceKey", .string(key)))
+    lines.append("device key  " + printable(key))
+  }
+  command.messages.note("the device key is a new one: copies of the old one open the vault no more")
+  guard let items = lost?.items else { return Outcome(json: .object(fields), lines: lines) }
+  let json = items.map { item in
+    JSON.object([("id", .string(item.id.hexadecimal))] + JSON.optional("name", item.name.map { .string($0) }))
+  }
+  return Outcome(
+    json: .object(fields + [("lost", .array(json))]),
+    lines: lines + items.map { "lost        \(printable($0.name ?? $0.id.hexadecimal)) (this device only)" })
+}

@@ -1,0 +1,167 @@
+import Foundation
+import Testing
+
+@Suite("Backup and restore at the command line")
+struct BackupVerbTests {
+  @Test("a backup restores in an empty home by its passphrase alone", arguments: [nil, "correct horse"])
+  func emptyHome(passcode: String?) throws {
+    let tool = try filled(passcode)
+    let made = try backUp(tool)
+    #expect(made.exit == 0, "\(made.errors)")
+    #expect(try made.json["items"] as? Int == 2)
+    let leftOut = try #require(try made.json["leftOut"] as? [[String: Any]])
+    #expect(leftOut.compactMap { $0["name"] as? String } == ["here"])
+    #expect(leftOut.compactMap { $0["reason"] as? String } == ["this device only"])
+    let other = try Tool()
+    let restored = try restore(tool.home.path + "/b.vault", in: other)
+    #expect(restored.exit == 0, "\(restored.errors)")
+    #expect(try restored.json["items"] as? Int == 2 && restored.json["needsResync"] as? Int == 1)
+    #expect(try unlocked(other, passcode, "item", "get", "mail").output == [1, 2, 3])
+    #expect(try unlocked(other, passcode, "item", "get", "here").exit == 1)
+    #expect(try unlocked(other, passcode, "verify").exit == 0)
+    #expect(try id(other) == id(tool))
+  }
+
+  @Test("after a restore a HOTP credential answers 17 until its counter is set")
+  func resync() throws {
+    let tool = try filled(nil)
+    #expect(try tool("otp", "code", "rfc").text == "755224\n")
+    #expect(try backUp(tool).exit == 0)
+    let other = try Tool()
+    #expect(try restore(tool.home.path + "/b.vault", in: other).exit == 0)
+    for _ in 0..<2 {
+      let refused = try other("otp", "code", "rfc")
+      #expect(refused.exit == 17 && refused.output.isEmpty)
+    }
+    #expect(try other("otp", "counter", "rfc", "--set", "1").exit == 0)
+    #expect(try other("otp", "code", "rfc").text == "287082\n")
+  }
+
+  @Test("a wrong passphrase is 3, and neither a vault nor a key nor anything else is left behind")
+  func wrongPassphrase() throws {
+    let tool = try filled(nil)
+    #expect(try backUp(tool).exit == 0)
+    let other = try Tool()
+    #expect(try restore(tool.home.path + "/b.vault", "wrong", in: other).exit == 3)
+    #expect(try files(other) == [])
+    let before = try files(tool)
+    #expect(try restore(tool.home.path + "/b.vault", "wrong", in: tool).exit == 3)
+    #expect(try files(tool) == before)
+    #expect(try tool("item", "get", "mail").output == [1, 2, 3])
+  }
+
+  @Test("a backup onto a file that is there is 8 and leaves it as it is; no passphrase is asked for")
+  func taken() throws {
+    let tool = try filled(nil)
+    let path = try tool.file("b.vault", "mine")
+    #expect(try backUp(tool).exit == 8)
+    #expect(try tool("backup", path, "--no-input").exit == 8)
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
+    let asked = try tool("backup", tool.home.path + "/c.vault", "--no-input")
+    #expect(asked.exit == 6 && asked.errors.contains("--passphrase-fd"))
+  }
+
+  @Test("what is no backup is refused: a vault 12, nothing 13; a backup is no vault")
+  func noBackup() throws {
+    let tool = try filled(nil)
+    #expect(try backUp(tool).exit == 0)
+    let other = try Tool()
+    let vault = tool.home.path + "/.local/share/vault/default.vault"
+    #expect(try restore(vault, in: other).exit == 12)
+    #expect(try restore(tool.home.path + "/none", in: other).exit == 13)
+    let asVault = try tool("item", "list", "--vault", tool.home.path + "/b.vault")
+    #expect(asVault.exit == 9 && asVault.errors.contains("vaultctl restore"))
+    #expect(try files(other) == [])
+  }
+
+  @Test("a restore over another vault is 9 and changes nothing")
+  func anotherVault() throws {
+    let tool = try filled(nil)
+    #expect(try backUp(tool).exit == 0)
+    let other = try Tool()
+    #expect(try other("init", "--no-passcode").exit == 0)
+    let before = try files(other)
+    #expect(try restore(tool.home.path + "/b.vault", in: other).exit == 9)
+    #expect(try files(other) == before)
+    #expect(try other("verify").exit == 0)
+  }
+
+  @Test("over the same vault the larger counter stays, and the old file is kept aside, whole")
+  func sameVault() throws {
+    let tool = try filled(nil)
+    #expect(try backUp(tool).exit == 0)
+    for _ in 0..<3 { #expect(try tool("otp", "code", "rfc").exit == 0) }
+    #expect(try tool("item", "add", "late", input: [9]).exit == 0)
+    let run = try restore(tool.home.path + "/b.vault", in: tool)
+    #expect(run.exit == 0, "\(run.errors)")
+    let aside = try #require(try run.json["before"] as? String)
+    #expect(aside.hasSuffix("/default.vault.before-restore"))
+    #expect(try tool("item", "get", "late").exit == 1)
+    #expect(try tool("item", "get", "mail").output == [1, 2, 3])
+    #expect(try tool("otp", "counter", "rfc", "--json").json["counter"] as? Int == 3)
+    #expect(try tool("otp", "code", "rfc").exit == 17)
+    #expect(try tool("verify").exit == 0)
+    #expect(try tool("item", "get", "late", "--vault", aside).output == [9])
+    #expect(!(try files(tool)).contains { $0.hasSuffix(".restoring") || $0.hasSuffix("-wal") })
+    #expect(try restore(tool.home.path + "/b.vault", in: tool).exit == 8)
+  }
+
+  @Test("a vault whose key is lost is not replaced: 11, and the hint says how to do without its counters")
+  func lostKey() throws {
+    let tool = try filled(nil)
+    #expect(try backUp(tool).exit == 0)
+    try FileManager.default.removeItem(atPath: tool.home.path + "/.local/state/vault")
+    let before = try files(tool)
+    let run = try restore(tool.home.path + "/b.vault", in: tool)
+    let error = try run.error
+    #expect(run.exit == 11 && error["code"] as? String == "deviceKeyAbsent")
+    #expect((error["hint"] as? String)?.contains("away") == true)
+    #expect(try files(tool) == before)
+  }
+
+  // MARK: Steps
+
+  /// A password, a HOTP prover at 0 and a password of this device only.
+  private func filled(_ passcode: String?) throws -> Tool {
+    let tool = try Tool()
+    let secrets: [Int32: String] = passcode.map { [3: $0] } ?? [:]
+    let guarded = passcode == nil ? ["--no-passcode"] : ["--passcode-fd", "3"]
+    let channel = passcode == nil ? [] : ["--passcode-fd", "3"]
+    #expect(try tool.run(["init"] + guarded, secrets: secrets).exit == 0)
+    #expect(try tool.run(["item", "add", "mail"] + channel, input: [1, 2, 3], secrets: secrets).exit == 0)
+    let here = ["item", "add", "here", "--this-device-only"]
+    #expect(try tool.run(here + channel, input: [4], secrets: secrets).exit == 0)
+    let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
+    #expect(
+      try tool.run(["otp", "add", "rfc"] + channel, input: Array(uri.utf8), secrets: secrets).exit == 0)
+    return tool
+  }
+
+  private func backUp(_ tool: Tool) throws -> Tool.Run {
+    try tool(
+      "backup", tool.home.path + "/b.vault", "--passphrase-fd", "3", "--json", secrets: [3: "long phrase"])
+  }
+
+  private func restore(_ path: String, _ passphrase: String = "long phrase", in tool: Tool) throws -> Tool.Run
+  {
+    try tool("restore", path, "--passphrase-fd", "3", "--json", secrets: [3: passphrase])
+  }
+
+  private func unlocked(_ tool: Tool, _ passcode: String?, _ words: String...) throws -> Tool.Run {
+    guard let passcode else { return try tool.run(words) }
+    return try tool.run(words + ["--passcode-fd", "3"], secrets: [3: passcode])
+  }
+
+  private func id(_ tool: Tool) throws -> String? { try tool("status", "--json").json["id"] as? String }
+
+  /// Every file below the home.
+  private func files(_ tool: Tool) throws -> [String] {
+    let found = FileManager.default.enumerator(atPath: tool.home.path)?.compactMap { $0 as? String } ?? []
+    return found.filter { name in
+      var isFolder: ObjCBool = false
+      let path = tool.home.appendingPathComponent(name).path
+      return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+        && !isFolder.boolValue
+    }.sorted()
+  }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import Testing
+
+@Suite("New keys and purging at the command line")
+struct RotationVerbTests {
+  @Test("a new device key opens the vault, the old one is gone and a copy of it is refused: 11")
+  func deviceKey() throws {
+    let tool = try newTool(nil)
+    let copy = tool.home.path + "/copy.key"
+    let old = try keyPath(tool)
+    try FileManager.default.copyItem(atPath: old, toPath: copy)
+    let run = try tool("rotate", "device-key", "--json")
+    #expect(run.exit == 0, "\(run.errors)")
+    #expect(try run.json["deviceKey"] as? String == keyPath(tool) && run.json["recovered"] as? Bool == false)
+    #expect(try keyPath(tool) != old && !FileManager.default.fileExists(atPath: old))
+    #expect(try tool("item", "get", "here").output == [4])
+    #expect(try tool("item", "get", "here", "--device-key", copy).exit == 11)
+    #expect(try tool("rotate", "device-key", "--protector", "secret-service").exit == 15)
+  }
+
+  @Test("a named device key file is exchanged in its place")
+  func namedKey() throws {
+    let tool = try Tool()
+    try FileManager.default.createDirectory(
+      atPath: tool.home.path + "/keys", withIntermediateDirectories: false,
+      attributes: [.posixPermissions: 0o700])
+    let key = tool.home.path + "/keys/device.key"
+    #expect(try tool("init", "--no-passcode", "--device-key", key).exit == 0)
+    let before = try Data(contentsOf: URL(fileURLWithPath: key))
+    #expect(try tool("rotate", "device-key", "--device-key", key).exit == 0)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: key)) != before)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: tool.home.path + "/keys") == ["device.key"])
+    #expect(try tool("verify", "--device-key", key).exit == 0)
+  }
+
+  @Test(
+    "lost device key, recovery code: the vault opens, what was this device's is listed, the old key is refused",
+    arguments: [nil, "correct horse"])
+  func recovery(passcode: String?) throws {
+    let tool = try Tool()
+    let code = try fill(tool, passcode, ["--recovery-code"])
+    let copy = tool.home.path + "/copy.key"
+    try FileManager.default.moveItem(atPath: try keyPath(tool), toPath: copy)
+    #expect(try tool("item", "list").exit == 11)
+    let wrong = String(code.reversed())
+    #expect(try tool("rotate", "device-key", "--recovery-fd", "3", secrets: [3: wrong]).exit != 0)
+    let run = try tool("rotate", "device-key", "--recovery-fd", "3", "--json", secrets: [3: code])
+    #expect(run.exit == 0, "\(run.errors)")
+    let lost = try #require(try run.json["lost"] as? [[String: Any]])
+    #expect(lost.compactMap { $0["name"] as? String } == ["here"])
+    #expect(try run.json["recovered"] as? Bool == true)
+    #expect(try unlocked(tool, passcode, "item", "get", "mail").output == [1, 2, 3])
+    #expect(try unlocked(tool, passcode, "verify").exit == 0)
+    #expect(try unlocked(tool, passcode, "item", "get", "mail", "--device-key", copy).exit == 11)
+  }
+
+  @Test("lost device key, no recovery code: 11, absent, nothing is made, and the message says what is left")
+  func noRecovery() throws {
+    let tool = try newTool(nil)
+    try FileManager.default.removeItem(atPath: try keyPath(tool))
+    for words in [["rotate", "device-key"], ["rotate", "device-key", "--recovery-fd", "3"]] {
+      let run = try tool.run(words + ["--json"], secrets: [3: "AAAA"])
+      let error = try run.error
+      #expect(run.exit == 11 && error["code"] as? String == "deviceKeyAbsent")
+      let hint = try #require(error["hint"] as? String)
+      for word in ["no recovery code", "copy of the key", "vaultctl restore"] { #expect(hint.contains(word)) }
+    }
+    let keys = FileManager.default.enumerator(atPath: tool.home.path)?.compactMap { $0 as? String } ?? []
+    #expect(!keys.contains { $0.contains(".key") })
+  }
+
+  @Test("the recovery code costs nothing where the key is there, and a slip in --device-key neither")
+  func notLost() throws {
+    let tool = try Tool()
+    let code = try fill(tool, nil, ["--recovery-code"])
+    let slip = ["rotate", "device-key", "--recovery-fd", "3", "--device-key", tool.home.path + "/none/x.key"]
+    #expect(try tool.run(slip, secrets: [3: code]).exit == 11)
+    let run = try tool("rotate", "device-key", "--recovery-fd", "3", "--json", secrets: [3: code])
+    #expect(try run.exit == 0 && run.json["recovered"] as? Bool == false)
+    #expect(try tool("item", "get", "here").output == [4])
+  }
+
+  @Test(
+    "a new epoch keeps everything readable, and needs the passcode where one is set",
+    arguments: [nil, "pass"])
+  func epoch(passcode: String?) throws {
+    let tool = try newTool(passcode)
+    if passcode != nil {
+      #expect(try tool("rotate", "epoch", "--no-input").exit == 6)
+      #expect(try tool("rotate", "epoch", "--passcode-fd", "3", secrets: [3: "wrong"]).exit == 3)
+    }
+    let run = try unlocked(tool, passcode, "rotate", "epoch", "--json")
+    #expect(run.exit == 0, "\(run.errors)")
+    #expect(try run.json["generation"] as? Int == 2 && run.json["items"] as? Int == 2)
+    #expect(try unlocked(tool, passcode, "item", "get", "mail").output == [1, 2, 3])
+    #expect(try unlocked(tool, passcode, "item", "get", "here").output == [4])
+    #expect(try unlocked(tool, passcode, "verify").exit == 0)
+  }
+
+  @Test("the passcode is derived anew: the same one opens, a wrong one changes nothing, without one it is 9")
+  func parameters() throws {
+    let tool = try newTool("pass")
+    #expect(try tool("rotate", "parameters", "--passcode-fd", "3", secrets: [3: "wrong"]).exit == 3)
+    let run = try unlocked(tool, "pass", "rotate", "parameters", "--json")
+    #expect(run.exit == 0, "\(run.errors)")
+    #expect(try (run.json["memoryKiB"] as? Int ?? 0) > 0 && run.json["passes"] as? Int != nil)
+    #expect(try unlocked(tool, "pass", "item", "get", "mail").output == [1, 2, 3])
+    #expect(try newTool(nil)("rotate", "parameters").exit == 9)
+  }
+
+  @Test(
+    "a purge prints its promise, and neither the old key nor an old copy of it opens",
+    arguments: [nil, "pass"])
+  func purge(passcode: String?) throws {
+    let tool = try newTool(passcode)
+    let copy = tool.home.path + "/copy.key"
+    try FileManager.default.copyItem(atPath: try keyPath(tool), toPath: copy)
+    #expect(try tool("item", "rm", "here").exit == 0)
+    let run = try unlocked(tool, passcode, "purge")
+    #expect(run.exit == 0, "\(run.errors)")
+    #expect(run.text.contains("open nothing that was deleted before, if the old device key is really gone"))
+    #expect(try unlocked(tool, passcode, "item", "get", "mail").output == [1, 2, 3])
+    #expect(try unlocked(tool, passcode, "item", "get", "mail", "--device-key", copy).exit == 11)
+    #expect(try unlocked(tool, passcode, "verify").text.contains("everything is sound"))
+    #expect(try tool("status", "--json").json["items"] as? Int == 1)
+  }
+
+  @Test("none of them runs in a batch, where they would take the vault from under the others")
+  func batch() throws {
+    let tool = try newTool(nil)
+    for words in [#""backup","x""#, #""restore","x""#, #""rotate","epoch""#, #""purge""#] {
+      #expect(try tool("batch", input: Array("{\"args\":[\(words)]}\n".utf8)).exit == 2, "\(words)")
+    }
+  }
+
+  // MARK: Steps
+
+  private func newTool(_ passcode: String?) throws -> Tool {
+    let tool = try Tool()
+    _ = try fill(tool, passcode)
+    return tool
+  }
+
+  /// A password, and one of this device only. Returns the recovery code, if one was asked for.
+  private func fill(_ tool: Tool, _ passcode: String?, _ options: [String] = []) throws -> String {
+    let secrets: [Int32: String] = passcode.map { [3: $0] } ?? [:]
+    let guarded = passcode == nil ? ["--no-passcode"] : ["--passcode-fd", "3"]
+    let channel = passcode == nil ? [] : ["--passcode-fd", "3"]
+    let made = try tool.run(["init", "--json"] + guarded + options, secrets: secrets)
+    #expect(made.exit == 0)
+    #expect(try tool.run(["item", "add", "mail"] + channel, input: [1, 2, 3], secrets: secrets).exit == 0)
+    let here = ["item", "add", "here", "--this-device-only"]
+    #expect(try tool.run(here + channel, input: [4], secrets: secrets).exit == 0)
+    return try made.json["recoveryCode"] as? String ?? ""
+  }
+
+  private func unlocked(_ tool: Tool, _ passcode: String?, _ words: String...) throws -> Tool.Run {
+    guard let passcode else { return try tool.run(words) }
+    return try tool.run(words + ["--passcode-fd", "3"], secrets: [3: passcode])
+  }
+
+  private func keyPath(_ tool: Tool) throws -> String {
+    try #require(try tool("status", "--json").json["deviceKey"] as? String)
+  }
+}
