@@ -11,7 +11,9 @@ struct CompletionTests {
     ("vaultctl path --pro", ["--prompt"], ["--vault"]),
     ("vaultctl path --prompt ", ["auto", "terminal", "none"], ["pinentry"]),
     ("vaultctl --vault x ver", ["verify", "version"], []),
-    ("vaultctl ro", [], ["rotate"]),
+    ("vaultctl ro", ["rotate"], []),
+    ("vaultctl rotate ", ["device-key", "epoch", "parameters"], []),
+    ("vaultctl bio", [], ["biometry", "biokey"]),
   ]
 
   private func script(_ shell: Completion, _ tool: Tool) throws -> String {
