@@ -38,7 +38,7 @@ enum Gate {
     if let expires = item.expires, now >= expires, operation != .update {
       throw VaultError(.expired, "the item has expired", hint: "store a new one")
     }
-    guard item.access.word == 0 else {
+    guard item.access.word == 0, item.policy.hasNoTokenLife else {
       throw VaultError(
         .unsupported, "the item's access constraints are not supported by this version",
         hint: "use a later version of this program")

@@ -37,6 +37,9 @@ struct Policy: Sendable {
     self.record = record
   }
 
+  /// A token's life is a rule too: what this version cannot judge it does not open.
+  var hasNoTokenLife: Bool { record[7] == nil }
+
   /// The SHA-256 of the record as stored, bound in `keys` and `secret`.
   var hash: [UInt8] { SHA256.hash(record.encoded) }
 
