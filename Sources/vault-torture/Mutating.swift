@@ -30,6 +30,7 @@ enum Mutating {
           shell: shell, path: rig.path, oldPath: oldPath, cleanPath: cleanPath, random: random)
         isChanged = edit.apply(mutation)
       }
+      rig.forgetCommits()
       let outcome = judge.judge(mutation, isChanged: isChanged)
       say(outcome)
       // What failed is left as it is, to be looked at.

@@ -22,6 +22,14 @@ struct Rig {
     return created.core
   }
 
+  /// Removes the witness beside the device key: an earlier state of the file is then not taken for a copy put back.
+  func forgetCommits() {
+    var found = unsafe glob_t()
+    defer { unsafe globfree(&found) }
+    guard unsafe glob(folder + "/state/*/*.seen", 0, nil, &found) == 0 else { return }
+    for index in 0..<Int(unsafe found.gl_pathc) { unsafe unlink(found.gl_pathv[index]!) }
+  }
+
   func open() throws(VaultError) -> VaultCore {
     try VaultCore.open(at: path, protector: protector, environment: environment)
   }
