@@ -46,7 +46,11 @@ extension Store {
         try row.bind(number, at: 1)
         try row.bind(limit ?? -1, at: 2)
       }
+      var last = number
       while let item = try E.from({ () throws(StorageError) in try row.step() ? try ItemRow(row) : nil }) {
+        // A damaged page can hand out rows in a circle: whoever reads in batches would never come to an end.
+        guard item.row > last else { throw E(.damaged(.page)) }
+        last = item.row
         guard try body(item) else { return }
       }
     }
