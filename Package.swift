@@ -26,13 +26,20 @@ let package = Package(
     .library(name: "VaultKit", targets: ["VaultKit"]),
     .library(name: "AuthenticatorKit", targets: ["AuthenticatorKit"]),
     .library(name: "OneTimePassword", targets: ["OneTimePassword"]),
+    .library(name: "VaultPrompts", targets: ["VaultPrompts"]),
     .library(name: "VaultTestKit", targets: ["VaultTestKit"]),
     .executable(name: "vaultctl", targets: ["vaultctl"]),
+    // For the package in Benchmarks alone: SwiftPM shows one package nothing of another but its products.
+    .library(name: "VaultBenchmarking", targets: ["VaultBenchmarking"]),
   ],
   targets: [
     // C, each imported by exactly one Swift module (CLinux, our own, by those that need the kernel).
     .target(name: "CLinux", path: "Sources/CSystem/CLinux"),
     .target(name: "COTPKernels", path: "Sources/CSystem/COTPKernels"),
+    // libpam and sd-bus by dlopen, when they are first needed.
+    .target(name: "CPAM", path: "Sources/CSystem/CPAM"),
+    .target(name: "CSystemd", path: "Sources/CSystem/CSystemd"),
+    .target(name: "CSecretService", path: "Sources/CSystem/CSecretService"),
     .systemLibrary(
       name: "COpenSSL", path: "Sources/CSystem/COpenSSL", pkgConfig: "libcrypto",
       providers: [.apt(["libssl-dev"])]),
@@ -52,9 +59,11 @@ let package = Package(
     // The SQLite file: connection, schema, records. Knows bytes, no keys.
     room("VaultStorage", on: ["CLinux", "CSQLite"]),
     // The vault: items, keys, access, sealing, protectors, audit.
-    room("VaultKit", on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage"]),
-    // People: terminal prompts (later PAM, pinentry, fprintd).
-    room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux"]),
+    room(
+      "VaultKit",
+      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage", "CSecretService"]),
+    // People: terminal, pinentry, PAM, fprintd.
+    room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux", "CPAM", "CSystemd"]),
     // Authenticator components on top of the vault.
     room("AuthenticatorKit", on: ["SecretMemory", "OneTimePassword", "VaultKit"]),
     // What tests of ours and of our users need: fixed clock and randomness, temporary vaults, tampering.
@@ -68,7 +77,8 @@ let package = Package(
     .executableTarget(name: "vaultctl", dependencies: ["VaultCommands"], swiftSettings: strict),
     // The same tool in a test world; not a product, never installed.
     .executableTarget(
-      name: "vaultctl-testing", dependencies: ["VaultCommands", "VaultTestKit"],
+      name: "vaultctl-testing",
+      dependencies: ["VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit"],
       swiftSettings: strict),
     // What the torture tests start, kill and race; not a product, never installed.
     .executableTarget(
@@ -78,13 +88,19 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    // What Benchmarks times of the inside; never installed.
+    room(
+      "VaultBenchmarking",
+      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultTestKit"]),
+
     tests(of: "SecretMemoryTests", on: ["SecretMemory", "CLinux"]),
     tests(of: "VaultCryptoTests", on: ["VaultCrypto", "SecretMemory"]),
     tests(of: "OneTimePasswordTests", on: ["OneTimePassword", "SecretMemory", "VaultCrypto"]),
-    tests(of: "VaultStorageTests", on: ["VaultStorage"]),
+    tests(of: "VaultStorageTests", on: ["VaultStorage", "VaultTestKit"]),
     tests(
       of: "VaultKitTests",
       on: ["VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto", "SecretMemory"]),
+    tests(of: "VaultPromptsTests", on: ["VaultPrompts", "VaultKit", "VaultTestKit", "SecretMemory"]),
     tests(
       of: "AuthenticatorKitTests",
       on: ["AuthenticatorKit", "OneTimePassword", "VaultKit", "VaultTestKit", "SecretMemory"]),
@@ -93,8 +109,11 @@ let package = Package(
       on: [
         "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit", "AuthenticatorKit", "SecretMemory",
       ]),
+    // A real Secret Service on a bus of its own, and its faults.
+    tests(
+      of: "SecretServiceTests", on: ["VaultKit", "VaultTestKit", "SecretMemory", "vaultctl-testing"]),
     tests(of: "LayeringTests", on: []),
-    // The README's session and its twenty lines of Swift, run as they stand there.
+    // What the README, the guides and the transcripts show, run as it stands there.
     tests(of: "ReadmeTests", on: ["VaultKit", "AuthenticatorKit", "SecretMemory"]),
     tests(
       of: "TortureTests",

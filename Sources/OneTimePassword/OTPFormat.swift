@@ -38,18 +38,30 @@ public struct OTPFormat: Sendable, Hashable {
   /// - Parameter value: The code as a number; what exceeds ``modulus`` is dropped.
   /// - Returns: Exactly ``length`` ASCII characters.
   public func text(of value: UInt32) -> String {
+    guard !isSteam else { return steamText(of: value) }
+    let digits = Self.eightDigits(of: value % modulus) >> (8 * UInt64(8 - length))
+    return unsafe String(unsafeUninitializedCapacity: 8) { characters in
+      unsafe UnsafeMutableRawBufferPointer(characters).storeBytes(of: digits.littleEndian, as: UInt64.self)
+      return length
+    }
+  }
+
+  /// Eight ASCII digits of a number below 10^8, the first in the lowest byte: halves, quarters and digits are divided
+  /// side by side in one word, the divisions by 100 and by 10 as multiplications that are exact in their range.
+  private static func eightDigits(of value: UInt32) -> UInt64 {
+    let halves = UInt64(value / 10_000) | UInt64(value % 10_000) << 32
+    let hundreds = (halves &* 10_486) >> 20 & 0x0000_007F_0000_007F
+    let quarters = hundreds | (halves &- hundreds &* 100) << 16
+    let tens = (quarters &* 103) >> 10 & 0x000F_000F_000F_000F
+    return (tens | (quarters &- tens &* 10) << 8) | 0x3030_3030_3030_3030
+  }
+
+  private func steamText(of value: UInt32) -> String {
     unsafe String(unsafeUninitializedCapacity: length) { characters in
       var rest = value
-      if isSteam {
-        for index in 0..<length {
-          unsafe characters[index] = Self.steamCharacter(rest % 26)
-          rest /= 26
-        }
-      } else {
-        for index in (0..<length).reversed() {
-          unsafe characters[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-          rest /= 10
-        }
+      for index in 0..<length {
+        unsafe characters[index] = Self.steamCharacter(rest % 26)
+        rest /= 26
       }
       return length
     }

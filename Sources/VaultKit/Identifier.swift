@@ -32,14 +32,19 @@ public struct Identifier<Subject>: Sendable, Hashable {
 
   /// The 16 bytes.
   public var bytes: [UInt8] {
-    (0..<8).map { UInt8(truncatingIfNeeded: high >> (56 - 8 * $0)) }
-      + (0..<8).map { UInt8(truncatingIfNeeded: low >> (56 - 8 * $0)) }
+    unsafe withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { unsafe [UInt8]($0) }
   }
 
   /// 32 lower-case hexadecimal digits.
   public var hexadecimal: String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    unsafe String(unsafeUninitializedCapacity: 32) { digits in
+      for index in 0..<32 {
+        let word = index < 16 ? high : low
+        let nibble = UInt8(truncatingIfNeeded: word >> (60 - 4 * (index & 15))) & 15
+        unsafe digits[index] = nibble < 10 ? 0x30 + nibble : 0x61 - 10 + nibble
+      }
+      return 32
+    }
   }
 
   static var zero: Identifier { Identifier([UInt8](repeating: 0, count: 16))! }

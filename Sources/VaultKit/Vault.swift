@@ -50,8 +50,17 @@ public actor Vault {
   /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut`` with `retryAfter`.
   public func unlock(with passcode: consuming Passcode) throws(VaultError) { try core.unlock(with: passcode) }
 
-  /// Wipes what the passcode opened.
-  public func lock() { core.lock() }
+  /// Unlocks with the passcode that the context was given or asks for.
+  ///
+  /// - Throws: As ``unlock(with:)``, and ``VaultError/Code/interactionNotAllowed``, ``VaultError/Code/cancelled``.
+  public func unlock(with context: AuthenticationContext) throws(VaultError) {
+    try core.unlock(with: context)
+  }
+
+  /// Wipes what the passcode opened, at once: also while a prompt of another call is open, whose answer then opens nothing.
+  ///
+  /// What a context was given or has kept is the context's: ``AuthenticationContext/invalidate()`` wipes that.
+  public nonisolated func lock() { core.lock() }
 
   /// Whether everything a passcode guards is open.
   public var isUnlocked: Bool { core.isUnlocked }
@@ -74,41 +83,79 @@ public actor Vault {
 
   // MARK: Items
 
-  /// Adds an item; durable when this returns.
+  /// Adds an item; durable when this returns. Asks nobody but for what is missing: the passcode of a locked vault, the
+  /// item's application password.
   ///
-  /// - Throws: ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``, ``VaultError/Code/malformed``.
-  public func add(_ item: NewItem, secret: consuming SecretBytes? = nil) throws(VaultError) -> Item {
-    try core.add(item, secret: secret)
+  /// - Throws: ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``, ``VaultError/Code/malformed``,
+  ///   ``VaultError/Code/policy`` for a constraint that the vault has nothing for.
+  public func add(
+    _ item: NewItem, secret: consuming SecretBytes? = nil, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> Item {
+    try core.add(item, secret: secret, context: context)
   }
 
   /// The items that match, in the order of insertion; none is no error.
-  public func items(matching query: Query) throws(VaultError) -> [Item] { try core.items(matching: query) }
+  ///
+  /// - Parameter context: Who is asked, once, where items with constraints match; ``Query/constrained`` can leave them out.
+  public func items(matching query: Query, context: AuthenticationContext? = nil) throws(VaultError) -> [Item]
+  {
+    try core.items(matching: query, context: context)
+  }
 
   /// The secret of an item.
   ///
+  /// - Parameter context: Who is asked where the item has constraints.
   /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/locked``, ``VaultError/Code/expired``,
-  ///   ``VaultError/Code/damaged``.
-  public func secret(of item: ItemID) throws(VaultError) -> SecretBytes { try core.secret(of: item) }
+  ///   ``VaultError/Code/damaged``; ``VaultError/Code/interactionNotAllowed``, ``VaultError/Code/authenticationFailed``,
+  ///   ``VaultError/Code/cancelled``, ``VaultError/Code/lockedOut`` where somebody is asked.
+  public func secret(of item: ItemID, context: AuthenticationContext? = nil) throws(VaultError) -> SecretBytes
+  {
+    try core.secret(of: item, context: context)
+  }
 
   /// Lends the secret of an item to a closure.
-  public func withSecret<R>(of item: ItemID, _ body: sending (RawSpan) throws -> sending R) throws
-    -> sending R
-  {
-    let secret = try core.secret(of: item)
+  public func withSecret<R>(
+    of item: ItemID, context: AuthenticationContext? = nil, _ body: sending (RawSpan) throws -> sending R
+  ) throws -> sending R {
+    let secret = try core.secret(of: item, context: context)
     return try secret.expose { span in try body(span) }
   }
 
   /// Changes an item and, where one is given, its secret.
   @discardableResult
-  public func update(_ item: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes? = nil)
-    throws(VaultError) -> Item
-  {
-    try core.update(item, changes, secret: secret)
+  public func update(
+    _ item: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes? = nil,
+    context: AuthenticationContext? = nil
+  ) throws(VaultError) -> Item {
+    try core.update(item, changes, secret: secret, context: context)
   }
 
   /// Deletes all items that match; returns how many. Never asks.
   @discardableResult
   public func delete(_ query: Query) throws(VaultError) -> Int { try core.delete(query) }
+
+  // MARK: Members
+
+  /// What the vault can verify a person with: says what makes an item's constraints hold.
+  public func verificationSources() throws(VaultError) -> VerificationSources {
+    try core.verificationSources()
+  }
+
+  /// The members of the enrolled set, in the order of their enrolment.
+  public func enrolledMembers() throws(VaultError) -> [EnrolledMember] { try core.enrolledMembers() }
+
+  /// Enrolls a phrase as a member. The set is another one from then on: ``Constraints/biometryCurrentSet`` items of before
+  /// can be opened by nobody any more.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` without a passcode, ``VaultError/Code/duplicateItem``.
+  public func enroll(
+    _ phrase: consuming BiometricPhrase, named name: String, passcode: consuming Passcode
+  ) throws(VaultError) -> EnrolledMember {
+    try core.enroll(phrase, named: name, passcode: passcode)
+  }
+
+  /// Removes a member; works while the vault is locked, and asks nobody. The set is another one from then on.
+  public func removeMember(named name: String) throws(VaultError) { try core.removeMember(named: name) }
 
   // MARK: Transactions
 

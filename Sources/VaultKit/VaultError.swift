@@ -41,7 +41,8 @@ public struct VaultError: Error, Sendable {
   public var recovery: Recovery {
     switch code {
     case .lockedOut, .busy: .retry(after: retryAfter)
-    case .locked, .authenticationFailed, .cancelled, .interactionNotAllowed, .malformed, .duplicateItem,
+    case .locked, .authenticationFailed, .cancelled, .interactionNotAllowed, .verificationNeeded, .malformed,
+      .duplicateItem,
       .itemNotFound, .outOfStep, .policy, .expired:
       .startOver
     default: .none(hint ?? message)
@@ -71,6 +72,8 @@ extension VaultError {
     public static let cancelled = Code(rawValue: "cancelled")
     /// A prompt is needed and not allowed or not possible.
     public static let interactionNotAllowed = Code(rawValue: "interactionNotAllowed")
+    /// The item's access rule asks for a person, and the call cannot ask: use one that takes a context.
+    public static let verificationNeeded = Code(rawValue: "verificationNeeded")
     /// The item has expired or was used up.
     public static let expired = Code(rawValue: "expired")
     /// A rule of the vault refuses it.

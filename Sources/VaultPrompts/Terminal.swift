@@ -4,14 +4,14 @@ package import SecretMemory
 /// A terminal that is opened by its name, so that standard input and output stay data.
 ///
 /// Echo is off only while a secret is typed, and back on after it however the prompt ends: an answer, Ctrl-C,
-/// a signal that ends the process, and for as long as Ctrl-Z stops it.
+/// a signal that ends the process, nobody there, and for as long as Ctrl-Z stops it.
 package struct Terminal: ~Copyable {
   private let descriptor: Int32
 
   /// - Parameter path: `/dev/tty` is the terminal that controls this process.
   /// - Throws: ``TerminalError/noTerminal(_:)``.
   package init(path: String = "/dev/tty") throws(TerminalError) {
-    let opened = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOCTTY)
+    let opened = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
     guard opened >= 0 else { throw .noTerminal(errno) }
     guard isatty(opened) == 1 else {
       close(opened)
@@ -29,34 +29,59 @@ package struct Terminal: ~Copyable {
   ///   - limit: The most bytes that may be typed, up to ``longestLine``.
   /// - Throws: ``TerminalError``.
   package borrowing func readSecret(_ text: String, limit: Int) throws(TerminalError) -> SecretBytes {
-    let signals = try PromptSignals.take()
-    defer { signals.giveBack() }
-    let mode = try HiddenInput(descriptor)
-    defer { mode.restore() }
-    show(text)
-    defer { writeAll("\n") }
-    return try readLine(limit: limit, showing: text, signals, mode)
+    try ask(Asking(lines: [], question: PromptText.visible(text), limit: limit, echoes: false))
   }
 
   /// Shows text on the terminal, control characters removed, with nothing after it.
-  package borrowing func show(_ text: String) { writeAll(visible(text)) }
+  package borrowing func show(_ text: String) { _ = writeAll(PromptText.visible(text)) }
 
   /// The kernel's line buffer ends at 4,095 bytes; what is typed beyond it is lost.
   package static var longestLine: Int { 4000 }
 }
 
 extension Terminal {
+  /// One question and how it is asked.
+  struct Asking {
+    /// Shown above the question; whoever makes them has made them visible.
+    var lines: [String]
+    var question: String
+    var limit: Int
+    var echoes: Bool
+    /// How long a person may take.
+    var patience = PromptSignals.longestTurn
+    /// Through which another thread ends it.
+    var open: OpenPrompt?
+
+    var text: String { lines.map { $0 + "\n" }.joined() + question }
+  }
+
+  /// One line, without its newline.
+  borrowing func ask(_ asking: Asking) throws(TerminalError) -> SecretBytes {
+    let signals = try PromptSignals.take(patience: asking.patience)
+    defer { signals.giveBack() }
+    asking.open?.open(signals.wake)
+    defer { asking.open?.close() }
+    let mode = try HiddenInput(descriptor, echoes: asking.echoes)
+    defer { mode.restore() }
+    guard writeAll(asking.text) else { throw .noTerminal(EIO) }
+    defer { if !asking.echoes { _ = writeAll("\n") } }
+    return try readLine(asking, signals, mode)
+  }
+
+  /// Shows a line of its own.
+  borrowing func showLine(_ text: String) { _ = writeAll(PromptText.visible(text) + "\n") }
+
   private borrowing func readLine(
-    limit: Int, showing text: String, _ signals: PromptSignals, _ mode: borrowing HiddenInput
+    _ asking: Asking, _ signals: PromptSignals, _ mode: borrowing HiddenInput
   ) throws(TerminalError) -> SecretBytes {
     // Two bytes more: the newline, and one that shows a longer line to be longer.
-    let line = try SecretBytes(capacity: limit + 2) { output throws(TerminalError) in
+    let line = try SecretBytes(capacity: asking.limit + 2) { output throws(TerminalError) in
       while output.freeCapacity > 0 {
-        try waitForInput(showing: text, signals, mode)
+        try waitForInput(asking, signals, mode)
         if try readSome(&output) { return }
       }
     }
-    guard line.byteCount <= limit + 1 else { throw .tooLong(limit: limit) }
+    guard line.byteCount <= asking.limit + 1 else { throw .tooLong(limit: asking.limit) }
     return line.expose { bytes in SecretBytes(copying: bytes.extracting(0..<bytes.byteCount - 1)) }
   }
 
@@ -77,54 +102,49 @@ extension Terminal {
 
   /// Waits until a byte can be read, answering signals meanwhile.
   private borrowing func waitForInput(
-    showing text: String, _ signals: PromptSignals, _ mode: borrowing HiddenInput
+    _ asking: Asking, _ signals: PromptSignals, _ mode: borrowing HiddenInput
   ) throws(TerminalError) {
-    while true {
-      var waits = [
-        pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-      ]
-      let ready = unsafe poll(&waits, 2, -1)
-      if ready < 0, errno != EINTR { throw .noTerminal(errno) }
-      if let signal = signals.next() {
-        try answer(signal, mode)
-        show(text)
-      } else if ready > 0, waits[1].revents != 0 {
-        return
-      }
+    var deadline = Deadline(after: asking.patience)
+    while let signal = try signals.wait(for: descriptor, POLLIN, until: deadline) {
+      try answer(signal, signals, mode)
+      _ = writeAll(asking.text)
+      deadline = Deadline(after: asking.patience)
     }
   }
 
   /// Ctrl-C cancels; Ctrl-Z stops with echo on and resumes without; every other signal ends the prompt.
-  private borrowing func answer(_ signal: Int32, _ mode: borrowing HiddenInput) throws(TerminalError) {
+  private borrowing func answer(
+    _ signal: Int32, _ signals: PromptSignals, _ mode: borrowing HiddenInput
+  ) throws(TerminalError) {
     switch signal {
-    case SIGINT: throw .cancelled
+    case SIGINT, 0: throw .cancelled
     case SIGTSTP:
       mode.restore()
       _ = raise(SIGSTOP)
       mode.hide()
-    default: throw .signalled(signal)
+    default:
+      signals.passOnLater(signal)
+      throw .signalled(signal)
     }
   }
 
-  private borrowing func writeAll(_ text: String) {
+  /// False when the terminal takes nothing for a while: it is stopped (Ctrl-S), or gone.
+  private borrowing func writeAll(_ text: String) -> Bool {
     var rest = Array(text.utf8)[...]
+    let deadline = Deadline(after: Self.longestWrite)
     while !rest.isEmpty {
       let written = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
-      if written < 0, errno == EINTR { continue }
-      guard written > 0 else { return }
-      rest = rest.dropFirst(written)
+      if written > 0 {
+        rest = rest.dropFirst(written)
+      } else if written < 0, errno == EINTR || errno == EAGAIN, !deadline.hasPassed {
+        var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = unsafe poll(&wait, 1, deadline.milliseconds)
+      } else {
+        return false
+      }
     }
+    return true
   }
 
-  /// Without control characters and bidirectional overrides: a label cannot redraw the prompt.
-  private func visible(_ text: String) -> String {
-    var shown = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      let isOverride = (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
-      if isOverride || scalar.properties.generalCategory == .control { continue }
-      shown.append(scalar)
-    }
-    return String(shown)
-  }
+  private static let longestWrite = Duration.seconds(4)
 }

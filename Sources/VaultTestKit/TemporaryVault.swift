@@ -76,6 +76,16 @@ extension Passcode {
   public init(testing text: String) throws(VaultError) { try self.init(SecretBytes(testing: text)) }
 }
 
+extension ApplicationPassword {
+  /// An application password from a literal, for tests only.
+  public init(testing text: String) throws(VaultError) { try self.init(SecretBytes(testing: text)) }
+}
+
+extension BiometricPhrase {
+  /// A phrase from a literal, for tests only.
+  public init(testing text: String) throws(VaultError) { try self.init(SecretBytes(testing: text)) }
+}
+
 extension SecretBytes {
   /// Secret bytes from a literal, for tests only.
   public init(testing text: String) { self.init(copying: Array(text.utf8)) }

@@ -47,7 +47,7 @@ enum Adding {
   }
 }
 
-/// Sets, changes and removes the passcode; lists what each removal destroyed (R21).
+/// Sets, changes and removes the passcode, rotates epoch and device key; lists what each removal destroyed (R21).
 enum PasscodeChanges {
   static func run(_ rig: Rig, _ passcode: String, count: Int, seed: UInt64) {
     let random = SeededRandom(seed: seed)
@@ -66,7 +66,18 @@ enum PasscodeChanges {
   }
 
   private static func change(_ core: VaultCore, _ text: String, _ random: SeededRandom) throws(VaultError) {
-    if !core.hasPasscode {
+    let choice = random.below(8)
+    if choice == 0 {
+      if core.hasPasscode {
+        try core.rotateEpoch(passcode: Passcode(testing: text))
+      } else {
+        try core.rotateEpoch()
+      }
+      say("rotated epoch")
+    } else if choice == 1 {
+      try core.rotateDeviceKey()
+      say("rotated device-key")
+    } else if !core.hasPasscode {
       try core.setPasscode(Passcode(testing: text))
       say("set")
     } else if random.below(2) == 0 {

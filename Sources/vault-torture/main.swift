@@ -27,11 +27,21 @@ case "add": Adding.run(Rig(argument(1)), passcode: argument(2), seed: UInt64(num
 case "passcode": PasscodeChanges.run(Rig(argument(1)), argument(2), count: number(3), seed: UInt64(number(4)))
 case "unlock":
   Unlocking.run(Rig(argument(1)), passcode: argument(2), tally: argument(3), more: Array(words.dropFirst(4)))
+case "phrase":
+  Phrases.run(
+    Rig(argument(1)), name: argument(2), phrase: argument(3), tally: argument(4),
+    isSlow: words.contains("slow"))
+case "members": MemberChanges.run(Rig(argument(1)), passcode: argument(2), seed: UInt64(number(3)))
 case "make": Making.run(Rig(argument(1)), seed: UInt64(number(2)), passcode: argument(3), extra: number(4))
 case "change": Changing.run(Rig(argument(1)), seed: UInt64(number(2)), passcode: argument(3))
 case "mutate":
   Mutating.run(
     Rig(argument(1)), seed: UInt64(number(2)), passcode: argument(3), from: number(4), to: number(5))
 case "hold": Holding.run(Rig(argument(1)), name: argument(2), isClosed: argument(3) == "closed")
+case "rotate": Rotating.run(Rig(argument(1)), passcode: argument(2))
+case "watch":
+  Watching.run(Rig(argument(1)), passcode: argument(2), count: number(3), seed: UInt64(number(4)))
+case "misbehave": Misbehaving.run(argument(1))
+case "midstates": Midstates.run(Rig(argument(1)), key: argument(2), isClosed: argument(3) == "closed")
 default: fail("no such command")
 }

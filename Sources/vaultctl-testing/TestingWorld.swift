@@ -1,5 +1,6 @@
 import Glibc
 import VaultCommands
+import VaultPrompts
 import VaultTestKit
 
 extension World {
@@ -7,10 +8,15 @@ extension World {
   ///
   /// - `VAULTCTL_TESTING_CLOCK`: the wall clock stands at this Unix second,
   /// - `VAULTCTL_TESTING_BOOT`: and the boot clock at this second, 1,000 when not given,
-  /// - `VAULTCTL_TESTING_DERIVATIONS`: a file that gets one byte for each key derivation.
+  /// - `VAULTCTL_TESTING_DERIVATIONS`: a file that gets one byte for each key derivation,
+  /// - `VAULTCTL_TESTING_PAM`: the folder in which PAM finds its services.
   static var testing: World {
     var world = World.real
     let observer = derivationObserver
+    if let folder = Environment.process["VAULTCTL_TESTING_PAM"] {
+      world.presence = PAMPresence(
+        service: "vault", place: PAMPresence.Place(startedBy: "pam_start_confdir", folder: folder))
+    }
     if let wall = number("VAULTCTL_TESTING_CLOCK") {
       let boot = UInt64(number("VAULTCTL_TESTING_BOOT") ?? 1000)
       let clock = FixedClock(milliseconds: wall * 1000, boot: boot * 1000)

@@ -1,4 +1,8 @@
 import VaultCommands
 
-if CommandLine.arguments.dropFirst().first == "generate-man" { writeManualPages() }
-VaultControl.main(in: .testing)
+switch CommandLine.arguments.dropFirst().first {
+case "generate-man": writeManualPages()
+case "verify-presence": verifyPresence()
+case "verify-finger": verifyFinger()
+default: VaultControl.main(in: .testing)
+}

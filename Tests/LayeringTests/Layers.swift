@@ -15,6 +15,9 @@ enum Layers {
   static let rooms = [
     Room("CLinux"),
     Room("COTPKernels"),
+    Room("CPAM"),
+    Room("CSystemd"),
+    Room("CSecretService"),
     Room("COpenSSL"),
     Room("CArgon2"),
     Room("CSQLite"),
@@ -22,17 +25,21 @@ enum Layers {
     Room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL", "CArgon2"]),
     Room("OneTimePassword", on: ["SecretMemory", "VaultCrypto", "COTPKernels"]),
     Room("VaultStorage", on: ["CLinux", "CSQLite"]),
-    Room("VaultKit", on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage"]),
-    Room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux"]),
+    Room(
+      "VaultKit", on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage", "CSecretService"]),
+    Room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux", "CPAM", "CSystemd"]),
     Room("AuthenticatorKit", on: ["SecretMemory", "OneTimePassword", "VaultKit"]),
     Room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "VaultKit"]),
     Room(
       "VaultCommands",
       on: ["SecretMemory", "OneTimePassword", "VaultKit", "VaultPrompts", "AuthenticatorKit", "CLinux"]),
     Room("vaultctl", on: ["VaultCommands"]),
-    Room("vaultctl-testing", on: ["VaultCommands", "VaultTestKit"]),
+    Room("vaultctl-testing", on: ["VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit"]),
     Room(
       "vault-torture",
+      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultTestKit"]),
+    Room(
+      "VaultBenchmarking",
       on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultTestKit"]),
   ]
 

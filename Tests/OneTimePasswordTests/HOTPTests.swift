@@ -26,6 +26,17 @@ struct HOTPTests {
     #expect(generator.code(at: first).hasPrefix("0"))
   }
 
+  @Test("the text is the number as the standard library writes it, zeros before it", arguments: [6, 7, 8])
+  func texts(_ digits: Int) throws {
+    let format = try OTPFormat.decimal(digits)
+    // Every four-digit half in both places, and numbers of all sizes.
+    let values = (0..<10_000).flatMap { [$0, $0 * 10_000, $0 * 214_748] as [UInt32] }
+    for value in values {
+      let written = String(repeating: "0", count: 10) + String(value)
+      #expect(format.text(of: value) == written.suffix(digits))
+    }
+  }
+
   @Test("the text of a value above the modulus is its last digits, by integer arithmetic alone")
   func largestValue() throws {
     // 2^31 − 1 and a neighbour that a detour through 32-bit floating point would round together.

@@ -64,6 +64,26 @@ struct LaneTests {
     }
   }
 
+  /// Whole groups, one less and one more, for groups of 4, 8, 16 and 32 lanes and batches of 512.
+  static let edges = [
+    0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 511, 512, 513, 528, 529, 1025,
+  ]
+
+  @Test("any number of counters, across 2^32 and across 2^64", arguments: LanePath.here)
+  func counts(_ path: LanePath) throws {
+    let key = Array("12345678901234567890".utf8)
+    let generator = try path.generator(key)
+    let hmac = KeyedHMAC(key: secret(key), algorithm: path.algorithm.hashAlgorithm)
+    for middle in [1 << 32, 0] as [UInt64] {
+      let expected = (0..<1026).map { Self.truncated(hmac, middle &- 513 &+ $0) }
+      for count in Self.edges {
+        let start = 513 - count / 2
+        let values = generator.truncatedValues(from: middle &- UInt64(count / 2), count: count)
+        #expect(values == Array(expected[start..<start + count]), "\(count) counters around \(middle)")
+      }
+    }
+  }
+
   @Test("every offset of the truncation occurs and is right", arguments: LanePath.here)
   func offsets(_ path: LanePath) throws {
     let key = Array("12345678901234567890".utf8)
@@ -83,7 +103,9 @@ struct LaneTests {
     let generator = try path.generator([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], format: .decimal(8))
     for width in [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 1023, 1024, 1025, 2049] as [UInt64] {
       let window = UInt64(500)...(499 + width)
-      for counter in [500, 500 + width / 2, 499 + width] {
+      // The second row is where one batch of 512 ends, and where a code and its successor are in two.
+      let counters: [UInt64] = [500, 500 + width / 2, 499 + width] + (width > 512 ? [1010, 1011, 1012] : [])
+      for counter in counters {
         let code = try OTPCode(generator.code(at: counter))
         #expect(generator.firstMatch(of: code, in: window) == counter)
         let next = try OTPCode(generator.code(at: counter + 1))
@@ -111,7 +133,7 @@ struct LaneTests {
     }
   }
 
-  private static func truncated(_ hmac: borrowing KeyedHMAC, _ counter: UInt64) -> UInt32 {
+  static func truncated(_ hmac: borrowing KeyedHMAC, _ counter: UInt64) -> UInt32 {
     let code = hmac.code(for: message(counter))
     let offset = Int(code.last! & 15)
     return code[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } & 0x7fff_ffff
@@ -123,7 +145,7 @@ struct LaneTests {
 }
 
 extension OTPAlgorithm {
-  fileprivate var hashAlgorithm: HashAlgorithm {
+  var hashAlgorithm: HashAlgorithm {
     switch self {
     case .sha1: .sha1
     case .sha256: .sha256

@@ -137,7 +137,7 @@ class Maker(Contents):
     def bind_factors(self):
         h = self.header_fields
         key = derive(self.ck[1, self.generation], b"vault/1/factor-mac")
-        h[16] = hm(key, record({1: h.get(12), 2: h.get(13)}))
+        h[16] = hm(key, record({1: h.get(12), 2: h.get(13), 3: h.get(15)}))
 
     def enroll(self, sources):
         h = self.header_fields

@@ -63,6 +63,16 @@ class RoundTrips(Case):
         recovered = {i["name"]: i.get("secretMissing") for i in self.read(recovery=code, passcode=PASSCODE)["items"]}
         self.assertEqual(recovered["client key"], "this-device-only: needs the device key")
 
+    def test_an_application_password_opens_its_item_and_no_other(self):
+        self.make(members=())
+        keys = {"device_key": self.maker.device_key, "passcode": PASSCODE}
+        opened = {i["name"]: i for i in self.read(application_password=b"app password", **keys)["items"]}
+        self.assertEqual(base64.b64decode(opened["application password"]["secretBase64"]), b"behind a password")
+        other = {i["name"]: i.get("secretMissing") for i in self.read(application_password=b"another", **keys)["items"]}
+        self.assertEqual(other["application password"], "needs another application password")
+        done = self.run_reader(self.path, "--json", "--device-key", self.path + ".key", **{"application-password": b"app password\n"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_a_factor_that_is_gone_is_named(self):
         maker = self.make(small=True)
         maker.factor(make_vault.SET + 7)                   # in no header: its set was replaced

@@ -76,10 +76,9 @@ class Contents:
                       policy=self.policy(1, False, 1, [(1, PRESENCE)]), alternatives=[([PRESENCE],)])
         self.put_item(1, {1: string("biometry"), 2: string("bank"), 3: string("e")}, b"behind any",
                       policy=self.policy(1, False, 2, [(2, ANY)]), alternatives=[([ANY],)])
-        for name, factors, bits in (("both", [PASSCODE, SET + 1], 0), ("the set", [SET + 1], 0)):
+        for name, word, bound in (("both", 0x8018, [(8, SET + 1), (0x10, PASSCODE)]), ("the set", 8, [(8, SET + 1)])):
             self.put_item(1, {1: string(name), 2: string("bank"), 3: string(name)}, b"behind " + name.encode(),
-                          policy=self.policy(1, False, 0x8018, [(8, SET + 1), (0x10, PASSCODE)]),
-                          alternatives=[(factors, bits)], opens="phrase")
+                          policy=self.policy(1, False, word, bound), alternatives=[(sorted(f for _, f in bound), 0)], opens="phrase")
         secrets = [self.rnd(32), self.rnd(32), self.rnd(32), self.rnd(32)]
-        self.put_item(1, {1: string("all of it"), 2: string("bank"), 3: string("f")}, b"behind all of it", policy=self.policy(1, False, 0x80000010),
+        self.put_item(1, {1: string("all of it"), 2: string("bank"), 3: string("f")}, b"behind all of it", policy=self.policy(1, False, 0x80000010, [(0x10, PASSCODE)]),
                       alternatives=[([PASSCODE], 0x0F, secrets, kdf)], opens=False)

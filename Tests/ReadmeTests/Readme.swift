@@ -1,19 +1,19 @@
 import Foundation
 
-/// The README of the source tree that these tests were compiled from.
+/// The README and other pages of the source tree that these tests were compiled from.
 enum Readme {
   static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  static func text() throws -> String {
-    try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+  static func text(of page: String = "README.md") throws -> String {
+    try String(contentsOf: root.appendingPathComponent(page), encoding: .utf8)
   }
 
   /// The contents of the fenced blocks that are marked with `language`.
-  static func blocks(_ language: String) throws -> [String] {
+  static func blocks(_ language: String, of page: String = "README.md") throws -> [String] {
     var blocks: [String] = []
     var current: [Substring]?
-    for line in try text().split(separator: "\n", omittingEmptySubsequences: false) {
+    for line in try text(of: page).split(separator: "\n", omittingEmptySubsequences: false) {
       if let lines = current {
         if line == "```" {
           blocks.append(lines.map { $0 + "\n" }.joined())

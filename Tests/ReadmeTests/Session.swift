@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// A terminal session as a page shows it: `$ command` lines, each followed by what it prints.
 ///
@@ -12,9 +13,11 @@ struct Session {
 
   let steps: [Step]
 
-  init(_ text: String) {
+  /// - Parameter remarks: What a line begins with that is for the reader alone; empty lines are then too.
+  init(_ text: String, remarks: String? = nil) {
     var steps: [Step] = []
     for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
+      if let remarks, line.isEmpty || line.hasPrefix(remarks) { continue }
       if line.hasPrefix("$ ") {
         steps.append(Step(command: String(line.dropFirst(2)), output: []))
       } else if line.hasPrefix("> "), let last = steps.indices.last, steps[last].output.isEmpty {
@@ -56,6 +59,23 @@ struct Session {
     let bytes = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Expects of each command that it printed what is shown.
+  func compare(with replayed: [Step], _ page: String) throws {
+    #expect(replayed.count == steps.count)
+    for (step, run) in zip(steps, replayed) {
+      let same =
+        step.output.count == run.output.count
+        && zip(run.output, step.output).allSatisfy { Self.line($0, matches: $1) }
+      #expect(
+        same,
+        """
+        $ \(step.command)
+        \(page): \(step.output.joined(separator: "\n        "))
+        now:    \(run.output.joined(separator: "\n        "))
+        """)
+    }
   }
 
   /// Whether `line` is what the page says, up to what differs from run to run.

@@ -7,20 +7,7 @@ struct SessionTests {
   func replay() throws {
     let shown = Session(try #require(try Readme.blocks("console").first))
     #expect(shown.steps.count >= 8)
-    let replayed = try shown.replay(with: Products.folder)
-    #expect(replayed.count == shown.steps.count)
-    for (step, run) in zip(shown.steps, replayed) {
-      let same =
-        step.output.count == run.output.count
-        && zip(run.output, step.output).allSatisfy { Session.line($0, matches: $1) }
-      #expect(
-        same,
-        """
-        $ \(step.command)
-        README: \(step.output.joined(separator: "\n        "))
-        now:    \(run.output.joined(separator: "\n        "))
-        """)
-    }
+    try shown.compare(with: shown.replay(with: Products.folder), "README.md")
   }
 
   @Test("a changed word, number or line is noticed")

@@ -7,7 +7,7 @@ import VaultTestKit
 
 extension Torture {
   /// R1. Planted, and found: the counter written back unchanged, once in 97 codes; a put acknowledged before its
-  /// commit.
+  /// commit. To plant, not yet seen to fail: an entry left out of the log for an update (R15).
   @Suite("Killed processes (R1)", .serialized)
   struct Kills {
     @Test("what was acknowledged survives SIGKILL, no counter comes twice, at most one is skipped per kill")
@@ -59,6 +59,8 @@ extension Torture {
   struct Model {
     var items: [String: String] = [:]
     var pending: [String]?
+    /// Operations that took effect, acknowledged or not: each has its entry in the log (R15).
+    var effects = 0
     var used: Set<UInt64> = []
     var nextCounter: UInt64 = 0
     var result = KillResult()
@@ -76,6 +78,7 @@ extension Torture {
       let steps = counter < nextCounter ? -1 : Int(counter - nextCounter)
       if steps < 0 || steps > (mayBeSkipped ? 1 : 0) { fault("counter \(counter), expected \(nextCounter)") }
       result.skipped += max(0, steps)
+      if pending != nil, steps > 0 || found != items { effects += 1 }
       if pending != nil { result.cutShort += 1 }
       items = found
       nextCounter = counter
@@ -91,6 +94,7 @@ extension Torture {
       }
       pending = nil
       result.operations += 1
+      effects += 1
     }
 
     mutating func note(counter: UInt64, code: String) {
@@ -101,6 +105,15 @@ extension Torture {
       result.codes += 1
     }
 
+    /// The log has one entry for each operation; the one that is not settled yet may have one or not.
+    mutating func checkLog(_ report: VerifyReport, from start: UInt64) {
+      if !report.problems.isEmpty { fault("verify: \(report.problems)") }
+      let entries = Int(report.auditEntries - start)
+      if entries != effects, pending == nil || entries != effects + 1 {
+        fault("\(entries) entries in the log after \(effects) operations")
+      }
+    }
+
     mutating func fault(_ text: String) { if result.faults.count < 10 { result.faults.append(text) } }
   }
 
@@ -109,10 +122,13 @@ extension Torture {
     private let vault = TemporaryVault(in: Place.fast)
     private let random: SeededRandom
     private var model = Model()
+    private let entries: UInt64
 
     init(seed: UInt64) throws {
       random = SeededRandom(seed: seed)
-      try vault.makeCore().addTestHOTP("counter")
+      let core = try vault.makeCore()
+      try core.addTestHOTP("counter")
+      entries = try core.verify().auditEntries
     }
 
     func run(kills: Int) throws -> KillResult {
@@ -125,8 +141,7 @@ extension Torture {
         process.wait()
         model.result.kills += 1
         if number % 100 == 0 || number == kills {
-          let problems = try vault.openCore().verify().problems
-          if !problems.isEmpty { model.fault("verify: \(problems)") }
+          model.checkLog(try vault.openCore().verify(), from: entries)
         }
       }
       return model.result
@@ -171,10 +186,13 @@ extension Torture {
     private let random: SeededRandom
     private let longest: Int
     private var model = Model()
+    private let entries: UInt64
 
     init(seed: UInt64) throws {
       random = SeededRandom(seed: seed)
-      try vault.makeCore().addTestHOTP("counter")
+      let core = try vault.makeCore()
+      try core.addTestHOTP("counter")
+      entries = try core.verify().auditEntries
       tool = try Tool(vault)
       let start = ContinuousClock.now
       _ = try tool.run(["otp", "counter", "counter"])
@@ -197,6 +215,7 @@ extension Torture {
         }
         try settle()
       }
+      model.checkLog(try vault.openCore().verify(), from: entries)
       return model.result
     }
 

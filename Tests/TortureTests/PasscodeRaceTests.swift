@@ -5,8 +5,8 @@ import VaultKit
 import VaultTestKit
 
 extension Torture {
-  /// R21 for the passcode. Planted, and found: `config` not compared in `Session.headForWriting`.
-  @Suite("Items against changes of the passcode (R21)", .serialized)
+  /// R21 for passcode, epoch and device key. Planted, and found: `config` not compared in `Session.headForWriting`.
+  @Suite("Items against changes of the passcode and of the keys (R21)", .serialized)
   struct PasscodeRaces {
     @Test("every acknowledged item opens, or was listed as destroyed")
     func race() throws {
@@ -31,7 +31,8 @@ extension Torture {
         }
       }
       report(
-        "R21: \(acknowledged.count) items added during \(changes) changes of the passcode, "
+        "R21: \(acknowledged.count) items added during \(changes) changes of passcode and keys, "
+          + "\(said.count { $0 == "rotated epoch" }) epochs, \(said.count { $0 == "rotated device-key" }) device keys, "
           + "\(destroyed.count) destroyed, seed \(seed)")
       #expect(acknowledged.count > changes / 2 && !destroyed.isEmpty)
       #expect(try lost(vault, acknowledged, destroyed) == [])

@@ -9,16 +9,21 @@ final class Running: @unchecked Sendable {
   private let output: Int32
   private var rest: [UInt8] = []
   private var status: Int32?
+  private let silence: Int32
+  private let words: [String]
 
-  /// Starts a program.
+  /// Starts a program, which may use 4 GiB of addresses and be silent for so many seconds: a process that hangs or grows
+  /// without end fails the test that started it.
   ///
   /// - Parameters:
   ///   - gate: Standard input; nothing to read when absent.
   ///   - errors: Whether standard error goes where standard output goes.
   init(
     _ program: String, _ words: [String], environment: [String: String] = [:], gate: Gate? = nil,
-    errors: Bool = true
+    errors: Bool = true, silence: Int32 = 600
   ) throws {
+    self.silence = silence
+    self.words = [program] + words
     let ends = try Self.pipe()
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
@@ -56,6 +61,7 @@ final class Running: @unchecked Sendable {
       status = -1
       throw CannotStart(program: program, code: result)
     }
+    MemoryLimit.set(on: child)
   }
 
   /// A pipe that no process inherits by chance, or its end would never be seen. The Glibc module lacks `pipe2`.
@@ -108,11 +114,25 @@ final class Running: @unchecked Sendable {
   private func readMore() -> Bool {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
+      guard hasSomethingToSay() else { return false }
       let count = unsafe read(output, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { return false }
       rest += buffer[..<count]
       return true
+    }
+  }
+
+  /// Waits for output. A process that is silent for too long is ended, and the test has failed.
+  private func hasSomethingToSay() -> Bool {
+    var entry = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+    while true {
+      let count = unsafe poll(&entry, 1, silence * 1_000)
+      if count < 0, errno == EINTR { continue }
+      if count != 0 { return true }
+      Issue.record("silent for \(silence) s, ended: \(words.joined(separator: " "))")
+      kill()
+      return false
     }
   }
 
@@ -139,6 +159,33 @@ final class Running: @unchecked Sendable {
     let pointers = unsafe texts.map { unsafe strdup($0) } + [nil]
     defer { unsafe pointers.forEach { unsafe free($0) } }
     return try unsafe body(pointers)
+  }
+}
+
+/// The memory that a started process may use.
+enum MemoryLimit {
+  private typealias Prlimit =
+    @convention(c) (pid_t, Int32, UnsafePointer<rlimit>?, UnsafeMutablePointer<rlimit>?) -> Int32
+
+  private static let most: UInt = 4 << 30
+
+  /// A sanitizer reserves terabytes of addresses: there is no limit then.
+  private static let isSanitized: Bool = {
+    let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
+      .first
+    let isLarge = (pages.flatMap { Int($0) } ?? 0) > 1 << 28
+    if isLarge { skip("limits of memory: this is a run under a sanitizer") }
+    return isLarge
+  }()
+
+  /// The Glibc module lacks `prlimit`.
+  static func set(on process: pid_t) {
+    guard !isSanitized, let symbol = unsafe dlsym(nil, "prlimit") else { return }
+    let prlimit = unsafe unsafeBitCast(symbol, to: Prlimit.self)
+    var limit = rlimit(rlim_cur: most, rlim_max: most)
+    let addressSpace: Int32 = 9
+    // It may have ended already.
+    _ = unsafe prlimit(process, addressSpace, &limit, nil)
   }
 }
 
@@ -181,8 +228,8 @@ enum Program {
 }
 
 /// Starts `vault-torture`.
-func torture(_ words: String..., gate: Gate? = nil) throws -> Running {
-  try Running(Program.torture, words, gate: gate)
+func torture(_ words: String..., gate: Gate? = nil, silence: Int32 = 600) throws -> Running {
+  try Running(Program.torture, words, gate: gate, silence: silence)
 }
 
 /// Runs bodies side by side on threads of their own: what blocks here must not block other tests.

@@ -9,11 +9,11 @@ struct CompletionTests {
     ("vaultctl ver", ["verify", "version"], ["item"]),
     ("vaultctl completion ", ["bash", "zsh", "fish"], []),
     ("vaultctl path --pro", ["--prompt"], ["--vault"]),
-    ("vaultctl path --prompt ", ["auto", "terminal", "none"], ["pinentry"]),
+    ("vaultctl path --prompt ", ["auto", "terminal", "pinentry", "none"], ["checked"]),
     ("vaultctl --vault x ver", ["verify", "version"], []),
     ("vaultctl ro", ["rotate"], []),
     ("vaultctl rotate ", ["device-key", "epoch", "parameters"], []),
-    ("vaultctl bio", [], ["biometry", "biokey"]),
+    ("vaultctl bio", ["biometry"], ["biokey"]),
   ]
 
   private func script(_ shell: Completion, _ tool: Tool) throws -> String {

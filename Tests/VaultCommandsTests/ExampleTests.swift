@@ -10,6 +10,7 @@ struct ExampleTests {
     vaultctl item add mail --generate 8
     printf %s 'otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0' > uri
     vaultctl otp add rfc < uri; vaultctl otp add door --role verifier < uri
+    printf '%s\n' '{"kind":"password","name":"mail","secret":"x"}' > items.jsonl
     umask 077; printf correct > old; printf better > new; printf 'a long phrase' > phrase
     """
 
@@ -30,7 +31,12 @@ struct ExampleTests {
       if verb.words.first == "passcode", verb.words[1] != "set" {
         script += "vaultctl passcode set --new-passcode-file old\n"
       }
+      if verb.words.first == "biometry" { script += "vaultctl passcode set --new-passcode-file old\n" }
+      if verb.name == "biometry remove" {
+        script += "vaultctl biometry enroll voice --passcode-file old --phrase-file phrase\n"
+      }
       if verb.name == "rotate parameters" { script += "vaultctl passcode set --new-passcode-file old\n" }
+      if verb.name == "export" { script += "rm items.jsonl\n" }
       if verb.name == "restore" { script += "vaultctl backup monday.vault --passphrase-file phrase\n" }
       let run = try tool.run(["-o", "pipefail", "-c", script + verb.example], program: bash)
       let expected: Int32 = verb.name == "otp confirm" ? 9 : 0

@@ -77,12 +77,8 @@ struct ParserTests {
   @Test("what belongs to a later version is known and answered with exit 15")
   func later() {
     for verb in VerbTable.all where verb.isLater { #expect(exit(verb.words) == .unsupported, "\(verb.name)") }
-    #expect(exit(["exec", "--fd", "3=mail", "--", "ls"]) == .unsupported)
-    #expect(exit(["item", "get", "x", "--copy", "30s"]) == .unsupported)
-    #expect(exit(["item", "add", "x", "--access", "passcode"]) == .unsupported)
+    #expect(exit(["jwt", "sign", "key"]) == .unsupported)
     #expect(exit(["otp", "add", "x", "--pin-mode", "checked"]) == .unsupported)
-    #expect(exit(["init", "--protector", "secret-service"]) == .unsupported)
-    #expect(exit(["path", "--prompt", "pinentry"]) == .unsupported)
   }
 
   @Test("every verb of the requirements is in the table, once, with an example of itself")

@@ -72,6 +72,34 @@ struct ProcessTests {
     #expect(screen.echoes && !screen.drain().contains("horse"))
   }
 
+  @Test(
+    "the prompt of a constrained item says what is about to happen, asks again after a wrong passcode, and can be declined"
+  )
+  func constrainedItem() throws {
+    let tool = try newTool("p")
+    #expect(
+      try tool(
+        "item", "add", "bank", "--access", "passcode", "--passcode-fd", "3", input: [7], secrets: [3: "p"]
+      ).exit == 0)
+    let screen = try PseudoTerminal()
+    let running = try start(tool, screen, ["item", "get", "bank"], typed: false)
+    try screen.wait(for: "read the secret: 'bank'")
+    try screen.wait(for: "passcode: ")
+    #expect(!screen.echoes)
+    screen.type("wrong\n")
+    try screen.wait(for: "wrong passcode")
+    try screen.wait(for: "passcode: ")
+    screen.type("p\n")
+    #expect(try running.wait() == 0)
+    #expect(try output(tool) == [7])
+    #expect(screen.echoes && !screen.drain().contains("wrong"))
+    let declined = try start(tool, screen, ["item", "get", "bank"], typed: false)
+    try screen.wait(for: "passcode: ")
+    screen.type("\u{3}")
+    #expect(try declined.wait() == 5)
+    #expect(screen.echoes)
+  }
+
   @Test("data on a terminal is asked for twice and must agree")
   func typedData() throws {
     let tool = try newTool()

@@ -1,5 +1,7 @@
 import Foundation
 import Testing
+import VaultKit
+import VaultTestKit
 
 @Suite("New keys and purging at the command line")
 struct RotationVerbTests {
@@ -15,7 +17,6 @@ struct RotationVerbTests {
     #expect(try keyPath(tool) != old && !FileManager.default.fileExists(atPath: old))
     #expect(try tool("item", "get", "here").output == [4])
     #expect(try tool("item", "get", "here", "--device-key", copy).exit == 11)
-    #expect(try tool("rotate", "device-key", "--protector", "secret-service").exit == 15)
   }
 
   @Test("a named device key file is exchanged in its place")
@@ -70,6 +71,7 @@ struct RotationVerbTests {
     #expect(!keys.contains { $0.hasSuffix(".key") || $0.hasSuffix(".new") })
   }
 
+  /// Fails when `refuseFalseLoss` is left out.
   @Test("the recovery code costs nothing where the key is there, and a slip in --device-key neither")
   func notLost() throws {
     let tool = try Tool()
@@ -95,6 +97,35 @@ struct RotationVerbTests {
     #expect(try run.json["generation"] as? Int == 2 && run.json["items"] as? Int == 2)
     #expect(try unlocked(tool, passcode, "item", "get", "mail").output == [1, 2, 3])
     #expect(try unlocked(tool, passcode, "item", "get", "here").output == [4])
+    #expect(try unlocked(tool, passcode, "verify").exit == 0)
+  }
+
+  /// Fails when `OpenVault` does not go on with a rotation, after opening or, with a passcode, after unlocking.
+  @Test(
+    "a rotation that was killed is brought to its end by whatever is done next",
+    arguments: [nil, "pass"])
+  func resumed(passcode: String?) throws {
+    let tool = try newTool(passcode)
+    func open() throws -> VaultCore {
+      try VaultCore.open(
+        at: tool.home.path + "/.local/share/vault/default.vault",
+        protector: FileProtector(folder: tool.home.path + "/.local/state/vault"), environment: .testing())
+    }
+    do {
+      let core = try open()
+      if let passcode {
+        try core.beginRotationForTesting(passcode: Passcode(testing: passcode))
+      } else {
+        try core.beginRotationForTesting()
+      }
+      #expect(core.isRotating)
+    }
+    #expect(try unlocked(tool, passcode, "item", "get", "mail").output == [1, 2, 3])
+    #expect(try unlocked(tool, passcode, "item", "get", "here").output == [4])
+    #expect(try unlocked(tool, passcode, "item", "get", "mail").output == [1, 2, 3])
+    let core = try open()
+    #expect(!core.isRotating)
+    #expect(try core.status().generation == 2)
     #expect(try unlocked(tool, passcode, "verify").exit == 0)
   }
 

@@ -24,17 +24,9 @@ struct Intruder {
     let (header, slots) = try tamper { store throws(StorageError) in (try store.header(), try store.slots()) }
     let vault = try Record(decoding: header.body).bytes(2)
     let slot = try present(slots.first { $0.kind == 1 && $0.opener == 1 })
-    var aad = Record()
-    aad[1] = vault
-    aad[3] = Array("slot".utf8)
-    aad.set(4, u32: slot.generation)
-    aad.set(20, u8: slot.kind)
-    aad.set(21, u32: slot.subject)
-    aad.set(22, u8: slot.opener)
-    aad[23] = slot.openerID
-    aad.set(25, u8: 1)
     let root = try CommittingSeal.open(
-      slot.body, under: SecretBytes(copying: Array(data)), label: Labels.sealSlot, aad: aad.encoded)
+      slot.body, under: SecretBytes(copying: Array(data)), label: Labels.sealSlot,
+      aad: RootKeys.slotData(slot, vault))
     return RootKeys(vault: vault, generation: slot.generation, root: root)
   }
 
@@ -70,6 +62,47 @@ struct RootKeys: ~Copyable {
 
   func seal(_ label: Label, _ nonce: Label) throws -> RecordSeal {
     try RecordSeal(root: root, label: label, nonceLabel: nonce, generation: generation)
+  }
+
+  /// A class key without a passcode, or of "after first unlock", and not of this device only.
+  func classKey(_ number: UInt32, _ slots: [SlotRow]) throws -> SecretBytes {
+    let slot = try present(slots.first { $0.kind == 3 && $0.subject == number && $0.opener == 4 })
+    return try CommittingSeal.open(
+      slot.body, under: HKDF.derive(from: root, label: Labels.slot), label: Labels.sealSlot,
+      aad: Self.slotData(slot, vault))
+  }
+
+  /// The associated data of a slot's outer layer.
+  static func slotData(_ slot: SlotRow, _ vault: [UInt8]) -> [UInt8] {
+    var record = Record()
+    record[1] = vault
+    record[3] = Array("slot".utf8)
+    record.set(4, u32: slot.generation)
+    record.set(20, u8: slot.kind)
+    record.set(21, u32: slot.subject)
+    record.set(22, u8: slot.opener)
+    record[23] = slot.openerID
+    record.set(25, u8: 1)
+    return record.encoded
+  }
+
+  func keysData(_ row: ItemRow, policy: [UInt8]) -> [UInt8] {
+    var record = part("keys")
+    record[2] = row.id
+    record.set(4, u32: row.generation)
+    record.set(6, u8: row.class)
+    record[7] = SHA256.hash(policy)
+    record.set(9, u32: row.kind)
+    return record.encoded
+  }
+
+  func secretData(_ row: ItemRow, policy: [UInt8]) -> [UInt8] {
+    var record = part("secret")
+    record[2] = row.id
+    record.set(5, u64: row.material)
+    record[7] = SHA256.hash(policy)
+    record.set(9, u32: row.kind)
+    return record.encoded
   }
 
   func part(_ name: String) -> Record {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import VaultStorage
+import VaultTestKit
 
 @Suite("Damaged files")
 struct DamageTests {
@@ -148,7 +149,6 @@ struct DamageTests {
       for number in numbers {
         _ = try store.material(row: number)
         _ = try store.state(row: number)
-        rows += try store.blindValues(row: number).count
       }
       _ = try store.state(row: 0)
       try store.forEachBlind { (_: [UInt8], _: Int64) throws(StorageError) in

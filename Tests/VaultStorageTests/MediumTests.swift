@@ -90,7 +90,7 @@ struct MediumTests {
         do throws(StorageError) {
           try store.write { (store: inout Store) throws(StorageError) in
             let secret = SeededBytes.of(Int(row), count: 500)
-            try store.setMaterial(MaterialRow(keys: [], secret: secret), row: row)
+            try store.setMaterial(MaterialRow(keys: id16(1), secret: secret), row: row)
           }
         } catch {
           require(error == .full, "\(error)")

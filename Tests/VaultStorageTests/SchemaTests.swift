@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import VaultStorage
+import VaultTestKit
 
 @Suite("The schema")
 struct SchemaTests {

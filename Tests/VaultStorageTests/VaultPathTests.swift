@@ -144,7 +144,9 @@ struct VaultPathTests {
     #expect(NetworkFileSystem.refusedFUSE("fuse.sshfs") == "fuse.sshfs")
     #expect(NetworkFileSystem.refusedFUSE("fuse.gocryptfs") == nil)
     #expect(NetworkFileSystem.refusedFUSE(nil) == "fuse")
-    #expect(Set(NetworkFileSystem.names.values).isSuperset(of: ["nfs", "cifs", "smb2", "9p", "afs"]))
+    let types: [Int64] = [0x6969, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x5346_414F, 0x6B41_4653]
+    #expect(types.map(NetworkFileSystem.name(ofType:)) == ["nfs", "cifs", "smb2", "9p", "afs", "afs"])
+    #expect(NetworkFileSystem.name(ofType: 0xEF53) == nil, "ext4")
   }
 
   private func makedev(_ major: UInt64, _ minor: UInt64) -> UInt64 { major << 8 | minor }

@@ -84,9 +84,9 @@ def exchange(private, peer):
 def b64(data): return base64.b64encode(data).decode()
 
 class Vault:
-  def __init__(self, path, device_key=None, passcode=None, recovery=None, passphrase=None, phrase=None):
+  def __init__(self, path, device_key=None, passcode=None, recovery=None, passphrase=None, phrase=None, application_password=None):
     need(os.path.isfile(path), "no vault at that path", 14)
-    self.inode, self.out = os.stat(path).st_ino, {}
+    self.inode, self.out, self.application_password = os.stat(path).st_ino, {}, application_password
     self.db = None
     try: self.read_tables(path)
     finally: self.db and self.db.close()
@@ -192,7 +192,7 @@ class Vault:
     need(phrase is None or any(source == 1 and f in self.private for source, f in self.members.values()), "wrong phrase", 3)
     ck = self.ck.get((WHEN_UNLOCKED, self.generation)); self.out["unlocked"] = ck is not None
     if 11 in h and ck:
-      expected = mac(hkdf(ck, b"vault/1/factor-mac"), encode({1: h.get(12), 2: h.get(13)}))
+      expected = mac(hkdf(ck, b"vault/1/factor-mac"), encode({1: h.get(12), 2: h.get(13), 3: h.get(15)}))
       need(hmac.compare_digest(h.get(16, b""), expected), "damaged: factor MAC")
   def open_stored_key(self, s):
     """Class key, private half of a factor, or audit root. Where the inner key is not at hand, nothing is stored."""
@@ -300,11 +300,17 @@ class Vault:
       need(numbers == sorted(set(numbers)) and len(numbers) * 4 == len(a[1]) and (numbers or extra), f"damaged: factors of {what}")
       need((3 in a) == bool(extra & 1) and (numbers or not any(a[2])), f"damaged: alternative of {what}")
       lacks = [f"factor {f:#010x}" + (", which is gone" if f not in self.factors else "") for f in numbers if f not in self.private]
-      lacks += [secret for bit, secret in EXTRA.items() if extra & bit]
+      typed = extra & 1 and self.application_password
+      lacks += [secret for bit, secret in EXTRA.items() if extra & bit and not (bit == 1 and typed)]
       if lacks: reasons.append(" and ".join(lacks)); continue
       info = H(encode({1: bound[2], 2: bound[7], 3: a[1], 4: a[2], 5: b"".join(self.factors[f] for f in numbers), 6: a[5]}))
-      kek = hkdf(b"".join(exchange(self.private[f], a[2]) for f in numbers), b"vault/1/alternative" + info)
-      dek = open1(kek, b"vault/1/seal-alternative", self.aad("alternative", bound), a[4], f"alternative of {what}")
+      shared = b"".join(exchange(self.private[f], a[2]) for f in numbers)
+      if typed: shared += argon(typed, a[3], f"application password of {what}", self.cheap)
+      other = Failure("") if typed else None               # each item may have an application password of its own
+      try: dek = open1(hkdf(shared, b"vault/1/alternative" + info), b"vault/1/seal-alternative", self.aad("alternative", bound), a[4], f"alternative of {what}", other)
+      except Failure as failure:
+        if failure is not other: raise
+        reasons.append("another application password"); continue
       need(len(dek) == 32, f"damaged: alternative of {what}"); return dek, None
     return None, "needs " + ", or ".join(reasons)
 
@@ -352,12 +358,12 @@ def read_fd(fd):
 def main():
   p = argparse.ArgumentParser(description="Open a vault file, format 1, check all of it, list its items.")
   p.add_argument("vault"); p.add_argument("--device-key", metavar="FILE", help="32 raw bytes")
-  for name in ("passcode", "recovery", "passphrase", "phrase"): p.add_argument(f"--{name}-fd", type=int, metavar="N")
+  for name in ("passcode", "recovery", "passphrase", "phrase", "application-password"): p.add_argument(f"--{name}-fd", type=int, metavar="N")
   p.add_argument("--json", action="store_true", help="one object, secrets included"); p.add_argument("--secrets", action="store_true")
   o = p.parse_args()
   try:
     key = open(o.device_key, "rb").read(33) if o.device_key else None
-    out = Vault(o.vault, key, *map(read_fd, (o.passcode_fd, o.recovery_fd, o.passphrase_fd, o.phrase_fd))).out
+    out = Vault(o.vault, key, *map(read_fd, (o.passcode_fd, o.recovery_fd, o.passphrase_fd, o.phrase_fd, o.application_password_fd))).out
   except Failure as e: print(f"open_vault: {e}", file=sys.stderr); return e.code
   except sqlite3.Error as e: print(f"open_vault: damaged: {e}", file=sys.stderr); return 10
   except OSError as e: print(f"open_vault: {e}", file=sys.stderr); return 13

@@ -21,13 +21,15 @@ public struct OTPCredential: Sendable {
   ///   - uri: The text as services print it, at most 4,096 bytes.
   ///   - role: A prover prints codes, a verifier judges them.
   ///   - window: Counters, or steps to either side, that a verifier tries; `nil` for 10 and 1.
+  ///   - context: Says the application password, where `access` asks for one.
   /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``.
   public static func enroll(
     _ uri: borrowing SecretBytes, role: OTPRole = .prover, window: UInt64? = nil,
-    access: AccessControl = AccessControl(), named name: String, in vault: Vault
+    access: AccessControl = AccessControl(), named name: String, in vault: Vault,
+    context: AuthenticationContext? = nil
   ) async throws(VaultError) -> OTPCredential {
     let text = uri.expose { SecretBytes(copying: $0) }
-    return try await vault.enroll(text, role, window, access, name)
+    return try await vault.enroll(text, role, window, access, name, context)
   }
 
   /// The credential with this name.
@@ -45,50 +47,65 @@ public struct OTPCredential: Sendable {
 
   /// The next code. A HOTP counter is on disk before this returns: gaps are possible, duplicates are not.
   ///
+  /// - Parameter context: Who is asked where the credential has constraints.
   /// - Throws: ``VaultError/Code/policy`` for a verifier, ``VaultError/Code/outOfStep`` after a restore,
   ///   ``VaultError/Code/locked``, ``VaultError/Code/expired`` at the end of the counter.
-  public func nextCode() async throws(VaultError) -> OTPResult { try await vault.nextCode(self) }
+  public func nextCode(context: AuthenticationContext? = nil) async throws(VaultError) -> OTPResult {
+    try await vault.nextCode(self, context)
+  }
 
   /// Judges a code, single use: what was accepted is on disk before this returns (RFC 6238 §5.2, RFC 4226 §7.2).
   ///
   /// - Parameter code: Canonical: exactly the digits of a code.
   /// - Returns: The counter or time step it was made from.
   /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``, ``VaultError/Code/malformed``.
-  public func verify(_ code: String) async throws(VaultError) -> OTPAcceptance {
-    try await vault.verify(self, code)
+  public func verify(_ code: String, context: AuthenticationContext? = nil) async throws(VaultError)
+    -> OTPAcceptance
+  {
+    try await vault.verify(self, code, context)
   }
 
   /// Finds the counter or clock of the other side again by two codes in a row (RFC 4226 §7.4).
-  public func resynchronize(_ first: String, _ second: String) async throws(VaultError) -> OTPAcceptance {
-    try await vault.resynchronize(self, first, second)
+  public func resynchronize(
+    _ first: String, _ second: String, context: AuthenticationContext? = nil
+  ) async throws(VaultError) -> OTPAcceptance {
+    try await vault.resynchronize(self, first, second, context)
   }
 }
 
 extension Vault {
   fileprivate func enroll(
-    _ text: consuming SecretBytes, _ role: OTPRole, _ window: UInt64?, _ access: AccessControl, _ name: String
+    _ text: consuming SecretBytes, _ role: OTPRole, _ window: UInt64?, _ access: AccessControl,
+    _ name: String,
+    _ context: AuthenticationContext?
   ) throws(VaultError) -> OTPCredential {
     let parsed = try otp { () throws(OTPError) in try OTPAuthURI(parsing: text) }
     return OTPCredential(
-      try core.addOTP(parsed, named: name, role: role, window: window, access: access), self)
+      try core.addOTP(
+        parsed, named: name, role: role, window: window, access: access, context: context), self)
   }
 
   fileprivate func describeOTP(_ name: String) throws(VaultError) -> OTPDescription {
     try core.describeOTP(named: name)
   }
 
-  fileprivate func nextCode(_ credential: OTPCredential) throws(VaultError) -> OTPResult {
+  fileprivate func nextCode(_ credential: OTPCredential, _ context: AuthenticationContext?)
+    throws(VaultError) -> OTPResult
+  {
     credential.kind == .hotp
-      ? try core.nextHOTPCode(of: credential.id) : try core.timedCode(of: credential.id)
+      ? try core.nextHOTPCode(of: credential.id, context: context)
+      : try core.timedCode(of: credential.id, context: context)
   }
 
-  fileprivate func verify(_ credential: OTPCredential, _ code: String) throws(VaultError) -> OTPAcceptance {
-    try core.verifyOTP(of: credential.id, code: code)
-  }
-
-  fileprivate func resynchronize(_ credential: OTPCredential, _ first: String, _ second: String)
+  fileprivate func verify(_ credential: OTPCredential, _ code: String, _ context: AuthenticationContext?)
     throws(VaultError) -> OTPAcceptance
   {
-    try core.resynchronizeOTP(of: credential.id, first, second)
+    try core.verifyOTP(of: credential.id, code: code, context: context)
+  }
+
+  fileprivate func resynchronize(
+    _ credential: OTPCredential, _ first: String, _ second: String, _ context: AuthenticationContext?
+  ) throws(VaultError) -> OTPAcceptance {
+    try core.resynchronizeOTP(of: credential.id, first, second, context: context)
   }
 }

@@ -9,13 +9,14 @@ extension VaultCore {
   /// - Parameter window: Counters, or steps to either side, that a verifier tries; `nil` for 10 and 1.
   package func addOTP(
     _ uri: borrowing OTPAuthURI, named name: String, role: OTPRole = .prover, window: UInt64? = nil,
-    access: AccessControl = AccessControl(), audit: AuditPolicy = .changes
+    access: AccessControl = AccessControl(), audit: AuditPolicy = .changes,
+    context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPDescription {
     var new = NewItem(
       .otp, name: name, attributes: OTPItem.attributes(uri, role, window: window), access: access,
       audit: audit)
     if case .hotp(let counter) = uri.kind { new.state.counter = counter }
-    let item = try add(new, secret: uri.secret.copy())
+    let item = try add(new, secret: uri.secret.copy(), context: context)
     return try OTPItem(item).description(new.state)
   }
 
@@ -30,32 +31,50 @@ extension VaultCore {
   /// The next code of a HOTP prover: the counter after it is on disk before this returns.
   ///
   /// At most once: a counter may be skipped when a process dies, none is ever used twice.
+  /// - Parameter context: Who is asked where the credential has constraints.
   /// - Throws: ``VaultError/Code/policy`` for a verifier, ``VaultError/Code/outOfStep``, ``VaultError/Code/locked``.
-  package func nextHOTPCode(of id: ItemID) throws(VaultError) -> OTPResult {
-    try writing { transaction throws(VaultError) in
-      let item = try OTPItem(transaction.item(id))
-      try item.refuse(unless: .prover)
-      let key = try transaction.useSecret(of: item.item)
-      let generator = try item.hotp(key)
-      let counter = try transaction.takeCounter(of: item.item)
-      try transaction.log(.codeGenerated, item.item)
-      return OTPResult(
-        name: item.item.name ?? "", code: generator.code(at: counter), digits: item.format.length,
-        factor: .counter(counter))
+  package func nextHOTPCode(of id: ItemID, context: AuthenticationContext? = nil) throws(VaultError)
+    -> OTPResult
+  {
+    try authorizing(.use, on: id, context) { (grant) throws(VaultError) in
+      var grant = consume grant
+      return try writing { transaction throws(VaultError) in
+        let item = try OTPItem(transaction.item(id))
+        try item.refuse(unless: .prover)
+        let key = try transaction.useSecret(of: item.item, with: grant.take())
+        let generator = try item.hotp(key)
+        let counter = try transaction.takeCounter(of: item.item)
+        try transaction.log(.codeGenerated, item.item)
+        return OTPResult(
+          name: item.item.name ?? "", code: generator.code(at: counter), digits: item.format.length,
+          factor: .counter(counter))
+      }
     }
   }
 
-  /// The code of a TOTP or Steam prover at a moment. Stores nothing, so it works on a read-only vault.
+  /// The code of a TOTP or Steam prover at a moment. Stores nothing, so it works on a read-only vault; only the use of a
+  /// credential with constraints is logged.
   ///
-  /// - Parameter seconds: Seconds since 1970; `nil` for now.
-  package func timedCode(of id: ItemID, at seconds: Int64? = nil, stepsAhead: Int64 = 0) throws(VaultError)
-    -> OTPResult
-  {
-    let (result, item) = try reading { transaction throws(VaultError) in
+  /// - Parameters:
+  ///   - seconds: Seconds since 1970; `nil` for now.
+  ///   - context: Who is asked where the credential has constraints.
+  package func timedCode(
+    of id: ItemID, at seconds: Int64? = nil, stepsAhead: Int64 = 0, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> OTPResult {
+    try authorizing(.use, on: id, context) { (grant) throws(VaultError) in
+      try timedCode(of: id, at: seconds, stepsAhead: stepsAhead, with: grant)
+    }
+  }
+
+  private func timedCode(
+    of id: ItemID, at seconds: Int64?, stepsAhead: Int64, with grant: consuming Grant?
+  ) throws(VaultError) -> OTPResult {
+    var grant = consume grant
+    let (result, item, notes) = try reading { transaction throws(VaultError) in
       let item = try OTPItem(transaction.item(id))
       try item.refuse(unless: .prover)
-      let key = try transaction.useSecret(of: item.item)
-      let generator = try item.totp(key)
+      let opened = try transaction.useSecret(of: item.item, with: grant.take())
+      let generator = try item.totp(opened.secret)
       let now = seconds ?? environment.clock.now().seconds
       let ahead = stepsAhead.multipliedReportingOverflow(by: item.period)
       let moment = now.addingReportingOverflow(ahead.partialValue)
@@ -68,11 +87,14 @@ extension VaultCore {
       return (
         OTPResult(
           name: item.item.name ?? "", code: timed.code, digits: item.format.length, factor: factor),
-        item.item
+        item.item, opened.notes
       )
     }
-    if item.audit == .all {
-      try writing { transaction throws(VaultError) in try transaction.log(.codeGenerated, item) }
+    if item.audit == .all || !item.access.constraints.isEmpty {
+      try writing { transaction throws(VaultError) in
+        try transaction.log(notes)
+        try transaction.log(.codeGenerated, item)
+      }
     }
     return result
   }
@@ -80,10 +102,22 @@ extension VaultCore {
   /// Sets the counter of a HOTP credential by hand and ends "needs resync".
   ///
   /// - Parameter force: Allows a smaller counter, which would print codes again.
-  package func setCounter(of id: ItemID, to counter: UInt64, force: Bool = false) throws(VaultError) {
+  package func setCounter(
+    of id: ItemID, to counter: UInt64, force: Bool = false, context: AuthenticationContext? = nil
+  ) throws(VaultError) {
+    try authorizing(.update, on: id, context) { (grant) throws(VaultError) in
+      try setCounter(of: id, to: counter, force: force, with: grant)
+    }
+  }
+
+  private func setCounter(
+    of id: ItemID, to counter: UInt64, force: Bool, with grant: consuming Grant?
+  ) throws(VaultError) {
+    var grant = consume grant
     try writing { transaction throws(VaultError) in
       let item = try OTPItem(transaction.item(id))
       guard item.kind == .hotp else { throw VaultError(.policy, "only HOTP credentials have a counter") }
+      try transaction.permitChange(of: id, with: grant.take())
       try transaction.changeState(of: id) { state throws(VaultError) in
         guard counter >= state.counter || force else {
           throw VaultError(
@@ -99,15 +133,17 @@ extension VaultCore {
   }
 
   /// The URI of a credential with its secret, for export; logged.
-  package func exportOTP(of id: ItemID) throws(VaultError) -> SecretBytes {
-    var text: SecretBytes?
-    try writing { transaction throws(VaultError) in
-      let item = try OTPItem(transaction.item(id))
-      let key = try transaction.useSecret(of: item.item)
-      text = try item.uri(key, try transaction.state(of: id)).text()
-      try transaction.log(.exported, item.item)
+  package func exportOTP(of id: ItemID, context: AuthenticationContext? = nil) throws(VaultError)
+    -> SecretBytes
+  {
+    try authorizing(.export, on: id, context) { (grant) throws(VaultError) in
+      var grant = consume grant
+      var text: SecretBytes?
+      try writing { transaction throws(VaultError) in
+        text = try transaction.exportOTP(transaction.item(id), with: grant.take())
+      }
+      return text.take()!
     }
-    return text.take()!
   }
 }
 

@@ -8,18 +8,20 @@ extension VaultCore {
   /// - Parameter text: Canonical: exactly the digits of a code, nothing else.
   /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut`` with `retryAfter`,
   ///   ``VaultError/Code/malformed``, ``VaultError/Code/policy`` for a prover.
-  package func verifyOTP(of id: ItemID, code text: String) throws(VaultError) -> OTPAcceptance {
-    try judge(id, .codeVerified) { item, key, state, clocks throws(VaultError) in
+  package func verifyOTP(
+    of id: ItemID, code text: String, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> OTPAcceptance {
+    try judge(id, .codeVerified, context) { item, key, state, clocks throws(VaultError) in
       let code = try otp { () throws(OTPError) in try OTPCode(text, format: item.format) }
       return try item.accept(code, key, &state, clocks)
     }
   }
 
   /// Finds the counter, or the clock, of the other side again by two codes in a row (RFC 4226 §7.4).
-  package func resynchronizeOTP(of id: ItemID, _ first: String, _ second: String) throws(VaultError)
-    -> OTPAcceptance
-  {
-    try judge(id, .resynchronized) { item, key, state, clocks throws(VaultError) in
+  package func resynchronizeOTP(
+    of id: ItemID, _ first: String, _ second: String, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> OTPAcceptance {
+    try judge(id, .resynchronized, context) { item, key, state, clocks throws(VaultError) in
       let codes = try otp { () throws(OTPError) in
         (try OTPCode(first, format: item.format), try OTPCode(second, format: item.format))
       }
@@ -29,21 +31,24 @@ extension VaultCore {
 
   /// One judgement in one transaction. A refusal is committed before it is thrown: failures count across crashes.
   private func judge(
-    _ id: ItemID, _ operation: AuditOperation,
+    _ id: ItemID, _ operation: AuditOperation, _ context: AuthenticationContext?,
     _ body: (OTPItem, borrowing SecretBytes, inout ItemState, Clocks) throws(VaultError) -> OTPVerdict
   ) throws(VaultError) -> OTPAcceptance {
     let clocks = Clocks(environment.clock)
-    let verdict = try writing { transaction throws(VaultError) -> OTPVerdict in
-      let item = try OTPItem(transaction.item(id))
-      try item.refuse(unless: .verifier)
-      let key = try transaction.useSecret(of: item.item)
-      var verdict: OTPVerdict?
-      try transaction.changeState(of: id) { state throws(VaultError) in
-        verdict = try body(item, key, &state, clocks)
-        if case .accepted = verdict! { state.lastUse = Instant(seconds: clocks.wall) }
+    let verdict = try authorizing(.use, on: id, context) { (grant) throws(VaultError) in
+      var grant = consume grant
+      return try writing { transaction throws(VaultError) -> OTPVerdict in
+        let item = try OTPItem(transaction.item(id))
+        try item.refuse(unless: .verifier)
+        let key = try transaction.useSecret(of: item.item, with: grant.take())
+        var verdict: OTPVerdict?
+        try transaction.changeState(of: id) { state throws(VaultError) in
+          verdict = try body(item, key, &state, clocks)
+          if case .accepted = verdict! { state.lastUse = Instant(seconds: clocks.wall) }
+        }
+        try transaction.log(operation, item.item, result: verdict!.result)
+        return verdict!
       }
-      try transaction.log(operation, item.item, result: verdict!.result)
-      return verdict!
     }
     switch verdict {
     case .accepted(let acceptance): return acceptance

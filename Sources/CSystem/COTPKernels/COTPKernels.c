@@ -4,29 +4,50 @@
 
 #include "constants.h"
 
-// What one call computes: values of `count` counters, consecutive from `first` or listed, under the first midstate
-// pair or under listed ones.
+// What one call computes: the values of counters, consecutive from `first` on or listed, under the first midstate
+// pair or under listed ones.  Lists are readable up to a whole group of lanes.
 struct job {
   const void *midstates;
   const uint32_t *pairs;
   const uint64_t *counters;
   uint64_t first;
-  size_t count;
 };
+
+// values[i] for i from `from` to below `to`, in whole groups of lanes: there is room for one more.
+#define RUN_ARGUMENTS const struct job *job, size_t from, size_t to, uint32_t *values
+
+// The remainder of numbers below 2^31 by one multiplication: exact, because `factor` exceeds
+// 2^(32 + shift) / modulus by less than 2^(1 + shift) / modulus.
+struct divisor {
+  uint32_t factor, modulus, shift;
+};
+
+static struct divisor divisor(uint32_t modulus) {
+  uint32_t shift = 31 - (uint32_t)__builtin_clz(modulus - 1);
+  return (struct divisor){(uint32_t)(((1ull << (32 + shift)) + modulus - 1) / modulus), modulus, shift};
+}
+
+// The index of nothing.
+enum { none = 0x7fffffff };
+
+#define FIRST_ARGUMENTS \
+  const uint32_t *values, size_t count, struct divisor by, const uint32_t *wanted, int words
+#define MARK_ARGUMENTS uint32_t *values, size_t count, struct divisor by, const uint32_t *wanted
 
 #define UNROLL _Pragma("clang loop unroll(full)")
 #define ROL32(x, n) ((x) << (n) | (x) >> (32 - (n)))
 #define ROR32(x, n) ((x) >> (n) | (x) << (32 - (n)))
 #define ROR64(x, n) ((x) >> (n) | (x) << (64 - (n)))
 
-// The last group of lanes is filled up with the last listed pair and counter; nobody reads what comes out.
-static inline __attribute__((always_inline)) size_t pair_of(const struct job *job, size_t i) {
-  return job->pairs ? job->pairs[i < job->count ? i : job->count - 1] : 0;
-}
-
-static inline __attribute__((always_inline)) uint64_t counter_of(const struct job *job, size_t i) {
-  return job->counters ? job->counters[i < job->count ? i : job->count - 1] : job->first + i;
-}
+// The numbers a b c d, plus k, and again plus s, 2 s, 3 s and so on; and quarters put together.
+#define LIST1(a, b, c, d, k, s) (a) + (k), (b) + (k), (c) + (k), (d) + (k)
+#define LIST2(a, b, c, d, k, s) LIST1(a, b, c, d, k, s), LIST1(a, b, c, d, (k) + (s), s)
+#define LIST4(a, b, c, d, k, s) LIST2(a, b, c, d, k, s), LIST2(a, b, c, d, (k) + 2 * (s), s)
+#define LIST8(a, b, c, d, k, s) LIST4(a, b, c, d, k, s), LIST4(a, b, c, d, (k) + 4 * (s), s)
+#define JOINED1(q) (q)[0]
+#define JOINED2(q) __builtin_shufflevector((q)[0], (q)[1], LIST2(0, 1, 2, 3, 0, 4))
+#define JOINED4(q) __builtin_shufflevector(JOINED2(q), JOINED2((q) + 2), LIST4(0, 1, 2, 3, 0, 4))
+#define JOINED8(q) __builtin_shufflevector(JOINED4(q), JOINED4((q) + 4), LIST8(0, 1, 2, 3, 0, 4))
 
 #define SUFFIX portable
 #define TARGET
@@ -47,25 +68,39 @@ static inline __attribute__((always_inline)) uint64_t counter_of(const struct jo
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
 #define WIDTH 64
 #include "lanes.h"
-#endif
 
-typedef void (*run)(const struct job *, uint32_t *);
+#define SUFFIX avx512x2
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
+#define WIDTH 128
+#include "lanes.h"
 
-static run find(enum otp_lanes lanes, enum otp_hash hash) {
-  static const run runs[4][3] = {
-    {run_sha1_portable, run_sha256_portable, run_sha512_portable},
-#if defined(__x86_64__)
-    {run_sha1_shani, run_sha256_shani, NULL},
-    {run_sha1_avx2, run_sha256_avx2, run_sha512_avx2},
-    {run_sha1_avx512, run_sha256_avx512, run_sha512_avx512},
-#endif
-  };
-  return runs[lanes][hash];
+// Two groups at a time, and one for a rest that fits.  With more chaining words than SHA-1 has, one is faster.
+static void run_sha1_twos(RUN_ARGUMENTS) {
+  size_t twos = from + (to - from + 15) / 32 * 32;
+  run_sha1_avx512x2(job, from, twos, values);
+  run_sha1_avx512(job, twos, to, values);
 }
+#endif
+
+// One way to compute.
+struct way {
+  void (*run[3])(RUN_ARGUMENTS);
+  uint32_t (*first)(FIRST_ARGUMENTS);
+  void (*mark)(MARK_ARGUMENTS);
+};
+
+static const struct way ways[] = {
+  {{run_sha1_portable, run_sha256_portable, run_sha512_portable}, first_portable, mark_portable},
+#if defined(__x86_64__)
+  {{run_sha1_shani, run_sha256_shani, NULL}, first_portable, mark_portable},
+  {{run_sha1_avx2, run_sha256_avx2, run_sha512_avx2}, first_avx2, mark_avx2},
+  {{run_sha1_twos, run_sha256_avx512, run_sha512_avx512}, first_avx512, mark_avx512},
+#endif
+};
 
 int otp_lanes_supported(enum otp_lanes lanes, enum otp_hash hash) {
-  if (!find(lanes, hash)) return 0;
 #if defined(__x86_64__)
+  if (!ways[lanes].run[hash]) return 0;
   switch (lanes) {
   case otp_portable: return 1;
   case otp_shani: return __builtin_cpu_supports("sha") && __builtin_cpu_supports("sse4.1");
@@ -84,142 +119,160 @@ size_t otp_midstates_size(enum otp_hash hash) {
   return hash == otp_sha1 ? 2 * 5 * 4 : hash == otp_sha256 ? 2 * 8 * 4 : 2 * 8 * 8;
 }
 
-// Overwrites what the kernel that ran before, at the same depth, has left on the stack: key schedules, states.
-static __attribute__((noinline)) void wipe_stack(void) {
+#if defined(__x86_64__)
+// The registers that only AVX-512 has, which vzeroall leaves alone.
+static __attribute__((noinline, target("avx512f"))) void wipe_upper_registers(void) {
+  __asm__ volatile(
+    ".irp n,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n"
+    "vpxord %%zmm\\n, %%zmm\\n, %%zmm\\n\n"
+    ".endr" ::
+      : "memory", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26",
+        "xmm27", "xmm28", "xmm29", "xmm30", "xmm31");
+}
+#endif
+
+// Overwrites what the kernels that ran before, at the same depth, have left on the stack and in vector registers:
+// key schedules, states.  The deepest frame is that of SHA-512 under AVX2, 4.3 KiB.
+static __attribute__((noinline)) void wipe_stack(enum otp_lanes lanes) {
   unsigned char below[8 << 10];
   explicit_bzero(below, sizeof below);
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx")) __asm__ volatile("vzeroall" ::: "memory");
+  if (lanes == otp_avx512) wipe_upper_registers();
+#else
+  (void)lanes;
 #endif
 }
 
+// How many values are kept at once between computing and comparing them, and the room for a whole group more.
+enum { chunk = 512, room = chunk + 64 };
+
 void otp_window(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, uint64_t first, size_t count,
                 uint32_t *values) {
-  const struct job job = {.midstates = midstates, .first = first, .count = count};
-  if (count == 0) return;
-  find(lanes, hash)(&job, values);
-  wipe_stack();
+  struct job job = {.midstates = midstates, .first = first};
+  uint32_t some[room];
+  for (size_t base = 0; base < count; base += chunk, job.first += chunk) {
+    size_t size = count - base < chunk ? count - base : chunk;
+    ways[lanes].run[hash](&job, 0, size, some);
+    memcpy(values + base, some, size * sizeof *values);
+  }
+  explicit_bzero(some, sizeof some);
+  wipe_stack(lanes);
 }
 
-void otp_pairs(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, const uint32_t *pairs,
-               const uint64_t *counters, size_t count, uint32_t *values) {
-  const struct job job = {.midstates = midstates, .pairs = pairs, .counters = counters, .count = count};
-  if (count == 0) return;
-  find(lanes, hash)(&job, values);
-  wipe_stack();
+// The first i with the `words` values from counter first + i on wanted.
+static size_t find(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, uint64_t first, size_t count,
+                   uint32_t modulus, const uint32_t *wanted, int words) {
+  const struct way *way = &ways[lanes];
+  const struct divisor by = divisor(modulus);
+  struct job job = {.midstates = midstates, .first = first};
+  uint32_t values[room];
+  size_t found = count;
+  if (words > 1) memset(values, 0, sizeof values);  // those after the last group are read
+  for (size_t base = 0; base < count; base += chunk, job.first += chunk) {
+    size_t size = count - base < chunk ? count - base : chunk;
+    way->run[hash](&job, 0, size + (size_t)words - 1, values);
+    size_t index = way->first(values, size, by, wanted, words);
+    size_t mask = 0 - ((size_t)(index < size) & (size_t)(found == count));
+    found = ((base + index) & mask) | (found & ~mask);
+  }
+  explicit_bzero(values, sizeof values);
+  wipe_stack(lanes);
+  return found;
 }
-
-// The remainder of numbers below 2^31 by one multiplication: exact, because `factor` exceeds 2^shift / modulus by
-// less than 2^(shift - 31) / modulus.
-struct divisor {
-  uint64_t factor;
-  uint32_t modulus, shift;
-};
-
-static struct divisor divisor(uint32_t modulus) {
-  uint32_t shift = 31 + 32 - (uint32_t)__builtin_clz(modulus);
-  return (struct divisor){((1ull << shift) + modulus - 1) / modulus, modulus, shift};
-}
-
-static inline __attribute__((always_inline)) uint32_t remainder_of(uint32_t value, struct divisor by) {
-  return value - (uint32_t)(value * by.factor >> by.shift) * by.modulus;
-}
-
-// How many values are kept at once between computing and comparing them.
-enum { chunk = 512 };
 
 size_t otp_find(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, uint64_t first, size_t count,
                 uint32_t modulus, uint32_t wanted) {
-  const struct divisor by = divisor(modulus);
-  uint32_t values[chunk];
-  size_t found = count;
-  for (size_t base = 0; base < count; base += chunk) {
-    size_t size = count - base < chunk ? count - base : chunk;
-    otp_window(lanes, hash, midstates, first + base, size, values);
-    for (size_t i = 0; i < size; i++) {
-      size_t mask = 0 - ((size_t)(remainder_of(values[i], by) == wanted) & (size_t)(found == count));
-      found = ((base + i) & mask) | (found & ~mask);
-    }
-  }
-  explicit_bzero(values, sizeof values);
-  return found;
+  return find(lanes, hash, midstates, first, count, modulus, &wanted, 1);
 }
 
 size_t otp_find_pair(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, uint64_t first,
                      size_t count, uint32_t modulus, uint32_t wanted, uint32_t next) {
-  const struct divisor by = divisor(modulus);
-  uint32_t values[chunk + 1];
-  size_t found = count;
-  for (size_t base = 0; base < count; base += chunk) {
-    size_t size = count - base < chunk ? count - base : chunk;
-    otp_window(lanes, hash, midstates, first + base, size + 1, values);
-    for (size_t i = 0; i < size; i++) {
-      uint32_t difference = (remainder_of(values[i], by) ^ wanted) | (remainder_of(values[i + 1], by) ^ next);
-      size_t mask = 0 - ((size_t)(difference == 0) & (size_t)(found == count));
-      found = ((base + i) & mask) | (found & ~mask);
-    }
-  }
-  explicit_bzero(values, sizeof values);
-  return found;
+  const uint32_t both[2] = {wanted, next};
+  return find(lanes, hash, midstates, first, count, modulus, both, 2);
 }
 
-// A run of candidates of one query.
-struct run_of_query {
-  struct otp_query *query;
-  uint32_t start, size;
-};
-
-// The candidates of several queries, side by side.
+// The candidates of several queries side by side.
 struct batch {
-  uint32_t size, runs;
-  uint32_t pairs[chunk], values[chunk];
-  uint64_t counters[chunk];
-  struct run_of_query queries[chunk];
+  uint32_t pairs[room], wanted[room], values[room];
+  uint64_t counters[room];
 };
 
-static void append(struct batch *batch, struct otp_query *query, uint64_t offset, uint32_t size) {
-  for (uint32_t i = 0; i < size; i++) {
-    batch->pairs[batch->size + i] = query->pair;
-    batch->counters[batch->size + i] = query->first + offset + i;
-  }
-  batch->queries[batch->runs++] = (struct run_of_query){query, batch->size, size};
-  batch->size += size;
+// A place among the candidates of all queries.
+struct place {
+  size_t query;
+  uint64_t offset;
+};
+
+// A loop that runs once or a few times.
+#define SHORT _Pragma("clang loop vectorize(disable) unroll(disable)")
+
+// The candidates of one query from `counter` on, at least one; the first one without a loop.
+static inline void append(struct batch *batch, size_t start, size_t end, const struct otp_query *query,
+                          uint64_t counter) {
+  size_t i = start;
+  SHORT
+  do {
+    batch->pairs[i] = query->pair, batch->wanted[i] = query->wanted, batch->counters[i] = counter++;
+  } while (++i < end);
 }
 
-static void answer(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, struct divisor by,
-                   struct batch *batch) {
-  otp_pairs(lanes, hash, midstates, batch->pairs, batch->counters, batch->size, batch->values);
-  for (uint32_t r = 0; r < batch->runs; r++) {
-    const struct run_of_query run = batch->queries[r];
-    uint64_t found = run.query->found, match = run.query->match;
-    for (uint32_t i = run.start; i < run.start + run.size; i++) {
-      uint64_t isFirst = (uint64_t)(remainder_of(batch->values[i], by) == run.query->wanted) & ~found & 1;
-      match = (batch->counters[i] & (0 - isFirst)) | (match & (isFirst - 1));
-      found |= isFirst;
+// Fills a batch from `place` on.  Midstates of many credentials are in no cache; they are asked for meanwhile.
+static inline size_t fill(struct batch *batch, const void *midstates, size_t bytes,
+                          const struct otp_query *queries, size_t count, struct place *place) {
+  size_t size = 0;
+  for (; place->query < count; place->query++, place->offset = 0) {
+    const struct otp_query *query = &queries[place->query];
+    const char *pair = (const char *)midstates + query->pair * bytes;
+    __builtin_prefetch(pair), __builtin_prefetch(pair + bytes - 1);
+    uint64_t counter = query->first + place->offset, rest = query->count - place->offset;
+    size_t left = chunk - size;
+    if (rest > left) {
+      if (left) append(batch, size, chunk, query, counter);
+      place->offset += left;
+      return chunk;
     }
-    run.query->found = found, run.query->match = match;
+    if (rest) append(batch, size, size + rest, query, counter);
+    size += rest;
   }
-  batch->size = batch->runs = 0;
+  return size;
+}
+
+// Tells the queries from `place` on what was found in the batch of their `size` candidates.
+static inline void answer(const struct batch *batch, size_t size, struct otp_query *queries, struct place place) {
+  for (size_t start = 0; start < size; place.query++, place.offset = 0) {
+    struct otp_query *query = &queries[place.query];
+    uint64_t counter = query->first + place.offset, rest = query->count - place.offset;
+    if (rest == 0) continue;
+    size_t i = start, end = rest < size - start ? start + rest : size;
+    uint32_t smallest = none;
+    SHORT
+    do smallest = batch->values[i] < smallest ? batch->values[i] : smallest;
+    while (++i < end);
+    uint64_t isFirst = (uint64_t)(smallest != none) & ~query->found & 1;
+    __asm__("" : "+r"(isFirst));  // no branch
+    query->match = ((counter + smallest - start) & (0 - isFirst)) | (query->match & (isFirst - 1));
+    query->found |= isFirst;
+    start = end;
+  }
 }
 
 void otp_find_all(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, struct otp_query *queries,
                   size_t count, uint32_t modulus) {
+  const struct way *way = &ways[lanes];
   const struct divisor by = divisor(modulus);
-  const size_t size = otp_midstates_size(hash);
   struct batch batch;
-  batch.size = batch.runs = 0;
-  for (size_t q = 0; q < count; q++) {
-    // Midstates of many credentials are in no cache; they are asked for while the batch is filled.
-    const char *pair = (const char *)midstates + queries[q].pair * size;
-    __builtin_prefetch(pair), __builtin_prefetch(pair + size - 1);
-    for (uint64_t offset = 0; offset < queries[q].count;) {
-      uint64_t rest = queries[q].count - offset, room = chunk - batch.size;
-      uint32_t taken = (uint32_t)(rest < room ? rest : room);
-      append(&batch, &queries[q], offset, taken);
-      offset += taken;
-      if (batch.size == chunk) answer(lanes, hash, midstates, by, &batch);
-    }
+  const struct job job = {.midstates = midstates, .pairs = batch.pairs, .counters = batch.counters};
+  struct place place = {0};
+  while (place.query < count) {
+    struct place start = place;
+    size_t size = fill(&batch, midstates, otp_midstates_size(hash), queries, count, &place);
+    // What completes the last group is computed as well; nobody reads what comes out.
+    memset(batch.pairs + size, 0, sizeof batch.pairs - size * sizeof *batch.pairs);
+    way->run[hash](&job, 0, size, batch.values);
+    way->mark(batch.values, size, by, batch.wanted);
+    answer(&batch, size, queries, start);
   }
-  answer(lanes, hash, midstates, by, &batch);
   explicit_bzero(batch.values, sizeof batch.values);
+  wipe_stack(lanes);
 }

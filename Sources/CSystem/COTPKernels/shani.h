@@ -5,6 +5,10 @@
 enum { streams = 4 };
 #define EACH UNROLL for (int s = 0; s < streams; s++)
 
+// The midstate pair and the counter of stream s.
+#define PAIR(words) ((const uint32_t *)job->midstates + (job->pairs ? job->pairs[base + s] : 0) * (size_t)(words))
+#define COUNTER (job->counters ? job->counters[base + s] : job->first + base + s)
+
 // Keeps the streams in step: left alone, the compiler puts one stream after the other, which costs 70 %.
 #define IN_STEP(x) __asm__("" : "+x"(x[0]), "+x"(x[1]), "+x"(x[2]), "+x"(x[3]))
 
@@ -69,20 +73,20 @@ SHANI_INLINE uint32_t truncate_words(__m128i first, uint32_t next, uint32_t last
   return (uint32_t)((high << shift | low >> 1 >> (63 - shift)) >> 32) & 0x7fffffff;
 }
 
-static __attribute__((noinline)) SHANI void run_sha1_shani(const struct job *job, uint32_t *values) {
+static __attribute__((noinline)) SHANI void run_sha1_shani(RUN_ARGUMENTS) {
   __m128i inner[streams], innerE[streams], outer[streams], outerE[streams];
   __m128i state[streams], e[streams], m0[streams], m1[streams], m2[streams], m3[streams];
-  for (size_t base = 0; base < job->count; base += streams) {
-    if (base == 0 || job->pairs) EACH {
-      const uint32_t *from = (const uint32_t *)job->midstates + pair_of(job, base + s) * 10;
-      inner[s] = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)from), 0x1b);
-      innerE[s] = _mm_set_epi32((int)from[4], 0, 0, 0);
-      outer[s] = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(from + 5)), 0x1b);
-      outerE[s] = _mm_set_epi32((int)from[9], 0, 0, 0);
+  for (size_t base = from; base < to; base += streams) {
+    if (base == from || job->pairs) EACH {
+      const uint32_t *pair = PAIR(10);
+      inner[s] = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)pair), 0x1b);
+      innerE[s] = _mm_set_epi32((int)pair[4], 0, 0, 0);
+      outer[s] = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(pair + 5)), 0x1b);
+      outerE[s] = _mm_set_epi32((int)pair[9], 0, 0, 0);
     }
     EACH {
       state[s] = inner[s], e[s] = innerE[s];
-      m0[s] = _mm_set_epi64x((long long)counter_of(job, base + s), (long long)(1ull << 63));
+      m0[s] = _mm_set_epi64x((long long)COUNTER, (long long)(1ull << 63));
       m1[s] = m2[s] = _mm_setzero_si128();
       m3[s] = _mm_set_epi32(0, 0, 0, (64 + 8) * 8);
     }
@@ -97,7 +101,7 @@ static __attribute__((noinline)) SHANI void run_sha1_shani(const struct job *job
     sha1_streams(state, e, m0, m1, m2, m3);
     EACH {
       uint32_t last = (uint32_t)_mm_extract_epi32(e[s], 3);
-      if (base + s < job->count) values[base + s] = truncate_words(state[s], last, last);
+      values[base + s] = truncate_words(state[s], last, last);
     }
   }
 }
@@ -138,17 +142,17 @@ SHANI_INLINE void words_of_state256(__m128i abef, __m128i cdgh, __m128i *first, 
   *second = _mm_alignr_epi8(high, low, 8);
 }
 
-static __attribute__((noinline)) SHANI void run_sha256_shani(const struct job *job, uint32_t *values) {
+static __attribute__((noinline)) SHANI void run_sha256_shani(RUN_ARGUMENTS) {
   __m128i innerAbef[streams], innerCdgh[streams], outerAbef[streams], outerCdgh[streams];
   __m128i abef[streams], cdgh[streams], m[4][streams];
-  for (size_t base = 0; base < job->count; base += streams) {
-    if (base == 0 || job->pairs) EACH {
-      const uint32_t *from = (const uint32_t *)job->midstates + pair_of(job, base + s) * 16;
-      load_state256(from, &innerAbef[s], &innerCdgh[s]);
-      load_state256(from + 8, &outerAbef[s], &outerCdgh[s]);
+  for (size_t base = from; base < to; base += streams) {
+    if (base == from || job->pairs) EACH {
+      const uint32_t *pair = PAIR(16);
+      load_state256(pair, &innerAbef[s], &innerCdgh[s]);
+      load_state256(pair + 8, &outerAbef[s], &outerCdgh[s]);
     }
     EACH {
-      uint64_t counter = counter_of(job, base + s);
+      uint64_t counter = COUNTER;
       abef[s] = innerAbef[s], cdgh[s] = innerCdgh[s];
       m[0][s] = _mm_set_epi32(0, (int)0x80000000, (int)(uint32_t)counter, (int)(uint32_t)(counter >> 32));
       m[1][s] = m[2][s] = _mm_setzero_si128();
@@ -165,12 +169,14 @@ static __attribute__((noinline)) SHANI void run_sha256_shani(const struct job *j
     EACH {
       words_of_state256(abef[s], cdgh[s], &m[0][s], &m[1][s]);
       uint32_t next = (uint32_t)_mm_extract_epi32(m[1][s], 0), last = (uint32_t)_mm_extract_epi32(m[1][s], 3);
-      if (base + s < job->count) values[base + s] = truncate_words(_mm_shuffle_epi32(m[0][s], 0x1b), next, last);
+      values[base + s] = truncate_words(_mm_shuffle_epi32(m[0][s], 0x1b), next, last);
     }
   }
 }
 
 #undef EACH
+#undef PAIR
+#undef COUNTER
 #undef IN_STEP
 #undef ROUNDS4
 #undef ROUNDS4_WORDS

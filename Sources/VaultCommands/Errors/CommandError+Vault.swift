@@ -18,7 +18,7 @@ extension CommandError {
     case .authenticationFailed, .locked: .authenticationFailed
     case .lockedOut: .blocked
     case .cancelled: .cancelled
-    case .interactionNotAllowed: .interactionNotAllowed
+    case .interactionNotAllowed, .verificationNeeded: .interactionNotAllowed
     case .expired: .expired
     case .policy: .refused
     case .damaged: .damaged

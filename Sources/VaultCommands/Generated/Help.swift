@@ -100,6 +100,7 @@ extension Option {
   var explanation: String {
     var text = summary
     if let defaultValue, !valueIsOptional { text += " Default: \(defaultValue)." }
+    if isRepeatable { text += " May be given several times." }
     if !laterChoices.isEmpty {
       text += " Not supported by this version: \(laterChoices.joined(separator: ", "))."
     }

@@ -33,6 +33,14 @@ package struct BatchReader {
   }
 
   private func line() throws(CommandError) -> BatchLine {
+    do throws(CommandError) { return try command() } catch {
+      var error = error
+      if error.hint == nil { error.hint = "one line is {\"args\":[\"item\",\"list\"]}" }
+      throw error
+    }
+  }
+
+  private func command() throws(CommandError) -> BatchLine {
     var line = BatchLine()
     var seen: Set<String> = []
     try json.object { key throws(CommandError) in
@@ -43,7 +51,7 @@ package struct BatchReader {
     guard !(seen.contains("stdin") && seen.contains("stdinBase64")) else {
       throw JSONReader.malformed("\"stdin\" and \"stdinBase64\" exclude each other")
     }
-    try endOfLine()
+    try json.endOfLine()
     return line
   }
 
@@ -57,13 +65,6 @@ package struct BatchReader {
     case "stdin": line.input = SecretBox(try json.secret(limit: SecretReading.longestSecret))
     case "stdinBase64": line.input = SecretBox(try json.secretFromBase64(limit: SecretReading.longestSecret))
     default: throw JSONReader.malformed("a key is none of args, stdin, stdinBase64")
-    }
-  }
-
-  private func endOfLine() throws(CommandError) {
-    while let byte = try bytes.peek(), byte != UInt8(ascii: "\n") {
-      guard isBlank(byte) else { throw JSONReader.malformed("something stands after the object") }
-      _ = try bytes.next()
     }
   }
 

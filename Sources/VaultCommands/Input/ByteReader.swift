@@ -7,6 +7,8 @@ final class ByteReader {
   private var chunk = SecretBytes(zeroes: 32 << 10)
   private var position = 0
   private var end = 0
+  /// The line of the next byte, from 1.
+  private(set) var line = 1
 
   init(descriptor: Int32) { self.descriptor = descriptor }
 
@@ -21,6 +23,7 @@ final class ByteReader {
   func next() throws(CommandError) -> UInt8? {
     let byte = try peek()
     if byte != nil { position += 1 }
+    if byte == UInt8(ascii: "\n") { line += 1 }
     return byte
   }
 
@@ -33,7 +36,7 @@ final class ByteReader {
         _ = unsafe poll(&wait, 1, -1)
         continue
       }
-      guard got >= 0 else { throw .io("reading standard input", errno: errno) }
+      guard got >= 0 else { throw .io("reading the lines", errno: errno) }
       (position, end) = (0, got)
       return
     }

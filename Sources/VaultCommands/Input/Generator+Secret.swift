@@ -50,33 +50,33 @@ extension Generator {
     }
   }
 
-  /// Words of five letters, consonants and vowels by turns, 16 bits each, joined by dashes.
+  /// Words of the list joined by dashes, 11 bits each: 65,536 is a multiple of 2,048, so no word is likelier.
   private func words(from random: RandomBytes) throws(CommandError) -> SecretBytes {
     let drawn = try random(2 * length)
-    return SecretBytes(capacity: 6 * length - 1) { output in
+    return SecretBytes(capacity: (WordList.longest + 1) * length - 1) { output in
       drawn.expose { bytes in
-        for word in 0..<length {
-          if word > 0 { output.append(byte: UInt8(ascii: "-")) }
-          let high = unsafe UInt16(bytes.unsafeLoad(fromByteOffset: 2 * word, as: UInt8.self))
-          let low = unsafe UInt16(bytes.unsafeLoad(fromByteOffset: 2 * word + 1, as: UInt8.self))
-          Self.append(word: high << 8 | low, to: &output)
+        for index in 0..<length {
+          if index > 0 { output.append(byte: UInt8(ascii: "-")) }
+          let number = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: 2 * index, as: UInt16.self)
+          Self.append(WordList.word(Int(number) % WordList.count), to: &output)
         }
       }
     }
   }
 
-  private static func append(word: UInt16, to output: inout OutputRawSpan) {
-    output.append(byte: consonant(word >> 12))
-    output.append(byte: vowel(word >> 10))
-    output.append(byte: consonant(word >> 6))
-    output.append(byte: vowel(word >> 4))
-    output.append(byte: consonant(word))
+  private static func append(_ word: UInt64, to output: inout OutputRawSpan) {
+    var rest = word
+    while rest & 0xFF > 0x20 {
+      output.append(byte: UInt8(truncatingIfNeeded: rest))
+      rest >>= 8
+    }
   }
 
-  private static func consonant(_ number: UInt16) -> UInt8 {
-    Array("bdfghjklmnprstvz".utf8)[Int(number & 15)]
-  }
-  private static func vowel(_ number: UInt16) -> UInt8 { Array("aiou".utf8)[Int(number & 3)] }
+  /// From here on nobody who tries can hope.
+  package static let enoughBits = 80
+
+  /// How hard the secret is to guess: the binary logarithm of how many there are, rounded down.
+  package var bitCount: Int { Int(Double(length) * log2(Double(alphabet.count))) }
 }
 
 extension Generator.Alphabet {
@@ -84,7 +84,8 @@ extension Generator.Alphabet {
     switch self {
     case .alnum: 62
     case .all: 94
-    case .hex, .words: 16
+    case .hex: 16
+    case .words: WordList.count
     }
   }
 

@@ -1,6 +1,7 @@
 import SecretMemory
 
-/// The parts of JSON (RFC 8259) that a batch line is made of: one object of texts and lists of texts.
+/// The parts of JSON (RFC 8259) that a line is made of: one object of texts, lists of texts, whole numbers, true and
+/// false.
 ///
 /// White space does not span lines, nothing nests deeper, every length has a limit.
 struct JSONReader {
@@ -9,7 +10,7 @@ struct JSONReader {
   init(_ bytes: ByteReader) { self.bytes = bytes }
 
   static func malformed(_ why: String) -> CommandError {
-    .malformed("the line is no command: \(why)", hint: "one line is {\"args\":[\"item\",\"list\"]}")
+    .malformed("the line cannot be read: \(why)")
   }
 
   /// Calls `member` for each key; it must read the value.
@@ -32,6 +33,43 @@ struct JSONReader {
     try expect("]")
   }
 
+  /// A whole number of at most 18 digits.
+  func integer() throws(CommandError) -> Int64 {
+    let sign: Int64 = try accept("-") ? -1 : 1
+    var value: Int64?
+    var count = 0
+    while let byte = try bytes.peek(), (0x30...0x39).contains(byte) {
+      guard value != 0, count < 18 else {
+        throw Self.malformed("a number has a zero in front, or is too long")
+      }
+      value = (value ?? 0) * 10 + Int64(byte - 0x30)
+      count += 1
+      _ = try bytes.next()
+    }
+    guard let value else { throw Self.malformed("a whole number is missing") }
+    return sign * value
+  }
+
+  func boolean() throws(CommandError) -> Bool {
+    let isTrue = try accept("t")
+    let isKnown = try isTrue ? true : accept("f")
+    guard isKnown else { throw Self.malformed("true or false is missing") }
+    for character in (isTrue ? "rue" : "alse").utf8 {
+      guard try bytes.next() == character else { throw Self.malformed("true or false is missing") }
+    }
+    return isTrue
+  }
+
+  /// Only white space up to the end of the line.
+  func endOfLine() throws(CommandError) {
+    while let byte = try bytes.peek(), byte != UInt8(ascii: "\n") {
+      guard byte == 0x20 || byte == 0x09 || byte == 0x0D else {
+        throw Self.malformed("something stands after the object")
+      }
+      _ = try bytes.next()
+    }
+  }
+
   /// A text that is not secret.
   func string(limit: Int) throws(CommandError) -> String {
     var decoder = try textDecoder()
@@ -50,7 +88,7 @@ struct JSONReader {
   func secret(limit: Int) throws(CommandError) -> SecretBytes {
     var decoder = try textDecoder()
     let secret = try gather(limit: limit) { () throws(CommandError) in try decoder.next() }
-    guard secret.expose({ UTF8Text.isValid($0) }) else { throw Self.malformed("\"stdin\" is not UTF-8") }
+    guard secret.expose({ UTF8Text.isValid($0) }) else { throw Self.malformed("a text is not UTF-8") }
     return secret
   }
 

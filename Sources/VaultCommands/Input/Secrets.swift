@@ -1,5 +1,6 @@
 import Glibc
 package import SecretMemory
+import VaultKit
 import VaultPrompts
 
 /// Where a command's secrets come from: an option, a systemd credential, or a prompt.
@@ -14,8 +15,8 @@ package struct Secrets {
   ///   it is malformed, 13 when its file is not private.
   package func secret(_ channel: SecretChannel, isNew: Bool = false) throws(CommandError) -> SecretBytes {
     if let given = try given(channel) { return given }
-    let terminal = try openTerminal(for: channel.title, insteadOf: alternatives(to: channel))
-    let typed = try ask(terminal, channel.title, limit: SecretReading.longestPhrase, twice: isNew)
+    let typed = try ask(
+      channel.title, limit: SecretReading.longestPhrase, twice: isNew, insteadOf: alternatives(to: channel))
     return try SecretReading.checkPhrase(typed, named: channel.title)
   }
 
@@ -36,8 +37,10 @@ package struct Secrets {
 
   /// Whether ``secret(_:isNew:)`` would ask a person.
   func willAsk(_ channel: SecretChannel) -> Bool {
-    !invocation.has(channel.descriptorOption) && !invocation.has(channel.fileOption)
-      && (channel != .passcode || world.environment["CREDENTIALS_DIRECTORY"] == nil)
+    if invocation.has(channel.descriptorOption) || invocation.has(channel.fileOption) { return false }
+    guard channel == .passcode, let folder = world.environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty
+    else { return true }
+    return !FilePlace.exists(folder + "/vaultctl.passcode")
   }
 
   /// Data from standard input, byte for byte; on a terminal it is asked for without echo.
@@ -67,55 +70,78 @@ extension Secrets {
       return box.expose { SecretBytes(copying: $0) }
     }
     guard isatty(world.standardInput) == 1 else { return nil }
-    let terminal = try openTerminal(
-      for: what, insteadOf: "give it on standard input, through a pipe or a file")
-    return try ask(terminal, what, limit: Terminal.longestLine, twice: twice)
+    return try ask(
+      what, limit: Terminal.longestLine, twice: twice,
+      insteadOf: "give it on standard input, through a pipe or a file")
   }
 
   private func ask(
-    _ terminal: borrowing Terminal, _ what: String, limit: Int, twice: Bool
+    _ what: String, limit: Int, twice: Bool, insteadOf hint: String
   ) throws(CommandError) -> SecretBytes {
-    let first = try read(terminal, what, limit)
+    guard invocation.mayPrompt else {
+      throw CommandError(
+        .interactionNotAllowed, "the \(what) is needed, and asking is switched off", hint: hint)
+    }
+    let first = try read(what, limit, hint)
     guard twice else { return first }
-    let second = try read(terminal, "\(what) again", limit)
+    let second = try read("\(what) again", limit, hint)
     guard first.isEqualInConstantTime(to: second) else {
       throw .malformed("the two entries of the \(what) differ", hint: "nothing was changed; try again")
     }
     return first
   }
 
-  private func read(
-    _ terminal: borrowing Terminal, _ what: String, _ limit: Int
-  ) throws(CommandError) -> SecretBytes {
+  /// From the terminal, else from pinentry, as `--prompt` says.
+  private func read(_ what: String, _ limit: Int, _ hint: String) throws(CommandError) -> SecretBytes {
+    let chosen = invocation.text("prompt") ?? "auto"
+    if chosen != "pinentry" {
+      if let typed = try readTerminal(what, limit) { return typed }
+      guard chosen == "auto" else { throw Self.nobody(what, "there is no terminal to ask on", hint) }
+    }
+    let found: Pinentry
+    do throws(Pinentry.Absence) {
+      found = try Pinentry.find(terminalPath: world.terminalPath) { world.environment[$0] }
+    } catch {
+      let why = VaultError(absence: error)
+      throw chosen == "pinentry"
+        ? Self.nobody(what, why.message, why.hint ?? hint)
+        : Self.nobody(what, "there is no terminal to ask on", hint)
+    }
+    return try readPinentry(found, what)
+  }
+
+  /// nil where there is no terminal.
+  private func readTerminal(_ what: String, _ limit: Int) throws(CommandError) -> SecretBytes? {
     do throws(TerminalError) {
+      let terminal = try Terminal(path: world.terminalPath)
       return try terminal.readSecret("\(action): \(what): ", limit: limit)
     } catch {
       switch error {
       case .cancelled: throw CommandError(.cancelled, "cancelled at the prompt for the \(what)")
+      case .timedOut: throw CommandError(.cancelled, "nobody answered the prompt for the \(what)")
       case .tooLong(let limit): throw SecretReading.tooLong(what, limit)
-      case .noTerminal(let code): throw .io("asking on the terminal", errno: code)
+      case .noTerminal: return nil
       case .signalled(let signal): endBySignal(signal)
       }
     }
+  }
+
+  private func readPinentry(_ pinentry: Pinentry, _ what: String) throws(CommandError) -> SecretBytes {
+    var request = PromptRequest(.passcode, operation: action)
+    request.question = what
+    do throws(VaultError) { return try PinentryPrompt(pinentry).readSecret(request) } catch {
+      throw CommandError(error)
+    }
+  }
+
+  private static func nobody(_ what: String, _ why: String, _ hint: String) -> CommandError {
+    CommandError(.interactionNotAllowed, "the \(what) is needed, and \(why)", hint: hint)
   }
 
   /// What is about to happen, as the prompt shows it.
   private var action: String {
     let object = invocation.argument("NAME") ?? invocation.text("id") ?? invocation.text("account")
     return "vaultctl \(invocation.verb.name)" + (object.map { " '\($0)'" } ?? "")
-  }
-
-  private func openTerminal(for what: String, insteadOf hint: String) throws(CommandError) -> Terminal {
-    guard invocation.mayPrompt else {
-      throw CommandError(
-        .interactionNotAllowed, "the \(what) is needed, and asking is switched off", hint: hint)
-    }
-    do throws(TerminalError) {
-      return try Terminal(path: world.terminalPath)
-    } catch {
-      throw CommandError(
-        .interactionNotAllowed, "the \(what) is needed, and there is no terminal to ask on", hint: hint)
-    }
   }
 
   private func alternatives(to channel: SecretChannel) -> String {

@@ -69,6 +69,7 @@ extension Item {
       Field("created", created), Field("modified", modified),
     ]
     if let expires { fields.append(Field("expires", expires)) }
+    if isConstrained { fields.append(Field("access", access.constraints.shown.joined(separator: ","))) }
     return fields
   }
 

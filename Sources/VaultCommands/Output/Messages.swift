@@ -2,10 +2,12 @@
 package struct Messages {
   let stream: OutputStream
   let isJSON: Bool
+  let hasColours: Bool
 
-  package init(stream: OutputStream, isJSON: Bool) {
+  package init(stream: OutputStream, isJSON: Bool, hasColours: Bool = false) {
     self.stream = stream
     self.isJSON = isJSON
+    self.hasColours = hasColours
   }
 
   /// A remark beside the result, for people only.
@@ -19,7 +21,10 @@ package struct Messages {
       try? JSONWriter(output: stream).write(error.json)
       emit("\n")
     } else {
-      for line in error.lines { emit("vaultctl: \(printable(line))\n") }
+      for (index, line) in error.lines.enumerated() {
+        let prefix = hasColours && index == 0 ? Colour.red.text("vaultctl:") : "vaultctl:"
+        emit("\(prefix) \(printable(line))\n")
+      }
     }
   }
 

@@ -2,6 +2,8 @@
 package struct Outcome: Sendable {
   package enum Piece: Sendable {
     case text(String)
+    /// A word that is coloured on a terminal.
+    case coloured(String, Colour)
     case secret(SecretBox)
     /// Only where a person reads it: a file or a pipe gets the very bytes.
     case newlineOnTerminal

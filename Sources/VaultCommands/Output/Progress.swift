@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// One line on a terminal for work that takes longer than a second, and nothing anywhere else.

@@ -5,11 +5,14 @@ package struct Invocation: Sendable {
   package var arguments: [String: [String]] = [:]
   /// The values by the option's name; the empty text for an option without a value.
   package var options: [String: String] = [:]
+  /// The values of options that may be repeated, in their order.
+  package var lists: [String: [String]] = [:]
 
   package init(_ verb: Verb) { self.verb = verb }
 
   package func has(_ option: String) -> Bool { options[option] != nil }
   package func text(_ option: String) -> String? { options[option] }
+  package func list(_ option: String) -> [String] { lists[option] ?? [] }
   package func argument(_ name: String) -> String? { arguments[name]?.first }
 
   package func number(_ option: String) -> UInt64? { options[option].flatMap { UInt64($0) } }

@@ -142,6 +142,10 @@ extension Parser {
   }
 
   private mutating func store(_ value: String, for option: Option) throws(CommandError) {
+    if option.isRepeatable {
+      invocation?.lists[option.name, default: []].append(value)
+      return
+    }
     guard (invocation?.options ?? early)[option.name] == nil || option.value == nil else {
       throw .usage("--\(option.name) is given twice")
     }

@@ -26,6 +26,8 @@ package struct Option: Sendable {
   package var valueIsOptional = false
   /// Part of the language, but answered with exit 15 by this version.
   package var isLater = false
+  /// May be given several times; ``Invocation/list(_:)`` has the values.
+  package var isRepeatable = false
   /// The words of a choice that this version answers with exit 15.
   package var laterChoices: [String] = []
 
@@ -52,6 +54,12 @@ package struct Option: Sendable {
   func later(choices: [String]) -> Option {
     var copy = self
     copy.laterChoices = choices
+    return copy
+  }
+
+  var repeatable: Option {
+    var copy = self
+    copy.isRepeatable = true
     return copy
   }
 

@@ -9,7 +9,23 @@ extension VerbTable {
     .choices([
       "passcode", "presence", "biometry-any", "biometry-current-set", "application-password", "or", "and",
     ]), "FLAGS", "What has to be shown before the secret is read, a comma list."
-  ).later
+  )
+  /// What an item's access rule may ask for, besides the passcode.
+  static let accessChannels: [SecretChannel] = [.phrase, .applicationPassword]
+
+  static let copyOption = Option(
+    "copy", .duration, "TIME",
+    "Put it into the clipboard and print nothing; cleared after TIME, 30s when left out, if it is still there.",
+    defaultValue: "30s"
+  ).optionalValue
+
+  static let copyNote =
+    "--copy uses wl-copy under Wayland, xclip or xsel under X11, and else asks the terminal (OSC 52); where none "
+    + "of them is there it is exit 9 and nothing is copied. The secret goes through a pipe. wl-copy keeps it in a "
+    + "private file in /tmp as long as it is in the clipboard: where /tmp is on a disk the others go first, and "
+    + "you are told. A terminal does not "
+    + "tell what its clipboard holds, so there it is cleared whatever it is. With --json: copied, clipboard, and "
+    + "clearedAfter in seconds."
 
   static let attributeOptions: [Option] = [
     Option("service", .text, "S", "What the secret is for. Empty when not given."),
@@ -31,12 +47,15 @@ extension VerbTable {
         Option("expires", .duration, "D", "Refuse it after this time from now."),
         Option(
           "generate", .generator, "LENGTH[:alnum|all|words|hex]",
-          "Make the secret: so many characters, or words. Nothing is read then."),
+          "Make the secret: so many characters, or words of a list of 2,048. Nothing is read then."),
       ],
-      standardInput: .data("secret"), session: .unlocked, audited: .always,
+      channels: [.applicationPassword], standardInput: .data("secret"), session: .unlocked, audited: .always,
       ownExits: [.alreadyExists, .refused],
       notes: [
-        "A generated secret is printed by 'item get', not by 'item add'. "
+        "--access passcode asks for the passcode at each use, presence for the passcode or a member's phrase, biometry-any and "
+          + "biometry-current-set for a member's phrase ('vaultctl biometry enroll'), application-password for a password of "
+          + "the item's own. Two of them need 'and', or 'or' where one is enough. 'item show' says what enforces each.",
+        "A generated secret is printed by 'item get', not by 'item add', which says how many bits it has. "
           + "Two items with the same service and account are refused as duplicates.",
         "after-first-unlock items open with the device key alone, also while the vault is locked.",
       ],
@@ -51,13 +70,14 @@ extension VerbTable {
         Option(
           "field", .choice(["secret", "name", "service", "account", "label", "comment", "id"]), "",
           "Print this field instead.", defaultValue: "secret"),
-        Option("copy", .duration, "TIME", "Put it into the clipboard for a while.", defaultValue: "30s")
-          .optionalValue.later,
+        copyOption,
       ],
-      session: .unlocked, audited: .onRequest, ownExits: [.expired, .refused],
+      channels: accessChannels, session: .unlocked, asksByFlags: true, audited: .onRequest,
+      ownExits: [.expired, .refused],
       notes: [
         "On a terminal a newline follows the secret, anywhere else nothing does. With --json the secret is "
-          + "secretBase64, and also secret where it is UTF-8 text."
+          + "secretBase64, and also secret where it is UTF-8 text.",
+        copyNote,
       ],
       example: "vaultctl item get mail", run: runItemGet)
   }
@@ -88,9 +108,10 @@ extension VerbTable {
       ownOptions: [
         Option(
           "generate", .generator, "LENGTH[:alnum|all|words|hex]",
-          "Make the secret: so many characters, or words. Nothing is read then.")
+          "Make the secret: so many characters, or words of a list of 2,048. Nothing is read then.")
       ],
-      standardInput: .data("secret"), session: .unlocked, audited: .always, ownExits: [.refused],
+      channels: accessChannels, standardInput: .data("secret"), session: .unlocked, asksByFlags: true,
+      audited: .always, ownExits: [.refused],
       example: "vaultctl item update mail --generate 32:all", run: runItemUpdate)
   }
 
@@ -101,8 +122,11 @@ extension VerbTable {
       ownOptions: attributeOptions + [
         Option("expires", .duration, "D", "Refuse it after this time from now."),
         .flag("no-expiry", "Let it live for ever."),
+        Option(
+          "audit", .choice(["changes", "all"]), "", "What of it is audited from now on: plain reads too?"),
       ],
-      audited: .always, ownExits: [.alreadyExists, .refused],
+      channels: [.passcode, .recovery] + accessChannels, asksByFlags: true, audited: .always,
+      ownExits: [.alreadyExists, .refused],
       example: "vaultctl item edit mail --label 'Mail of the family'", run: runItemEdit)
   }
 
@@ -110,7 +134,8 @@ extension VerbTable {
     Verb(
       words: ["item", "rename"], summary: "Give an item another name.",
       arguments: [.name(), Argument(name: "NEW", summary: "The new name.", kind: .name)], target: .full,
-      audited: .always, ownExits: [.alreadyExists], example: "vaultctl item rename mail post",
+      channels: [.passcode, .recovery] + accessChannels, asksByFlags: true, audited: .always,
+      ownExits: [.alreadyExists], example: "vaultctl item rename mail post",
       run: runItemRename)
   }
 

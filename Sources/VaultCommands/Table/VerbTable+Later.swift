@@ -1,20 +1,5 @@
 /// The verbs of later versions: known to the parser and the manual, answered with exit code 15.
 extension VerbTable {
-  static var exec: Verb {
-    Verb(
-      words: ["exec"], summary: "Run a program that finds secrets in sealed memory files.",
-      arguments: [
-        Argument(name: "PROGRAM", summary: "The program and its words.", kind: .program, takesRest: true)
-      ],
-      ownOptions: [
-        Option("fd", .text, "N=NAME", "Hand over a secret as descriptor N."),
-        Option("file", .text, "VAR=NAME", "Name a file with the secret in a variable."),
-        Option("env", .text, "VAR=NAME", "Put the secret into a variable, where other programs may see it."),
-      ],
-      session: .unlocked, asksByFlags: true, audited: .always, ownExits: [.notFound, .expired, .refused],
-      example: "vaultctl exec --fd 3=mail -- mutt")
-  }
-
   static var pin: [Verb] {
     let summaries = [
       ("set", "Make a PIN item."), ("verify", "Check a PIN."), ("change", "Exchange a PIN."),
@@ -30,16 +15,6 @@ extension VerbTable {
         audited: word == "status" ? .never : .always, ownExits: [.notFound, .refused],
         example: "vaultctl pin \(word)")
     }
-  }
-
-  static var biometry: [Verb] {
-    let member = Argument(name: "MEMBER", summary: "The name of a member.", kind: .name)
-    return [
-      later(
-        ["biometry", "enroll"], "Enroll a member of the set.", [member], [.phrase], "biometry enroll voice"),
-      later(["biometry", "list"], "List the members of the set.", [], [], "biometry list"),
-      later(["biometry", "remove"], "Remove a member of the set.", [member], [], "biometry remove voice"),
-    ]
   }
 
   static var biokey: [Verb] {
@@ -156,30 +131,6 @@ extension VerbTable {
         ["dpop"], "Make a proof of possession (RFC 9449).",
         [Argument(name: "KEY", summary: "The key.", kind: .name)],
         [], "dpop client --method GET --url https://example.org/"))
-  }
-
-  static var importItems: Verb {
-    with(
-      [
-        .flag("dry-run", "Say what would be done, and do nothing."),
-        Option(
-          "on-duplicate", .choice(["skip", "rename", "replace", "fail"]), "", "What to do with duplicates."),
-      ],
-      later(
-        ["import"], "Take items over from another program.",
-        [
-          Argument(name: "FORMAT", summary: "The form of the data.", kind: .text),
-          Argument(name: "FILE", summary: "The file; else standard input.", kind: .path, isRequired: false),
-        ], [.passphrase], "import pskc keys.xml"))
-  }
-
-  static var exportItems: Verb {
-    with(
-      [.flag("plain", "Without encryption.")],
-      later(
-        ["export"], "Write items out for another program.",
-        [Argument(name: "FORMAT", summary: "The form of the data.", kind: .text)], [.passphrase],
-        "export pskc"))
   }
 
   private static func later(

@@ -9,6 +9,7 @@ extension VerbTable {
         "Nothing needs to be unlocked: what is behind the passcode is behind it in the backup too. "
           + "Items of this device only, tokens, consents and the audit are left out; the items are listed.",
         "The backup is opened once with the passphrase and verified before the command ends.",
+        "With --json: path, items (how many), leftOut with id, name and reason, thisDeviceOnly or shortLived.",
       ],
       example: "vaultctl backup monday.vault --passphrase-file phrase", allowedInBatch: false, run: runBackup)
   }
@@ -16,13 +17,22 @@ extension VerbTable {
   static var restore: Verb {
     Verb(
       words: ["restore"], summary: "Make a vault from a backup.",
-      arguments: [Argument(name: "FILE", summary: "The backup.", kind: .path)], channels: [.passphrase],
+      arguments: [Argument(name: "FILE", summary: "The backup.", kind: .path)],
+      ownOptions: [
+        Option(
+          "protector", .choice(["file", "secret-service"]), "", "What keeps the device key.",
+          defaultValue: "what keeps that of the vault in its place, else file")
+      ],
+      channels: [.passphrase],
       audited: .always, ownExits: [.alreadyExists, .refused, .malformed],
       notes: [
         "The vault gets a new device key. HOTP credentials give no code (17) before 'vaultctl otp counter NAME --set N'.",
         "Where the same vault is already, the larger counters and attempts stay, and the old file is kept "
           + "as PATH.before-restore; it stays in its place until the new one is complete. Over another vault "
           + "nothing is restored (9).",
+        "The old device key stays too, for the old file: under its own name, or beside a key file that --device-key names as "
+          + "KEY.before-restore. 'vaultctl doctor' lists what is left.",
+        "With --json: path, deviceKey, items (how many), countersBehind (how many), and oldVault where one was kept.",
       ],
       example: "vaultctl restore monday.vault --passphrase-file phrase", allowedInBatch: false,
       run: runRestore)
@@ -37,13 +47,13 @@ extension VerbTable {
       ownOptions: [
         Option(
           "protector", .choice(["file", "secret-service"]), "", "What keeps the new device key.",
-          defaultValue: "file"
-        ).later(choices: ["secret-service"])
+          defaultValue: "what keeps the present one")
       ],
       channels: [.recovery], audited: .always, ownExits: [.refused],
       notes: [
         "Where the device key is lost the recovery code makes a new one. Items of this device only were lost "
-          + "with the old key; they are listed. The code is not used where the device key is there."
+          + "with the old key; they are listed. The code is not used where the device key is there.",
+        "With --json: recovered, deviceKey, and lost with id and name after a recovery.",
       ],
       example: "vaultctl rotate device-key", allowedInBatch: false, run: runRotateDeviceKey)
   }
@@ -56,6 +66,7 @@ extension VerbTable {
         "Other programs go on working meanwhile. After an interruption the next opening that has the keys "
           + "goes on, and so does this command.",
         "Secrets themselves are not exchanged: after a compromise change them where they are used.",
+        "With --json: generation (from 1, +1 each time) and items (how many).",
       ],
       example: "vaultctl rotate epoch", allowedInBatch: false, run: runRotateEpoch)
   }
@@ -63,8 +74,18 @@ extension VerbTable {
   private static var rotateParameters: Verb {
     Verb(
       words: ["rotate", "parameters"],
-      summary: "Derive the keys of the same passcode anew, with the cost of this version.",
+      summary: "Derive the keys of the same passcode anew, at a cost measured on this machine.",
+      ownOptions: [
+        Option(
+          "target", .number(50...10_000), "MS", "How many milliseconds one derivation shall take at most.",
+          defaultValue: "500")
+      ],
       session: .unlocked, audited: .always, ownExits: [.refused],
+      notes: [
+        "Memory grows first, to 1 GiB or an eighth of this machine's, then passes, to 16; the choice is never below the "
+          + "parameters that a new vault gets. Every machine that opens the vault needs that memory.",
+        "With --json: memoryKiB, passes, lanes and milliseconds of Argon2id as it is now, and the same in before.",
+      ],
       example: "vaultctl rotate parameters --passcode-file old", allowedInBatch: false,
       run: runRotateParameters)
   }
@@ -73,7 +94,7 @@ extension VerbTable {
     Verb(
       words: ["purge"], summary: "Make what was deleted unreadable: new keys, and a file written anew.",
       session: .unlocked, audited: .always, ownExits: [.refused],
-      notes: [purgePromise],
+      notes: [purgePromise, "With --json: generation and promise."],
       example: "vaultctl purge", allowedInBatch: false, run: runPurge)
   }
 }

@@ -19,6 +19,7 @@ extension VerbTable {
           "accessible", .choice(["when-unlocked", "after-first-unlock", "when-passcode-set"]), "",
           "When codes can be made or checked.", defaultValue: "when-unlocked"),
         .flag("this-device-only", "Never put it into a backup."),
+        accessOption,
         Option("audit", .choice(["changes", "all"]), "", "What of it is audited.", defaultValue: "changes"),
         Option(
           "pin-mode", .choice(["none", "checked", "camouflaged"]), "", "The PIN in front of the secret.",
@@ -28,7 +29,8 @@ extension VerbTable {
         Option("pin-fd", .descriptor, "N", "Read the PIN from descriptor N.").later,
         Option("pin-file", .path, "PATH", "Read the PIN from PATH.").later,
       ],
-      standardInput: .line("otpauth:// URI"), session: .unlocked, audited: .always,
+      channels: [.applicationPassword], standardInput: .line("otpauth:// URI"), session: .unlocked,
+      audited: .always,
       ownExits: [.alreadyExists, .refused],
       notes: ["The URI never stands on the command line, where every program could read it."],
       example:
@@ -46,13 +48,13 @@ extension VerbTable {
         Option(
           "min-remaining", .number(0...86400), "S",
           "Wait for the next code when this one is valid for less than S seconds. TOTP only."),
-        Option("copy", .duration, "TIME", "Put it into the clipboard for a while.", defaultValue: "30s")
-          .optionalValue.later,
+        copyOption,
         Option("pin-fd", .descriptor, "N", "Read the PIN from descriptor N.").later,
         Option("pin-file", .path, "PATH", "Read the PIN from PATH.").later,
       ],
-      session: .unlocked, audited: .always, ownExits: [.expired, .refused, .outOfStep],
-      notes: ["A TOTP code changes nothing and is audited only for items made with --audit all."],
+      channels: accessChannels, session: .unlocked, asksByFlags: true, audited: .always,
+      ownExits: [.expired, .refused, .outOfStep],
+      notes: ["A TOTP code changes nothing and is audited only for items made with --audit all.", copyNote],
       example: "vaultctl otp code rfc --json", run: runOTPCode)
   }
 
@@ -60,7 +62,8 @@ extension VerbTable {
     Verb(
       words: ["otp", "verify"], summary: "Check a code by a verifier's credential. A code is accepted once.",
       arguments: [.name()], target: .full,
-      standardInput: .line("code"), session: .unlocked, audited: .always,
+      channels: accessChannels, standardInput: .line("code"), session: .unlocked, asksByFlags: true,
+      audited: .always,
       ownExits: [.expired, .refused, .outOfStep],
       example: "printf 755224 | vaultctl otp verify door", run: runOTPVerify)
   }
@@ -69,8 +72,9 @@ extension VerbTable {
     Verb(
       words: ["otp", "resync"],
       summary: "Let a verifier find the counter or clock of the other side again, by two codes in a row.",
-      arguments: [.name()], target: .full, standardInput: .line("two codes, each on a line of its own"),
-      session: .unlocked, audited: .always, ownExits: [.expired, .refused, .outOfStep],
+      arguments: [.name()], target: .full, channels: accessChannels,
+      standardInput: .line("two codes, each on a line of its own"), session: .unlocked, asksByFlags: true,
+      audited: .always, ownExits: [.expired, .refused, .outOfStep],
       notes: ["A prover is put right by 'otp counter NAME --set N', with N from its server."],
       example: "printf '287082\\n359152\\n' | vaultctl otp resync door", run: runOTPResync)
   }
@@ -99,7 +103,8 @@ extension VerbTable {
         Option("set", .number(0...UInt64.max), "N", "The counter of the next code."),
         .flag("force", "Also to a counter that was used before: codes will repeat."),
       ],
-      audited: .always, ownExits: [.refused], example: "vaultctl otp counter rfc --set 100",
+      channels: [.passcode, .recovery] + accessChannels, asksByFlags: true, audited: .always,
+      ownExits: [.refused], example: "vaultctl otp counter rfc --set 100",
       run: runOTPCounter)
   }
 
@@ -122,9 +127,8 @@ extension VerbTable {
   private static var otpExport: Verb {
     Verb(
       words: ["otp", "export"], summary: "Print the otpauth:// URI of a credential: its secret in clear.",
-      arguments: [.name()], target: .full, session: .unlocked, audited: .always,
-      ownExits: [.expired, .refused],
-      example: "vaultctl otp export rfc", run: runOTPExport)
+      arguments: [.name()], target: .full, channels: accessChannels, session: .unlocked, asksByFlags: true,
+      audited: .always, ownExits: [.expired, .refused], example: "vaultctl otp export rfc", run: runOTPExport)
   }
 
   private static var otpQR: Verb {

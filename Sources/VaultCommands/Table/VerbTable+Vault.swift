@@ -6,8 +6,7 @@ extension VerbTable {
       ownOptions: [
         Option(
           "protector", .choice(["file", "secret-service"]), "", "What keeps the device key.",
-          defaultValue: "file"
-        ).later(choices: ["secret-service"]),
+          defaultValue: "file"),
         .flag("no-passcode", "Guard the vault by its device key alone."),
         .flag("recovery-code", "Make a recovery code and show it once."),
       ],
@@ -15,7 +14,9 @@ extension VerbTable {
       ownExits: [.alreadyExists, .deviceKey, .malformed],
       notes: [
         "The device key is never in the folder of the vault. Whoever loses it, and has neither a recovery code nor "
-          + "a backup, loses everything in the vault: copy it to a safe place."
+          + "a backup, loses everything in the vault: copy it to a safe place.",
+        "With --protector secret-service the desktop's keyring keeps it, in its default collection. Where that is locked, "
+          + "does not answer or is not there, nothing is made (11); nothing is kept in a file instead.",
       ],
       example: "vaultctl init --no-passcode --recovery-code", allowedInBatch: false, run: runInit)
   }
@@ -29,7 +30,19 @@ extension VerbTable {
   static var doctor: Verb {
     Verb(
       words: ["doctor"], summary: "Look for what weakens the vault or this machine, and say what to do.",
-      notes: ["Warnings do not change the exit code; a vault that cannot be opened does."],
+      ownOptions: [
+        .flag(
+          "remove-old-keys", "Remove device keys of this vault that are left and that no vault here needs.")
+      ],
+      notes: [
+        "It looks at locked memory, core dumps, swap, the clock, libraries, PAM, the passcode, the recovery code, "
+          + "protector and device key, permissions, the file system, counters and expired items.",
+        "Warnings do not change the exit code; a vault that cannot be opened does. With --json: warnings and "
+          + "problems (how many), and items with check, state (ok, warning or problem), message and hint.",
+        "Old device keys are what a restore, a failed rotation or a killed command leaves. They are removed only after the "
+          + "present one has opened the vault; that of PATH.before-restore stays as long as the file is there. Copies of the "
+          + "vault elsewhere that need an old key open no more.",
+      ],
       example: "vaultctl doctor", run: runDoctor)
   }
 

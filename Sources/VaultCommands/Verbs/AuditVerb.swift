@@ -25,7 +25,9 @@ private struct AuditFilter {
       item = nil
       return
     }
-    item = try core.read { try $0.items(matching: Query(name: name)).first?.id }
+    var query = Query(name: name)
+    query.constrained = .unasked
+    item = try core.read { try $0.items(matching: query).first?.id }
     let isKnown = try item != nil || core.auditEntries().contains { $0.item != nil && $0.detail == name }
     guard isKnown else { throw CommandError(.notFound, "there is and was no item with that name") }
   }
@@ -79,7 +81,9 @@ private func show(_ core: VaultCore, _ entries: [AuditEntry], _ filter: AuditFil
   }
   try core.read { transaction in
     for id in Set(shown.compactMap(\.item)) where names[id] == nil {
-      names[id] = try transaction.items(matching: Query(id: id)).first?.name
+      var query = Query(id: id)
+      query.constrained = .unasked
+      names[id] = try transaction.items(matching: query).first?.name
     }
   }
   return shown.map { entry in ShownEntry(entry: entry, name: entry.item.flatMap { names[$0] }) }

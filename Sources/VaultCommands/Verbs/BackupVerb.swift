@@ -25,12 +25,12 @@ private func outcome(_ path: String, _ report: BackupReport) -> Outcome {
   let leftOut = report.leftOut.map { item in
     JSON.object(
       [("id", .string(item.id.hexadecimal))] + JSON.optional("name", item.name.map { .string($0) })
-        + [("reason", .string(item.reason))])
+        + [("reason", .string(item.reason.rawValue))])
   }
   return Outcome(
     json: .object([
       ("path", .string(path)), ("items", .integer(Int64(report.items))), ("leftOut", .array(leftOut)),
     ]),
     lines: ["backup    " + printable(path), "items     \(report.items)"]
-      + report.leftOut.map { "left out  \(printable($0.name ?? $0.id.hexadecimal)) (\($0.reason))" })
+      + report.leftOut.map { "left out  \(printable($0.name ?? $0.id.hexadecimal)) (\($0.reason.words))" })
 }

@@ -68,9 +68,12 @@ private func check(_ invocation: Invocation, _ line: BatchLine) throws {
       "'vaultctl \(invocation.verb.name)' does not run in a batch", hint: "run it by itself")
   }
   let channels = invocation.verb.allChannels.flatMap { [$0.descriptorOption, $0.fileOption] }
-  for option in ["vault", "device-key", "prompt", "no-input", "follow"] + channels
+  for option in ["vault", "device-key", "prompt", "no-input", "follow", "copy"] + channels
   where invocation.has(option) {
-    throw CommandError.usage("--\(option) stands on the line of 'vaultctl batch', not in it")
+    throw CommandError.usage(
+      ["follow", "copy"].contains(option)
+        ? "--\(option) is for a person and does not stand in a batch"
+        : "--\(option) stands on the line of 'vaultctl batch', not in it")
   }
   guard line.input == nil || invocation.verb.readsStandardInput else {
     throw CommandError.malformed("'vaultctl \(invocation.verb.name)' reads no standard input")

@@ -1,80 +1,24 @@
 import Glibc
-import SecretMemory
 import VaultKit
 
 /// `vaultctl doctor`: what is well, what is weak and what is broken, each with what to do.
 func runDoctor(_ command: Command) throws -> Outcome {
-  var findings = machineFindings(command)
+  var findings = MachineFindings.all(command) + PromptFindings.all(command)
   var failure: CommandError?
   do { findings += try vaultFindings(command) } catch {
     let error = CommandError(describing: error)
     findings.append(Finding("vault", .problem, error.message, error.hint))
     failure = error
+    // A vault that others can write is not even opened: who can reach it is then the more interesting.
+    if let vault = try? command.places.vault, unsafe access(vault, F_OK) == 0 {
+      findings += PlaceFindings.all(vault: vault, key: nil)
+    }
   }
-  let lines = findings.flatMap { finding in
-    ["\(finding.state.mark)  \(finding.check): \(printable(finding.message))"]
-      + (finding.hint.map { ["         " + printable($0)] } ?? [])
-  }
-  return Outcome(json: .object([("items", .array(findings.map(\.json)))]), lines: lines, failure: failure)
-}
-
-private struct Finding {
-  enum State: String {
-    case ok
-    case warning
-    case problem
-
-    var mark: String { rawValue + String(repeating: " ", count: 7 - rawValue.count) }
-  }
-
-  let check: String
-  let state: State
-  let message: String
-  let hint: String?
-
-  init(_ check: String, _ state: State, _ message: String, _ hint: String? = nil) {
-    (self.check, self.state, self.message, self.hint) = (check, state, message, hint)
-  }
-
-  var json: JSON {
-    .object(
-      [("check", .string(check)), ("state", .string(state.rawValue)), ("message", .string(message))]
-        + JSON.optional("hint", hint.map { .string($0) }))
-  }
-}
-
-// MARK: the machine
-
-private func machineFindings(_ command: Command) -> [Finding] {
-  [memory, coreDumps, bootID(command)]
-}
-
-private var memory: Finding {
-  switch SecretArena.status.protection {
-  case .memfdSecret:
-    Finding("memory", .ok, "secrets lie in memory that only this process can read (memfd_secret)")
-  case .mlocked: Finding("memory", .ok, "secrets lie in locked memory, out of swap and core dumps")
-  case .notLocked:
-    Finding(
-      "memory", .warning, "the system does not let secrets be locked in memory: they may reach swap",
-      "raise 'ulimit -l', or LimitMEMLOCK= of the service")
-  }
-}
-
-private var coreDumps: Finding {
-  var limit = rlimit()
-  let isNone = unsafe getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0 && limit.rlim_cur == 0
-  return isNone
-    ? Finding("coreDumps", .ok, "this process leaves no core dump")
-    : Finding("coreDumps", .warning, "core dumps could not be switched off", "set 'ulimit -c 0'")
-}
-
-private func bootID(_ command: Command) -> Finding {
-  command.world.vault.clock.bootID() != nil
-    ? Finding("clock", .ok, "the boot id can be read")
-    : Finding(
-      "clock", .warning, "the boot id cannot be read: delays begin anew and tokens are refused", "mount /proc"
-    )
+  func count(_ state: Finding.State) -> JSON { .integer(Int64(findings.count { $0.state == state })) }
+  let json = JSON.object([
+    ("warnings", count(.warning)), ("problems", count(.problem)), ("items", .array(findings.map(\.json))),
+  ])
+  return Outcome(json: json, pieces: findings.flatMap(\.pieces), failure: failure)
 }
 
 // MARK: the vault
@@ -90,7 +34,11 @@ private func vaultFindings(_ command: Command) throws -> [Finding] {
   findings.append(passcode(outline))
   if outline.hasPasscode, let finding = derivationMemory { findings.append(finding) }
   findings.append(recoveryCode(outline))
+  findings.append(protector(outline))
   if let finding = try keyPlace(command, outline) { findings.append(finding) }
+  findings += try oldKeyFindings(command, core, outline)
+  findings += PlaceFindings.all(vault: try command.places.vault, key: command.places.keyPath(of: outline))
+  if let finding = try clockSetBack(core) { findings.append(finding) }
   return try findings + itemFindings(command, core)
 }
 
@@ -113,6 +61,23 @@ private var derivationMemory: Finding? {
     "raise 'ulimit -l' above 66560 KiB, or encrypt the swap")
 }
 
+private func protector(_ outline: VaultOutline) -> Finding {
+  outline.protector == .file
+    ? Finding("protector", .ok, "the device key is a file: whoever reads your files has it")
+    : Finding("protector", .ok, "the device key is kept by \(outline.protector.word)")
+}
+
+/// The newest entry of the audit is from the future where the clock was set back.
+private func clockSetBack(_ core: VaultCore) throws -> Finding? {
+  let newest = try core.auditEntries(from: core.status().auditSequence).last?.time
+  let now = core.environment.clock.now()
+  guard let newest, newest.seconds > now.seconds + 60 else { return nil }
+  return Finding(
+    "clockSetBack", .warning,
+    "the newest entry of the audit is \(Durations.text(seconds: newest.seconds - now.seconds)) in the future: the "
+      + "clock was set back", "set the clock: codes that follow the time are wrong, and tokens are refused")
+}
+
 private func recoveryCode(_ outline: VaultOutline) -> Finding {
   outline.hasRecoveryCode
     ? Finding("recoveryCode", .ok, "a recovery code was made")
@@ -123,6 +88,10 @@ private func recoveryCode(_ outline: VaultOutline) -> Finding {
 }
 
 private func keyPlace(_ command: Command, _ outline: VaultOutline) throws -> Finding? {
+  if outline.protector == .secretService {
+    return Finding(
+      "deviceKey", .ok, "the Secret Service keeps the device key: whoever can unlock its collection has it")
+  }
   guard let key = command.places.keyPath(of: outline) else { return nil }
   let folder = try command.places.vault.split(separator: "/", omittingEmptySubsequences: false).dropLast()
   let keyFolder = key.split(separator: "/", omittingEmptySubsequences: false).dropLast()
@@ -132,6 +101,39 @@ private func keyPlace(_ command: Command, _ outline: VaultOutline) throws -> Fin
       "the device key lies in the folder of the vault: a copy of the folder is a copy of both",
       "move it elsewhere and name it with --device-key or $VAULT_DEVICE_KEY")
     : Finding("deviceKey", .ok, "the device key lies apart from the vault: \(key)")
+}
+
+private func oldKeyFindings(_ command: Command, _ core: VaultCore, _ outline: VaultOutline) throws
+  -> [Finding]
+{
+  let keys = OldKeys(command: command, core: core)
+  var findings: [Finding] = []
+  if command.invocation.has("remove-old-keys") {
+    let removal = try keys.remove()
+    removal.notes.forEach(command.messages.note)
+    findings.append(Finding("removedKeys", .ok, "\(removal.removed.count) old device keys were removed"))
+    for key in removal.removed { findings.append(Finding("removedKeys", .ok, "removed \(key)")) }
+  }
+  let unused: [DeviceKeyID]
+  let needed: [DeviceKeyID]
+  do { (unused, needed) = try keys.found() } catch {
+    let error = CommandError(describing: error)
+    return findings + [
+      Finding("oldKeys", .warning, "old keys cannot be listed: \(error.message)", error.hint)
+    ]
+  }
+  for key in unused {
+    findings.append(
+      Finding(
+        "oldKeys", .warning, "an old device key of this vault is left: \(key)",
+        "'vaultctl doctor --remove-old-keys' removes it; copies of the vault from its time open no more then")
+    )
+  }
+  for key in needed {
+    findings.append(
+      Finding("oldKeys", .ok, "an old device key is kept for the vault from before a restore: \(key)"))
+  }
+  return findings
 }
 
 private func itemFindings(_ command: Command, _ core: VaultCore) throws -> [Finding] {

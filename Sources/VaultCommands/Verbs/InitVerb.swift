@@ -7,14 +7,14 @@ func runInit(_ command: Command) throws -> Outcome {
   let passcode = try newPasscode(command)
   let created = try VaultCore.create(
     at: path, protector: command.places.newProtector(), passcode: passcode.map { try Passcode($0.copy()) },
-    recovery: command.invocation.has("recovery-code"), environment: command.world.vault)
+    recovery: command.invocation.has("recovery-code"), environment: command.vaultWorld)
   var code: SecretBox?
   switch created.recoveryCode {
   case .some(let made): code = SecretBox(made.text)
   case .none: break
   }
   warn(command, hasRecoveryCode: code != nil)
-  return outcome(path, command.places.keyPath(of: try VaultCore.outline(at: path)), passcode != nil, code)
+  return outcome(command, try VaultCore.outline(at: path), passcode != nil, code, at: path)
 }
 
 /// The passcode to set, or nil for `--no-passcode`.
@@ -45,10 +45,15 @@ private func warn(_ command: Command, hasRecoveryCode: Bool) {
   }
 }
 
-private func outcome(_ path: String, _ keyPath: String?, _ hasPasscode: Bool, _ code: SecretBox?) -> Outcome {
-  var fields: [(String, JSON)] = [("path", .string(path))]
-  var pieces: [Outcome.Piece] = [.text("vault          \(printable(path))\n")]
-  if let keyPath {
+private func outcome(
+  _ command: Command, _ outline: VaultOutline, _ hasPasscode: Bool, _ code: SecretBox?, at path: String
+) -> Outcome {
+  let protector = outline.protector.word
+  var fields: [(String, JSON)] = [("path", .string(path)), ("protector", .string(protector))]
+  var pieces: [Outcome.Piece] = [
+    .text("vault          \(printable(path))\n"), .text("protector      \(protector)\n"),
+  ]
+  if let keyPath = command.places.keyPath(of: outline) {
     fields.append(("deviceKey", .string(keyPath)))
     pieces.append(.text("device key     \(printable(keyPath))\n"))
   }

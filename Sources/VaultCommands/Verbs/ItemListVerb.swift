@@ -24,7 +24,9 @@ private func listed(_ command: Command, _ kind: ItemKind?) throws -> [Item] {
   defer { progress.finish() }
   return try command.vault.opened().read { transaction in
     guard attributes == Attributes() else {
-      return try transaction.items(matching: Query(kind, where: attributes))
+      var query = Query(kind, where: attributes)
+      query.constrained = .unasked
+      return try transaction.items(matching: query)
     }
     var items: [Item] = []
     var seen = 0

@@ -9,6 +9,8 @@ func runItemUpdate(_ command: Command) throws -> Outcome {
       hint: "delete the item and add it anew")
   }
   let secret = try command.newSecret()
-  let updated = try command.vault.write { try $0.update(item.id, ItemChanges(), secret: secret.copy()) }
-  return Outcome(json: updated.json)
+  let updated = try command.vault.unlocking {
+    try $0.update(item.id, ItemChanges(), secret: secret.copy(), context: command.vault.context(for: item))
+  }
+  return Outcome(json: command.withEntropy(updated.json))
 }

@@ -6,16 +6,15 @@ import VaultKit
 func runOTPAdd(_ command: Command) throws -> Outcome {
   let invocation = command.invocation
   guard let name = invocation.argument("NAME") else { throw CommandError.usage("NAME is missing") }
+  let access = try command.newAccess()
   let uri = try OTPAuthURI(parsing: command.secrets.line("otpauth:// URI", twice: true))
   let warnings = uri.warnings.map(\.words)
   for warning in warnings { command.messages.note("warning: \(warning)") }
+  let context = try command.vault.context(for: access)
   let added = try command.vault.unlocking { core in
     try core.addOTP(
-      uri, named: name, role: invocation.text("role") == "verifier" ? .verifier : .prover,
-      access: AccessControl(
-        invocation.text("accessible").flatMap(Accessibility.init(word:)) ?? .whenUnlocked,
-        thisDeviceOnly: invocation.has("this-device-only")),
-      audit: invocation.text("audit") == "all" ? .all : .changes)
+      uri, named: name, role: invocation.text("role") == "verifier" ? .verifier : .prover, access: access,
+      audit: invocation.text("audit") == "all" ? .all : .changes, context: context)
   }
   let json = added.item.json
   return Outcome(

@@ -1,4 +1,5 @@
 import AuthenticatorKit
+import SecretMemory
 import VaultKit
 
 /// `vaultctl otp code NAME`.
@@ -6,14 +7,17 @@ func runOTPCode(_ command: Command) throws -> Outcome {
   let item = try command.credential()
   let result =
     item.isCounterBased ? try counterCode(command, item) : try timedCode(command, item)
-  return Outcome(json: result.json, lines: [result.code])
+  guard command.invocation.has("copy") else { return Outcome(json: result.json, lines: [result.code]) }
+  return try command.copy(SecretBox(SecretBytes(copying: Array(result.code.utf8))), result.factsWithoutCode)
 }
 
 private func counterCode(_ command: Command, _ item: Item) throws -> OTPResult {
   for option in ["at", "next", "min-remaining"] where command.invocation.has(option) {
     throw CommandError.usage("--\(option) is for codes that follow the time, this one follows a counter")
   }
-  return try command.vault.unlocking { try $0.nextHOTPCode(of: item.id) }
+  return try command.vault.unlocking {
+    try $0.nextHOTPCode(of: item.id, context: command.vault.context(for: item))
+  }
 }
 
 private func timedCode(_ command: Command, _ item: Item) throws -> OTPResult {
@@ -28,7 +32,8 @@ private func timedCode(_ command: Command, _ item: Item) throws -> OTPResult {
   func code() throws -> OTPResult {
     try command.vault.unlocking { core in
       try core.timedCode(
-        of: item.id, at: invocation.instant("at"), stepsAhead: invocation.has("next") ? 1 : 0)
+        of: item.id, at: invocation.instant("at"), stepsAhead: invocation.has("next") ? 1 : 0,
+        context: command.vault.context(for: item))
     }
   }
   var result = try code()
@@ -43,6 +48,12 @@ private func timedCode(_ command: Command, _ item: Item) throws -> OTPResult {
 }
 
 extension OTPResult {
+  /// What stays to be said when the code itself went to the clipboard.
+  fileprivate var factsWithoutCode: [(String, JSON)] {
+    guard case .object(let fields) = json else { return [] }
+    return fields.filter { $0.0 != "code" }
+  }
+
   fileprivate var json: JSON {
     var fields: [(String, JSON)] = [("name", .string(name))]
     switch factor {

@@ -10,7 +10,9 @@ func runOTPCounter(_ command: Command) throws -> Outcome {
   }
   let core = try command.vault.opened()
   if let counter = command.invocation.number("set") {
-    try core.setCounter(of: item.id, to: counter, force: command.invocation.has("force"))
+    try core.setCounter(
+      of: item.id, to: counter, force: command.invocation.has("force"),
+      context: command.vault.context(for: item))
   } else if command.invocation.has("force") {
     throw CommandError.usage("--force needs --set N")
   }

@@ -18,7 +18,9 @@ func runOTPShow(_ command: Command) throws -> Outcome {
   json = json.adding("needsResync", .boolean(state.needsResync)).adding(
     "failures", .integer(Int64(state.failures)))
   facts += [("needsResync", state.needsResync ? "yes" : "no"), ("failures", String(state.failures))]
-  return Outcome(json: json, lines: item.lines(adding: facts))
+  return Outcome(
+    json: try command.withEnforcement(json, of: item),
+    lines: item.lines(adding: facts + (try command.enforcementFacts(of: item))))
 }
 
 /// `vaultctl otp rm NAME`.

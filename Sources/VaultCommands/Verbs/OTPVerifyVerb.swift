@@ -7,7 +7,9 @@ import VaultKit
 func runOTPVerify(_ command: Command) throws -> Outcome {
   let item = try command.credential()
   let code = try text(of: command.secrets.line("code", twice: false))
-  let acceptance = try command.vault.unlocking { try $0.verifyOTP(of: item.id, code: code) }
+  let acceptance = try command.vault.unlocking {
+    try $0.verifyOTP(of: item.id, code: code, context: command.vault.context(for: item))
+  }
   return accepted(item, acceptance, "accepted")
 }
 
@@ -24,7 +26,9 @@ func runOTPResync(_ command: Command) throws -> Outcome {
   guard codes.count == 2 else {
     throw CommandError.malformed("two codes are needed, each on a line of its own")
   }
-  let acceptance = try command.vault.unlocking { try $0.resynchronizeOTP(of: item.id, codes[0], codes[1]) }
+  let acceptance = try command.vault.unlocking {
+    try $0.resynchronizeOTP(of: item.id, codes[0], codes[1], context: command.vault.context(for: item))
+  }
   return accepted(item, acceptance, "found again")
 }
 

@@ -32,7 +32,7 @@ func runPasscodeRemove(_ command: Command) throws -> Outcome {
   let dying = try core.itemsBehindPasscode().items
   for item in dying {
     command.messages.note(
-      "this destroys '\(item.name ?? item.id.hexadecimal)', stored with when-passcode-set")
+      "this destroys '\(item.name ?? item.id.hexadecimal)', which opens with a passcode set only")
   }
   // Who types the passcode agrees to the list just shown; a script has agreed to whatever there is.
   let isAsked = command.secrets.willAsk(.passcode)

@@ -11,15 +11,34 @@ func runPurge(_ command: Command) throws -> Outcome {
   case .some(let typed): try core.purge(passcode: typed) { progress.update(done: $0.done, of: $0.total) }
   case .none: try core.purge { progress.update(done: $0.done, of: $0.total) }
   }
+  let removed = removeOldKeys(command, core)
   return Outcome(
     json: .object([
       ("generation", .integer(Int64(try core.status().generation))), ("promise", .string(purgePromise)),
+      ("oldKeysRemoved", .integer(Int64(removed))),
     ]),
     lines: [purgePromise])
+}
+
+/// How many keys went that were left from before; that of a vault from before a restore stays with it.
+private func removeOldKeys(_ command: Command, _ core: VaultCore) -> Int {
+  let keys = OldKeys(command: command, core: core)
+  do {
+    let removed = try keys.remove(presentOnly: true).removed.count
+    if try !keys.found().needed.isEmpty {
+      command.messages.note(
+        "the vault from before a restore and its device key still open what they did: remove that file, and purge again"
+      )
+    }
+    return removed
+  } catch {
+    command.messages.note("older device keys may be left: \(CommandError(describing: error).message)")
+    return 0
+  }
 }
 
 /// Neither more nor less than what holds.
 let purgePromise =
   "The vault and the device key as they are now open nothing that was deleted before, "
   + "if the old device key is really gone. Copies of the vault, backups and copies of the old device key "
-  + "elsewhere still open what they did."
+  + "elsewhere still open what they did. The log still names what was deleted."

@@ -6,30 +6,38 @@ func runRestore(_ command: Command) throws -> Outcome {
   let path = try command.places.vault
   let backup = command.invocation.argument("FILE")!
   guard FilePlace.exists(backup) else { throw CommandError.io("opening the backup", errno: ENOENT) }
-  let restore = Restore(
-    backup: backup, path: path, protector: try command.places.newProtector(), command: command)
   let isReplacing = FilePlace.exists(path)
+  // Over a vault its device key stays where that one's is: never from a strong place to a weaker one by itself.
+  let kind = isReplacing ? try VaultCore.outline(at: path).protector : .file
+  let restore = Restore(
+    backup: backup, path: path, protector: try command.places.newProtector(kind), command: command)
   let report = isReplacing ? try restore.inPlaceOfOld() : try restore.overNothing()
   let outline = try VaultCore.outline(at: path)
   if report.needsResync > 0 {
     command.messages.note(
-      "\(report.needsResync) counters give no code before 'vaultctl otp counter NAME --set N', with N from the server"
+      "\(report.needsResync == 1 ? "1 counter gives" : "\(report.needsResync) counters give") no code before "
+        + "'vaultctl otp counter NAME --set N', with N from the server"
     )
   }
   command.messages.note("the device key is a new one: keep a copy of it elsewhere")
-  return outcome(path, command.places.keyPath(of: outline), isReplacing ? restore.aside : nil, report)
+  return outcome(
+    path, command.places.keyPath(of: outline), isReplacing ? restore.aside : nil,
+    isReplacing && outline.protector == .file ? restore.keyAside : nil, report)
 }
 
 private struct Restore {
   let backup: String
   let path: String
-  let protector: FileProtector
+  let protector: any Protector
   let command: Command
 
   /// Where the old vault goes.
   var aside: String { path + ".before-restore" }
   /// Where the new one is made while the old one is still in its place.
   private var beside: String { path + ".restoring" }
+
+  /// Where the old device key goes, if it was a named file.
+  var keyAside: String? { (protector as? FileProtector)?.pathBeforeRestore }
 
   func overNothing() throws -> BackupReport {
     try restored(to: path, newer: nil, passphrase()).report
@@ -42,9 +50,13 @@ private struct Restore {
         .refused, "the vault there is another one than the backup's",
         hint: "restore to another path with --vault PATH")
     }
-    for taken in [aside, beside] where FilePlace.exists(taken) { throw FilePlace.taken(taken) }
+    let taken = [aside, beside, keyAside].compactMap { $0 }.first { FilePlace.exists($0) }
+    if let taken { throw FilePlace.taken(taken) }
     let passphrase = try passphrase()
     let (point, sequence) = try pointOfOld()
+    // Nobody removes the new key as one that no vault needs before the new vault is in its place.
+    let lock = try protector.lock(VaultCore.outline(at: path).vault)
+    defer { lock?.keep() }
     var made: (report: BackupReport, key: DeviceKeyID, vault: VaultID)?
     do {
       made = try restored(to: beside, newer: point, passphrase)
@@ -55,6 +67,7 @@ private struct Restore {
       if let made { try? protector.deleteKey(made.key, of: made.vault) }
       throw error
     }
+    try (protector as? FileProtector)?.promoteRestoredKey(made!.key, of: made!.vault)
     return made!.report
   }
 
@@ -68,7 +81,7 @@ private struct Restore {
     defer { progress.finish() }
     let restored = try VaultCore.restore(
       from: backup, passphrase: passphrase, to: place, protector: protector, newer: newer,
-      environment: command.world.vault
+      environment: command.vaultWorld
     ) { progress.update(done: $0.done, of: $0.total) }
     let status = try restored.core.status()
     return (restored.report, status.deviceKey, status.vault)
@@ -90,7 +103,7 @@ private struct Restore {
   private func openedOld() throws(VaultError) -> VaultCore {
     try VaultCore.open(
       at: path, protector: command.places.deviceKey.map { FileProtector(file: $0) },
-      environment: command.world.vault)
+      environment: command.vaultWorld)
   }
 
   /// What others did to the old vault meanwhile must not be lost silently.
@@ -105,7 +118,7 @@ private struct Restore {
 }
 
 private func outcome(
-  _ path: String, _ keyPath: String?, _ aside: String?, _ report: BackupReport
+  _ path: String, _ keyPath: String?, _ aside: String?, _ keyAside: String?, _ report: BackupReport
 ) -> Outcome {
   var fields: [(String, JSON)] = [("path", .string(path))]
   var lines = ["vault        " + printable(path)]
@@ -114,11 +127,15 @@ private func outcome(
     lines.append("device key   " + printable(keyPath))
   }
   if let aside {
-    fields.append(("before", .string(aside)))
+    fields.append(("oldVault", .string(aside)))
     lines.append("old vault    " + printable(aside))
   }
+  if let keyAside {
+    fields.append(("oldDeviceKey", .string(keyAside)))
+    lines.append("old key      " + printable(keyAside))
+  }
   fields += [
-    ("items", .integer(Int64(report.items))), ("needsResync", .integer(Int64(report.needsResync))),
+    ("items", .integer(Int64(report.items))), ("countersBehind", .integer(Int64(report.needsResync))),
   ]
   return Outcome(
     json: .object(fields),

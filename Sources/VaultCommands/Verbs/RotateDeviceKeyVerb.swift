@@ -6,7 +6,12 @@ func runRotateDeviceKey(_ command: Command) throws -> Outcome {
   do { core = try command.vault.opened() } catch let error as VaultError where losses.contains(error.code) {
     return try recover(command, from: error)
   }
-  try core.rotateDeviceKey()
+  let before = try VaultCore.outline(at: command.places.vault)
+  try core.rotateDeviceKey(to: command.places.newProtector(before.protector))
+  if command.places.deviceKey != nil, try VaultCore.outline(at: command.places.vault).protector != .file {
+    command.messages.note(
+      "the key is in no file any more: leave --device-key and $VAULT_DEVICE_KEY out from now on")
+  }
   return try outcome(command, lost: nil)
 }
 
@@ -30,8 +35,8 @@ private func recover(_ command: Command, from loss: VaultError) throws -> Outcom
         + "or give the recovery code with --recovery-fd N or --recovery-file PATH")
   }
   let recovered = try VaultCore.recover(
-    at: path, with: RecoveryCode(text: code), protector: command.places.newProtector(),
-    environment: command.world.vault)
+    at: path, with: RecoveryCode(text: code), protector: command.places.newProtector(outline.protector),
+    environment: command.vaultWorld)
   return try outcome(command, lost: recovered.lost)
 }
 
@@ -50,9 +55,12 @@ private func lost(_ error: VaultError, _ hint: String) -> CommandError {
 }
 
 private func outcome(_ command: Command, lost: DestroyedItems?) throws -> Outcome {
-  var fields: [(String, JSON)] = [("recovered", .boolean(lost != nil))]
-  var lines: [String] = []
-  if let key = command.places.keyPath(of: try VaultCore.outline(at: command.places.vault)) {
+  let outline = try VaultCore.outline(at: command.places.vault)
+  var fields: [(String, JSON)] = [
+    ("recovered", .boolean(lost != nil)), ("protector", .string(outline.protector.word)),
+  ]
+  var lines = ["protector   " + outline.protector.word]
+  if let key = command.places.keyPath(of: outline) {
     fields.append(("deviceKey", .string(key)))
     lines.append("device key  " + printable(key))
   }

@@ -1,7 +1,8 @@
 import SecretMemory
 import VaultKit
 
-/// `vaultctl rotate parameters`: the same passcode, derived anew with the parameters and a salt of this version.
+/// `vaultctl rotate parameters`: the same passcode, derived anew with a new salt and with parameters that take a given
+/// time on this machine.
 func runRotateParameters(_ command: Command) throws -> Outcome {
   let core = try command.vault.opened()
   guard core.hasPasscode else {
@@ -9,14 +10,36 @@ func runRotateParameters(_ command: Command) throws -> Outcome {
       .refused, "no passcode is set, so nothing is derived", hint: "set one with 'vaultctl passcode set'")
   }
   try command.vault.endDelay(core)
-  let passcode = try command.secrets.secret(.passcode)
-  let same = passcode.copy()
-  try core.changePasscode(from: Passcode(passcode), to: Passcode(same))
-  guard let now = try core.status().derivation else { return Outcome(json: .object([])) }
+  let passcode = try Passcode(command.secrets.secret(.passcode))
+  let target = Duration.milliseconds(Int64(clamping: command.invocation.number("target") ?? 500))
+  let progress = command.progress("measuring")
+  var steps = 0
+  let (before, now) = try core.recalibrate(passcode, target: target) {
+    steps += 1
+    progress.update(done: steps, of: 0)
+  }
+  progress.finish()
+  if now.memoryKiB * now.passes < before.memoryKiB * before.passes {
+    command.messages.note("guessing is cheaper than before now: a greater --target makes it dearer")
+  }
+  if .milliseconds(now.milliseconds) > target {
+    command.messages.note(
+      "this takes longer than was asked for: a new vault gets as much, and less is never chosen")
+  }
   return Outcome(
-    json: .object([
-      ("memoryKiB", .integer(Int64(now.memoryKiB))), ("passes", .integer(Int64(now.passes))),
-      ("lanes", .integer(Int64(now.lanes))),
-    ]),
-    lines: ["memory  \(now.memoryKiB) KiB", "passes  \(now.passes)", "lanes   \(now.lanes)"])
+    json: .object(now.fields + [("before", .object(before.fields))]),
+    lines: ["before  \(before.text)", "now     \(now.text)"])
+}
+
+extension DerivationCost {
+  fileprivate var fields: [(String, JSON)] {
+    [
+      ("memoryKiB", .integer(Int64(memoryKiB))), ("passes", .integer(Int64(passes))),
+      ("lanes", .integer(Int64(lanes))), ("milliseconds", .integer(milliseconds)),
+    ]
+  }
+
+  fileprivate var text: String {
+    "\(memoryKiB) KiB, \(passes) passes, \(lanes) lanes: \(milliseconds) ms"
+  }
 }

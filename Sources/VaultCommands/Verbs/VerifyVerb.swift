@@ -14,7 +14,7 @@ func runVerify(_ command: Command) throws -> Outcome {
 /// Locked secrets are verified only when the passcode was given: nobody is asked for a check.
 private func canUnlock(_ command: Command, _ core: VaultCore) throws -> Bool {
   guard !core.isUnlocked else { return false }
-  let given = command.invocation.has("passcode-fd") || command.invocation.has("passcode-file")
+  let given = !command.secrets.willAsk(.passcode)
   if !given { command.messages.note("the vault is locked: its secrets are not opened without --passcode-fd") }
   return given
 }

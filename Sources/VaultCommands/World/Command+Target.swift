@@ -16,7 +16,9 @@ extension Command {
     var attributes = Attributes()
     attributes[.account] = invocation.text("account")
     let service = invocation.text("service") ?? ""
-    let found = try transaction.items(matching: Query(kind, where: attributes)).filter {
+    var query = Query(kind, where: attributes)
+    query.constrained = .unasked
+    let found = try transaction.items(matching: query).filter {
       ($0.attributes[.service] ?? "") == service
     }
     guard let item = found.first else {

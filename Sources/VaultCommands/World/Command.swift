@@ -1,3 +1,5 @@
+import VaultKit
+
 /// One command while it runs: what was asked for and the world it runs in.
 package struct Command {
   package let invocation: Invocation
@@ -10,6 +12,8 @@ package struct Command {
 
   package var secrets: Secrets { Secrets(invocation: invocation, world: world) }
   var places: Places { Places(invocation: invocation, environment: world.environment) }
+  /// Clocks, randomness, derivation costs and protectors of the vault.
+  var vaultWorld: VaultEnvironment { places.world(world.vault) }
   package var isJSON: Bool { messages.isJSON }
 
   func progress(_ title: String) -> Progress { Progress(title, on: messages.stream, isQuiet: isJSON) }

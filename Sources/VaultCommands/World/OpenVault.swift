@@ -1,3 +1,4 @@
+import SecretMemory
 import VaultKit
 
 /// The vault of one run: opened when it is first needed, unlocked when something needs that, at most once.
@@ -8,11 +9,17 @@ final class OpenVault {
   private var core: VaultCore?
   /// Why unlocking failed: the commands of a batch do not try the same passcode again.
   private var refusal: (any Error)?
+  private let prompt: CommandPrompt
+  private let world: World
+  /// Who is asked where an item has constraints; each use of one asks anew.
+  private var asking: AuthenticationContext?
 
   init(invocation: Invocation, world: World) {
     places = Places(invocation: invocation, environment: world.environment)
     secrets = Secrets(invocation: invocation, world: world)
-    environment = world.vault
+    environment = places.world(world.vault)
+    prompt = CommandPrompt(secrets: secrets)
+    self.world = world
   }
 
   /// The vault, locked or not.
@@ -25,6 +32,9 @@ final class OpenVault {
     return core
   }
 
+  /// Ends the use of the vault: its files are closed and its keys are wiped.
+  func close() { core = nil }
+
   /// Runs `body`; when the vault turns out to be locked, unlocks it and runs `body` once more.
   ///
   /// What fails for being locked has changed nothing, so `body` may be run twice.
@@ -33,7 +43,7 @@ final class OpenVault {
     do { return try body(core) } catch let error as VaultError where error.code == .locked {
       try unlock(core)
       return try body(core)
-    }
+    } catch { throw prompt.takeFailure() ?? error }
   }
 
   /// Unlocks the vault where it is locked.
@@ -42,12 +52,38 @@ final class OpenVault {
     if let refusal { throw refusal }
     do {
       try endDelay(core)
-      try core.unlock(with: Passcode(secrets.secret(.passcode)))
+      try core.unlock(with: Passcode(passcode()))
     } catch {
       refusal = error
       throw error
     }
     resumeRotation(of: core)
+  }
+
+  /// The passcode: given, else asked for.
+  func passcode() throws -> SecretBytes {
+    if let given = try prompt.given(.passcode) { return given }
+    return try secrets.secret(.passcode)
+  }
+
+  /// Who is asked before an item is used; `nil` where its rule asks nobody.
+  func context(for item: Item) throws -> AuthenticationContext? {
+    try context(for: item.access)
+  }
+
+  /// The same for an item that is about to be stored.
+  func context(for access: AccessControl) throws -> AuthenticationContext? {
+    guard !access.constraints.isEmpty else { return nil }
+    let core = try opened()
+    try endDelay(core)
+    if let asking { return asking }
+    let members = try core.enrolledMembers().filter { $0.source == .finger }.map(\.name)
+    let sources = CommandMembers(
+      members: members, world: world, prompt: prompt, mayPrompt: secrets.invocation.mayPrompt)
+    let context = AuthenticationContext(
+      reason: "", prompt: prompt, presence: world.presence, biometry: members.isEmpty ? nil : sources)
+    asking = context
+    return context
   }
 
   /// Moves one batch of a rotation that was interrupted. A full disk must not keep the vault from being read: the

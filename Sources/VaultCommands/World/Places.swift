@@ -27,15 +27,45 @@ struct Places {
     return path
   }
 
-  /// The protector of a new vault.
-  func newProtector() throws(VaultError) -> FileProtector {
+  /// The protector that `--protector` names, else that of `kind`: a file, named or in the standard place, or the
+  /// Secret Service.
+  func newProtector(_ kind: ProtectorKind = .file) throws -> any Protector {
+    let named = invocation.text("protector")
+    switch named.map({ $0 == ProtectorKind.secretService.word ? .secretService : .file }) ?? kind {
+    case .secretService where deviceKey != nil && named != nil:
+      throw CommandError.usage(
+        "--protector secret-service and --device-key or $VAULT_DEVICE_KEY contradict each other",
+        hint: "leave one of them out")
+    case .file: return try fileProtector()
+    case let other: return try protector(other)
+    }
+  }
+
+  /// Files, named or in the standard place.
+  func fileProtector() throws(VaultError) -> FileProtector {
     if let deviceKey { return FileProtector(file: deviceKey) }
     return try FileProtector.standard()
   }
 
+  /// The protector that a vault's header names. The Secret Service may show its own prompt where asking is allowed
+  /// and there is a screen for it.
+  func protector(_ kind: ProtectorKind) throws(VaultError) -> any Protector {
+    guard kind == .secretService else { return try VaultEnvironment.standardProtector(kind) }
+    let hasScreen = ["WAYLAND_DISPLAY", "DISPLAY"].contains { !(environment[$0] ?? "").isEmpty }
+    return SecretServiceProtector.standard(prompting: hasScreen && invocation.mayPrompt ? .allowed : .never)
+  }
+
+  /// The vault's world, with the protectors of this command.
+  func world(_ vault: VaultEnvironment) -> VaultEnvironment {
+    var world = vault
+    let places = self
+    world.protector = { kind throws(VaultError) in try places.protector(kind) }
+    return world
+  }
+
   /// Where the device key of a vault is kept, for people.
   func keyPath(of outline: VaultOutline) -> String? {
-    guard outline.protector == .file, let protector = try? newProtector() else { return nil }
+    guard outline.protector == .file, let protector = try? fileProtector() else { return nil }
     return protector.path(of: outline.deviceKey, outline.vault)
   }
 }

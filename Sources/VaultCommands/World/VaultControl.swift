@@ -7,6 +7,8 @@ package enum VaultControl {
   package static func main(in world: World) -> Never {
     ProcessHardening.apply()
     openStandardDescriptors()
+    var world = world
+    world.ignoredBrokenPipes = isIgnored(SIGPIPE)
     signal(SIGPIPE, SIG_IGN)
     endOnInterrupt()
     let code = run(argumentWords(), in: world)
@@ -21,7 +23,8 @@ package enum VaultControl {
     let output = OutputStream(descriptor: world.standardOutput, name: "standard output")
     let errors = OutputStream(descriptor: world.standardError, name: "standard error")
     let isJSON = words.prefix { $0 != "--" }.contains("--json")
-    let messages = Messages(stream: errors, isJSON: isJSON)
+    let messages = Messages(
+      stream: errors, isJSON: isJSON, hasColours: Colour.isWanted(on: errors, world.environment))
     do {
       return try run(words, in: world, output, messages)
     } catch {
@@ -35,7 +38,8 @@ package enum VaultControl {
     _ words: [String?], in world: World, _ output: OutputStream, _ messages: Messages
   ) throws -> ExitCode {
     if let index = words.firstIndex(of: nil) { throw CommandError.usage("word \(index + 1) is not UTF-8") }
-    let printer = Printer(output: output, isJSON: messages.isJSON)
+    let printer = Printer(
+      output: output, isJSON: messages.isJSON, hasColours: Colour.isWanted(on: output, world.environment))
     switch try Parser.parse(words.compactMap(\.self)) {
     case .help(let topic):
       try output.write(topic.text)
@@ -73,12 +77,16 @@ extension VaultControl {
     }
   }
 
+  private static func isIgnored(_ signal: Int32) -> Bool {
+    var action = sigaction()
+    unsafe sigaction(signal, nil, &action)
+    return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+  }
+
   /// Ctrl-C outside a prompt is exit 130, unless whoever started us ignores it.
   private static func endOnInterrupt() {
+    guard !isIgnored(SIGINT) else { return }
     var action = sigaction()
-    unsafe sigaction(SIGINT, nil, &action)
-    let isIgnored = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
-    guard !isIgnored else { return }
     unsafe action.__sigaction_handler.sa_handler = { _ in _exit(130) }
     action.sa_flags = 0
     unsafe sigaction(SIGINT, &action, nil)
@@ -89,6 +97,7 @@ extension VaultControl {
 struct Printer {
   let output: OutputStream
   let isJSON: Bool
+  let hasColours: Bool
 
   func print(_ outcome: Outcome) throws(CommandError) {
     if isJSON {
@@ -102,6 +111,7 @@ struct Printer {
   private func print(_ piece: Outcome.Piece) throws(CommandError) {
     switch piece {
     case .text(let text): try output.write(text)
+    case .coloured(let word, let colour): try output.write(hasColours ? colour.text(word) : word)
     case .secret(let box): try box.expose { bytes throws(CommandError) in try output.writeSecret(bytes) }
     case .newlineOnTerminal: if output.isTerminal { try output.write("\n") }
     case .json(let json): try printLine(json)

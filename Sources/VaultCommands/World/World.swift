@@ -1,5 +1,6 @@
 import Glibc
 package import VaultKit
+package import VaultPrompts
 
 /// Everything a command takes from outside, so that a test can hand it another one.
 package struct World: Sendable {
@@ -18,6 +19,11 @@ package struct World: Sendable {
   }
   /// The terminal that prompts open by its name.
   package var terminalPath = "/dev/tty"
+  /// Whether a broken pipe was to be ignored when this process began: what it turns into gets that back.
+  var ignoredBrokenPipes = false
+  /// Members of the enrolled set that are no phrases: the login password, and fingers.
+  package var presence = PAMPresence()
+  package var biometry: any BiometrySource = FprintdSource()
   /// What a batch hands to one of its commands in place of standard input.
   var batchInput: BatchInput?
 

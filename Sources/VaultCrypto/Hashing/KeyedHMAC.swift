@@ -30,10 +30,9 @@ package struct KeyedHMAC: ~Copyable, Sendable {
 
   /// The code of a message in several parts, in the order in which `message` appends them.
   package func code(of message: (inout HMACMessage) -> Void) -> [UInt8] {
-    unsafe [UInt8](unsafeUninitializedCapacity: algorithm.digestByteCount) { code, count in
-      unsafe write(to: UnsafeMutableRawBufferPointer(code), message)
-      count = algorithm.digestByteCount
-    }
+    var code = [UInt8](repeating: 0, count: algorithm.digestByteCount)
+    unsafe code.withUnsafeMutableBytes { unsafe write(to: $0, message) }
+    return code
   }
 
   /// The code as a key: written straight into secret memory.

@@ -33,10 +33,9 @@ package enum SHA256 {
     /// The hash value of everything appended so far: 32 bytes. More can be appended afterwards.
     package func finish() -> [UInt8] {
       var context = context
-      return unsafe [UInt8](unsafeUninitializedCapacity: 32) { digest, count in
-        unsafe SHA256_Final(digest.baseAddress, &context)
-        count = 32
-      }
+      var digest = [UInt8](repeating: 0, count: 32)
+      unsafe SHA256_Final(&digest, &context)
+      return digest
     }
   }
 }

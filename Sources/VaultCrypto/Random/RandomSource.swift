@@ -19,10 +19,7 @@ extension RandomSource {
 
   /// `count` random bytes for a public value: an id, a salt.
   package func bytes(_ count: Int) throws(CryptoError) -> [UInt8] {
-    try unsafe [UInt8](unsafeUninitializedCapacity: count) { (buffer, written) throws(CryptoError) in
-      try unsafe fill(UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count))
-      written = count
-    }
+    try unsafe [UInt8](count: count) { (bytes) throws(CryptoError) in try unsafe fill(bytes) }
   }
 
   /// `count` random bytes for a key, written straight into secret memory.

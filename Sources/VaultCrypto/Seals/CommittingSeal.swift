@@ -83,17 +83,13 @@ package enum CommittingSeal {
       try unsafe scratch.drawSalt(key: key, plaintext: plaintext, random: random)
       unsafe scratch.deriveKeys(key: key, salt: scratch.salt, label: label)
       let cipher = try unsafe CipherContext(.seal, key: scratch.encryptionKey, iv: scratch.zeroIV)
-      return try unsafe [UInt8](unsafeUninitializedCapacity: plaintext.count + overhead) {
-        (buffer, count) throws(CryptoError) in
-        let output = unsafe UnsafeMutableRawBufferPointer(
-          start: buffer.baseAddress, count: plaintext.count + overhead)
+      return try unsafe [UInt8](count: plaintext.count + overhead) { (output) throws(CryptoError) in
         unsafe output[0] = SealFormat.version
         unsafe output[1] = SealFormat.committingSuite
         unsafe (output.baseAddress! + 2).copyMemory(from: scratch.salt.baseAddress!, byteCount: 32)
         unsafe (output.baseAddress! + 34).copyMemory(from: scratch.commitment.baseAddress!, byteCount: 32)
         let body = unsafe UnsafeMutableRawBufferPointer(rebasing: output[headerByteCount...])
         try unsafe cipher.seal(plaintext, iv: nil, aad: CipherContext.Parts(), into: body)
-        count = output.count
       }
     }
   }

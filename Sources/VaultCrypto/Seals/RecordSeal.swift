@@ -61,10 +61,8 @@ package final class RecordSeal: Sendable {
     _ plaintext: RawSpan, aad: [UInt8], random: some RandomSource
   ) throws(CryptoError) -> [UInt8] {
     let count = plaintext.byteCount + RecordSeal.overhead
-    return try unsafe [UInt8](unsafeUninitializedCapacity: count) { (buffer, written) throws(CryptoError) in
-      let target = unsafe UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
+    return try unsafe [UInt8](count: count) { (target) throws(CryptoError) in
       try unsafe seal(plaintext, aad.span.bytes, random, into: target)
-      written = count
     }
   }
 
@@ -109,10 +107,8 @@ package final class RecordSeal: Sendable {
   /// The plaintext of a seal of this generation.
   package func open(_ sealed: RawSpan, aad: [UInt8]) throws(CryptoError) -> [UInt8] {
     let count = try plaintextByteCount(of: sealed)
-    return try unsafe [UInt8](unsafeUninitializedCapacity: count) { (buffer, written) throws(CryptoError) in
-      let target = unsafe UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
+    return try unsafe [UInt8](count: count) { (target) throws(CryptoError) in
       try unsafe open(sealed, aad.span.bytes, into: target)
-      written = count
     }
   }
 

@@ -24,11 +24,25 @@ public struct AccessControl: Sendable, Equatable {
     self.init(accessibility: accessibility, thisDeviceOnly: thisDeviceOnly, word: 0)
   }
 
+  /// An access control with constraints. Whether the vault has what they ask for is seen when an item is added.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` for `or` with `and`, `biometryAny` with `biometryCurrentSet`,
+  ///   `userPresence` with another constraint, `or` or `and` with fewer than two constraints.
+  public init(
+    _ constraints: Constraints, accessibility: Accessibility = .whenUnlocked, thisDeviceOnly: Bool = false
+  ) throws(VaultError) {
+    try constraints.check()
+    self.init(accessibility: accessibility, thisDeviceOnly: thisDeviceOnly, word: constraints.rawValue)
+  }
+
   init(accessibility: Accessibility, thisDeviceOnly: Bool, word: UInt32) {
     self.accessibility = accessibility
     self.thisDeviceOnly = thisDeviceOnly || accessibility == .whenPasscodeSet
     self.word = word
   }
+
+  /// What has to be shown.
+  public var constraints: Constraints { Constraints(rawValue: word) }
 
   /// The number of the class key that seals the item's data key.
   var classNumber: UInt8 { accessibility.rawValue | (thisDeviceOnly ? 0x80 : 0) }

@@ -1,80 +1,259 @@
 import SecretMemory
 import VaultCrypto
+import VaultStorage
 
-/// What someone wants to do with an item's secret.
-enum Operation: Sendable { case read, use, update }
+/// What someone wants to do with an item.
+package enum ItemOperation: Sendable {
+  case read, use, export, update, list, add, unlock
 
-/// The right to one operation on one item in one session, spent on use. Only ``Gate`` makes one.
-struct Grant: ~Copyable, Sendable {
-  let item: ItemID
-  let operation: Operation
-  let classKey: StoredKey
+  /// What a prompt says is about to happen.
+  var words: String {
+    switch self {
+    case .read: "read the secret"
+    case .use: "use the secret"
+    case .export: "export the secret"
+    case .update: "change the item"
+    case .list: "list the item"
+    case .add: "store the item"
+    case .unlock: "unlock the vault"
+    }
+  }
+}
 
-  fileprivate init(item: ItemID, operation: Operation, classKey: StoredKey) {
-    self.item = item
+/// The outcome of a verification: the right to one operation on one item in one session, for 30 s of this boot, spent on
+/// use. Only ``Gate`` makes one.
+package struct Grant: ~Copyable, Sendable {
+  fileprivate let item: ItemID
+  fileprivate let operation: ItemOperation
+  fileprivate let session: UInt64
+  fileprivate let boot: [UInt8]
+  fileprivate let madeAt: UInt64
+  fileprivate let verified: VerifiedItem
+  fileprivate let notes: [AuditNote]
+
+  /// How long it may be spent, in milliseconds of the boot clock.
+  static let life: UInt64 = 30_000
+
+  fileprivate init(
+    _ operation: ItemOperation, _ verified: VerifiedItem, session: UInt64, clock: any VaultClock,
+    notes: [AuditNote]
+  ) {
+    item = verified.item
     self.operation = operation
-    self.classKey = classKey
+    self.session = session
+    boot = clock.bootID() ?? []
+    madeAt = clock.bootMilliseconds()
+    self.verified = verified
+    self.notes = notes
+  }
+}
+
+/// The keys of an item for the operation that was decided, spent on it. Only ``Gate`` makes one.
+struct Opening: ~Copyable, Sendable {
+  private let item: ItemID
+  private let keys: ItemKeys
+
+  fileprivate init(item: ItemID, keys: ItemKeys) {
+    self.item = item
+    self.keys = keys
   }
 
-  /// Spends the grant on its item; a grant for another item is a mistake of ours.
-  consuming func spend(on item: ItemID) -> StoredKey {
-    precondition(item == self.item, "Grant.spend: a grant for another item")
-    return classKey
+  /// Spends it on its item; an opening for another item is a mistake of ours.
+  consuming func spend(on item: ItemID) -> ItemKeys {
+    precondition(item == self.item, "Opening.spend: an opening for another item")
+    return keys
   }
+}
+
+/// What opens an item's secret.
+struct ItemKeys: Sendable {
+  let classKey: StoredKey
+  /// The data key of an item with constraints, as a verification opened it.
+  var dataKey: StoredKey?
+  /// The key of its application password, to seal a new secret with.
+  var password: PasswordKey?
 }
 
 /// The one place where access is decided. What is decided and what is logged of it come out together,
 /// so no caller can have the one without the other.
 enum Gate {
-  /// A decision: the grant, and the note that the operation's transaction must write before it is used.
+  /// A decision: what opens the item, and the notes that must be written before anything of it is shown.
   struct Decision: ~Copyable {
-    let grant: Grant
-    let note: AuditNote?
+    let opening: Opening
+    let notes: [AuditNote]
   }
 
+  /// Decides inside a transaction. Nobody is asked here: an item with constraints needs a grant.
+  ///
+  /// - Throws: ``VaultError/Code/verificationNeeded`` without a grant that is right.
   static func decide(
-    _ operation: Operation, on item: Item, keys: borrowing KeyRing, generation: UInt32, now: Instant
+    _ operation: ItemOperation, on item: Item, _ row: ItemRow, in session: borrowing Session,
+    with grant: consuming Grant? = nil
   ) throws(VaultError) -> Decision {
-    if let expires = item.expires, now >= expires, operation != .update {
-      throw VaultError(.expired, "the item has expired", hint: "store a new one")
+    try refuseExpired(item, operation, now: session.now)
+    guard item.policy.hasNoTokenLife else { throw unsupported }
+    guard let key = session.keys.classKey(item.access.classNumber, generation: row.generation) else {
+      guard item.access.word == 0 || grant != nil else { throw verificationNeeded }
+      throw locked(item.access, session.keys)
     }
-    guard item.access.word == 0, item.policy.hasNoTokenLife else {
-      throw VaultError(
-        .unsupported, "the item's access constraints are not supported by this version",
-        hint: "use a later version of this program")
+    guard item.access.word != 0 else {
+      let opening = Opening(item: item.id, keys: ItemKeys(classKey: key))
+      return Decision(opening: opening, notes: notes(operation, item))
     }
-    guard let key = keys.classKey(item.access.classNumber, generation: generation) else {
-      throw locked(item.access, keys)
-    }
-    let grant = Grant(item: item.id, operation: operation, classKey: key)
-    return Decision(grant: grant, note: note(operation, item))
+    guard let grant else { throw verificationNeeded }
+    try check(grant, operation, item, row, session)
+    let keys = ItemKeys(
+      classKey: key, dataKey: grant.verified.dataKey, password: grant.verified.password)
+    return Decision(
+      opening: Opening(item: item.id, keys: keys), notes: grant.notes + notes(operation, item))
   }
 
-  /// The class key that a new item is sealed under: adding needs no more than an open class.
-  static func classKey(for access: AccessControl, keys: borrowing KeyRing) throws(VaultError) -> StoredKey {
-    guard access.word == 0 else {
-      throw VaultError(.unsupported, "access constraints are not supported by this version")
+  /// Verifies whoever has to be verified, outside of every transaction. A denial is logged.
+  ///
+  /// - Throws: ``VaultError/Code/interactionNotAllowed`` without a context, and what ``Authentication`` throws.
+  static func grant(
+    _ operation: ItemOperation, on id: ItemID, in core: VaultCore, _ context: AuthenticationContext?
+  ) throws(VaultError) -> Grant {
+    var verification = Authentication(core: core, context: context, operation: operation)
+    do throws(VaultError) {
+      let verified = try verification.open(id)
+      return Grant(
+        operation, verified, session: verification.session, clock: core.environment.clock,
+        notes: verification.notes)
+    } catch {
+      core.logDenial(verification.notes, of: verification.item, error)
+      throw error
     }
+  }
+
+  /// Verifies for a listing: each constraint of the items is shown once. Returns those that may be listed.
+  static func permitListing(
+    of items: [Item], in core: VaultCore, _ context: AuthenticationContext?
+  ) throws(VaultError) -> [Item] {
+    var verification = Authentication(core: core, context: context, operation: .list)
+    var permitted: [Item] = []
+    for item in items {
+      do throws(VaultError) {
+        if !item.access.constraints.single.isEmpty { try verification.show(item) }
+        permitted.append(item)
+      } catch {
+        // Nobody can open it any more: it is not found.
+        if error.code == .itemNotFound { continue }
+        core.logDenial(verification.notes, of: item, error)
+        throw error
+      }
+    }
+    try core.log(verification.notes)
+    return permitted
+  }
+
+  // MARK: New items
+
+  /// What a new item is sealed under.
+  struct Rule: Sendable {
+    let classKey: StoredKey
+    let factors: [BoundConstraint]
+  }
+
+  /// Adding asks nobody: it needs an open class, and for constraints an unlocked session, in which the public halves
+  /// of the factors have been authenticated.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` for a constraint that this vault has nothing for, ``VaultError/Code/locked``.
+  static func rule(for access: AccessControl, keys: borrowing KeyRing) throws(VaultError) -> Rule {
     if access.accessibility == .whenPasscodeSet, !keys.header.hasPasscode {
       throw VaultError(
         .policy, "items of when-passcode-set need a passcode", hint: "run 'vaultctl passcode set' first")
     }
-    guard let key = keys.classKey(access.classNumber, generation: keys.current.generation) else {
-      throw locked(access, keys)
-    }
-    return key
+    let factors = try factors(for: access.constraints, keys)
+    guard let key = keys.classKey(access.classNumber, generation: keys.current.generation),
+      factors.isEmpty || keys.isUnlocked
+    else { throw locked(access, keys) }
+    return Rule(classKey: key, factors: factors)
   }
 
-  private static func locked(_ access: AccessControl, _ keys: borrowing KeyRing) -> VaultError {
+  private static func factors(for constraints: Constraints, _ keys: borrowing KeyRing) throws(VaultError)
+    -> [BoundConstraint]
+  {
+    if constraints.isEmpty { return [] }
+    try constraints.check()
+    guard constraints.single.isEmpty || keys.header.hasPasscode else {
+      throw VaultError(
+        .policy, "that access rule needs a passcode, and none is set",
+        hint: "run 'vaultctl passcode set' first")
+    }
+    var bound: [BoundConstraint] = []
+    for flag in constraints.single {
+      let factor = try factor(for: flag, keys)
+      guard keys.header.isAlive(factor) else { throw nobodyEnrolled }
+      bound.append(BoundConstraint(flag: flag, factor: factor))
+    }
+    return bound
+  }
+
+  private static func factor(for flag: Constraints, _ keys: borrowing KeyRing) throws(VaultError) -> Factor {
+    if flag == .devicePasscode { return .passcode }
+    if flag == .userPresence { return .presence }
+    let set = try keys.current.enrolledSet(of: keys.header)
+    guard !set.members.isEmpty else { throw nobodyEnrolled }
+    return flag == .biometryAny ? .any : set.factor
+  }
+
+  // MARK: Checks
+
+  static func refuseExpired(_ item: Item, _ operation: ItemOperation, now: Instant) throws(VaultError) {
+    guard let expires = item.expires, now >= expires, [.read, .use, .export].contains(operation) else {
+      return
+    }
+    throw VaultError(.expired, "the item has expired", hint: "store a new one")
+  }
+
+  private static func check(
+    _ grant: borrowing Grant, _ operation: ItemOperation, _ item: Item, _ row: ItemRow,
+    _ session: borrowing Session
+  ) throws(VaultError) {
+    precondition(
+      grant.item == item.id && grant.operation == operation, "Gate.decide: a grant for something else")
+    let clock = session.environment.clock
+    let now = clock.bootMilliseconds()
+    guard grant.session == session.identity, grant.boot == clock.bootID() ?? [], now >= grant.madeAt,
+      now - grant.madeAt < Grant.life
+    else {
+      throw VaultError(.verificationNeeded, "the verification has lapsed", hint: "try again")
+    }
+    let header = session.keys.header
+    guard grant.verified.material == row.material, grant.verified.policyHash == item.policy.hash,
+      grant.verified.halves.allSatisfy({ header.isAlive($0.key) && header.factors[$0.key] == $0.value })
+    else { throw VaultError(.busy, "the item or its rule was changed meanwhile", hint: "try again") }
+  }
+
+  /// Why a class is not open.
+  static func locked(_ access: AccessControl, _ keys: borrowing KeyRing) -> VaultError {
     if access.thisDeviceOnly, keys.current.deviceRoot == nil {
       return VaultError(.policy, "the item opens with its own device key only, not with the recovery code")
     }
     return VaultError(.locked, "the vault is locked", hint: "unlock it with the passcode")
   }
 
+  private static var verificationNeeded: VaultError {
+    VaultError(
+      .verificationNeeded, "the item's access rule asks for a person, and nobody is asked here",
+      hint: "use a call that takes an authentication context")
+  }
+
+  private static var unsupported: VaultError {
+    VaultError(
+      .unsupported, "the item's access constraints are not supported by this version",
+      hint: "use a later version of this program")
+  }
+
+  static var nobodyEnrolled: VaultError {
+    VaultError(
+      .policy, "no member is enrolled", hint: "enroll one with 'vaultctl biometry enroll MEMBER'")
+  }
+
   /// A plain read of an item without constraint writes nothing, unless its policy asks for it.
-  private static func note(_ operation: Operation, _ item: Item) -> AuditNote? {
-    guard operation == .read, item.audit == .all else { return nil }
-    return AuditNote(operation: .itemRead, item: item.id, kind: item.kind)
+  private static func notes(_ operation: ItemOperation, _ item: Item) -> [AuditNote] {
+    guard operation == .read, item.audit == .all || item.access.word != 0 else { return [] }
+    return [AuditNote(operation: .itemRead, item: item.id, kind: item.kind)]
   }
 }

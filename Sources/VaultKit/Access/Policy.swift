@@ -7,13 +7,20 @@ struct Policy: Sendable {
   let audit: AuditPolicy
   let record: Record
 
-  init(access: AccessControl, audit: AuditPolicy, keeping record: Record = Record()) {
+  /// - Parameters:
+  ///   - factors: Which factor stands for each single constraint, for a new item.
+  ///   - record: The record of an item that has one; its constraints stay.
+  init(
+    access: AccessControl, audit: AuditPolicy, factors: [BoundConstraint] = [],
+    keeping record: Record = Record()
+  ) {
     self.access = access
     self.audit = audit
     var record = record
     record.set(1, u8: access.accessibility.rawValue)
     record.set(2, u8: access.thisDeviceOnly ? 1 : 0)
     record.set(3, u32: access.word)
+    if !factors.isEmpty { record[4] = Record.list(factors.map(\.encoded)).encoded }
     record.set(5, u8: audit.rawValue)
     // Exportable: nothing asks for it yet, and the format wants the field there.
     if record[6] == nil { record.set(6, u8: 0) }
@@ -43,5 +50,74 @@ struct Policy: Sendable {
   /// The SHA-256 of the record as stored, bound in `keys` and `secret`.
   var hash: [UInt8] { SHA256.hash(record.encoded) }
 
+  /// The constraints with the factors that stand for them.
+  ///
+  /// - Throws: ``VaultError/Code/damaged`` where they are not those of the word: a rule without its factor opens nothing.
+  func boundConstraints() throws(VaultError) -> [BoundConstraint] {
+    let single = access.constraints.single
+    guard let bytes = record[4] else {
+      guard single.isEmpty else { throw Self.unreadable }
+      return []
+    }
+    guard let list = try? Record(decoding: bytes).list() else { throw Self.unreadable }
+    var bound: [BoundConstraint] = []
+    for entry in list {
+      guard let constraint = BoundConstraint(decoding: entry) else { throw Self.unreadable }
+      bound.append(constraint)
+    }
+    bound.sort { $0.factor.rawValue < $1.factor.rawValue }
+    guard
+      bound.map(\.flag).sorted(by: { $0.rawValue < $1.rawValue })
+        == single.sorted(by: { $0.rawValue < $1.rawValue })
+    else { throw Self.unreadable }
+    return bound
+  }
+
+  /// The ways to the data key, each a list of factors that it needs all: one way for each constraint with `or`, else one.
+  func ways() throws(VaultError) -> [[Factor]] {
+    let factors = try boundConstraints().map(\.factor)
+    return access.constraints.contains(.or) ? factors.map { [$0] } : [factors]
+  }
+
+  private static var unreadable: VaultError {
+    VaultError(.damaged, "an item's access rule is not readable", hint: "restore the vault from a backup")
+  }
+
   private static let knownBits: UInt32 = 1 | 2 | 8 | 0x10 | 0x4000 | 0x8000 | 0x4000_0000 | 0x8000_0000
+}
+
+/// A single constraint of an item and the factor that stood for it when the item was stored.
+struct BoundConstraint: Sendable, Equatable {
+  let flag: Constraints
+  let factor: Factor
+
+  init(flag: Constraints, factor: Factor) {
+    self.flag = flag
+    self.factor = factor
+  }
+
+  /// `nil` where flag and factor do not belong together.
+  init?(decoding bytes: [UInt8]) {
+    guard let record = try? Record(decoding: bytes), let bit = try? record.u32(1),
+      let number = try? record.u32(2)
+    else { return nil }
+    flag = Constraints(rawValue: bit)
+    factor = Factor(rawValue: number)
+    let isRight =
+      switch flag {
+      case .devicePasscode: factor == .passcode
+      case .userPresence: factor == .presence
+      case .biometryAny: factor == .any
+      case .biometryCurrentSet: factor.isSet
+      default: false
+      }
+    guard isRight else { return nil }
+  }
+
+  var encoded: [UInt8] {
+    var record = Record()
+    record.set(1, u32: flag.rawValue)
+    record.set(2, u32: factor.rawValue)
+    return record.encoded
+  }
 }

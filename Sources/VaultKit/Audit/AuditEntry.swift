@@ -39,10 +39,18 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
   public static let counterSet = AuditOperation(rawValue: 16)
   /// A secret was exported.
   public static let exported = AuditOperation(rawValue: 18)
+  /// Items came in from another program.
+  public static let imported = AuditOperation(rawValue: 19)
   /// The keys were rotated.
   public static let rotated = AuditOperation(rawValue: 22)
   /// The vault was verified.
   public static let verified = AuditOperation(rawValue: 24)
+  /// A prompt was shown; the result says how it ended.
+  public static let promptShown = AuditOperation(rawValue: 25)
+  /// A member of the enrolled set was enrolled.
+  public static let memberEnrolled = AuditOperation(rawValue: 30)
+  /// A member of the enrolled set was removed.
+  public static let memberRemoved = AuditOperation(rawValue: 31)
   /// Access was denied.
   public static let accessDenied = AuditOperation(rawValue: 26)
   /// The file was found to be a copy.
@@ -109,7 +117,7 @@ public struct AuditEntry: Sendable {
 }
 
 /// What is logged of one operation; clocks and caller are added when it is written.
-struct AuditNote: Sendable {
+package struct AuditNote: Sendable {
   var operation: AuditOperation
   var item: ItemID?
   var kind: ItemKind?

@@ -4,27 +4,27 @@ import VaultStorage
 extension Session {
   /// Recomputes S and the counts over all rows: deleted, added and old rows are found.
   mutating func checkSum(_ head: borrowing Head, progress: (Int) -> Void = { _ in }) throws(VaultError) {
-    let difference = try sumProblem(head, progress: progress)
+    let difference = try sumProblem(head, progress: progress).problem
     if let difference {
       throw VaultError(
         .damaged, difference, hint: "the file was altered outside of this program; restore it from a backup")
     }
   }
 
-  /// What is wrong with the sum, in one line, or `nil`.
-  mutating func sumProblem(_ head: borrowing Head, progress: (Int) -> Void = { _ in }) throws(VaultError)
-    -> String?
-  {
-    let counts = try stored { () throws(StorageError) in try store.counts() }
-    guard UInt64(counts.items) == head.itemCount, UInt64(counts.summed) == head.summedRows else {
-      return "rows of the vault were added or deleted by something else"
-    }
+  /// What is wrong with the sum, in one line, or `nil`; and how many index rows were seen.
+  mutating func sumProblem(
+    _ head: borrowing Head, progress: (Int) -> Void = { _ in }
+  ) throws(VaultError) -> (problem: String?, blinds: Int) {
     var sum = Sum256()
-    var done = 0
+    var (done, items, blinds) = (0, 0, 0)
     var isOrphan = false
     let current = keys.current
     let previous = keys.previous
     try store.forEachSummed { row throws(VaultError) in
+      done += 1
+      items += row.table == .item ? 1 : 0
+      blinds += row.table == .blind ? 1 : 0
+      if done % 1024 == 0 { progress(done) }
       let generation = row.generation
       guard let keys = [current, previous].compactMap({ $0 }).first(where: { $0.generation == generation })
       else {
@@ -32,9 +32,10 @@ extension Session {
         return
       }
       sum += Summand(key: keys).value(row.table.rawValue, row.row, row.tags[...])
-      done += 1
-      if done % 1024 == 0 { progress(done) }
     }
-    return isOrphan || sum != head.sum ? "rows of the vault were exchanged for others" : nil
+    guard UInt64(items) == head.itemCount, UInt64(done) == head.summedRows else {
+      return ("rows of the vault were added or deleted by something else", blinds)
+    }
+    return (isOrphan || sum != head.sum ? "rows of the vault were exchanged for others" : nil, blinds)
   }
 }

@@ -1,4 +1,5 @@
 import SecretMemory
+import Synchronization
 import VaultCrypto
 import VaultStorage
 
@@ -9,12 +10,23 @@ struct Session: ~Copyable, Sendable {
   let environment: VaultEnvironment
   /// What the protector had seen of this vault before it was opened: a head with fewer commits is an old copy.
   var seenSequence: UInt64 = 0
+  /// Another number for each session of this process, and after each lock: grants are bound to it.
+  private(set) var identity = Session.nextIdentity()
 
   init(store: consuming Store, keys: consuming KeyRing, environment: VaultEnvironment) {
     self.store = store
     self.keys = keys
     self.environment = environment
   }
+
+  /// Wipes what the passcode opened; grants and verifications of before are worth nothing any more.
+  mutating func lock() {
+    keys.lock()
+    identity = Self.nextIdentity()
+  }
+
+  private static let identities = Atomic<UInt64>(0)
+  private static func nextIdentity() -> UInt64 { identities.add(1, ordering: .relaxed).newValue }
 
   var vault: VaultID { keys.header.vault }
   var now: Instant { environment.clock.now() }
@@ -69,13 +81,13 @@ struct Session: ~Copyable, Sendable {
     if let candidates = try candidates(query) {
       for row in candidates {
         let item = try open(row)
-        if query.matches(item) { found.append(item) }
+        if try query.lists(item) { found.append(item) }
         if found.count == query.limit { break }
       }
       return found
     }
     try forEachItem { item throws(VaultError) in
-      if query.matches(item) { found.append(item) }
+      if try query.lists(item) { found.append(item) }
       return found.count < query.limit
     }
     return found
@@ -127,13 +139,13 @@ struct Session: ~Copyable, Sendable {
 
   // MARK: Secrets
 
-  /// Opens an item's secret with a grant for it.
-  mutating func secret(of row: ItemRow, _ item: Item, _ grant: consuming Grant) throws(VaultError)
+  /// Opens an item's secret with what the gate gave for it.
+  mutating func secret(of row: ItemRow, _ item: Item, _ opening: consuming Opening) throws(VaultError)
     -> SecretBytes
   {
     guard item.hasSecret else { throw VaultError(.itemNotFound, "the item has no secret") }
     let material = try stored { () throws(StorageError) in try store.material(row: row.row) }
-    let dataKey = try dataKey(of: row, material, item.policy, grant.spend(on: item.id))
+    let dataKey = try dataKey(of: row, material, item.policy, opening.spend(on: item.id))
     return try crypto { () throws(CryptoError) in
       try CommittingSeal.open(
         material!.secret, under: dataKey, label: Labels.sealSecret,
@@ -142,25 +154,54 @@ struct Session: ~Copyable, Sendable {
   }
 
   /// The data key of an item's secret; that it opens proves class and policy to whoever has the class key.
-  func dataKey(of row: ItemRow, _ material: MaterialRow?, _ policy: Policy, _ classKey: StoredKey)
+  func dataKey(of row: ItemRow, _ material: MaterialRow?, _ policy: Policy, _ keys: ItemKeys)
     throws(VaultError) -> SecretBytes
   {
+    let content = try keysContent(of: row, material, policy, keys.classKey)
+    let form = content.expose { $0.byteCount > 0 ? unsafe $0.unsafeLoad(as: UInt8.self) : 0xFF }
+    if let dataKey = keys.dataKey {
+      guard form == 1 else { throw VaultError(crypto: .malformed) }
+      return dataKey.key.copy()
+    }
+    guard form != 1 else { throw Self.unsupportedKeys }
+    guard form == 0, content.byteCount == 33 else { throw VaultError(crypto: .malformed) }
+    return content.expose { SecretBytes(copying: $0.extracting(1..<33)) }
+  }
+
+  /// The ways to the data key of an item with constraints.
+  func alternatives(of row: ItemRow, _ material: MaterialRow?, _ policy: Policy, _ classKey: StoredKey)
+    throws(VaultError) -> [Alternative]
+  {
+    // What stands there is sealed still, so public, but for a data key without constraint: that is refused unread.
+    let content = try keysContent(of: row, material, policy, classKey)
+    let form = content.expose { $0.byteCount > 0 ? unsafe $0.unsafeLoad(as: UInt8.self) : 0xFF }
+    guard form == 1 else { throw VaultError(crypto: .malformed) }
+    let list = try Alternative.list(
+      decoding: content.expose { $0.extracting(1..<$0.byteCount).array })
+    let hasPassword = policy.access.constraints.contains(.applicationPassword)
+    guard list.allSatisfy({ ($0.password != nil) == hasPassword }) else {
+      throw VaultError(crypto: .malformed)
+    }
+    return list
+  }
+
+  private func keysContent(
+    of row: ItemRow, _ material: MaterialRow?, _ policy: Policy, _ classKey: StoredKey
+  ) throws(VaultError) -> SecretBytes {
     guard let material else {
       throw VaultError(.damaged, "an item's secret is missing", hint: "restore the vault from a backup")
     }
-    let keys = try crypto { () throws(CryptoError) in
+    return try crypto { () throws(CryptoError) in
       try CommittingSeal.open(
         material.keys, under: classKey.key, label: Labels.sealKeys,
         aad: AssociatedData.keys(vault, row, policyHash: policy.hash))
     }
-    let form = keys.expose { $0.byteCount > 0 ? unsafe $0.unsafeLoad(as: UInt8.self) : 0xFF }
-    guard form != 1 else {
-      throw VaultError(
-        .unsupported, "the secret stands behind something that this version does not ask for",
-        hint: "open it with the version of vaultctl that made it")
-    }
-    guard form == 0, keys.byteCount == 33 else { throw VaultError(crypto: .malformed) }
-    return keys.expose { SecretBytes(copying: $0.extracting(1..<33)) }
+  }
+
+  private static var unsupportedKeys: VaultError {
+    VaultError(
+      .unsupported, "the secret stands behind something that this version does not ask for",
+      hint: "open it with the version of vaultctl that made it")
   }
 
   // MARK: State

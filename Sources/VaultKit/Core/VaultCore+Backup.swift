@@ -7,9 +7,20 @@ public struct BackupReport: Sendable {
   /// How many items are in the new file.
   public internal(set) var items = 0
   /// What was left out, with the reason, by name.
-  public internal(set) var leftOut: [(id: ItemID, name: String?, reason: String)] = []
+  public internal(set) var leftOut: [(id: ItemID, name: String?, reason: Reason)] = []
   /// How many counters need a resynchronisation before they give a code.
   public internal(set) var needsResync = 0
+
+  /// Why an item never leaves this device; the raw value is the word used in JSON.
+  public enum Reason: String, Sendable {
+    /// Its class key hangs on this device's key.
+    case thisDeviceOnly
+    /// It is worth nothing by the time a backup is needed.
+    case shortLived
+
+    /// The reason for people.
+    public var words: String { self == .thisDeviceOnly ? "this device only" : "short-lived" }
+  }
 }
 
 extension VaultCore {
@@ -122,9 +133,9 @@ extension Session {
 
 extension Item {
   /// Why an item never leaves this device, or `nil`.
-  fileprivate var reasonToStay: String? {
-    if access.thisDeviceOnly { return "this device only" }
-    if kind == .cardToken || kind == .consent { return "short-lived" }
+  package var reasonToStay: BackupReport.Reason? {
+    if access.thisDeviceOnly { return .thisDeviceOnly }
+    if kind == .cardToken || kind == .consent { return .shortLived }
     return nil
   }
 }

@@ -18,13 +18,13 @@ extension VaultCore {
   ) throws(VaultError) -> CreatedVault {
     let vault = VaultID(try crypto { () throws(CryptoError) in try environment.random.bytes(16) })!
     switch try protector.probe(vault) {
-    case .unavailable(let reason):
-      throw VaultError(.deviceKeyUnavailable, "the protector of the device key cannot be reached: \(reason)")
+    case .unavailable(let fault): throw fault
     case .present:
       throw VaultError(
         .vaultExists, "there is a device key already at that place",
         hint: "name another one with --device-key")
-    case .absent, .locked: break
+    case .locked: throw SecretServiceCalls.locked
+    case .absent: break
     }
     let key = try DeviceKey.fresh(random: environment.random)
     var change = try newKeys(vault, key, protector.kind, environment)

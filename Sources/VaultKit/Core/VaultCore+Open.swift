@@ -16,7 +16,7 @@ extension VaultCore {
       let header = try Header(decoding: try stored { () throws(StorageError) in try store.header() }.body)
       try refuseForeign(header, environment)
       let chosen: any Protector
-      if let protector { chosen = protector } else { chosen = try standardProtector(header.protector) }
+      if let protector { chosen = protector } else { chosen = try environment.protector(header.protector) }
       let key = try chosen.loadKey(header.deviceKey, of: header.vault)
       // Asked before the file is read: what is seen now is in the state read after it.
       let seen = chosen.seenSequence(under: key.id, of: header.vault) ?? 0
@@ -37,16 +37,6 @@ extension VaultCore {
     return VaultOutline(
       vault: header.vault, protector: header.protector, deviceKey: header.deviceKey, created: header.created,
       hasPasscode: header.hasPasscode, hasRecoveryCode: header.recoveryKey != nil)
-  }
-
-  /// The protector that a header names, in its standard place.
-  package static func standardProtector(_ kind: ProtectorKind) throws(VaultError) -> any Protector {
-    switch kind {
-    case .file: try FileProtector.standard()
-    case .secretService, .tpm:
-      throw VaultError(
-        .unsupported, "this version does not know the protector that keeps the vault's device key")
-    }
   }
 
   private static func refuseForeign(_ header: Header, _ environment: VaultEnvironment) throws(VaultError) {

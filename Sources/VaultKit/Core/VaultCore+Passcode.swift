@@ -3,7 +3,7 @@ import VaultStorage
 
 /// What a removal of the passcode destroys for good.
 public struct DestroyedItems: Sendable {
-  /// Identifiers and names of the items that were accessible with a passcode only.
+  /// Identifiers and names of the items that were accessible with a passcode only, or behind a factor that goes with it.
   public let items: [(id: ItemID, name: String?)]
 }
 
@@ -38,7 +38,13 @@ extension VaultCore {
   package func changePasscode(
     from old: consuming Passcode, to new: consuming Passcode, parameters: Argon2id.Parameters? = nil
   ) throws(VaultError) {
-    let before = try verified(old)
+    try exchange(try verified(old), for: new, parameters)
+  }
+
+  /// Wraps for the new passcode what was wrapped for one that has been verified.
+  func exchange(
+    _ before: PasscodeKeys, for new: borrowing Passcode, _ parameters: Argon2id.Parameters?
+  ) throws(VaultError) {
     let after = try freshKeys(new, parameters)
     try changeKeys(.passcodeChanged) { change throws(VaultError) in
       try Self.check(before, change)
@@ -55,7 +61,8 @@ extension VaultCore {
     }
   }
 
-  /// Removes the passcode: items of when-passcode-set are destroyed for good, all others stay.
+  /// Removes the passcode: items of when-passcode-set, and those with a constraint that a factor stands for, are destroyed
+  /// for good; the enrolled set goes too; all other items stay.
   ///
   /// - Parameter expecting: Refused when there are more of them than this, so that none dies unannounced.
   /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``, ``VaultError/Code/policy``.
@@ -117,7 +124,7 @@ extension VaultCore {
 
   /// One transaction that changes header and slots as they are in the file at its begin.
   func changeKeys(
-    _ operation: AuditOperation,
+    _ operation: AuditOperation, detail: String? = nil,
     _ body: (inout KeyChange, inout WriteTransaction) throws(VaultError) -> Void
   ) throws(VaultError) {
     try writing { transaction throws(VaultError) in
@@ -129,7 +136,7 @@ extension VaultCore {
       }
       try body(&change, &transaction)
       try transaction.set(change)
-      try transaction.log(operation)
+      try transaction.log(operation, detail: detail)
     }
   }
 }
@@ -140,7 +147,9 @@ extension Session {
     var found: [(row: ItemRow, item: Item)] = []
     var ids: [ItemID] = []
     try forEachItem { item throws(VaultError) in
-      if item.access.accessibility == .whenPasscodeSet { ids.append(item.id) }
+      // Factors do not exist without a passcode: what stands behind one could be opened by nobody.
+      let isBehindFactor = !item.access.constraints.single.isEmpty
+      if item.access.accessibility == .whenPasscodeSet || isBehindFactor { ids.append(item.id) }
       return true
     }
     for id in ids {

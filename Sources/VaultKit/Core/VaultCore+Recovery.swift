@@ -22,6 +22,8 @@ extension VaultCore {
     let vault = session.vault
     let key = try DeviceKey.fresh(random: environment.random)
     try protector.refuseFolder(of: path, key: key.id, vault: vault)
+    let lock = try protector.lock(vault)
+    defer { lock?.keep() }
     try protector.storeKey(key, of: vault)
     let recovering = VaultCore(session, protector: protector)
     do throws(VaultError) {

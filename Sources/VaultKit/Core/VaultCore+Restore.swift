@@ -140,8 +140,11 @@ private struct RestoredStates {
 
   func restoredVaultState(_ source: inout Session) throws(VaultError) -> StateRow {
     var (state, row) = try source.vaultState()
-    guard let later = newer?.failures, later.failures >= state.failures else { return row }
-    state = later
+    guard let later = newer?.failures else { return row }
+    let biometry = max(state.biometryFailures, later.biometryFailures)
+    guard later.failures >= state.failures || biometry != state.biometryFailures else { return row }
+    if later.failures >= state.failures { state = later }
+    state.biometryFailures = biometry
     return try source.sealed(state.bytes, item: ItemID.zero.bytes, revision: row.revision + 1)
   }
 }

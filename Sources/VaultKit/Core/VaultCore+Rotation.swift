@@ -15,6 +15,8 @@ extension VaultCore {
     }
     let key = try DeviceKey.fresh(random: environment.random)
     try new.refuseFolder(of: path, key: key.id, vault: vault)
+    let lock = try new.lock(vault)
+    defer { lock?.keep() }
     try new.storeKey(key, of: vault)
     // A commit that failed may still be found in the log after a crash: the new key stays, at worst as a leftover.
     var before = key.id
@@ -27,7 +29,13 @@ extension VaultCore {
     setProtector(new)
     _ = try VaultCore.open(at: path, protector: new, environment: environment)
     try new.promoteKey(key.id, replacing: before, of: vault)
-    try old.deleteKey(before, of: vault)
+    do throws(VaultError) { try old.deleteKey(before, of: vault) } catch {
+      throw VaultError(
+        error.code,
+        "the vault has its new device key, but the old one could not be removed: \(error.message)",
+        hint: "the old key opens this vault no more; remove it with 'vaultctl doctor --remove-old-keys'",
+        underlying: error.underlying)
+    }
   }
 
   /// A new generation of all stored keys. Rows are moved in batches; both generations stay readable meanwhile, and
@@ -82,8 +90,10 @@ extension VaultCore {
   }
 
   /// Begins a new epoch and moves nothing, as a process that is killed at once does.
-  package func beginRotationForTesting(passcode: consuming Passcode) throws(VaultError) {
-    try beginEpoch(try verified(passcode))
+  package func beginRotationForTesting(passcode: consuming Passcode? = nil) throws(VaultError) {
+    var keys: PasscodeKeys?
+    if let typed = consume passcode { keys = try verified(typed) }
+    try beginEpoch(keys)
   }
 
   // MARK: Steps

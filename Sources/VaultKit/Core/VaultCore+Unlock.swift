@@ -18,7 +18,7 @@ extension VaultCore {
   package var hasPasscode: Bool { withSession { $0.keys.header.hasPasscode } }
 
   /// Wipes the class keys that the passcode opened.
-  package func lock() { withSession { $0.keys.lock() } }
+  package func lock() { withSession { $0.lock() } }
 
   /// Ends the delay after wrong passcodes.
   ///
@@ -55,6 +55,7 @@ extension VaultCore {
       do throws(VaultError) {
         try countSuccess()
         try completeClasses(with: keys)
+        try completeEnrolledSet()
       } catch {
         lock()
         throw error
@@ -118,6 +119,7 @@ extension VaultCore {
   private func countSuccess() throws(VaultError) {
     _ = try settle(result: 0) {
       Lockout.succeed(&$0)
+      BiometryLockout.succeed(&$0)
       return 0
     }
   }

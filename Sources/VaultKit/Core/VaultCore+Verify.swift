@@ -70,29 +70,27 @@ private struct Verification {
   init(total: Int) { self.total = total }
 
   mutating func run(_ session: inout Session, _ progress: (VerifyProgress) -> Void) throws(VaultError) {
-    let counts = try stored { () throws(StorageError) in try session.store.counts() }
-    total = counts.items * 2 + counts.summed
+    let head = try session.head()
+    total = Int(clamping: head.itemCount * 2 + head.summedRows)
     let pages = try stored { () throws(StorageError) in
       try session.store.integrityCheck()
     }
     report.problems += pages.map { "database: \($0)" }
-    let head = try session.head()
     let total = total
-    if let problem = try session.sumProblem(
+    let rows = try session.sumProblem(
       head, progress: { progress(VerifyProgress(done: $0, total: total)) })
-    {
-      report.problems.append(problem)
-    }
-    done = counts.summed
-    try checkItems(&session, progress)
+    if let problem = rows.problem { report.problems.append(problem) }
+    done = Int(clamping: head.summedRows)
+    try checkItems(&session, rows.blinds, progress)
     try checkAudit(&session, head)
   }
 
   // MARK: Items
 
-  private mutating func checkItems(_ session: inout Session, _ progress: (VerifyProgress) -> Void)
-    throws(VaultError)
-  {
+  /// - Parameter blindRows: How many index rows there are, whomever they belong to.
+  private mutating func checkItems(
+    _ session: inout Session, _ blindRows: Int, _ progress: (VerifyProgress) -> Void
+  ) throws(VaultError) {
     var last: Int64 = 0
     var blinds = 0
     while true {
@@ -112,8 +110,7 @@ private struct Verification {
       done += batch.count * 2
       progress(VerifyProgress(done: min(done, total), total: total))
     }
-    let counts = try stored { () throws(StorageError) in try session.store.counts() }
-    if counts.blinds != blinds { report.problems.append("the index has rows that belong to no item") }
+    if blindRows != blinds { report.problems.append("the index has rows that belong to no item") }
   }
 
   /// Opens all that can be opened of one item; returns how many index rows it has.
@@ -131,16 +128,36 @@ private struct Verification {
     _ = try session.state(of: row)
     let material = try stored { () throws(StorageError) in try session.store.material(row: row.row) }
     guard (material != nil) == item.hasSecret else { throw VaultError(.damaged, "its secret is missing") }
-    if item.hasSecret, item.access.word == 0 { try checkSecret(&session, row, item) }
+    if item.hasSecret {
+      if item.access.word == 0 {
+        try checkSecret(&session, row, item)
+      } else {
+        try checkAlternatives(&session, row, item, material)
+      }
+    }
     return values.count
+  }
+
+  /// Behind constraints nothing is opened here, but the rule and what stands behind it must fit each other.
+  private mutating func checkAlternatives(
+    _ session: inout Session, _ row: ItemRow, _ item: Item, _ material: MaterialRow?
+  ) throws(VaultError) {
+    guard Constraints.supported.isSuperset(of: item.access.constraints) else { return }
+    let ways = try item.policy.ways()
+    guard let key = session.keys.classKey(item.access.classNumber, generation: row.generation) else { return }
+    do throws(VaultError) {
+      let alternatives = try session.alternatives(of: row, material, item.policy, key)
+      guard alternatives.allSatisfy({ ways.contains($0.factors) }) else {
+        throw VaultError(.damaged, "its keys are not those of its access rule")
+      }
+    } catch  where error.code == .unsupported {}
   }
 
   private mutating func checkSecret(_ session: inout Session, _ row: ItemRow, _ item: Item) throws(VaultError)
   {
     do throws(VaultError) {
-      let decision = try Gate.decide(
-        .update, on: item, keys: session.keys, generation: row.generation, now: session.now)
-      _ = try session.secret(of: row, item, decision.grant)
+      let decision = try Gate.decide(.update, on: item, row, in: session)
+      _ = try session.secret(of: row, item, decision.opening)
       report.secrets += 1
     } catch  where [.locked, .policy, .unsupported].contains(error.code) {}
   }

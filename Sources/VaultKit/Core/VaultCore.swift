@@ -110,7 +110,7 @@ package final class VaultCore: Sendable {
   private func keeper(of header: Header) throws(VaultError) -> any Protector {
     let present = currentProtector
     if present.kind == header.protector { return present }
-    let other = try Self.standardProtector(header.protector)
+    let other = try environment.protector(header.protector)
     setProtector(other)
     return other
   }

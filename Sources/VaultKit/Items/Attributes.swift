@@ -8,18 +8,16 @@ public struct Attributes: Sendable, Equatable {
   public init() { record = Record() }
 
   init(record: Record) throws(VaultError) {
-    for number in record.numbers {
-      guard let bytes = record[number], let tag = bytes.first, (1...5).contains(tag) else {
-        throw VaultError(.damaged, "an item's attributes are not readable")
-      }
-    }
+    let hasKnownTypes = record.allFieldsSatisfy { _, value in (1...5).contains(value.first ?? 0) }
+    guard hasKnownTypes else { throw VaultError(.damaged, "an item's attributes are not readable") }
     self.record = record
   }
 
   /// The value of an attribute; `nil` where it is absent or of another type.
   public subscript<Value: AttributeValue>(_ attribute: Attribute<Value>) -> Value? {
     get {
-      guard let bytes = record[attribute.code], bytes.first == Value.attributeTypeTag else { return nil }
+      guard let bytes = record.slice(attribute.code), bytes.first == Value.attributeTypeTag
+      else { return nil }
       return Value(attributeBytes: Array(bytes.dropFirst()))
     }
     set { record[attribute.code] = newValue.map { [Value.attributeTypeTag] + $0.attributeBytes } }
@@ -29,11 +27,13 @@ public struct Attributes: Sendable, Equatable {
   package var codes: [UInt16] { record.numbers }
 
   /// The value's bytes without their type tag: what is indexed and compared.
-  func bytes(of code: UInt16) -> [UInt8]? { record[code].map { Array($0.dropFirst()) } }
+  func bytes(of code: UInt16) -> [UInt8]? { record.slice(code).map { Array($0.dropFirst()) } }
 
   /// Every attribute given here has the same bytes there; types are not compared.
   func isContained(in other: Attributes) -> Bool {
-    codes.allSatisfy { bytes(of: $0) == other.bytes(of: $0) }
+    record.allFieldsSatisfy { code, value in
+      other.record.slice(code).map { $0.dropFirst() == value.dropFirst() } ?? false
+    }
   }
 
   /// The attributes of `changes` put over these; an attribute set to empty there stays.

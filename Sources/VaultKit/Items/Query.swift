@@ -11,6 +11,22 @@ public struct Query: Sendable {
   public var id: ItemID?
   /// How many at most, in the order of insertion.
   public var limit: Int
+  /// What becomes of items whose access rule asks for a person before they are listed.
+  public var constrained = ConstrainedItems.ask
+
+  /// What becomes of items with constraints in a listing. Advisory: attributes open with the device key alone.
+  public struct ConstrainedItems: Sendable, Hashable {
+    private let number: UInt8
+
+    /// The person is asked, once for all of them; inside a transaction, where nobody can be asked, as ``fail``.
+    public static let ask = ConstrainedItems(number: 0)
+    /// The listing fails with ``VaultError/Code/verificationNeeded``.
+    public static let fail = ConstrainedItems(number: 1)
+    /// They are left out.
+    public static let skip = ConstrainedItems(number: 2)
+    /// They are listed: for deleting, and for tools that show their owner what there is.
+    package static let unasked = ConstrainedItems(number: 3)
+  }
 
   /// Items of a kind with these attributes.
   public init(_ kind: ItemKind? = nil, where attributes: Attributes = Attributes(), limit: Int = .max) {
@@ -29,6 +45,16 @@ public struct Query: Sendable {
   public init(name: String) {
     self.init()
     attributes[.name] = name
+  }
+
+  /// Whether an item belongs into the listing.
+  func lists(_ item: Item) throws(VaultError) -> Bool {
+    guard matches(item) else { return false }
+    guard constrained != .unasked, !item.access.constraints.single.isEmpty else { return true }
+    if constrained == .skip { return false }
+    throw VaultError(
+      .verificationNeeded, "an item with an access rule matches, and nobody is asked here",
+      hint: "use a call that takes an authentication context, or leave such items out")
   }
 
   func matches(_ item: Item) -> Bool {

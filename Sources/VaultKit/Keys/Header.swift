@@ -31,6 +31,7 @@ struct Header: Sendable, Equatable {
       let config = try? record.u64(4), config < Head.greatest,
       let generation = try? record.u32(7), generation < .max, record[10].flatMap(DeviceKeyID.init) != nil
     else { throw Self.unreadable }
+    guard revoked.allSatisfy({ $0.isSet || $0.isMember }) else { throw Self.unreadable }
     guard (try? record.u8(9)).flatMap(ProtectorKind.init) != nil else {
       throw VaultError(
         .unsupported, "the vault's device key is kept by a protector this version does not know")
@@ -114,19 +115,45 @@ struct Header: Sendable, Equatable {
       record[13] =
         sorted.isEmpty
         ? nil
-        : sorted.flatMap { factor, key in
-          var number = [UInt8](repeating: 0, count: 4)
-          number.setBigEndian(factor.rawValue, at: 0)
-          return number + key
-        }
+        : sorted.flatMap { factor, key in factor.bytes + key }
     }
   }
 
-  /// What the factor MAC covers: whatever something may be wrapped to.
+  /// The enrolled set, sealed (field 14).
+  var enrolled: [UInt8]? {
+    get { record[14] }
+    set { record[14] = newValue }
+  }
+
+  /// How a member's phrase becomes a key; `nil` before the first one.
+  func phraseDerivation() throws(VaultError) -> KeyDerivation? {
+    guard let bytes = record[15] else { return nil }
+    return try KeyDerivation(decoding: bytes)
+  }
+  mutating func setPhraseDerivation(_ derivation: KeyDerivation?) { record[15] = derivation?.encoded }
+
+  /// Sets and members whose slots are gone, and whose halves leave `factors` at the next unlock.
+  var revoked: Set<Factor> {
+    get {
+      let bytes = record[19] ?? []
+      return Set(
+        stride(from: 0, to: bytes.count - 3, by: 4).map { Factor(rawValue: bytes.bigEndian(at: $0)) })
+    }
+    set {
+      let numbers = newValue.map(\.rawValue).sorted()
+      record[19] = numbers.isEmpty ? nil : numbers.flatMap { Factor(rawValue: $0).bytes }
+    }
+  }
+
+  /// Whether something may be wrapped to a factor and opened by it again.
+  func isAlive(_ factor: Factor) -> Bool { factors[factor] != nil && !revoked.contains(factor) }
+
+  /// What the factor MAC covers: whatever something may be wrapped to, and how a new member's phrase is derived.
   var wrappingTargets: [UInt8] {
     var targets = Record()
     targets[1] = record[12]
     targets[2] = record[13]
+    targets[3] = record[15]
     return targets.encoded
   }
 
@@ -154,14 +181,6 @@ struct Header: Sendable, Equatable {
   private static var unreadable: VaultError {
     VaultError(.damaged, "the vault's header is not readable", hint: "restore from a backup")
   }
-}
-
-/// A factor: an X25519 pair whose public half lies in the header (section 5).
-struct Factor: RawRepresentable, Hashable, Sendable {
-  let rawValue: UInt32
-  static let passcode = Factor(rawValue: 0x0100_0000)
-  static let presence = Factor(rawValue: 0x0200_0000)
-  static let any = Factor(rawValue: 0x0300_0000)
 }
 
 /// Who keeps the device key.

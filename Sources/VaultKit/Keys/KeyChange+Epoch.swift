@@ -20,6 +20,7 @@ extension KeyChange {
     if let recovery = header.recoveryKey { try next.putRecovery(for: recovery) }
     try next.makeClassKeys(passcode)
     try next.moveFactors(from: keys)
+    if header.enrolled != nil { try next.seal(try keys.enrolledSet(of: header)) }
     return next
   }
 

@@ -10,6 +10,8 @@ struct KeyChange {
   let random: any RandomSource
   /// The audit root made by this change, from which a new chain starts.
   private(set) var auditRoot: StoredKey?
+  /// Suite-2 seals made by this change.
+  var seals: UInt64 = 0
 
   var seal: SlotSeal { SlotSeal(vault: header.vault, random: random) }
 
@@ -120,11 +122,8 @@ struct KeyChange {
       let key = try open(try slot(address), address, inside: old.unlock, old.derivation)
       try putBase(kind, subject, key)
     }
-    slots.removeAll { $0.opener == SlotOpener.unlock.rawValue || $0.opener == SlotOpener.prompt.rawValue }
-    for factor in header.factors.keys
-    where !slots.contains(where: { $0.kind == SlotKind.factor.rawValue && $0.subject == factor.rawValue }) {
-      header.factors[factor] = nil
-    }
+    slots.removeAll { $0.opener == SlotOpener.unlock.rawValue }
+    try forgetMembers()
     header.setPasscodeDerivation(nil)
     header.factorMAC = nil
   }

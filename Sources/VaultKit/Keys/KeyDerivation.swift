@@ -74,7 +74,15 @@ public struct Passcode: ~Copyable, Sendable {
 
   /// - Throws: ``VaultError/Code/malformed`` for an empty one, a NUL, or more than 1,024 bytes.
   public init(_ bytes: consuming SecretBytes) throws(VaultError) {
-    let isValid = bytes.expose { span in
+    guard bytes.isTypable else { throw VaultError(.malformed, "a passcode is 1 to 1,024 bytes without NUL") }
+    self.bytes = bytes
+  }
+}
+
+extension SecretBytes {
+  /// What a person can type as a secret: 1–1,024 bytes without NUL.
+  var isTypable: Bool {
+    expose { span in
       guard 1...1024 ~= span.byteCount else { return false }
       for index in 0..<span.byteCount where unsafe span.unsafeLoad(fromByteOffset: index, as: UInt8.self) == 0
       {
@@ -82,7 +90,5 @@ public struct Passcode: ~Copyable, Sendable {
       }
       return true
     }
-    guard isValid else { throw VaultError(.malformed, "a passcode is 1 to 1,024 bytes without NUL") }
-    self.bytes = bytes
   }
 }

@@ -95,6 +95,11 @@ struct KeyRing: ~Copyable, Sendable {
     let seal = SlotSeal(vault: header.vault, random: random)
     var ring = try KeyRing(row, header, slots, before.current, previous, seal)
     ring.keepOpen(before)
+    // Within a generation a class key never changes: another one is that of somebody who left the passcode out.
+    for (name, key) in before.classKeys {
+      guard let now = ring.classKeys[name] else { continue }
+      guard now.key.isEqualInConstantTime(to: key.key) else { throw Self.damaged }
+    }
     if ring.isUnlocked, header.hasPasscode { try ring.checkFactorMAC() }
     return ring
   }

@@ -34,6 +34,11 @@ struct VaultState: Sendable {
     get { bytes.bigEndian(at: 40) }
     set { bytes.setBigEndian(newValue, at: 40) }
   }
+  /// Wrong phrases and fingers in a row.
+  var biometryFailures: UInt32 {
+    get { bytes.bigEndian(at: 48) }
+    set { bytes.setBigEndian(newValue, at: 48) }
+  }
   /// Attempts counted whose verdict is not written yet: they count as failures until it is.
   var underWay: UInt32 {
     get { bytes.bigEndian(at: 52) }
@@ -110,5 +115,27 @@ enum Lockout {
   private static func settle(_ state: inout VaultState) {
     state.failures = state.failures &+ state.underWay
     state.underWay = 0
+  }
+}
+
+/// Biometry stops after a few failures in a row, until the passcode was right. Each attempt is counted as a failure
+/// before it runs, and forgiven when it was right: one that was killed stays counted.
+enum BiometryLockout {
+  /// Failures in a row that are allowed.
+  static let limit: UInt32 = 5
+
+  /// Counts an attempt that is about to run; `false` where none may.
+  static func begin(_ state: inout VaultState) -> Bool {
+    guard state.biometryFailures < limit else { return false }
+    state.biometryFailures += 1
+    return true
+  }
+
+  /// The attempt was right, or the passcode was.
+  static func succeed(_ state: inout VaultState) { state.biometryFailures = 0 }
+
+  /// The attempt never ran.
+  static func takeBack(_ state: inout VaultState) {
+    if state.biometryFailures > 0 { state.biometryFailures -= 1 }
   }
 }

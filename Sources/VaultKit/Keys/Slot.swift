@@ -65,9 +65,11 @@ struct SlotSeal: Sendable {
   }
 
   /// Two layers: what a person types wraps inside, the stored key outside.
+  ///
+  /// - Parameter derivation: How the inner key came from what is typed; `nil` for an inner key of another origin.
   func seal(
     _ key: borrowing SecretBytes, at address: SlotAddress, under outer: borrowing SecretBytes,
-    inside inner: borrowing SecretBytes, derivation: KeyDerivation
+    inside inner: borrowing SecretBytes, derivation: KeyDerivation?
   ) throws(VaultError) -> [UInt8] {
     let sealed = try layer(2, key, address, under: inner, derivation: derivation)
     return try layer(1, SecretBytes(copying: sealed), address, under: outer, derivation: nil)
@@ -86,18 +88,64 @@ struct SlotSeal: Sendable {
   /// The key behind two layers; `.commitmentMismatch` means that the inner key, what was typed, is the wrong one.
   func open(
     _ row: SlotRow, at address: SlotAddress, under outer: borrowing SecretBytes,
-    inside inner: borrowing SecretBytes, derivation: KeyDerivation
+    inside inner: borrowing SecretBytes, derivation: KeyDerivation?
   ) throws(CryptoError) -> SecretBytes {
-    let content: SecretBytes
-    do throws(CryptoError) { content = try outerContent(row.body, at: address, under: outer) } catch {
-      throw error == .commitmentMismatch ? .tagMismatch : error
-    }
-    let sealed = content.expose { $0.array }
+    let sealed = try innerContent(row, at: address, under: outer)
     let key = try CommittingSeal.open(
       sealed, under: inner, label: Labels.sealSlot,
-      aad: AssociatedData.slot(vault, address, layer: 2, derivation: derivation.encoded))
+      aad: AssociatedData.slot(vault, address, layer: 2, derivation: derivation?.encoded))
     guard key.byteCount == 32 else { throw .malformed }
     return key
+  }
+
+  /// What lies behind the outer layer of a slot with two: sealed still, so public.
+  private func innerContent(
+    _ row: SlotRow, at address: SlotAddress, under outer: borrowing SecretBytes
+  ) throws(CryptoError) -> [UInt8] {
+    do throws(CryptoError) {
+      return try outerContent(row.body, at: address, under: outer).expose { $0.array }
+    } catch { throw error == .commitmentMismatch ? .tagMismatch : error }
+  }
+
+  // MARK: Wrapped to a member
+
+  /// The private half of a factor, wrapped to the public half of a member: `E ‖ seal1`, then the outer layer.
+  func wrap(
+    _ key: borrowing SecretBytes, to member: [UInt8], at address: SlotAddress,
+    under outer: borrowing SecretBytes
+  ) throws(VaultError) -> [UInt8] {
+    let content = try crypto { () throws(CryptoError) in
+      let ephemeral = try X25519KeyPair.generate(random: random)
+      let shared = try X25519KeyPair.sharedSecret(private: ephemeral.privateKey, public: member)
+      let wrapping = Self.memberWrapping(shared, ephemeral.publicKey, member)
+      return try ephemeral.publicKey
+        + CommittingSeal.seal(
+          key, under: wrapping, label: Labels.sealSlot,
+          aad: AssociatedData.slot(vault, address, layer: 2, derivation: nil), random: random)
+    }
+    return try layer(1, SecretBytes(copying: content), address, under: outer, derivation: nil)
+  }
+
+  /// What ``wrap(_:to:at:under:)`` sealed.
+  func unwrap(
+    _ row: SlotRow, at address: SlotAddress, under outer: borrowing SecretBytes,
+    by privateHalf: borrowing SecretBytes, of member: [UInt8]
+  ) throws(CryptoError) -> SecretBytes {
+    let content = try innerContent(row, at: address, under: outer)
+    guard content.count > 32 else { throw .malformed }
+    let ephemeral = Array(content[..<32])
+    let shared = try X25519KeyPair.sharedSecret(private: privateHalf, public: ephemeral)
+    let key = try CommittingSeal.open(
+      Array(content[32...]), under: Self.memberWrapping(shared, ephemeral, member), label: Labels.sealSlot,
+      aad: AssociatedData.slot(vault, address, layer: 2, derivation: nil))
+    guard key.byteCount == 32 else { throw .malformed }
+    return key
+  }
+
+  private static func memberWrapping(
+    _ shared: borrowing SecretBytes, _ ephemeral: [UInt8], _ member: [UInt8]
+  ) -> SecretBytes {
+    HKDF.derive(from: shared, info: Labels.memberWrap.utf8 + ephemeral + member, byteCount: 32)
   }
 
   /// What the outer layer holds: a key, or the inner layer.

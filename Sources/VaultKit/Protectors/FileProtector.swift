@@ -5,11 +5,11 @@ import SecretMemory
 ///
 /// Never in the vault's folder: whoever copies that folder must not get the key with it.
 public struct FileProtector: Protector {
-  private enum Place: Sendable {
+  enum Place: Sendable {
     case folder(String)
     case file(String)
   }
-  private let place: Place
+  let place: Place
   /// Whether it keeps many keys below a folder.
   var isFolder: Bool { if case .folder = place { true } else { false } }
 
@@ -20,13 +20,17 @@ public struct FileProtector: Protector {
   ///
   /// - Throws: ``VaultError/Code/deviceKeyUnavailable`` where neither is an absolute path.
   public static func standard() throws(VaultError) -> FileProtector {
+    FileProtector(folder: try standardFolder())
+  }
+
+  static func standardFolder() throws(VaultError) -> String {
     func variable(_ name: String) -> String? {
       guard let text = unsafe getenv(name) else { return nil }
       let value = unsafe String(cString: text)
       return value.hasPrefix("/") ? value : nil
     }
-    if let state = variable("XDG_STATE_HOME") { return FileProtector(folder: state + "/vault") }
-    if let home = variable("HOME") { return FileProtector(folder: home + "/.local/state/vault") }
+    if let state = variable("XDG_STATE_HOME") { return state + "/vault" }
+    if let home = variable("HOME") { return home + "/.local/state/vault" }
     throw VaultError(
       .deviceKeyUnavailable, "there is no folder for the device key: HOME is not set",
       hint: "set HOME or XDG_STATE_HOME, or name the key file with --device-key")
@@ -66,7 +70,7 @@ public struct FileProtector: Protector {
   /// Writes a new key file, synchronises file and folder, reads it back.
   public func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
     let path = placeForNew(key.id, vault)
-    try makeFolders(above: path)
+    try Self.makeFolders(above: path)
     try write(key, to: path)
     let back = try read(path)
     guard back.id == key.id else {
@@ -87,8 +91,8 @@ public struct FileProtector: Protector {
       }
     }
     guard unsafe unlink(path) == 0 || errno == ENOENT else { throw Self.failure("remove", path) }
-    if case .folder = place { unsafe unlink(witnessPath(key, vault)) }
-    try synchronizeFolder(of: path)
+    if case .folder = place { witness(key, vault).remove() }
+    try Self.synchronizeFolder(of: path)
   }
 
   /// A key file that the caller named is replaced in one step; until then the new key waits beside it.
@@ -101,7 +105,25 @@ public struct FileProtector: Protector {
     let path = path(of: key, vault)
     if exists(path) { guard let present = try? read(path), present.id == old else { return } }
     guard unsafe rename(next, path) == 0 else { throw Self.failure("replace", path) }
-    try synchronizeFolder(of: path)
+    try Self.synchronizeFolder(of: path)
+  }
+
+  /// Where a restore puts the key of the vault that was there, next to a named file; `nil` for a folder of keys, where
+  /// it stays under its own name.
+  public var pathBeforeRestore: String? {
+    guard case .file(let file) = place else { return nil }
+    return file + ".before-restore"
+  }
+
+  /// After a restore the new key takes the place of a named file; the old one stays beside it, for the old vault.
+  public func promoteRestoredKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
+    guard let next = nextPath(of: key), let aside = pathBeforeRestore, exists(next) else { return }
+    let path = path(of: key, vault)
+    if exists(path) {
+      guard unsafe link(path, aside) == 0 else { throw Self.failure("keep the old device key as", aside) }
+    }
+    guard unsafe rename(next, path) == 0 else { throw Self.failure("replace", path) }
+    try Self.synchronizeFolder(of: path)
   }
 
   /// Where a new key goes: never over another one.
@@ -129,7 +151,7 @@ public struct FileProtector: Protector {
     }
   }
 
-  private func read(_ path: String) throws(VaultError) -> DeviceKey {
+  func read(_ path: String) throws(VaultError) -> DeviceKey {
     let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else {
       switch errno {
@@ -204,10 +226,10 @@ public struct FileProtector: Protector {
       errno = problem
       throw Self.failure("write", path)
     }
-    try synchronizeFolder(of: path)
+    try Self.synchronizeFolder(of: path)
   }
 
-  private func makeFolders(above path: String) throws(VaultError) {
+  static func makeFolders(above path: String) throws(VaultError) {
     let parts = path.split(separator: "/").dropLast()
     var folder = path.hasPrefix("/") ? "" : "."
     for part in parts {
@@ -221,7 +243,7 @@ public struct FileProtector: Protector {
     }
   }
 
-  private func synchronizeFolder(of path: String) throws(VaultError) {
+  private static func synchronizeFolder(of path: String) throws(VaultError) {
     let folder = path.contains("/") ? String(path[..<path.lastIndex(of: "/")!]) : "."
     let directory = unsafe open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard directory >= 0 else { throw Self.failure("open", folder) }
@@ -229,7 +251,7 @@ public struct FileProtector: Protector {
     guard fsync(directory) == 0 else { throw Self.failure("synchronize", folder) }
   }
 
-  private static func failure(_ verb: String, _ path: String) -> VaultError {
+  static func failure(_ verb: String, _ path: String) -> VaultError {
     VaultError(
       .io, "cannot \(verb) \(path): \(reason())", hint: "check permissions and free space", underlying: errno)
   }

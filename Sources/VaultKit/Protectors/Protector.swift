@@ -19,6 +19,10 @@ public protocol Protector: Sendable {
   func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError)
   /// The key has opened the vault and stands in the place of `old` from now on.
   func promoteKey(_ key: DeviceKeyID, replacing old: DeviceKeyID, of vault: VaultID) throws(VaultError)
+  /// The ids of all keys of this vault that it keeps, as far as they can be read now.
+  func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID]
+  /// Keeps others from removing keys of this vault while one is on its way into the vault's header.
+  func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock?
   /// Remembers, outside of the vault file, how many commits the vault has had. Best effort, never an error.
   func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID)
   /// The number remembered last; a vault file with fewer commits is an old copy that was put back.
@@ -31,6 +35,9 @@ extension Protector {
   /// A protector that cannot remember knows nothing.
   public func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64? { nil }
 
+  /// A protector without a place for a lock has none: then nobody may remove its keys but who made them.
+  public func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock? { nil }
+
   /// Nothing to do where every key has a place of its own.
   public func promoteKey(_ key: DeviceKeyID, replacing old: DeviceKeyID, of vault: VaultID)
     throws(VaultError)
@@ -38,13 +45,13 @@ extension Protector {
 }
 
 /// What a protector holds for a vault.
-public enum ProtectorState: Sendable, Equatable {
+public enum ProtectorState: Sendable {
   /// No key of this vault.
   case absent
   /// It may hold one; a person has to unlock it first.
   case locked
-  /// It cannot be reached.
-  case unavailable(String)
+  /// It cannot be reached, and why.
+  case unavailable(VaultError)
   /// It holds keys of this vault.
   case present
 }
@@ -64,6 +71,8 @@ public struct DeviceKey: ~Copyable, Sendable {
     id = DeviceKeyID(Array(code.prefix(16)))!
     self.bytes = bytes
   }
+
+  func isEqual(to other: borrowing DeviceKey) -> Bool { bytes.isEqualInConstantTime(to: other.bytes) }
 
   static func fresh(random: any RandomSource) throws(VaultError) -> DeviceKey {
     try DeviceKey(try crypto { () throws(CryptoError) in try random.secret(32) })

@@ -5,71 +5,80 @@ import VaultStorage
 /// Each function lists the fields of one part; the numbers are the table's.
 enum AssociatedData {
   static func meta(_ vault: VaultID, _ row: ItemRow) -> [UInt8] {
-    var record = part("meta", vault)
-    record[2] = row.id
-    record.set(4, u32: row.generation)
-    record.set(5, u64: row.version)
-    record.set(6, u8: row.class)
-    record.set(8, u64: UInt64(bitPattern: row.row))
-    record.set(9, u32: row.kind)
-    record.set(10, u32: row.flags)
-    if let expires = row.expires { record.set(11, i64: expires) }
-    record[12] = row.primaryKey
-    if let name = row.name { record[13] = name }
-    record.set(16, u64: row.material)
-    return record.encoded
+    part("meta", vault, item: row.id) { fields in
+      fields.put(4, row.generation)
+      fields.put(5, row.version)
+      fields.put(6, row.class)
+      fields.put(8, UInt64(bitPattern: row.row))
+      fields.put(9, row.kind)
+      fields.put(10, row.flags)
+      if let expires = row.expires { fields.put(11, expires) }
+      fields.put(12, row.primaryKey)
+      if let name = row.name { fields.put(13, name) }
+      fields.put(16, row.material)
+    }
   }
 
   static func keys(_ vault: VaultID, _ row: ItemRow, policyHash: [UInt8]) -> [UInt8] {
-    var record = part("keys", vault)
-    record[2] = row.id
-    record.set(4, u32: row.generation)
-    record.set(6, u8: row.class)
-    record[7] = policyHash
-    record.set(9, u32: row.kind)
-    return record.encoded
+    part("keys", vault, item: row.id) { fields in
+      fields.put(4, row.generation)
+      fields.put(6, row.class)
+      fields.put(7, policyHash)
+      fields.put(9, row.kind)
+    }
   }
 
+  static func alternative(_ vault: VaultID, _ row: ItemRow, policyHash: [UInt8]) -> [UInt8] {
+    part("alternative", vault, item: row.id) { fields in
+      fields.put(6, row.class)
+      fields.put(7, policyHash)
+      fields.put(9, row.kind)
+    }
+  }
+
+  static func enrolled(_ vault: VaultID) -> [UInt8] { part("enrolled", vault) { _ in } }
+
   static func secret(_ vault: VaultID, _ row: ItemRow, policyHash: [UInt8]) -> [UInt8] {
-    var record = part("secret", vault)
-    record[2] = row.id
-    record.set(5, u64: row.material)
-    record[7] = policyHash
-    record.set(9, u32: row.kind)
-    return record.encoded
+    part("secret", vault, item: row.id) { fields in
+      fields.put(5, row.material)
+      fields.put(7, policyHash)
+      fields.put(9, row.kind)
+    }
   }
 
   static func state(_ vault: VaultID, item: [UInt8], revision: UInt64) -> [UInt8] {
-    var record = part("state", vault)
-    record[2] = item
-    record.set(15, u64: revision)
-    return record.encoded
+    part("state", vault, item: item) { $0.put(15, revision) }
   }
 
-  static func head(_ vault: VaultID) -> [UInt8] { part("head", vault).encoded }
+  static func head(_ vault: VaultID) -> [UInt8] { part("head", vault) { _ in } }
 
   static func audit(_ vault: VaultID, sequence: UInt64) -> [UInt8] {
-    var record = part("audit", vault)
-    record.set(17, u64: sequence)
-    return record.encoded
+    part("audit", vault) { $0.put(17, sequence) }
   }
 
   static func slot(_ vault: VaultID, _ slot: SlotAddress, layer: UInt8, derivation: [UInt8]?) -> [UInt8] {
-    var record = part("slot", vault)
-    if layer == 1 || slot.kind.bindsGenerationInside { record.set(4, u32: slot.generation) }
-    record.set(20, u8: slot.kind.rawValue)
-    record.set(21, u32: slot.subject)
-    record.set(22, u8: slot.opener.rawValue)
-    record[23] = slot.openerID
-    if let derivation { record[24] = derivation }
-    record.set(25, u8: layer)
-    return record.encoded
+    // What a file says of its derivation, and of its opener, may be of any length.
+    part("slot", vault, further: slot.openerID.count + (derivation?.count ?? 0)) { fields in
+      if layer == 1 || slot.kind.bindsGenerationInside { fields.put(4, slot.generation) }
+      fields.put(20, slot.kind.rawValue)
+      fields.put(21, slot.subject)
+      fields.put(22, slot.opener.rawValue)
+      fields.put(23, slot.openerID)
+      if let derivation { fields.put(24, derivation) }
+      fields.put(25, layer)
+    }
   }
 
-  private static func part(_ name: String, _ vault: VaultID) -> Record {
-    var record = Record()
-    record[1] = vault.bytes
-    record[3] = Array(name.utf8)
-    return record
+  /// Fields 1 to 3 and those that `rest` puts: up to 191 bytes, those of `meta`, and `further` ones.
+  private static func part(
+    _ name: StaticString, _ vault: VaultID, item: [UInt8]? = nil, further: Int = 0,
+    _ rest: (inout FieldWriter) -> Void
+  ) -> [UInt8] {
+    Record.encoding(atMost: 192 + further) { fields in
+      fields.put(1, vault.high, vault.low)
+      if let item { fields.put(2, item) }
+      fields.put(3, name)
+      rest(&fields)
+    }
   }
 }

@@ -25,10 +25,15 @@ package enum Labels {
   package static let auditSegment = Label("vault/1/audit-segment")
   package static let auditNext = Label("vault/1/audit-next")
   package static let factorMAC = Label("vault/1/factor-mac")
+  package static let member = Label("vault/1/member")
+  package static let memberWrap = Label("vault/1/member-wrap")
+  package static let alternative = Label("vault/1/alternative")
+  package static let ephemeral = Label("vault/1/ephemeral")
   // Seals of suite 1.
   package static let sealSlot = Label("vault/1/seal-slot")
   package static let sealKeys = Label("vault/1/seal-keys")
   package static let sealSecret = Label("vault/1/seal-secret")
+  package static let sealAlternative = Label("vault/1/seal-alternative")
   // Hashes.
   package static let recoveryCheck = Label("vault/1/recovery-check")
 
@@ -36,8 +41,7 @@ package enum Labels {
   package static let all = [
     keyID, header, index, sum, meta, metaNonce, state, stateNonce, head, headNonce, audit, auditNonce, slot,
     unlock, prompt, recovery, recoveryWrap, passphrase, auditChain, auditSegment, auditNext, factorMAC,
-    sealSlot,
-    sealKeys, sealSecret,
+    member, memberWrap, alternative, ephemeral, sealSlot, sealKeys, sealSecret, sealAlternative,
     recoveryCheck,
   ]
 }

@@ -34,7 +34,9 @@ public struct Transaction<Mode>: ~Copyable, Sendable {
   ///
   /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/damaged``.
   public mutating func item(named name: String) throws(VaultError) -> Item {
-    guard let item = try items(matching: Query(name: name)).first else {
+    var query = Query(name: name)
+    query.constrained = .unasked
+    guard let item = try items(matching: query).first else {
       throw VaultError(
         .itemNotFound, "there is no item with that name", hint: "'vaultctl item list' shows the names")
     }
@@ -61,28 +63,70 @@ public struct Transaction<Mode>: ~Copyable, Sendable {
     return found.state
   }
 
+  mutating func openSecret(
+    of id: ItemID, _ operation: ItemOperation, with grant: consuming Grant? = nil
+  ) throws(VaultError) -> OpenedSecret {
+    let row = try session.row(of: id)
+    let item = try session.open(row)
+    let decision = try Gate.decide(operation, on: item, row, in: session, with: grant)
+    let notes = decision.notes
+    return OpenedSecret(secret: try session.secret(of: row, item, decision.opening), notes: notes)
+  }
+}
+
+extension Transaction where Mode == Reading {
+  /// The secret of an item, for a component that uses it and never hands it out.
+  ///
+  /// - Returns: With the secret what must be logged before anything made from it is shown.
+  /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/expired``, ``VaultError/Code/verificationNeeded``.
+  package mutating func useSecret(of item: Item, with grant: consuming Grant? = nil) throws(VaultError)
+    -> OpenedSecret
+  {
+    try openSecret(of: item.id, .use, with: grant)
+  }
+}
+
+extension Transaction where Mode == Writing {
   /// The secret of an item, for a component that uses it inside this transaction and never hands it out.
   ///
-  /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/expired``, ``VaultError/Code/damaged``.
-  package mutating func useSecret(of item: Item) throws(VaultError) -> SecretBytes {
-    let opened = try openSecret(of: item.id, .use)
+  /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/expired``, ``VaultError/Code/verificationNeeded``.
+  package mutating func useSecret(of item: Item, with grant: consuming Grant? = nil) throws(VaultError)
+    -> SecretBytes
+  {
+    try openLogged(item, .use, grant)
+  }
+
+  /// The secret of an item that is about to be handed out.
+  ///
+  /// - Throws: As ``useSecret(of:with:)``.
+  package mutating func exportSecret(of item: Item, with grant: consuming Grant? = nil) throws(VaultError)
+    -> SecretBytes
+  {
+    try openLogged(item, .export, grant)
+  }
+
+  private mutating func openLogged(
+    _ item: Item, _ operation: ItemOperation, _ grant: consuming Grant?
+  ) throws(VaultError) -> SecretBytes {
+    let opened = try openSecret(of: item.id, operation, with: grant)
+    try log(opened.notes)
     return opened.secret
   }
 
-  mutating func openSecret(of id: ItemID, _ operation: Operation) throws(VaultError) -> OpenedSecret {
+  /// Asks the gate whether an item may be changed that no secret is opened of.
+  package mutating func permitChange(of id: ItemID, with grant: consuming Grant? = nil) throws(VaultError) {
     let row = try session.row(of: id)
     let item = try session.open(row)
-    let decision = try Gate.decide(
-      operation, on: item, keys: session.keys, generation: row.generation, now: session.now)
-    let note = decision.note
-    return OpenedSecret(secret: try session.secret(of: row, item, decision.grant), note: note)
+    guard item.access.word != 0 else { return }
+    let decision = try Gate.decide(.update, on: item, row, in: session, with: grant)
+    try log(decision.notes)
   }
 }
 
 /// An opened secret with what must be logged before it is shown.
-struct OpenedSecret: ~Copyable {
-  let secret: SecretBytes
-  let note: AuditNote?
+package struct OpenedSecret: ~Copyable {
+  package let secret: SecretBytes
+  package let notes: [AuditNote]
 }
 
 /// What a write transaction has done so far.

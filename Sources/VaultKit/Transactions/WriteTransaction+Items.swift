@@ -9,17 +9,29 @@ extension Transaction where Mode == Writing {
   /// - Throws: ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``, ``VaultError/Code/policy``,
   ///   ``VaultError/Code/malformed``.
   public mutating func add(_ new: NewItem, secret: consuming SecretBytes? = nil) throws(VaultError) -> Item {
+    try add(new, secret: secret, password: nil)
+  }
+
+  /// - Parameter password: The key of the application password, where the item's access asks for one.
+  mutating func add(
+    _ new: NewItem, secret: consuming SecretBytes?, password: PasswordKey?
+  ) throws(VaultError) -> Item {
     var attributes = new.attributes
     try ItemLimits.check(attributes)
     let keys = session.keys.current
-    let classKey = try Gate.classKey(for: new.access, keys: session.keys)
+    let rule = try Gate.rule(for: new.access, keys: session.keys)
+    guard (password != nil) == new.access.constraints.contains(.applicationPassword) else {
+      throw VaultError(
+        .verificationNeeded, "the item's application password is not given",
+        hint: "use a call that takes an authentication context")
+    }
     let now = session.now
     attributes[.creationDate] = now
     attributes[.modificationDate] = now
     let index = BlindIndex(key: keys)
     try refuseDuplicates(attributes, new.kind)
     let id = try crypto { () throws(CryptoError) in try session.environment.random.bytes(16) }
-    let policy = Policy(access: new.access, audit: new.audit)
+    let policy = Policy(access: new.access, audit: new.audit, factors: rule.factors)
     var row = ItemRow(
       row: head!.nextRow, id: id, kind: new.kind.rawValue,
       primaryKey: index.primaryKey(of: new.kind, attributes), name: index.name(of: attributes), flags: 0,
@@ -33,7 +45,8 @@ extension Transaction where Mode == Writing {
       row.material = 1
       try insert(&row, attributes, policy)
       changes.underWay += 1
-      try setMaterial(secret, of: row, policy, under: classKey, replacing: nil)
+      let itemKeys = ItemKeys(classKey: rule.classKey, password: password)
+      try setMaterial(secret, of: row, policy, under: itemKeys, replacing: nil)
     } else {
       try insert(&row, attributes, policy)
       changes.underWay += 1
@@ -57,6 +70,13 @@ extension Transaction where Mode == Writing {
   public mutating func update(
     _ id: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes? = nil
   ) throws(VaultError) -> Item {
+    try update(id, changes, secret: secret, with: nil)
+  }
+
+  /// - Parameter grant: For an item with constraints.
+  mutating func update(
+    _ id: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes?, with grant: consuming Grant?
+  ) throws(VaultError) -> Item {
     let found = try session.row(of: id)
     let old = found.generation == session.keys.current.generation ? found : try move(found)
     let item = try session.open(old)
@@ -75,12 +95,20 @@ extension Transaction where Mode == Writing {
     row.name = index.name(of: attributes)
     if let expires = changes.expires { row.expires = expires?.milliseconds }
     let policy = Policy(access: item.access, audit: changes.audit ?? item.audit, keeping: item.policy.record)
-    if let secret = consume secret {
-      try rewrite(&row, item, attributes, policy, with: secret)
-    } else if item.hasSecret, policy.hash != item.policy.hash {
-      // A changed policy binds the old secret anew.
-      let opened = try openSecret(of: item.id, .update)
-      try rewrite(&row, item, attributes, policy, with: opened.secret)
+    let isRebound = item.hasSecret && policy.hash != item.policy.hash
+    if secret != nil || isRebound || item.access.word != 0 {
+      let decision = try Gate.decide(.update, on: item, old, in: session, with: grant)
+      try log(decision.notes)
+      let itemKeys = decision.opening.spend(on: item.id)
+      if let secret = consume secret {
+        try rewrite(&row, item, attributes, policy, with: secret, itemKeys)
+      } else if isRebound {
+        // A changed policy binds the old secret anew.
+        let present = try presentSecret(of: old, item, itemKeys)
+        try rewrite(&row, item, attributes, policy, with: present, itemKeys)
+      } else {
+        try rewrite(&row, attributes, policy)
+      }
     } else {
       try rewrite(&row, attributes, policy)
     }
@@ -187,41 +215,53 @@ extension Transaction where Mode == Writing {
   /// old data key must open as this policy says before a new secret is put where the policy says.
   private mutating func rewrite(
     _ row: inout ItemRow, _ item: Item, _ attributes: Attributes, _ policy: Policy,
-    with secret: borrowing SecretBytes
+    with secret: borrowing SecretBytes, _ keys: ItemKeys
   ) throws(VaultError) {
     try ItemLimits.check(secretByteCount: secret.byteCount)
-    let decision = try Gate.decide(
-      .update, on: item, keys: session.keys, generation: row.generation, now: session.now)
-    let classKey = decision.grant.spend(on: item.id)
     let old = try stored { [number = row.row] () throws(StorageError) in
       try session.store.material(row: number)
     }
-    if item.hasSecret { _ = try session.dataKey(of: row, old, item.policy, classKey) }
+    if item.hasSecret { _ = try session.dataKey(of: row, old, item.policy, keys) }
     row.flags |= ItemFlags.hasSecret
     row.material += 1
     try rewrite(&row, attributes, policy)
     changes.underWay += 1
-    try setMaterial(secret, of: row, policy, under: classKey, replacing: old)
+    try setMaterial(secret, of: row, policy, under: keys, replacing: old)
     changes.underWay -= 1
     changes.needsCleaning = true
   }
 
+  private mutating func presentSecret(of row: ItemRow, _ item: Item, _ keys: ItemKeys) throws(VaultError)
+    -> SecretBytes
+  {
+    let material = try stored { () throws(StorageError) in try session.store.material(row: row.row) }
+    let dataKey = try session.dataKey(of: row, material, item.policy, keys)
+    let vault = session.vault
+    return try crypto { () throws(CryptoError) in
+      try CommittingSeal.open(
+        material!.secret, under: dataKey, label: Labels.sealSecret,
+        aad: AssociatedData.secret(vault, row, policyHash: item.policy.hash))
+    }
+  }
+
   private mutating func setMaterial(
-    _ secret: borrowing SecretBytes, of row: ItemRow, _ policy: Policy, under classKey: StoredKey,
+    _ secret: borrowing SecretBytes, of row: ItemRow, _ policy: Policy, under keys: ItemKeys,
     replacing old: MaterialRow?
   ) throws(VaultError) {
     let random = session.environment.random
     let vault = session.vault
     let hash = policy.hash
-    let material = try crypto { () throws(CryptoError) in
-      let dataKey = try random.secret(32)
-      let keys = SecretBytes(capacity: 33) { output in
+    let dataKey = try crypto { () throws(CryptoError) in try random.secret(32) }
+    let content =
+      policy.access.word == 0
+      ? SecretBytes(capacity: 33) { output in
         output.append(UInt8(0))
         dataKey.expose { output.append(copying: $0) }
-      }
-      return MaterialRow(
+      } : try alternatives(to: dataKey, of: row, policy, keys.password)
+    let material = try crypto { () throws(CryptoError) in
+      MaterialRow(
         keys: try CommittingSeal.seal(
-          keys, under: classKey.key, label: Labels.sealKeys,
+          content, under: keys.classKey.key, label: Labels.sealKeys,
           aad: AssociatedData.keys(vault, row, policyHash: hash), random: random),
         secret: try CommittingSeal.seal(
           secret, under: dataKey, label: Labels.sealSecret,
@@ -232,6 +272,38 @@ extension Transaction where Mode == Writing {
     if let old { head!.sum -= summand.material(row.row, old) } else { head!.summedRows += 1 }
     head!.sum += summand.material(row.row, material)
     changes.isDirty = true
+  }
+
+  /// The ways to a data key as its policy says, those left out whose factor is gone.
+  private func alternatives(
+    to dataKey: borrowing SecretBytes, of row: ItemRow, _ policy: Policy, _ password: PasswordKey?
+  ) throws(VaultError) -> SecretBytes {
+    let header = session.keys.header
+    let ways = try policy.ways().filter { $0.allSatisfy(header.isAlive) }
+    guard !ways.isEmpty else {
+      throw VaultError(
+        .policy, "nothing is left that could open the item", hint: "delete it and store it anew")
+    }
+    guard (password != nil) == policy.access.constraints.contains(.applicationPassword) else {
+      throw VaultError(
+        .policy, "an application password guards a secret from its first day",
+        hint: "delete the item and add it with its secret")
+    }
+    // Halves come from the header, and only who unlocks has checked their MAC (section 14, rule 4).
+    guard ways.allSatisfy(\.isEmpty) || session.keys.isUnlocked else {
+      throw Gate.locked(policy.access, session.keys)
+    }
+    let place = Alternative.Place(vault: session.vault, row: row, policyHash: policy.hash)
+    let random = session.environment.random
+    var list: [[UInt8]] = []
+    for factors in ways {
+      let halves = factors.map { header.factors[$0]! }
+      let sealed = try crypto { () throws(CryptoError) in
+        try Alternative.sealing(dataKey, for: factors, halves, password: password, at: place, random: random)
+      }
+      list.append(sealed)
+    }
+    return SecretBytes(copying: [1] + Record.list(list).encoded)
   }
 
   mutating func addBlind(_ value: [UInt8], _ row: ItemRow) throws(VaultError) {

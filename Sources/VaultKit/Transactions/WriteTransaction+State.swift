@@ -28,6 +28,11 @@ extension Transaction where Mode == Writing {
       AuditNote(operation: operation, item: item?.id, kind: item?.kind, result: result, detail: detail))
   }
 
+  /// Adds what the gate gave to be logged, in this transaction.
+  package mutating func log(_ notes: [AuditNote]) throws(VaultError) {
+    for note in notes { try log(note) }
+  }
+
   mutating func addState(_ state: ItemState, of row: ItemRow) throws(VaultError) {
     try write(state.bytes, row: row.row, item: row.id, generation: row.generation, replacing: nil)
   }

@@ -9,6 +9,8 @@ package struct VaultEnvironment: Sendable {
   /// The parameters a new passcode gets.
   package var parameters: Argon2id.Parameters
   package var caller: Caller
+  /// The protector of a vault whose header names a kind and whose caller names none.
+  package var protector: @Sendable (ProtectorKind) throws(VaultError) -> any Protector = standardProtector
   /// Called once for every Argon2id derivation; tests count with it.
   package var derivationObserver: (@Sendable () -> Void)?
 
@@ -27,6 +29,17 @@ package struct VaultEnvironment: Sendable {
 
   /// The world as it is.
   package static let system = VaultEnvironment()
+
+  /// The protector of a kind in its standard place; it asks nobody to unlock anything.
+  package static func standardProtector(_ kind: ProtectorKind) throws(VaultError) -> any Protector {
+    switch kind {
+    case .file: return try FileProtector.standard()
+    case .secretService: return SecretServiceProtector.standard()
+    case .tpm:
+      throw VaultError(
+        .unsupported, "this version does not know the protector that keeps the vault's device key")
+    }
+  }
 
   /// Whether vaults made here must carry the mark of a cheap derivation.
   var isCheap: Bool { bounds != .standard }

@@ -8,7 +8,7 @@ package enum NetworkFileSystem {
     let type = clinux_file_system_type(folder)
     guard type >= 0 else { throw .cannotOpen(errno: errno) }
     if type == fuse { return refusedFUSE(MountTable.type(ofDevice: device)) }
-    return names[type]
+    return name(ofType: type)
   }
 
   /// FUSE says only that it is FUSE; its kind stands in the mount table. One that is not found there is refused.
@@ -19,12 +19,22 @@ package enum NetworkFileSystem {
 
   private static let fuse: Int64 = 0x6573_5546
 
-  /// Magic numbers of statfs(2).
-  package static let names: [Int64: String] = [
-    0x6969: "nfs", 0xFF53_4D42: "cifs", 0xFE53_4D42: "smb2", 0x517B: "smb", 0x0102_1997: "9p",
-    0x5346_414F: "afs", 0x6B41_4653: "afs", 0x7375_7245: "coda", 0x00C3_6400: "ceph", 0x0BD0_0BD0: "lustre",
-    0x564C: "ncp",
-  ]
+  /// The name of the refused file system with this magic number of statfs(2); nil for all others.
+  package static func name(ofType type: Int64) -> String? {
+    switch type {
+    case 0x6969: "nfs"
+    case 0xFF53_4D42: "cifs"
+    case 0xFE53_4D42: "smb2"
+    case 0x517B: "smb"
+    case 0x0102_1997: "9p"
+    case 0x5346_414F, 0x6B41_4653: "afs"
+    case 0x7375_7245: "coda"
+    case 0x00C3_6400: "ceph"
+    case 0x0BD0_0BD0: "lustre"
+    case 0x564C: "ncp"
+    default: nil
+    }
+  }
 
   private static let remoteFUSE: Set<String> = [
     "fuse", "fuse.sshfs", "fuse.rclone", "fuse.s3fs", "fuse.davfs", "fuse.davfs2", "fuse.curlftpfs",

@@ -39,9 +39,9 @@ extension Record {
   package func i64IfPresent(_ number: UInt16) throws(RecordError) -> Int64? { try integerIfPresent(number) }
 
   package func bytesIfPresent(_ number: UInt16, count: Int) throws(RecordError) -> [UInt8]? {
-    guard let bytes = self[number] else { return nil }
-    guard bytes.count == count else { throw .malformed(number) }
-    return bytes
+    guard let value = value(number) else { return nil }
+    guard value.count == count else { throw .malformed(number) }
+    return Array(encoded[value])
   }
 
   /// UTF-8 that is not valid is refused, never repaired.
@@ -58,13 +58,10 @@ extension Record {
 
   // MARK: - Integers
 
-  private mutating func set(_ number: UInt16, integer value: (some FixedWidthInteger)?) {
-    self[number] = value.map { value in
-      unsafe [UInt8](unsafeUninitializedCapacity: value.bitWidth / 8) { buffer, written in
-        var writer = unsafe ByteWriter(buffer)
-        unsafe writer.append(value)
-        written = unsafe writer.count
-      }
+  private mutating func set<I: FixedWidthInteger>(_ number: UInt16, integer value: I?) {
+    guard let value else { return self[number] = nil }
+    put(number, I.bitWidth / 8) { bytes in
+      unsafe withUnsafeBytes(of: value.bigEndian) { unsafe bytes.append(contentsOf: $0) }
     }
   }
 
@@ -73,9 +70,11 @@ extension Record {
   }
 
   private func integerIfPresent<I: FixedWidthInteger>(_ number: UInt16) throws(RecordError) -> I? {
-    guard let bytes = self[number] else { return nil }
-    guard bytes.count == I.bitWidth / 8 else { throw .malformed(number) }
-    return bytes.reduce(0) { $0 << 8 | I(truncatingIfNeeded: $1) }
+    guard let value = value(number) else { return nil }
+    guard value.count == I.bitWidth / 8 else { throw .malformed(number) }
+    var integer: I = 0
+    for index in value { integer = integer << 8 | I(truncatingIfNeeded: encoded[index]) }
+    return integer
   }
 
   private func present<T>(_ value: T?, _ number: UInt16) throws(RecordError) -> T {

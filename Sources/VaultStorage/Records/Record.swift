@@ -1,107 +1,152 @@
 /// The record of the format (`docs/format/vault-file.md` section 1): fields in strictly ascending number, each
-/// `u16 number ‖ u32 length ‖ bytes`. One value has one encoding. Unknown fields are kept.
+/// `u16 number ‖ u32 length ‖ bytes`. One value has one encoding, and as such it is held: decoding keeps the bytes
+/// it is given, encoding copies none. Unknown fields are kept.
 package struct Record: Sendable, Equatable {
-  private var fields: [Field]
+  /// The encoding.
+  package private(set) var encoded: [UInt8]
+  /// The number of the last field; -1 when there is none. It says at once that a new field belongs at the end.
+  private var last = -1
 
-  private struct Field: Sendable, Equatable {
-    var number: UInt16
-    var bytes: [UInt8]
+  package init() { encoded = [] }
+
+  /// An empty record with room for an encoding of `byteCount` bytes.
+  package init(reserving byteCount: Int) {
+    encoded = []
+    encoded.reserveCapacity(byteCount)
   }
-
-  package init() { fields = [] }
 
   /// The record with fields 1, 2, 3 …
   ///
   /// - Precondition: At most 65,535 values.
   package static func list(_ values: [[UInt8]]) -> Record {
-    var record = Record()
-    record.fields = values.enumerated().map { Field(number: UInt16($0.offset + 1), bytes: $0.element) }
+    var record = Record(reserving: values.reduce(0) { $0 + overhead + $1.count })
+    for (index, value) in values.enumerated() { record[UInt16(index + 1)] = value }
     return record
   }
 
-  /// Accepts exactly what ``encoded`` makes.
+  /// Accepts exactly what ``encoded`` gives.
   ///
   /// - Throws: ``RecordError/truncated``, ``RecordError/notAscending``.
-  package init(decoding bytes: some Collection<UInt8>) throws(RecordError) {
-    if let decoded = bytes.withContiguousStorageIfAvailable({ Self.decode(unsafe $0.span) }) {
-      fields = try decoded.get()
-    } else {
-      fields = try Self.decode(Array(bytes).span).get()
+  package init(decoding bytes: [UInt8]) throws(RecordError) {
+    var offset = 0
+    while offset < bytes.count {
+      guard bytes.count - offset >= Self.overhead else { throw .truncated }
+      let field = Self.field(at: offset, in: bytes)
+      guard field.value.upperBound <= bytes.count else { throw .truncated }
+      guard field.number > last else { throw .notAscending }
+      last = field.number
+      offset = field.value.upperBound
     }
+    encoded = bytes
   }
 
   /// The bytes of a field; nil when there is none. An absent field differs from an empty one.
   package subscript(number: UInt16) -> [UInt8]? {
-    get {
-      let index = position(of: number)
-      return index < fields.count && fields[index].number == number ? fields[index].bytes : nil
-    }
+    get { value(number).map { Array(encoded[$0]) } }
     set {
-      let index = position(of: number)
-      let exists = index < fields.count && fields[index].number == number
-      switch (newValue, exists) {
-      case (let bytes?, true): fields[index].bytes = bytes
-      case (let bytes?, false): fields.insert(Field(number: number, bytes: bytes), at: index)
-      case (nil, true): fields.remove(at: index)
-      case (nil, false): break
-      }
+      guard let newValue else { return remove(number) }
+      put(number, newValue.count) { $0 += newValue }
     }
+  }
+
+  /// The bytes of a field without a copy; nil when there is none.
+  package func slice(_ number: UInt16) -> ArraySlice<UInt8>? { value(number).map { encoded[$0] } }
+
+  /// Whether all fields pass the test.
+  package func allFieldsSatisfy(_ test: (_ number: UInt16, _ value: ArraySlice<UInt8>) -> Bool) -> Bool {
+    var all = true
+    forEachField { number, value in all = all && test(UInt16(number), encoded[value]) }
+    return all
   }
 
   /// The numbers of all fields, ascending.
-  package var numbers: [UInt16] { fields.map(\.number) }
-
-  package var isEmpty: Bool { fields.isEmpty }
-
-  /// The encoding, made with one allocation.
-  package var encoded: [UInt8] {
-    let count = encodedByteCount
-    return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
-      var writer = unsafe ByteWriter(buffer)
-      for field in fields {
-        unsafe writer.append(field.number)
-        unsafe writer.append(UInt32(field.bytes.count))
-        unsafe writer.append(field.bytes)
-      }
-      written = unsafe writer.count
-    }
+  package var numbers: [UInt16] {
+    var numbers: [UInt16] = []
+    forEachField { number, _ in numbers.append(UInt16(number)) }
+    return numbers
   }
 
-  /// The length of ``encoded``.
-  package var encodedByteCount: Int { fields.reduce(0) { $0 + Self.overhead + $1.bytes.count } }
+  package var isEmpty: Bool { encoded.isEmpty }
 
   /// The values of a record whose fields are numbered 1, 2, 3 … without a gap.
   ///
   /// - Throws: ``RecordError/notAList``.
   package func list() throws(RecordError) -> [[UInt8]] {
-    for (index, field) in fields.enumerated() where Int(field.number) != index + 1 { throw .notAList }
-    return fields.map(\.bytes)
+    var values: [[UInt8]] = []
+    var hasGap = false
+    forEachField { number, value in
+      hasGap = hasGap || number != values.count + 1
+      values.append(Array(encoded[value]))
+    }
+    guard !hasGap else { throw .notAList }
+    return values
+  }
+
+  /// Where the value of a field lies in ``encoded``; nil when there is none.
+  func value(_ number: UInt16) -> Range<Int>? {
+    let place = place(of: number)
+    return place.isEmpty ? nil : place.lowerBound + Self.overhead..<place.upperBound
+  }
+
+  /// Writes a field of `count` bytes, which `append` appends to what it is given.
+  mutating func put(_ number: UInt16, _ count: Int, _ append: (inout [UInt8]) -> Void) {
+    if Int(number) > last {
+      Self.append(number, count, to: &encoded)
+      append(&encoded)
+      last = Int(number)
+    } else {
+      var field: [UInt8] = []
+      Self.append(number, count, to: &field)
+      append(&field)
+      encoded.replaceSubrange(place(of: number), with: field)
+    }
+  }
+
+  private mutating func remove(_ number: UInt16) {
+    encoded.removeSubrange(place(of: number))
+    guard Int(number) == last else { return }
+    last = -1
+    forEachField { number, _ in last = number }
   }
 
   /// Bytes before the value of each field.
   private static let overhead = 6
 
-  /// The index of the first field whose number is not less than `number`.
-  private func position(of number: UInt16) -> Int {
-    if let last = fields.last, last.number < number { return fields.count }
-    return fields.firstIndex { $0.number >= number } ?? fields.count
+  private static func append(_ number: UInt16, _ count: Int, to bytes: inout [UInt8]) {
+    let header = UInt64(number) << 48 | UInt64(UInt32(count)) << 16
+    unsafe withUnsafeBytes(of: header.bigEndian) { unsafe bytes.append(contentsOf: $0.prefix(overhead)) }
   }
 
-  private static func decode(_ bytes: Span<UInt8>) -> Result<[Field], RecordError> {
-    var fields: [Field] = []
+  /// The whole field of this number, its header too; empty, at the place where it belongs, when there is none.
+  private func place(of number: UInt16) -> Range<Int> {
+    if Int(number) > last { return encoded.count..<encoded.count }
     var offset = 0
-    while offset < bytes.count {
-      guard bytes.count - offset >= overhead else { return .failure(.truncated) }
-      let number = UInt16(bytes[offset]) << 8 | UInt16(bytes[offset + 1])
-      var length = 0
-      for index in 2..<overhead { length = length << 8 | Int(bytes[offset + index]) }
-      offset += overhead
-      guard length <= bytes.count - offset else { return .failure(.truncated) }
-      if let last = fields.last, last.number >= number { return .failure(.notAscending) }
-      let value = bytes.extracting(offset..<offset + length)
-      fields.append(Field(number: number, bytes: unsafe value.withUnsafeBufferPointer { unsafe Array($0) }))
-      offset += length
+    while true {
+      let field = Self.field(at: offset, in: encoded)
+      if field.number >= Int(number) {
+        return offset..<(field.number == Int(number) ? field.value.upperBound : offset)
+      }
+      offset = field.value.upperBound
     }
-    return .success(fields)
+  }
+
+  private func forEachField(_ body: (_ number: Int, _ value: Range<Int>) -> Void) {
+    var offset = 0
+    while offset < encoded.count {
+      let field = Self.field(at: offset, in: encoded)
+      body(field.number, field.value)
+      offset = field.value.upperBound
+    }
+  }
+
+  /// The field whose header begins at `offset`; its value may reach beyond the end.
+  ///
+  /// - Precondition: The header lies within `bytes`.
+  private static func field(at offset: Int, in bytes: [UInt8]) -> (number: Int, value: Range<Int>) {
+    let number = Int(bytes[offset]) << 8 | Int(bytes[offset + 1])
+    var count = 0
+    for index in 2..<overhead { count = count << 8 | Int(bytes[offset + index]) }
+    let start = offset + overhead
+    return (number, start..<start + count)
   }
 }

@@ -10,6 +10,7 @@ struct Connection: ~Copyable {
   private let database: OpaquePointer
   private let statements: UnsafeMutablePointer<Statement>
   private let wait: UnsafeMutablePointer<BusyWait>
+  private let bound: UnsafeMutablePointer<WorkBound>
   private let forkCount: UInt32
   private let isQueryOnly: Bool
 
@@ -31,18 +32,23 @@ struct Connection: ~Copyable {
     let wait = UnsafeMutablePointer<BusyWait>.allocate(capacity: 1)
     unsafe wait.initialize(to: BusyWait(patience: patience))
     unsafe BusyWait.install(on: database, wait)
-    let connection = unsafe Connection(database, wait, isQueryOnly: mode != .readWrite)
+    let bound = UnsafeMutablePointer<WorkBound>.allocate(capacity: 1)
+    unsafe bound.initialize(to: WorkBound(path: path))
+    unsafe WorkBound.install(on: database, bound)
+    let connection = unsafe Connection(database, wait, bound, isQueryOnly: mode != .readWrite)
     try connection.configure()
     return connection
   }
 
   @unsafe
   private init(
-    _ database: OpaquePointer, _ wait: UnsafeMutablePointer<BusyWait>, isQueryOnly: Bool
+    _ database: OpaquePointer, _ wait: UnsafeMutablePointer<BusyWait>,
+    _ bound: UnsafeMutablePointer<WorkBound>, isQueryOnly: Bool
   ) {
     self.isQueryOnly = isQueryOnly
     unsafe self.database = database
     unsafe self.wait = unsafe wait
+    unsafe self.bound = unsafe bound
     forkCount = clinux_fork_count()
     ForkGuard.opened()
     unsafe statements = .allocate(capacity: Query.allCases.count)
@@ -56,6 +62,8 @@ struct Connection: ~Copyable {
     unsafe sqlite3_close_v2(database)
     ForkGuard.closed()
     unsafe wait.deallocate()
+    unsafe bound.deinitialize(count: 1)
+    unsafe bound.deallocate()
   }
 
   /// False in a child that inherited the connection by `fork`.
@@ -72,12 +80,14 @@ struct Connection: ~Copyable {
     _ query: Query, _ body: (borrowing Cursor) throws(E) -> R
   ) throws(E) -> R {
     guard isOfThisProcess else { throw E(.usedAfterFork) }
+    unsafe bound.pointee.begin()
     return try unsafe statements[query.rawValue].use(on: database, body)
   }
 
   /// Runs statements that have no result and are used once.
   func execute(_ sql: String) throws(StorageError) {
     guard isOfThisProcess else { throw .usedAfterFork }
+    unsafe bound.pointee.begin()
     try unsafe check(sqlite3_exec(database, sql, nil, nil, nil), database)
   }
 
@@ -87,6 +97,7 @@ struct Connection: ~Copyable {
     row body: (borrowing Cursor) throws(StorageError) -> Void
   ) throws(StorageError) {
     guard isOfThisProcess else { throw .usedAfterFork }
+    unsafe bound.pointee.begin()
     var statement: OpaquePointer?
     try unsafe check(sqlite3_prepare_v2(database, sql, -1, &statement, nil), database)
     defer { unsafe sqlite3_finalize(statement) }
@@ -135,7 +146,9 @@ struct Connection: ~Copyable {
       try withProgress(progress) { () throws(StorageError) in
         try query("PRAGMA integrity_check") { row throws(StorageError) in lines.append(row.text(0) ?? "?") }
       }
-    } catch .unexpected(code: SQLITE_INTERRUPT) {}
+    } catch .damaged(.page) where progress != nil && lines.isEmpty {
+      // Ended by `progress`: whoever asked knows.
+    }
     return lines == ["ok"] ? [] : lines
   }
 
@@ -150,7 +163,7 @@ struct Connection: ~Copyable {
       { unsafe Unmanaged<Box>.fromOpaque($0!).takeUnretainedValue().body() ? 0 : 1 },
       Unmanaged.passUnretained(box).toOpaque())
     defer {
-      unsafe sqlite3_progress_handler(database, 0, nil, nil)
+      unsafe WorkBound.install(on: database, bound)
       withExtendedLifetime(box) {}
     }
     try body()

@@ -16,7 +16,8 @@ func storageError(_ code: Int32, _ database: OpaquePointer?) -> StorageError {
   case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
   case SQLITE_READONLY: .readOnly
   case SQLITE_NOTADB: .damaged(.notADatabase)
-  case SQLITE_CORRUPT, SQLITE_FORMAT: .damaged(.page)
+  // Interrupted by `WorkBound`: there is more of it than an undamaged file can hold.
+  case SQLITE_CORRUPT, SQLITE_FORMAT, SQLITE_INTERRUPT: .damaged(.page)
   // The SQL is ours: where it does not fit or a value is of another type, the file is not what it was.
   case SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_SCHEMA: .damaged(.schema)
   case SQLITE_TOOBIG: .tooLarge

@@ -5,7 +5,7 @@ extension Schema {
     guard application == applicationID else { throw .damaged(.notAVault) }
     let version: Int32 = try pragma("user_version", connection)
     guard version <= userVersion else { throw .newerFormat(version: version) }
-    guard version == userVersion, try entriesFound(connection) == entries else { throw .damaged(.schema) }
+    guard version == userVersion, try hasAllEntries(connection) else { throw .damaged(.schema) }
   }
 
   private static func pragma(_ name: String, _ connection: borrowing Connection) throws(StorageError) -> Int32
@@ -16,18 +16,23 @@ extension Schema {
     return value
   }
 
-  /// Nil where something cannot belong to a vault.
-  private static func entriesFound(_ connection: borrowing Connection) throws(StorageError) -> Set<Entry>? {
-    var found: Set<Entry> = []
-    var count = 0
+  /// Whether the file has each entry of the format once, and nothing else. They are few, and the order in which
+  /// the file lists them is not part of the format.
+  private static func hasAllEntries(_ connection: borrowing Connection) throws(StorageError) -> Bool {
+    var missing = entries
+    var isStrange = false
     try connection.query("SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT 100") {
       row throws(StorageError) in
-      count += 1
-      guard let type = row.text(0), let name = row.text(1), let table = row.text(2) else { return }
       let sql = row.text(3)
-      guard sql != nil || row.isNull(3) else { return }
-      found.insert(Entry(type: type, name: name, table: table, sql: sql))
+      guard let type = row.text(0), let name = row.text(1), let table = row.text(2),
+        sql != nil || row.isNull(3),
+        let index = missing.firstIndex(of: Entry(type: type, name: name, table: table, sql: sql))
+      else {
+        isStrange = true
+        return
+      }
+      missing.remove(at: index)
     }
-    return count == entries.count ? found : nil
+    return missing.isEmpty && !isStrange
   }
 }

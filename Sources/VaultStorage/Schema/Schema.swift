@@ -56,7 +56,7 @@ package enum Schema {
   }
 
   /// One row of `sqlite_schema`.
-  struct Entry: Hashable {
+  struct Entry: Equatable {
     var type: String
     var name: String
     var table: String
@@ -65,7 +65,7 @@ package enum Schema {
 
   /// All rows that `sqlite_schema` of a vault has: the tables, and the indexes that SQLite makes for the UNIQUE
   /// columns of `item`, which have no text.
-  static let entries: Set<Entry> = Set(
+  static let entries: [Entry] =
     tables.map { Entry(type: "table", name: $0.name, table: $0.name, sql: $0.sql) }
-      + (1...3).map { Entry(type: "index", name: "sqlite_autoindex_item_\($0)", table: "item", sql: nil) })
+    + (1...3).map { Entry(type: "index", name: "sqlite_autoindex_item_\($0)", table: "item", sql: nil) }
 }

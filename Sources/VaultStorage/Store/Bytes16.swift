@@ -17,11 +17,6 @@ package struct Bytes16: Hashable, Sendable {
   }
 
   package var bytes: [UInt8] {
-    unsafe [UInt8](unsafeUninitializedCapacity: 16) { buffer, count in
-      var writer = unsafe ByteWriter(buffer)
-      unsafe writer.append(high)
-      unsafe writer.append(low)
-      count = unsafe writer.count
-    }
+    unsafe withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { unsafe [UInt8]($0) }
   }
 }

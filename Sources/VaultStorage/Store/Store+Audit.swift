@@ -19,7 +19,9 @@ extension Store {
         try row.bind(first, at: 1)
         try row.bind(limit ?? -1, at: 2)
       }
+      var order = Ascending<UInt64>()
       while let entry = try E.from({ () throws(StorageError) in try row.step() ? try AuditRow(row) : nil }) {
+        try E.from { () throws(StorageError) in try order.next(entry.sequence) }
         guard try body(entry) else { return }
       }
     }
@@ -52,7 +54,12 @@ extension Store {
   package mutating func segments() throws(StorageError) -> [SegmentRow] {
     try run(.segments) { row throws(StorageError) in
       var segments: [SegmentRow] = []
-      while try row.step() { segments.append(try SegmentRow(row)) }
+      var order = Ascending<UInt64>()
+      while try row.step() {
+        let segment = try SegmentRow(row)
+        try order.next(segment.number)
+        segments.append(segment)
+      }
       return segments
     }
   }

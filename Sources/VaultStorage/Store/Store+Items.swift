@@ -46,11 +46,9 @@ extension Store {
         try row.bind(number, at: 1)
         try row.bind(limit ?? -1, at: 2)
       }
-      var last = number
+      var order = Ascending(after: number)
       while let item = try E.from({ () throws(StorageError) in try row.step() ? try ItemRow(row) : nil }) {
-        // A damaged page can hand out rows in a circle: whoever reads in batches would never come to an end.
-        guard item.row > last else { throw E(.damaged(.page)) }
-        last = item.row
+        try E.from { () throws(StorageError) in try order.next(item.row) }
         guard try body(item) else { return }
       }
     }
@@ -65,8 +63,10 @@ extension Store {
         try row.bind(number, at: 1)
         try row.bind(limit ?? -1, at: 2)
       }
+      var order = Ascending(after: number)
       while let fields = try E.from({ () throws(StorageError) in try row.step() ? try ItemFields(row) : nil })
       {
+        try E.from { () throws(StorageError) in try order.next(fields.row) }
         guard try row.withBytes(11, { meta throws(E) in try body(fields, meta) }) else { return }
       }
     }
@@ -74,9 +74,15 @@ extension Store {
 
   /// The rows of the items that expired before `time`, in milliseconds since 1970. Reads the whole table.
   package mutating func expired(before time: Int64) throws(StorageError) -> [Int64] {
-    try run(.expired) { row throws(StorageError) in
-      try row.bind(time, at: 1)
-      return try row.integers()
+    try run(.expiries) { row throws(StorageError) in
+      var rows: [Int64] = []
+      var order = Ascending<Int64>()
+      while try row.step() {
+        let number: Int64 = try row.integer(0)
+        try order.next(number)
+        if !row.isNull(1), try row.integer(1, as: Int64.self) < time { rows.append(number) }
+      }
+      return rows
     }
   }
 
@@ -91,10 +97,15 @@ extension Store {
 }
 
 extension Cursor {
-  /// Column 0 of all rows.
-  func integers() throws(StorageError) -> [Int64] {
+  /// Column 0 of all rows, which ascends.
+  func ascendingIntegers() throws(StorageError) -> [Int64] {
     var all: [Int64] = []
-    while try step() { all.append(try integer(0)) }
+    var order = Ascending<Int64>()
+    while try step() {
+      let number: Int64 = try integer(0)
+      try order.next(number)
+      all.append(number)
+    }
     return all
   }
 

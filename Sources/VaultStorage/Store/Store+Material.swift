@@ -69,29 +69,11 @@ extension Store {
     } > 0
   }
 
-  /// Deletes all values of a row. Reads the whole table.
-  ///
-  /// - Returns: How many there were.
-  @discardableResult
-  package mutating func deleteBlind(row number: Int64) throws(StorageError) -> Int {
-    try change(.deleteBlindOfRow) { row throws(StorageError) in try row.bind(number, at: 1) }
-  }
-
   /// The rows that have `value`, ascending.
   package mutating func rows(blind value: [UInt8]) throws(StorageError) -> [Int64] {
     try run(.rowsOfBlind) { row throws(StorageError) in
       try row.bind(value, at: 1)
-      return try row.integers()
-    }
-  }
-
-  /// The values of a row, ascending. Reads the whole table.
-  package mutating func blindValues(row number: Int64) throws(StorageError) -> [[UInt8]] {
-    try run(.blindOfRow) { row throws(StorageError) in
-      try row.bind(number, at: 1)
-      var values: [[UInt8]] = []
-      while try row.step() { values.append(try row.bytes(0, count: 16)) }
-      return values
+      return try row.ascendingIntegers()
     }
   }
 
@@ -100,10 +82,13 @@ extension Store {
     _ body: (_ value: [UInt8], _ row: Int64) throws(E) -> Bool
   ) throws(E) {
     try run(.blinds) { row throws(E) in
+      var order = Ascending<BlindPair>()
       while try E.from({ () throws(StorageError) in try row.step() }) {
-        let value = try E.from { () throws(StorageError) in try row.bytes(0, count: 16) }
-        let number: Int64 = try E.from { () throws(StorageError) in try row.integer(1) }
-        guard try body(value, number) else { return }
+        let pair = try E.from { () throws(StorageError) in
+          BlindPair(value: try row.bytes16(0), row: try row.integer(1))
+        }
+        try E.from { () throws(StorageError) in try order.next(pair) }
+        guard try body(pair.value.bytes, pair.row) else { return }
       }
     }
   }

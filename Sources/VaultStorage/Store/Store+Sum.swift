@@ -3,20 +3,34 @@ extension Store {
   package mutating func forEachSummed<E: StorageFailure>(_ body: (SummedRow) throws(E) -> Void) throws(E) {
     for table in SummedRow.Table.allCases {
       try run(table.query) { row throws(E) in
+        var rows = Ascending<Int64>()
+        var pairs = Ascending<BlindPair>()
         while let summed = try E.from({ () throws(StorageError) in try SummedRow(table, next: row) }) {
+          try E.from { () throws(StorageError) in
+            if table == .blind {
+              try pairs.next(BlindPair(value: Bytes16(summed.tags), row: summed.row))
+            } else {
+              try rows.next(summed.row)
+            }
+          }
           try body(summed)
         }
       }
     }
   }
 
+  /// How many rows there are. Reads them all: SQLite's own count would follow a damaged page without end.
   package mutating func counts() throws(StorageError) -> RowCounts {
-    try run(.count) { row throws(StorageError) in
-      guard try row.step() else { throw row.damage }
-      return RowCounts(
-        items: try row.integer(0), materials: try row.integer(1), states: try row.integer(2),
-        blinds: try row.integer(3))
+    var counts = RowCounts(items: 0, materials: 0, states: 0, blinds: 0)
+    try forEachSummed { row throws(StorageError) in
+      switch row.table {
+      case .item: counts.items += 1
+      case .material: counts.materials += 1
+      case .state: counts.states += 1
+      case .blind: counts.blinds += 1
+      }
     }
+    return counts
   }
 }
 
@@ -38,7 +52,11 @@ extension SummedRow {
     self.table = table
     self.row = try row.integer(0)
     tags = []
-    try row.appendLast(16, of: 2, to: &tags)
+    if table == .blind {
+      tags = try row.bytes(2, count: 16)
+    } else {
+      try row.appendLast(16, of: 2, to: &tags)
+    }
     if table == .material { try row.appendLast(16, of: 3, to: &tags) }
     if table == .state, self.row == 0 {
       generation = try Self.generation(inSeal: row.bytes(2))

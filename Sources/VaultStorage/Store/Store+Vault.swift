@@ -24,9 +24,12 @@ extension Store {
   package mutating func slots() throws(StorageError) -> [SlotRow] {
     try run(.slots) { row throws(StorageError) in
       var slots: [SlotRow] = []
+      var order = Ascending<Int64>()
       while try row.step() {
         guard slots.count < Self.mostSlots else { throw row.damage }
-        slots.append(try SlotRow(row))
+        let slot = try SlotRow(row)
+        try order.next(slot.id)
+        slots.append(slot)
       }
       return slots
     }

@@ -23,11 +23,7 @@ size_t otp_midstates_size(enum otp_hash hash);
 void otp_window(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, uint64_t first, size_t count,
                 uint32_t *values);
 
-// values[i] = the 31 bits of counters[i] under the midstate pair number pairs[i].
-void otp_pairs(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, const uint32_t *pairs,
-               const uint64_t *counters, size_t count, uint32_t *values);
-
-// The first i with the value of counter first + i = wanted (modulo modulus), else count.
+// The first i with the value of counter first + i = wanted (modulo modulus, 2 or more), else count.
 size_t otp_find(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, uint64_t first, size_t count,
                 uint32_t modulus, uint32_t wanted);
 

@@ -1,8 +1,8 @@
-import Foundation
+import Glibc
 
 /// SQLite without any of our care, to tamper with a vault: found in the process at run time, as only one module of
 /// ours imports it.
-struct RawSQLite {
+package struct RawSQLite {
   private typealias Open =
     @convention(c) (UnsafePointer<CChar>, UnsafeMutablePointer<OpaquePointer?>) -> Int32
   private typealias Close = @convention(c) (OpaquePointer?) -> Int32
@@ -11,13 +11,13 @@ struct RawSQLite {
       OpaquePointer?, UnsafePointer<CChar>, OpaquePointer?, OpaquePointer?, OpaquePointer?
     ) -> Int32
 
-  struct Failure: Error {
+  package struct Failure: Error {
     let code: Int32
     let sql: String
   }
 
-  /// Runs `sql` on the file at `path`, then closes it, which leaves no log.
-  static func run(_ sql: String, on path: String) throws {
+  /// Runs `sql` on the file at `path`, then closes it, which leaves no log where nobody else has it open.
+  package static func run(_ sql: String, on path: String) throws {
     var database: OpaquePointer?
     let open = unsafe unsafeBitCast(symbol("sqlite3_open"), to: Open.self)
     let execute = unsafe unsafeBitCast(symbol("sqlite3_exec"), to: Execute.self)

@@ -1,0 +1,32 @@
+package import OneTimePassword
+package import SecretMemory
+package import VaultKit
+
+/// Credentials inside a transaction, for what moves many items at once.
+extension Transaction where Mode == Writing {
+  /// Adds a credential.
+  ///
+  /// - Parameters:
+  ///   - window: Counters, or steps to either side, that a verifier tries; `nil` for 10 and 1.
+  ///   - adjust: Sets what else is to be known of the item.
+  package mutating func addOTP(
+    _ uri: borrowing OTPAuthURI, named name: String, role: OTPRole, window: UInt64? = nil,
+    _ adjust: (inout NewItem) -> Void = { _ in }
+  ) throws(VaultError) -> Item {
+    var new = NewItem(.otp, name: name, attributes: OTPItem.attributes(uri, role, window: window))
+    if case .hotp(let counter) = uri.kind { new.state.counter = counter }
+    adjust(&new)
+    return try add(new, secret: uri.secret.copy())
+  }
+
+  /// The URI of a credential with its secret, and an entry in the audit that it was taken out.
+  package mutating func exportOTP(_ item: Item, with grant: consuming Grant? = nil) throws(VaultError)
+    -> SecretBytes
+  {
+    let credential = try OTPItem(item)
+    let key = try exportSecret(of: item, with: grant)
+    let text = try credential.uri(key, try state(of: item.id)).text()
+    try log(.exported, item)
+    return text
+  }
+}

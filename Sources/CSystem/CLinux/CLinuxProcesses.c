@@ -1,0 +1,118 @@
+#define _GNU_SOURCE
+#include "CLinuxProcesses.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
+int clinux_memory_file(void) {
+  int file = memfd_create("vaultctl", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+  // Before Linux 6.3 the last flag is unknown.
+  if (file < 0 && errno == EINVAL) file = memfd_create("vaultctl", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  return file;
+}
+
+int clinux_seal(int descriptor) {
+  return fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+}
+
+/// The length of "VAR=" when both begin with the same one, else 0.
+static size_t same_variable(const char *one, const char *other) {
+  const char *end = strchr(one, '=');
+  size_t length = end == NULL ? 0 : (size_t)(end - one) + 1;
+  return strncmp(one, other, length) == 0 ? length : 0;
+}
+
+static int is_replaced(const char *variable, char *const added[]) {
+  for (size_t index = 0; added[index] != NULL; index++)
+    if (same_variable(added[index], variable) > 0) return 1;
+  return 0;
+}
+
+int clinux_become(char *const words[], char *const added[]) {
+  size_t count = 1;
+  for (size_t index = 0; added[index] != NULL; index++) count++;
+  for (size_t index = 0; environ != NULL && environ[index] != NULL; index++) count++;
+  char **variables = calloc(count, sizeof *variables);
+  if (variables == NULL) return -1;
+  size_t next = 0;
+  for (size_t index = 0; environ != NULL && environ[index] != NULL; index++)
+    if (!is_replaced(environ[index], added)) variables[next++] = environ[index];
+  for (size_t index = 0; added[index] != NULL; index++) variables[next++] = added[index];
+  execvpe(words[0], words, variables);
+  int problem = errno;
+  free(variables);
+  errno = problem;
+  return -1;
+}
+
+pid_t clinux_spawn(char *const words[], int input, int output) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  sigset_t broken_pipe, none;
+  pid_t process = -1;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  if (input >= 0) posix_spawn_file_actions_adddup2(&actions, input, 0);
+  else posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  if (output >= 0) posix_spawn_file_actions_adddup2(&actions, output, 1);
+  else posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  sigemptyset(&broken_pipe);
+  sigaddset(&broken_pipe, SIGPIPE);
+  posix_spawnattr_setsigdefault(&attributes, &broken_pipe);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  int problem = posix_spawnp(&process, words[0], &actions, &attributes, words, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (problem == 0) return process;
+  errno = problem;
+  return -1;
+}
+
+static void close_from(int first) {
+  if (close_range(first, ~0U, 0) == 0) return;
+  // Before Linux 5.9.
+  long most = sysconf(_SC_OPEN_MAX);
+  for (int descriptor = first; descriptor < (most > 0 ? most : 1024); descriptor++) close(descriptor);
+}
+
+static int arrange(int kept) {
+  int null = open("/dev/null", O_RDWR);
+  if (null < 0) return -1;
+  for (int standard = 0; standard < 3; standard++)
+    if (dup2(null, standard) < 0) return -1;
+  if (kept > 3 && dup2(kept, 3) < 0) return -1;
+  close_from(kept >= 3 ? 4 : 3);
+  return 3;
+}
+
+int clinux_detach(int kept) {
+  pid_t first = fork();
+  if (first < 0) return -1;
+  if (first > 0) {
+    int status = 0;
+    while (waitpid(first, &status, 0) < 0 && errno == EINTR) continue;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return -2;
+    errno = EAGAIN;
+    return -1;
+  }
+  if (setsid() < 0) _exit(1);
+  pid_t second = fork();
+  if (second != 0) _exit(second > 0 ? 0 : 1);
+  int descriptor = arrange(kept);
+  if (descriptor < 0) _exit(1);
+  return descriptor;
+}

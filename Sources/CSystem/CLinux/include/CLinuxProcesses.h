@@ -1,0 +1,28 @@
+// What the Glibc module lacks about starting programs.
+#pragma once
+#include <stdint.h>
+#include <sys/types.h>
+
+/// The Glibc module has no memfd_create. An empty file in memory that can be sealed; close-on-exec. Returns a
+/// descriptor, or -1 with errno set.
+int clinux_memory_file(void);
+
+/// fcntl is variadic and F_ADD_SEALS is missing. Nobody can change the file or its size any more. Returns 0, or -1
+/// with errno set.
+int clinux_seal(int descriptor);
+
+/// Swift cannot read `environ`. Becomes the program, found along PATH, with the environment of this process, in which
+/// `added` (VAR=value, up to NULL) replaces what has the same name; the bytes of `added` are not copied here. Returns
+/// -1 with errno set; on success it does not return.
+int clinux_become(char *const words[], char *const added[]);
+
+/// posix_spawnp with the environment of this process: `input` and `output` become 0 and 1, /dev/null where they are
+/// -1 and always for 2; nothing else is open, no signal is blocked. Returns the process id, or -1 with errno set.
+pid_t clinux_spawn(char *const words[], int input, int output);
+
+/// Swift refuses fork. The child leads a session of its own and has none of our descriptors but `kept` (-1 for
+/// none, else 3 or more), with 0, 1 and 2 on /dev/null; its parent is not this process. Returns 3 in the child, where
+/// `kept` has that number; -2 in the parent; -1 with errno set when there is no child.
+///
+/// Only for a process of one thread.
+int clinux_detach(int kept);

@@ -1,0 +1,192 @@
+import AuthenticatorKit
+import Glibc
+import OneTimePassword
+import SecretMemory
+public import VaultKit
+import VaultTestKit
+
+/// A real vault of a size, with no passcode or with one, on the synchronous core that `vaultctl` calls too.
+public final class BenchmarkVault {
+  /// The vault as users of the library have it.
+  public let vault: Vault
+  /// How many passwords it holds; more are added by ``put()``.
+  public let count: Int
+  private let core: VaultCore
+  private var next: Int
+  private var seed: UInt64 = 88_172_645_463_325_252
+
+  /// Opens the vault in `folder`, or makes one with `count` passwords and one HOTP credential there.
+  public init(in folder: String, count: Int, passcode: String? = nil) {
+    let path = folder + "/data/bench.vault"
+    let protector = FileProtector(file: folder + "/device.key")
+    _ = unsafe mkdir(folder, 0o700)
+    self.count = count
+    next = count + Int(getpid()) << 24
+    let isThere = unsafe access(path, F_OK) == 0
+    if isThere {
+      core = must { try VaultCore.open(at: path, protector: protector) }
+    } else {
+      core = must {
+        try VaultCore.create(
+          at: path, protector: protector, passcode: try passcode.map { try Passcode(testing: $0) }
+        ).core
+      }
+    }
+    vault = Vault(core: core)
+    if !isThere { fill() }
+  }
+
+  private func fill() {
+    var first = 0
+    while first < count {
+      let last = min(first + 10_000, count)
+      must { try core.write { transaction in for index in first..<last { try add(index, &transaction) } } }
+      first = last
+    }
+    must {
+      let uri = try OTPAuthURI(
+        kind: .hotp(counter: 0), issuer: "issuer", account: "hotp",
+        secret: SecretBytes(testing: "12345678901234567890"))
+      _ = try core.addOTP(uri, named: "hotp")
+      let timed = try OTPAuthURI(
+        kind: .totp(periodSeconds: 30), issuer: "issuer", account: "totp",
+        secret: SecretBytes(testing: "12345678901234567890"))
+      _ = try core.addOTP(timed, named: "totp")
+    }
+  }
+
+  /// A password with a name and four indexed attributes.
+  private func add(_ index: Int, _ transaction: inout WriteTransaction) throws {
+    var new = NewItem(.genericPassword, name: Self.name(index))
+    new.attributes[.service] = "svc-\(index % 100)"
+    new.attributes[.account] = "user-\(index)"
+    new.attributes[.label] = "label \(index)"
+    new.attributes[.accessGroup] = "group-\(index % 10)"
+    _ = try transaction.add(new, secret: SecretBytes(testing: "a password of 32 bytes, \(index)"))
+  }
+
+  /// The name of an item.
+  public static func name(_ index: Int) -> String { "item-\(index)" }
+
+  // MARK: What is timed
+
+  /// A HOTP code whose counter is on disk before it is returned.
+  public func hotp() -> Workload {
+    let id = must { try core.describeOTP(named: "hotp").item.id }
+    return Workload("HOTP code, durable") { [core] in _ = try core.nextHOTPCode(of: id) }
+  }
+
+  /// HOTP codes from blocks of 32 counters that one durable write reserves; one run is one code.
+  ///
+  /// No verb reserves: this is what a program gets that puts `CounterReservation` and a write together.
+  public func reservedHOTP() -> Workload {
+    let id = must { try core.describeOTP(named: "hotp").item.id }
+    let generator = Box(must { try HOTPGenerator(key: SecretBytes(testing: "12345678901234567890")) })
+    return Workload(
+      "HOTP code, 32 counters reserved",
+      many: { [core] count in
+        var made = 0
+        while made < count {
+          let next = try core.describeOTP(named: "hotp").state.counter
+          var block = try CounterReservation(startingAt: next, count: 32, lookAhead: 100)
+          try core.setCounter(of: id, to: block.counterAfterBlock)
+          while let counter = block.take() {
+            _ = generator.value.code(at: counter)
+            made += 1
+          }
+        }
+      })
+  }
+
+  /// A new item with four indexed attributes and a secret, durable.
+  public func put() -> Workload {
+    Workload("put, durable") { [self] in
+      next += 1
+      let index = next
+      try core.write { transaction in try add(index, &transaction) }
+    }
+  }
+
+  /// New items in one transaction.
+  public func putMany() -> Workload {
+    Workload(
+      "put, many in one transaction",
+      many: { [self] count in
+        try core.write { transaction in
+          for _ in 0..<count {
+            next += 1
+            try add(next, &transaction)
+          }
+        }
+      })
+  }
+
+  /// Items by random name in one snapshot: attributes opened, no secret.
+  public func getInSnapshot() -> Workload {
+    Workload(
+      "get by name in a snapshot",
+      many: { [self] count in
+        try core.read { transaction in
+          for _ in 0..<count { _ = try transaction.item(named: Self.name(random())) }
+        }
+      })
+  }
+
+  /// Items by random name with their secrets, in one snapshot.
+  public func secretInSnapshot() -> Workload {
+    Workload(
+      "get by name with its secret in a snapshot",
+      many: { [self] count in
+        try core.read { transaction in
+          for _ in 0..<count {
+            _ = try transaction.useSecret(of: transaction.item(named: Self.name(random())))
+          }
+        }
+      })
+  }
+
+  /// An item by random name, each in a state of its own.
+  public func getAlone() -> Workload {
+    Workload("get by name, each alone") { [self] in _ = try core.item(named: Self.name(random())) }
+  }
+
+  /// All items with their attributes opened.
+  public func list() -> Workload {
+    Workload("list") { [core] in _ = try core.items(matching: Query()) }
+  }
+
+  /// All items, each looked at and dropped.
+  public func scan() -> Workload {
+    Workload("scan") { [core] in
+      try core.read { transaction in try transaction.forEachItem { _ in true } }
+    }
+  }
+
+  /// The vault opened anew.
+  public static func opening(_ folder: String) -> Workload {
+    let protector = FileProtector(file: folder + "/device.key")
+    return Workload("open") {
+      _ = try VaultCore.open(at: folder + "/data/bench.vault", protector: protector)
+    }
+  }
+
+  /// Unlocking with the right passcode, the attempt counted on disk.
+  public func unlock(_ passcode: String) -> Workload {
+    Workload("unlock") { [core] in
+      core.lock()
+      try core.unlock(with: Passcode(testing: passcode))
+    }
+  }
+
+  /// The cheapest question to the core.
+  public func question() -> Workload {
+    Workload("a call of the core") { [core] in _ = core.isUnlocked }
+  }
+
+  private func random() -> Int {
+    seed ^= seed << 13
+    seed ^= seed >> 7
+    seed ^= seed << 17
+    return Int(seed % UInt64(count))
+  }
+}

@@ -1,0 +1,114 @@
+import Glibc
+import SecretMemory
+import VaultKit
+
+/// What the machine does with memory, dumps and time, whatever vault there is.
+package enum MachineFindings {
+  static func all(_ command: Command) -> [Finding] {
+    [
+      memory, coreDumps, swap(SystemFile.text("/proc/swaps") ?? "", isEncrypted: isEncryptedDevice),
+      clock(command.world.vault.clock),
+      libraries, pam("/etc/pam.d/vault"),
+    ]
+  }
+
+  private static var memory: Finding {
+    switch SecretArena.status.protection {
+    case .memfdSecret:
+      Finding("memory", .ok, "secrets lie in memory that only this process can read (memfd_secret)")
+    case .mlocked: Finding("memory", .ok, "secrets lie in locked memory, out of swap and core dumps")
+    case .notLocked:
+      Finding(
+        "memory", .warning, "the system does not let secrets be locked in memory: they may reach swap",
+        "raise 'ulimit -l', or LimitMEMLOCK= of the service")
+    }
+  }
+
+  private static var coreDumps: Finding {
+    var limit = rlimit()
+    let isNone =
+      unsafe getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0 && limit.rlim_cur == 0
+    return isNone
+      ? Finding("coreDumps", .ok, "this process leaves no core dump")
+      : Finding("coreDumps", .warning, "core dumps could not be switched off", "set 'ulimit -c 0'")
+  }
+
+  /// `/proc/swaps`: a line of titles, then a line for each place. Compressed memory (zram) and encrypted devices
+  /// (dm-crypt) keep what is swapped out from whoever takes the disk.
+  package static func swap(_ table: String, isEncrypted: (String) -> Bool) -> Finding {
+    let places = table.split(separator: "\n").dropFirst().compactMap {
+      $0.split(whereSeparator: { $0 == " " || $0 == "\t" }).first.map(String.init)
+    }
+    guard !places.isEmpty else { return Finding("swap", .ok, "there is no swap") }
+    let open = places.filter { !$0.hasPrefix("/dev/zram") && !isEncrypted($0) }
+    guard let first = open.first else {
+      return Finding("swap", .ok, "swap is encrypted, or lies in memory (zram)")
+    }
+    return Finding(
+      "swap", .warning, "swap on \(first) is not encrypted: memory that is not locked may be found there",
+      "encrypt it (crypttab with /dev/urandom as its key), use zram, or switch it off with 'swapoff \(first)'"
+    )
+  }
+
+  private static func isEncryptedDevice(_ device: String) -> Bool {
+    guard let name = device.split(separator: "/").last, name.hasPrefix("dm-") else { return false }
+    return SystemFile.text("/sys/block/\(name)/dm/uuid")?.hasPrefix("CRYPT-") == true
+  }
+
+  static func clock(_ clock: any VaultClock) -> Finding {
+    guard clock.bootID() != nil else {
+      return Finding(
+        "clock", .warning, "the boot id cannot be read: delays begin anew and tokens are refused",
+        "mount /proc")
+    }
+    guard clock.now().seconds >= Version.madeAfter else {
+      return Finding(
+        "clock", .warning,
+        "the clock says \(Instants.text(seconds: clock.now().seconds)), before this program was made: codes that "
+          + "follow the time are wrong", "set it, for good with 'timedatectl set-ntp true'")
+    }
+    return Finding("clock", .ok, "the clock is plausible and the boot id can be read")
+  }
+
+  private static var libraries: Finding {
+    Finding(
+      "libraries", .ok,
+      "SQLite \(VaultLibraries.sqliteVersion), OpenSSL \(VaultLibraries.opensslVersion), "
+        + "vaultctl \(Version.tool)")
+  }
+
+  /// The service file that PAM reads for presence; whoever can change it decides who is present.
+  package static func pam(_ path: String) -> Finding {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else {
+      return Finding(
+        "pam", .ok, "there is no \(path): presence cannot be asked through PAM",
+        "where you want it, as root: scripts/install-pam")
+    }
+    guard status.st_uid == 0, status.st_mode & 0o022 == 0 else {
+      return Finding(
+        "pam", .warning, "others than root can change \(path), and with it who counts as present",
+        "chown root:root \(path); chmod 644 \(path)")
+    }
+    return Finding("pam", .ok, "presence is asked through PAM by \(path)")
+  }
+}
+
+/// Small files of the kernel.
+enum SystemFile {
+  /// The first 64 KiB; nil when it cannot be read.
+  static func text(_ path: String) -> String? {
+    let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while bytes.count < 64 << 10 {
+      let got = unsafe read(file, &buffer, buffer.count)
+      if got < 0, errno == EINTR { continue }
+      guard got > 0 else { return got == 0 ? String(decoding: bytes, as: UTF8.self) : nil }
+      bytes += buffer[..<got]
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

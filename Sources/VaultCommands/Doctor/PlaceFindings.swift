@@ -1,0 +1,79 @@
+import CLinux
+import Glibc
+import VaultKit
+
+/// Who can reach the files of a vault, and what they lie on.
+package enum PlaceFindings {
+  static func all(vault: String, key: String?) -> [Finding] {
+    [permissions(vault: vault, key: key), fileSystem(of: folder(of: vault))]
+  }
+
+  /// The file and the key are for their owner alone, and nobody else may put a file in their place.
+  package static func permissions(vault: String, key: String?) -> Finding {
+    var faults: [(what: String, mend: String)] = []
+    for (path, name) in [(vault, "the vault"), (key, "the device key")] {
+      guard let path, let status = status(path) else { continue }
+      if status.st_uid != geteuid() { faults.append(("\(name) belongs to another user", "chown it")) }
+      if status.st_mode & 0o077 != 0 {
+        faults.append(("others may read or change \(name)", "chmod 600 '\(path)'"))
+      }
+      let folder = folder(of: path)
+      guard let above = Self.status(folder) else { continue }
+      if above.st_mode & 0o022 != 0 {
+        faults.append(("others may put files beside \(name)", "chmod 700 '\(folder)'"))
+      } else if above.st_mode & 0o077 != 0 {
+        faults.append(("others may look into the folder of \(name)", "chmod 700 '\(folder)'"))
+      }
+    }
+    guard let first = faults.first else {
+      return Finding("permissions", .ok, "the vault and its device key are for their owner alone")
+    }
+    return Finding(
+      "permissions", .warning, faults.map(\.what).joined(separator: "; "),
+      faults.count == 1 ? first.mend : faults.map(\.mend).joined(separator: "; "))
+  }
+
+  private static func fileSystem(of folder: String) -> Finding {
+    let held = unsafe clinux_hold_folder(folder)
+    guard held >= 0 else {
+      return Finding("fileSystem", .warning, "the folder of the vault cannot be looked at: \(folder)")
+    }
+    defer { close(held) }
+    return fileSystem(ofType: clinux_file_system_type(held))
+  }
+
+  /// - Parameter type: The number of statfs(2). What only one machine may use was refused when the vault was opened.
+  package static func fileSystem(ofType type: Int64) -> Finding {
+    switch type {
+    case 0x0102_1994, 0x8584_58F6:
+      Finding(
+        "fileSystem", .warning, "the vault lies in memory (tmpfs): it is gone when the machine stops",
+        "keep it on a disk: 'vaultctl backup FILE', then 'vaultctl restore FILE --vault PATH'")
+    case 0x794C_7630:
+      Finding(
+        "fileSystem", .warning, "the vault lies in the overlay of a container: it goes with the container",
+        "mount a volume and keep it there")
+    case 0x4D44, 0x2011_BAB0:
+      Finding(
+        "fileSystem", .warning, "the vault lies on a file system without owners and modes (FAT)",
+        "keep it on a file system of Linux")
+    default:
+      Finding("fileSystem", .ok, "the vault lies on \(names[type] ?? "a local file system")")
+    }
+  }
+
+  private static let names: [Int64: String] = [
+    0xEF53: "ext4", 0x9123_683E: "btrfs", 0x5846_5342: "xfs", 0x2FC1_2FC1: "zfs", 0xF2F5_2010: "f2fs",
+    0x6573_5546: "FUSE", 0xCA45_1A4E: "bcachefs",
+  ]
+
+  static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private static func status(_ path: String) -> stat? {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 ? status : nil
+  }
+}

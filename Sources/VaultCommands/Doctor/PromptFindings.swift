@@ -1,0 +1,41 @@
+import VaultKit
+import VaultPrompts
+
+/// Who can be asked here: prompts and the fingerprint reader. Nothing of it is needed by every vault, so what is
+/// not there is no weakness.
+enum PromptFindings {
+  static func all(_ command: Command) -> [Finding] {
+    [asking(command), reader(command)]
+  }
+}
+
+private func asking(_ command: Command) -> Finding {
+  let world = command.world
+  if (try? Terminal(path: world.terminalPath)) != nil {
+    return Finding("prompt", .ok, "secrets are asked for on this terminal")
+  }
+  do throws(Pinentry.Absence) {
+    let found = try Pinentry.find(terminalPath: world.terminalPath) { world.environment[$0] }
+    return Finding("prompt", .ok, "there is no terminal; secrets are asked for by \(found.path)")
+  } catch {
+    let why = VaultError(absence: error)
+    return Finding(
+      "prompt", .ok, "nobody can be asked from here: \(why.message)",
+      "secrets have to be given, by a descriptor or a file")
+  }
+}
+
+private func reader(_ command: Command) -> Finding {
+  do throws(VaultError) {
+    let fingers = try command.world.biometry.enrolledFingers()
+    return Finding(
+      "fingerprint", .ok,
+      fingers.isEmpty
+        ? "there is a reader, and no finger is enrolled with fprintd"
+        : "fprintd knows \(fingers.count) finger\(fingers.count == 1 ? "" : "s")")
+  } catch  where error.code == .unsupported {
+    return Finding("fingerprint", .ok, "fingers cannot be members: \(error.message)", error.hint)
+  } catch {
+    return Finding("fingerprint", .warning, error.message, error.hint)
+  }
+}

@@ -1,0 +1,116 @@
+package import SecretMemory
+import Synchronization
+package import VaultKit
+import VaultPrompts
+
+/// Answers what an item's access rule asks for: from the option that gives the secret, else from a person.
+///
+/// A descriptor is read once; what it gave is kept for the commands of a batch.
+package final class CommandPrompt: Prompt {
+  private let secrets: Secrets
+  private let asking: any Prompt
+  private let given = Mutex<[SecretChannel: SecretBox]>([:])
+  /// Why an option's secret could not be read, as the command line says it.
+  private let failure = Mutex<CommandError?>(nil)
+
+  init(secrets: Secrets) {
+    self.secrets = secrets
+    let world = secrets.world
+    asking =
+      switch secrets.invocation.text("prompt") {
+      case "terminal": TerminalPrompt(path: world.terminalPath)
+      case "pinentry":
+        AutomaticPrompt(terminalPath: world.terminalPath, usesTerminal: false) { world.environment[$0] }
+      default: AutomaticPrompt(terminalPath: world.terminalPath) { world.environment[$0] }
+      }
+  }
+
+  package func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
+    guard let channel = SecretChannel(request.subject) else { return try ask(request, nil) }
+    let answer: SecretBytes?
+    do throws(CommandError) { answer = try given(channel) } catch {
+      failure.withLock { $0 = error }
+      throw VaultError(error)
+    }
+    if let answer {
+      // The same again would be wrong again.
+      guard request.problem == nil else { throw nobody(channel) }
+      return answer
+    }
+    return try ask(request, channel)
+  }
+
+  package func confirm(_ request: PromptRequest) throws(VaultError) -> Bool {
+    guard secrets.invocation.mayPrompt else { throw nobody(nil) }
+    return try asking.confirm(request)
+  }
+
+  package func show(_ line: String, for request: PromptRequest) {
+    if secrets.invocation.mayPrompt { asking.show(line, for: request) }
+  }
+
+  package func cancel() { asking.cancel() }
+
+  /// What an option gave, in every call.
+  func given(_ channel: SecretChannel) throws(CommandError) -> SecretBytes? {
+    if let box = given.withLock({ $0[channel] }) { return box.copy() }
+    guard let answer = try secrets.given(channel) else { return nil }
+    let box = SecretBox(answer)
+    given.withLock { $0[channel] = box }
+    return box.copy()
+  }
+
+  /// The failure that an error of the library stands for.
+  func takeFailure() -> CommandError? {
+    failure.withLock { failure in
+      defer { failure = nil }
+      return failure
+    }
+  }
+
+  private func ask(_ request: PromptRequest, _ channel: SecretChannel?) throws(VaultError) -> SecretBytes {
+    guard secrets.invocation.mayPrompt else { throw nobody(channel) }
+    var request = request
+    // Who runs the tool knows which program asks.
+    request.requester = nil
+    if request.reason == nil { request.reason = "vaultctl \(secrets.invocation.verb.name)" }
+    do throws(VaultError) { return try asking.readSecret(request) } catch {
+      throw error.code == .interactionNotAllowed ? nobody(channel) : error
+    }
+  }
+
+  private func nobody(_ channel: SecretChannel?) -> VaultError {
+    let why =
+      secrets.invocation.mayPrompt ? "there is nobody to ask" : "asking is switched off"
+    guard let channel else { return VaultError(.interactionNotAllowed, "a person is needed, and \(why)") }
+    return VaultError(
+      .interactionNotAllowed, "the \(channel.title) is needed, and \(why)",
+      hint: "give --\(channel.descriptorOption) N or --\(channel.fileOption) PATH")
+  }
+}
+
+extension SecretChannel {
+  /// The channel that answers a request; nil where no option can.
+  fileprivate init?(_ subject: PromptRequest.Subject) {
+    switch subject {
+    case .passcode: self = .passcode
+    case .applicationPassword: self = .applicationPassword
+    case .phrase: self = .phrase
+    default: return nil
+    }
+  }
+}
+
+extension VaultError {
+  /// An option's secret that could not be read, on its way through the library.
+  fileprivate init(_ error: CommandError) {
+    let code: Code =
+      switch error.exit {
+      case .malformed: .malformed
+      case .cancelled: .cancelled
+      case .interactionNotAllowed: .interactionNotAllowed
+      default: .io
+      }
+    self.init(code, error.message, hint: error.hint)
+  }
+}

@@ -1,0 +1,158 @@
+import AuthenticatorKit
+import OneTimePassword
+import SecretMemory
+import VaultKit
+
+/// One line of our JSON lines: an item with its secret.
+struct ItemLine {
+  let number: Int
+  /// What is stored; a credential's attributes come from its URI.
+  var item: NewItem
+  var role = OTPRole.prover
+  var window: UInt64?
+  /// The secret, or the otpauth URI of a credential.
+  let secret: SecretBox
+
+  var name: String { item.attributes[.name] ?? "" }
+
+  /// Gives it another name; an account that was only the name goes with it.
+  mutating func rename(to name: String) {
+    if item.kind == .genericPassword, item.attributes[.account] == self.name {
+      item.attributes[.account] = name
+    }
+    item.attributes[.name] = name
+  }
+}
+
+/// Reads the lines of a file or of standard input; what is secret goes into secret memory and nowhere else.
+struct ItemLineReader {
+  private let bytes: ByteReader
+  private let json: JSONReader
+
+  init(descriptor: Int32) {
+    bytes = ByteReader(descriptor: descriptor)
+    json = JSONReader(bytes)
+  }
+
+  /// The line of the next byte, from 1.
+  var line: Int { bytes.line }
+
+  /// The next item, or nil at the end. Empty lines are passed over.
+  func next() throws(CommandError) -> ItemLine? {
+    while let byte = try bytes.peek() {
+      guard byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A else { return try item() }
+      _ = try bytes.next()
+    }
+    return nil
+  }
+
+  /// Leaves the rest of a malformed line behind.
+  func skipLine() throws(CommandError) {
+    while let byte = try bytes.next(), byte != UInt8(ascii: "\n") {}
+  }
+
+  private func item() throws(CommandError) -> ItemLine {
+    var fields = Fields()
+    let number = bytes.line
+    try json.object { key throws(CommandError) in
+      guard fields.seen.insert(key).inserted else { throw JSONReader.malformed("a key is given twice") }
+      try value(of: key, into: &fields)
+    }
+    try json.endOfLine()
+    return try fields.line(number)
+  }
+
+  fileprivate struct Fields {
+    var seen: Set<String> = []
+    var texts: [String: String] = [:]
+    var flags: [String: Bool] = [:]
+    var numbers: [String: Int64] = [:]
+    var secret: SecretBox?
+  }
+
+  private func value(of key: String, into fields: inout Fields) throws(CommandError) {
+    switch key {
+    case "kind", "name", "service", "account", "label", "comment", "accessible", "audit", "role":
+      fields.texts[key] = try json.string(limit: Names.longestText)
+    case "thisDeviceOnly", "needsResync": fields.flags[key] = try json.boolean()
+    case "expires", "created", "modified", "window": fields.numbers[key] = try json.integer()
+    case "secret": fields.secret = SecretBox(try json.secret(limit: SecretReading.longestSecret))
+    case "secretBase64":
+      fields.secret = SecretBox(try json.secretFromBase64(limit: SecretReading.longestSecret))
+    case "uri": fields.secret = SecretBox(try json.secret(limit: OTPAuthURI.maximumByteCount))
+    default: throw JSONReader.malformed("a key is unknown to this version")
+    }
+  }
+}
+
+extension ItemLineReader.Fields {
+  /// Checks what the fields say together.
+  fileprivate func line(_ number: Int) throws(CommandError) -> ItemLine {
+    guard let kind = texts["kind"], kind == "password" || kind == "otp" else {
+      throw JSONReader.malformed("\"kind\" is neither password nor otp")
+    }
+    guard let name = texts["name"] else { throw JSONReader.malformed("\"name\" is missing") }
+    try Names.check(name, named: "\"name\"")
+    for (key, text) in texts where key != "name" { try Names.checkText(text, named: "\"\(key)\"") }
+    let sources = ["secret", "secretBase64", "uri"].filter(seen.contains)
+    guard sources.count == 1, let secret, (sources[0] == "uri") == (kind == "otp") else {
+      throw JSONReader.malformed(
+        kind == "otp" ? "a credential needs \"uri\" alone" : "a password needs \"secret\" or \"secretBase64\""
+      )
+    }
+    guard secret.byteCount > 0 else { throw JSONReader.malformed("the secret is empty") }
+    var line = ItemLine(number: number, item: try newItem(kind, name), secret: secret)
+    guard kind == "otp" else {
+      guard texts["role"] == nil, numbers["window"] == nil, flags["needsResync"] == nil else {
+        throw JSONReader.malformed("\"role\", \"window\" and \"needsResync\" are for credentials")
+      }
+      return line
+    }
+    line.role = try choice("role", ["prover": OTPRole.prover, "verifier": .verifier]) ?? .prover
+    line.window = try numbers["window"].map { value throws(CommandError) in
+      guard let window = UInt64(exactly: value), (1...10_000).contains(window) else {
+        throw JSONReader.malformed("\"window\" is not from 1 to 10000")
+      }
+      return window
+    }
+    line.item.state.needsResync = flags["needsResync"] ?? false
+    try check(secret)
+    return line
+  }
+
+  private func newItem(_ kind: String, _ name: String) throws(CommandError) -> NewItem {
+    var attributes = Attributes()
+    for (key, attribute) in ItemLine.attributes {
+      if let text = texts[key], !text.isEmpty { attributes[attribute] = text }
+    }
+    var item = NewItem(kind == "otp" ? .otp : .genericPassword, name: name, attributes: attributes)
+    let accessible = try choice(
+      "accessible", Dictionary(uniqueKeysWithValues: Accessibility.allCases.map { ($0.word, $0) }))
+    item.access = AccessControl(
+      accessible ?? .whenUnlocked, thisDeviceOnly: flags["thisDeviceOnly"] ?? false)
+    item.audit = try choice("audit", ["changes": AuditPolicy.changes, "all": .all]) ?? .changes
+    item.expires = numbers["expires"].map { Instant(seconds: $0) }
+    return item
+  }
+
+  private func choice<Value>(_ key: String, _ values: [String: Value]) throws(CommandError) -> Value? {
+    guard let text = texts[key] else { return nil }
+    guard let value = values[text] else {
+      throw JSONReader.malformed("\"\(key)\" is none of \(values.keys.sorted().joined(separator: ", "))")
+    }
+    return value
+  }
+
+  private func check(_ uri: SecretBox) throws(CommandError) {
+    do throws(OTPError) {
+      try uri.expose { (text) throws(OTPError) in _ = try OTPAuthURI(parsing: text) }
+    } catch { throw CommandError(VaultError(otp: error)) }
+  }
+}
+
+extension ItemLine {
+  /// The keys that are texts, as they are stored.
+  static var attributes: [(String, Attribute<String>)] {
+    [("service", .service), ("account", .account), ("label", .label), ("comment", .comment)]
+  }
+}

@@ -1,0 +1,68 @@
+import VaultKit
+
+extension Constraints {
+  /// The words of `--access`, in the order of its help.
+  static let words: [(word: String, constraint: Constraints)] = [
+    ("passcode", .devicePasscode), ("presence", .userPresence), ("biometry-any", .biometryAny),
+    ("biometry-current-set", .biometryCurrentSet), ("application-password", .applicationPassword),
+    ("or", .or), ("and", .and),
+  ]
+
+  init(words: [String]) {
+    self = Constraints(Self.words.filter { words.contains($0.word) }.map(\.constraint))
+  }
+
+  /// The words, as `--access` takes them.
+  var shown: [String] { Self.words.filter { contains($0.constraint) }.map(\.word) }
+}
+
+extension Command {
+  /// The access that the options of a new item name.
+  ///
+  /// - Throws: exit 9 for constraints that exclude each other.
+  func newAccess() throws(VaultError) -> AccessControl {
+    try AccessControl(
+      Constraints(words: invocation.words("access") ?? []),
+      accessibility: invocation.text("accessible").flatMap(Accessibility.init(word:)) ?? .whenUnlocked,
+      thisDeviceOnly: invocation.has("this-device-only"))
+  }
+
+  /// The item with what makes its constraints hold in this vault.
+  func withEnforcement(_ json: JSON, of item: Item) throws -> JSON {
+    guard item.isConstrained else { return json }
+    let core = try vault.opened()
+    let enforced = item.access.enforcement(with: try core.verificationSources())
+    let fields = enforced.map { entry in
+      (
+        entry.constraint.shown.joined(),
+        JSON.string(entry.enforcement == .keyDerivation ? "keyDerivation" : "advisory")
+      )
+    }
+    let json = json.adding("enforcement", .object(fields))
+    return try core.isBeyondReach(item) ? json.adding("beyondReach", .boolean(true)) : json
+  }
+
+  /// The same for people.
+  func enforcementFacts(of item: Item) throws -> [(String, String)] {
+    guard item.isConstrained else { return [] }
+    let core = try vault.opened()
+    var facts = item.access.enforcement(with: try core.verificationSources()).map { entry in
+      let words =
+        switch entry.enforcement {
+        case .keyDerivation: "enforced by key derivation"
+        case .advisory(let why): "advisory in this process: \(why)"
+        }
+      return ("  " + entry.constraint.shown.joined(), words)
+    }
+    if try core.isBeyondReach(item) {
+      facts.append(
+        ("  note", "nobody can open it any more: the enrolled set has changed since it was stored"))
+    }
+    return facts
+  }
+}
+
+extension Item {
+  /// Whether somebody is asked before it is used.
+  var isConstrained: Bool { !access.constraints.isEmpty }
+}

@@ -1,0 +1,83 @@
+import SecretMemory
+import VaultKit
+import VaultPrompts
+
+/// `vaultctl biometry enroll [MEMBER]`: a phrase, the reader's fingers, or the login password; behind the passcode.
+func runBiometryEnroll(_ command: Command) throws -> Outcome {
+  let source = command.invocation.text("source") ?? "phrase"
+  let name = command.invocation.argument("MEMBER")
+  guard (name != nil) == (source == "phrase") else {
+    throw CommandError.usage(
+      name == nil ? "MEMBER is missing" : "--source \(source) names its members itself: leave MEMBER out")
+  }
+  let core = try command.vault.opened()
+  try command.vault.endDelay(core)
+  try command.noteItemsOfSet(core)
+  guard let name else { return try command.enrollMembers(of: source, core) }
+  let phrase = try BiometricPhrase(command.secrets.secret(.phrase, isNew: true))
+  let passcode = try Passcode(command.vault.passcode())
+  return Outcome(json: try core.enroll(phrase, named: name, passcode: passcode).json)
+}
+
+/// `vaultctl biometry list`.
+func runBiometryList(_ command: Command) throws -> Outcome {
+  let members = try command.vault.opened().enrolledMembers()
+  return Outcome(
+    json: .object([("items", .array(members.map(\.json)))]),
+    lines: columns(
+      members.map { [$0.name, $0.sourceWord, Instants.text(seconds: $0.enrolled.seconds)] }))
+}
+
+/// `vaultctl biometry remove MEMBER`: asks nobody, works while the vault is locked.
+func runBiometryRemove(_ command: Command) throws -> Outcome {
+  guard let name = command.invocation.argument("MEMBER") else {
+    throw CommandError.usage("MEMBER is missing")
+  }
+  let core = try command.vault.opened()
+  let lost = try core.itemsBehindCurrentSet()
+  try core.removeMember(named: name)
+  command.note(lost, "can be opened by nobody any more: they were stored for the set as it was")
+  return Outcome(json: .object([("name", .string(name)), ("beyondReach", .integer(Int64(lost.count)))]))
+}
+
+extension Command {
+  /// Fingers and the login password: no key comes of them, which is said.
+  fileprivate func enrollMembers(of source: String, _ core: VaultCore) throws -> Outcome {
+    if source == "login", let obstacle = world.presence.obstacle() { throw obstacle }
+    let members: any BiometrySource = source == "login" ? LoginMember() : world.biometry
+    let enrolled = try core.enrollFingers(of: members, passcode: Passcode(vault.passcode()))
+    messages.note("this member is advisory: whoever has vault and device key opens without it")
+    return Outcome(json: .object([("items", .array(enrolled.map(\.json)))]))
+  }
+
+  /// Says, before the set changes, which items die with it.
+  fileprivate func noteItemsOfSet(_ core: VaultCore) throws {
+    note(
+      try core.itemsBehindCurrentSet(),
+      "will be opened by nobody any more: they were stored for the set as it is")
+  }
+
+  fileprivate func note(_ items: [Item], _ what: String) {
+    guard !items.isEmpty else { return }
+    let names = items.prefix(5).map { printable($0.name ?? $0.id.hexadecimal) }.joined(separator: ", ")
+    let rest = items.count > 5 ? " and \(items.count - 5) more" : ""
+    messages.note("\(items.count) item\(items.count == 1 ? "" : "s") \(what): \(names)\(rest)")
+  }
+}
+
+extension EnrolledMember {
+  fileprivate var json: JSON {
+    .object([
+      ("name", .string(name)), ("source", .string(sourceWord)), ("enrolled", .integer(enrolled.seconds)),
+    ])
+  }
+}
+
+extension EnrolledMember {
+  fileprivate var sourceWord: String {
+    switch source {
+    case .phrase: "phrase"
+    case .finger: name == LoginMember.name ? "login" : "fingerprint"
+    }
+  }
+}

@@ -1,0 +1,181 @@
+import AuthenticatorKit
+import Glibc
+import SecretMemory
+import VaultKit
+
+/// `vaultctl export FORMAT [FILE]`: every secret in clear, audited before it is written.
+func runExport(_ command: Command) throws -> Outcome {
+  try command.checkFormat()
+  guard command.invocation.has("plain") else {
+    throw CommandError(
+      .refused, "an export holds every secret in clear, and nothing was written",
+      hint: "agree with --plain; for safekeeping use 'vaultctl backup', which a passphrase guards")
+  }
+  let path = command.invocation.argument("FILE")
+  guard !command.isJSON || path != nil else {
+    throw CommandError.usage("--json needs FILE: standard output carries the items")
+  }
+  let destination = try ExportDestination(path, command)
+  do {
+    let report = try command.exportItems(to: destination.stream)
+    try destination.finish()
+    return command.outcome(path, report)
+  } catch {
+    destination.discard()
+    throw error
+  }
+}
+
+/// Where the lines go: a file that did not exist, or standard output.
+private struct ExportDestination {
+  let stream: OutputStream
+  private let path: String?
+  private let descriptor: Int32
+
+  init(_ path: String?, _ command: Command) throws(CommandError) {
+    self.path = path
+    guard let path else {
+      descriptor = command.world.standardOutput
+      stream = OutputStream(descriptor: descriptor, name: "standard output")
+      var status = stat()
+      if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+        status.st_mode & 0o077 != 0
+      {
+        throw CommandError(
+          .refused, "standard output is a file that others may read",
+          hint: "name a FILE, or run 'umask 077' before the shell makes one")
+      }
+      return
+    }
+    descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      if errno == EEXIST { throw FilePlace.taken(path) }
+      throw .io("making the file of the export", errno: errno)
+    }
+    stream = OutputStream(descriptor: descriptor, name: "the export")
+  }
+
+  func finish() throws(CommandError) {
+    try stream.flush()
+    guard path != nil else { return }
+    guard fsync(descriptor) == 0 else { throw .io("writing the export", errno: errno) }
+    close(descriptor)
+  }
+
+  func discard() {
+    guard let path else { return }
+    unsafe unlink(path)
+    close(descriptor)
+  }
+}
+
+/// What was written, and what was left out and why.
+private struct ExportReport {
+  var items = 0
+  var leftOut: [(item: Item, reason: String)] = []
+}
+
+extension Command {
+  /// Items go out in groups: the entries of a group are on disk before its secrets leave.
+  fileprivate func exportItems(to stream: OutputStream) throws -> ExportReport {
+    var items: [Item] = []
+    try vault.opened().read { transaction in
+      try transaction.forEachItem { item throws(VaultError) in
+        items.append(item)
+        return true
+      }
+    }
+    var report = ExportReport()
+    let progress = progress("exporting")
+    defer { progress.finish() }
+    for start in stride(from: 0, to: items.count, by: 200) {
+      let group = items[start..<min(start + 200, items.count)]
+      let answers = try vault.write { transaction in
+        try group.map { try Exported($0.id, in: &transaction) }
+      }
+      for answer in answers {
+        if let reason = answer.reason {
+          report.leftOut.append((answer.item, reason))
+        } else if let json = answer.json {
+          try JSONWriter(output: stream).write(json)
+          try stream.write("\n")
+          report.items += 1
+        }
+      }
+      progress.update(done: start + group.count, of: items.count)
+    }
+    return report
+  }
+
+  fileprivate func outcome(_ path: String?, _ report: ExportReport) -> Outcome {
+    for (item, reason) in report.leftOut {
+      messages.note("left out '\(item.name ?? item.id.hexadecimal)' (\(reason))")
+    }
+    guard let path else { return Outcome(json: nil) }
+    messages.note("\(path) holds every secret in clear: delete it as soon as it has served")
+    let leftOut = report.leftOut.map { item, reason in
+      JSON.object(
+        [("id", .string(item.id.hexadecimal))] + JSON.optional("name", item.name.map { .string($0) })
+          + [("reason", .string(reason))])
+    }
+    return Outcome(
+      json: .object([
+        ("path", .string(path)), ("items", .integer(Int64(report.items))), ("leftOut", .array(leftOut)),
+      ]), lines: ["export  \(printable(path))", "items   \(report.items)"])
+  }
+}
+
+/// An item on its way out: its line, or why it stays.
+private struct Exported {
+  let item: Item
+  var json: JSON?
+  var reason: String?
+
+  init(_ id: ItemID, in transaction: inout WriteTransaction) throws {
+    item = try transaction.item(id)
+    if let stay = item.reasonToStay {
+      reason = stay.rawValue
+      return
+    }
+    guard item.name != nil, item.hasSecret, item.kind == .genericPassword || item.kind == .otp else {
+      reason = "otherKind"
+      return
+    }
+    do {
+      json = try line(in: &transaction)
+    } catch let error as VaultError where Self.reasons[error.code] != nil {
+      reason = Self.reasons[error.code]
+    }
+  }
+
+  private func line(in transaction: inout WriteTransaction) throws -> JSON {
+    var fields: [(String, JSON)] = [("kind", .string(item.kind.word)), ("name", .string(item.name ?? ""))]
+    for (key, attribute) in ItemLine.attributes {
+      fields += JSON.optional(key, item.attributes[attribute].map { .string($0) })
+    }
+    fields += [
+      ("accessible", .string(item.access.accessibility.word)),
+      ("audit", .string(item.audit == .all ? "all" : "changes")),
+      ("created", .integer(item.created.seconds)), ("modified", .integer(item.modified.seconds)),
+    ]
+    fields += JSON.optional("expires", item.expires.map { .integer($0.seconds) })
+    guard item.kind == .otp else {
+      let secret = SecretBox(try transaction.useSecret(of: item))
+      try transaction.log(.exported, item)
+      let isText = secret.expose { UTF8Text.isValid($0) }
+      return .object(
+        fields + [isText ? ("secret", .secretText(secret)) : ("secretBase64", .secretBase64(secret))])
+    }
+    let isVerifier = item.attributes[.otpRole] == OTPRole.verifier.rawValue
+    fields.append(("role", .string(isVerifier ? "verifier" : "prover")))
+    if isVerifier { fields += JSON.optional("window", item.attributes[.otpWindow].map { .integer($0) }) }
+    if try transaction.state(of: item.id).needsResync { fields.append(("needsResync", .boolean(true))) }
+    return .object(fields + [("uri", .secretText(SecretBox(try transaction.exportOTP(item))))])
+  }
+
+  /// What keeps one item back and is no reason to keep all.
+  private static let reasons: [VaultError.Code: String] = [
+    .expired: "expired", .unsupported: "accessNotSupported", .interactionNotAllowed: "promptNeeded",
+    .cancelled: "promptNeeded", .verificationNeeded: "promptNeeded",
+  ]
+}

@@ -1,0 +1,39 @@
+import CLinux
+import Glibc
+import SecretMemory
+
+/// Secrets as sealed files in memory, for a program that is to inherit them.
+enum MemoryFile {
+  /// The descriptor of a new one, at its first byte and close-on-exec; never one of `taken`.
+  ///
+  /// - Throws: exit 13.
+  static func make(_ secret: SecretBox, avoiding taken: Set<Int32>) throws(CommandError) -> Int32 {
+    var file = clinux_memory_file()
+    guard file >= 0 else { throw .io("making a file in memory", errno: errno) }
+    while taken.contains(file) {
+      let other = fcntl(file, F_DUPFD_CLOEXEC, file + 1)
+      guard other >= 0 else { throw .io("making a file in memory", errno: errno) }
+      close(file)
+      file = other
+    }
+    let stream = OutputStream(descriptor: file, name: "a file in memory")
+    try secret.expose { bytes throws(CommandError) in try stream.writeSecret(bytes) }
+    guard lseek(file, 0, SEEK_SET) == 0, clinux_seal(file) == 0 else {
+      throw .io("sealing a file in memory", errno: errno)
+    }
+    return file
+  }
+
+  /// Lets a program inherit `file` as descriptor `number`.
+  static func hand(over file: Int32, as number: Int32) throws(CommandError) {
+    guard dup2(file, number) == number else {
+      throw .usage(
+        "descriptor \(number) is beyond what this process may open", hint: "choose a smaller number")
+    }
+  }
+
+  /// Lets a program inherit `file` under the number that it has.
+  static func hand(over file: Int32) throws(CommandError) {
+    guard fcntl(file, F_SETFD, 0) == 0 else { throw .io("handing over a file in memory", errno: errno) }
+  }
+}

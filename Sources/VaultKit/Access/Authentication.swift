@@ -1,0 +1,471 @@
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+/// What a verification proved of one item.
+struct VerifiedItem: Sendable {
+  let item: ItemID
+  /// `nil` where the item has no secret.
+  let dataKey: StoredKey?
+  let password: PasswordKey?
+  /// The public halves of the factors that were shown: another one in the header is another rule.
+  let halves: [Factor: [UInt8]]
+  let material: UInt64
+  let policyHash: [UInt8]
+}
+
+/// An item with constraints, as it is before anybody was verified.
+struct LockedItem: Sendable {
+  let item: Item
+  let row: ItemRow
+  let factors: FactorSlots
+  /// `nil` while the vault is locked.
+  let classKey: StoredKey?
+  /// Empty while the vault is locked, and for an item without a secret.
+  let alternatives: [Alternative]
+  let whyLocked: VaultError?
+}
+
+/// One verification of a person for one operation: what she shows opens the item's data key. Runs outside of every
+/// transaction; attempts are counted on disk before they are judged.
+///
+/// What was shown serves all items of this verification, and further ones for as long as the context says.
+struct Authentication {
+  let core: VaultCore
+  let operation: ItemOperation
+  /// What has to be logged with the operation, or with its denial.
+  private(set) var notes: [AuditNote] = []
+  /// The item looked at last.
+  private(set) var item: Item?
+  /// The name of an item that is not stored yet.
+  private var label: String?
+  private let context: AuthenticationContext?
+  /// The session of its begin: a lock in the middle of it makes everything that was shown worth nothing.
+  let session: UInt64
+  private var passcode: PasscodeKeys?
+  private var member: (id: [UInt8], half: StoredKey)?
+  /// An empty answer: something else may be asked for.
+  private var isDeclined = false
+
+  /// How often a person is asked for one thing.
+  private static let tries = 3
+
+  init(core: VaultCore, context: AuthenticationContext?, operation: ItemOperation) {
+    self.core = core
+    self.context = context
+    self.operation = operation
+    session = core.sessionIdentity
+  }
+
+  /// Opens the data key of an item.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound`` also where nobody can open it any more; `.interactionNotAllowed`,
+  ///   `.authenticationFailed`, `.cancelled`, `.lockedOut`, `.locked`, `.policy`, `.expired`.
+  mutating func open(_ id: ItemID) throws(VaultError) -> VerifiedItem {
+    var locked = try core.lockedItem(id)
+    item = locked.item
+    try Gate.refuseExpired(locked.item, operation, now: core.environment.clock.now())
+    try refuseDead(locked)
+    if let why = locked.whyLocked {
+      guard why.code == .locked else { throw why }
+      _ = try passcodeKeys()
+      locked = try core.lockedItem(id)
+      if let why = locked.whyLocked { throw why }
+    }
+    let (factors, privates) = try show(locked)
+    let halves = factors.map { locked.factors.header.factors[$0]! }
+    var dataKey: StoredKey?
+    var password: PasswordKey?
+    if locked.item.hasSecret {
+      guard let alternative = locked.alternatives.first(where: { $0.factors == factors }) else {
+        throw VaultError(crypto: .malformed)
+      }
+      (dataKey, password) = try open(alternative, privates, halves, locked)
+    }
+    try refuseInvalid()
+    return VerifiedItem(
+      item: locked.item.id, dataKey: dataKey, password: password,
+      halves: Dictionary(uniqueKeysWithValues: zip(factors, halves)), material: locked.row.material,
+      policyHash: locked.item.policy.hash)
+  }
+
+  /// Has the constraints of an item shown, and opens nothing.
+  mutating func show(_ item: Item) throws(VaultError) {
+    self.item = item
+    _ = try show(try core.lockedItem(item.id))
+  }
+
+  /// Has the passcode shown, which unlocks the vault.
+  mutating func unlock() throws(VaultError) { _ = try passcodeKeys() }
+
+  /// The key of an application password that is set now: asked for twice.
+  mutating func newPassword(for new: NewItem) throws(VaultError) -> PasswordKey {
+    label = new.attributes[.name]
+    let environment = core.environment
+    let derivation = try KeyDerivation.fresh(environment.parameters, random: environment.random)
+    guard let context, !context.memory.isInvalid else {
+      throw context == nil ? nobodyToAsk(.applicationPassword) : Self.cancelled
+    }
+    if let given = context.memory.given(.applicationPassword) {
+      return PasswordKey(try derivation.derive(from: given.key, environment), derivation)
+    }
+    guard context.interaction == .allowed, let prompt = context.prompt else {
+      throw nobodyToAsk(.applicationPassword)
+    }
+    let first = try ApplicationPassword(prompt.readSecret(request(.applicationPassword, problem: nil)))
+    var again = request(.applicationPassword, problem: nil)
+    again.operation += " (the same once more)"
+    let second = try prompt.readSecret(again)
+    guard !context.memory.isInvalid else { throw Self.cancelled }
+    guard first.bytes.isEqualInConstantTime(to: second) else {
+      throw VaultError(
+        .malformed, "the two application passwords differ", hint: "nothing was stored; try again")
+    }
+    return PasswordKey(try derivation.derive(from: first.bytes, environment), derivation)
+  }
+
+  // MARK: Ways
+
+  /// The first way whose factors can all be shown, with their private halves.
+  private mutating func show(_ locked: LockedItem) throws(VaultError) -> ([Factor], [Factor: StoredKey]) {
+    try refuseInvalid()
+    let ways = try self.ways(locked)
+    var refusal = Self.dead
+    for way in ways {
+      isDeclined = false
+      do throws(VaultError) {
+        var privates: [Factor: StoredKey] = [:]
+        for factor in way { privates[factor] = try half(of: factor, locked.factors) }
+        try refuseInvalid()
+        return (way, privates)
+      } catch {
+        refusal = error
+        guard mayTryAnother(error) else { throw error }
+      }
+    }
+    throw refusal
+  }
+
+  /// The ways that are open, those first for which nobody has to be asked, then those without the passcode.
+  private func ways(_ locked: LockedItem) throws(VaultError) -> [[Factor]] {
+    var ways = try locked.item.policy.ways()
+    if !locked.alternatives.isEmpty {
+      let stored = locked.alternatives.map(\.factors)
+      guard stored.allSatisfy(ways.contains) else { throw VaultError(crypto: .malformed) }
+      ways = stored
+    }
+    let alive = ways.filter { $0.allSatisfy(locked.factors.header.isAlive) }
+    guard !alive.isEmpty else { throw Self.dead }
+    return alive.filter { $0.allSatisfy(isAtHand) }
+      + alive.filter { !$0.allSatisfy(isAtHand) && !$0.contains(.passcode) }
+      + alive.filter { !$0.allSatisfy(isAtHand) && $0.contains(.passcode) }
+  }
+
+  private func refuseDead(_ locked: LockedItem) throws(VaultError) {
+    let isOpen = try locked.item.policy.ways().contains { $0.allSatisfy(locked.factors.header.isAlive) }
+    guard isOpen else { throw Self.dead }
+  }
+
+  private func isAtHand(_ factor: Factor) -> Bool {
+    if factor == .passcode { return isPasscodeAtHand }
+    return isMemberAtHand || (factor == .presence && isPasscodeAtHand)
+  }
+
+  private var isPasscodeAtHand: Bool {
+    passcode != nil || keptPasscode != nil || context?.memory.given(.passcode) != nil
+  }
+
+  private var isMemberAtHand: Bool {
+    member != nil || keptMember != nil || context?.memory.given(.phrase) != nil
+  }
+
+  private func mayTryAnother(_ error: VaultError) -> Bool {
+    isDeclined || [.lockedOut, .policy, .unsupported].contains(error.code)
+  }
+
+  private mutating func half(of factor: Factor, _ factors: FactorSlots) throws(VaultError) -> StoredKey {
+    if factor == .passcode { return try factors.half(of: .passcode, by: passcodeKeys()) }
+    guard factor == .presence else {
+      let (member, own) = try shownMember(factors)
+      return try factors.half(of: factor, by: member, own)
+    }
+    if isMemberAtHand || !isPasscodeAtHand, try !factors.enrolledSet().members.isEmpty {
+      do throws(VaultError) {
+        let (member, own) = try shownMember(factors)
+        return try factors.presence(by: factors.half(of: .any, by: member, own))
+      } catch { guard mayTryAnother(error) else { throw error } }
+    }
+    return try factors.half(of: .presence, by: passcodeKeys())
+  }
+
+  // MARK: Passcode
+
+  private mutating func passcodeKeys() throws(VaultError) -> PasscodeKeys {
+    if let passcode { return passcode }
+    if let keptPasscode {
+      // A rotation by another process shuts the classes; the passcode is still the same.
+      if !core.isUnlocked { try core.adopt(keptPasscode) }
+      passcode = keptPasscode
+      return keptPasscode
+    }
+    let core = core
+    let keys = try typed(.passcode) { (bytes) throws(VaultError) -> PasscodeKeys in
+      try core.verified(Passcode(bytes.copy()))
+    }
+    passcode = keys
+    keep(.passcode(keys))
+    return keys
+  }
+
+  private var keptPasscode: PasscodeKeys? {
+    let derivation = try? core.withHeader { header, _, _ throws(VaultError) in
+      try header.passcodeDerivation()
+    }
+    for kept in kept {
+      if case .passcode(let keys) = kept.shown, keys.derivation == derivation { return keys }
+    }
+    return nil
+  }
+
+  // MARK: Members
+
+  private mutating func shownMember(_ factors: FactorSlots) throws(VaultError) -> (Member, StoredKey) {
+    let set = try factors.enrolledSet()
+    if let shown = member ?? keptMember,
+      let known = set.members.first(where: { $0.id == shown.id })
+    {
+      member = shown
+      return (known, shown.half)
+    }
+    let phrases = set.members.filter { $0.source == .phrase }
+    let fingers = set.members.filter { $0.source == .finger }
+    guard !set.members.isEmpty else { throw Gate.nobodyEnrolled }
+    let shown: (Member, StoredKey)
+    if !phrases.isEmpty, fingers.isEmpty || context?.biometry == nil || context?.memory.given(.phrase) != nil
+    {
+      shown = try byPhrase(phrases, factors)
+    } else {
+      shown = try byFinger(fingers, factors)
+    }
+    member = (shown.0.id, shown.1)
+    keep(.member(shown.0.id, shown.1))
+    return shown
+  }
+
+  private var keptMember: (id: [UInt8], half: StoredKey)? {
+    for kept in kept {
+      if case .member(let id, let half) = kept.shown { return (id, half) }
+    }
+    return nil
+  }
+
+  private mutating func byPhrase(_ members: [Member], _ factors: FactorSlots) throws(VaultError)
+    -> (Member, StoredKey)
+  {
+    try core.refuseLockedBiometry()
+    guard let derivation = try factors.header.phraseDerivation() else {
+      throw VaultError(.damaged, "the members' key derivation is missing")
+    }
+    let core = core
+    return try typed(.phrase) { (bytes) throws(VaultError) -> (Member, StoredKey) in
+      try core.judgingBiometry { () throws(VaultError) in
+        let root = StoredKey(try derivation.derive(from: bytes, core.environment))
+        for member in members {
+          if let half = try factors.half(of: member, phrase: root) { return (member, half) }
+        }
+        throw VaultError(.authenticationFailed, "that is no member's phrase")
+      }
+    }
+  }
+
+  private mutating func byFinger(_ members: [Member], _ factors: FactorSlots) throws(VaultError)
+    -> (Member, StoredKey)
+  {
+    guard let context, let source = context.biometry, !members.isEmpty else {
+      throw context == nil
+        ? nobodyToAsk(.finger)
+        : VaultError(
+          .unsupported, "the enrolled fingers need a fingerprint reader", hint: "use the passcode")
+    }
+    guard context.interaction == .allowed else { throw nobodyToAsk(.finger) }
+    try core.refuseLockedBiometry()
+    // A reader that has another finger than the set would speak for it.
+    guard try Set(source.enrolledFingers()) == Set(members.map(\.label)) else {
+      throw VaultError(
+        .unsupported, "the reader's fingers are not those of the enrolled set",
+        hint: "enroll them anew, or use the passcode")
+    }
+    let request = request(.finger, problem: nil)
+    do throws(VaultError) {
+      let shown = try core.judgingBiometry { () throws(VaultError) -> (Member, StoredKey) in
+        let finger = try source.verify(request) { line in context.prompt?.show(line, for: request) }
+        // A reader that does not say which finger it was has seen one of its own: all of them are members.
+        guard let member = members.first(where: { finger == nil || $0.label == finger }),
+          let half = try factors.half(of: member, phrase: nil)
+        else { throw VaultError(.authenticationFailed, "that finger is not enrolled") }
+        return (member, half)
+      }
+      note(.finger, result: 0)
+      return shown
+    } catch {
+      note(.finger, result: error.auditResult)
+      throw error
+    }
+  }
+
+  // MARK: Application password
+
+  private mutating func open(
+    _ alternative: Alternative, _ privates: [Factor: StoredKey], _ halves: [[UInt8]], _ locked: LockedItem
+  ) throws(VaultError) -> (StoredKey?, PasswordKey?) {
+    let place = Alternative.Place(
+      vault: locked.factors.header.vault, row: locked.row, policyHash: locked.item.policy.hash)
+    guard let derivation = alternative.password else {
+      let key = try crypto { () throws(CryptoError) in
+        try alternative.open(with: privates, halves, password: nil, at: place)
+      }
+      return (StoredKey(key), nil)
+    }
+    let core = core
+    return try typed(.applicationPassword) { (bytes) throws(VaultError) -> (StoredKey?, PasswordKey?) in
+      let password = PasswordKey(try derivation.derive(from: bytes, core.environment), derivation)
+      do throws(CryptoError) {
+        let key = try alternative.open(with: privates, halves, password: password, at: place)
+        return (StoredKey(key), password)
+      } catch .commitmentMismatch {
+        throw VaultError(.authenticationFailed, "wrong application password")
+      } catch { throw VaultError(crypto: error) }
+    }
+  }
+
+  // MARK: Asking
+
+  /// Tries what was given in advance, or asks, a few times at most. `judge` throws `.authenticationFailed` for a wrong one.
+  private mutating func typed<R>(
+    _ subject: PromptRequest.Subject, _ judge: (borrowing SecretBytes) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    guard let context, !context.memory.isInvalid else {
+      throw context == nil ? nobodyToAsk(subject) : Self.cancelled
+    }
+    if let given = context.memory.given(subject) {
+      do throws(VaultError) { return try judge(given.key) } catch {
+        if error.code == .authenticationFailed { context.memory.drop(subject) }
+        throw error
+      }
+    }
+    guard context.interaction == .allowed, let prompt = context.prompt else { throw nobodyToAsk(subject) }
+    var problem: VaultError?
+    for _ in 0..<Self.tries {
+      do throws(VaultError) {
+        let answer = try prompt.readSecret(request(subject, problem: problem))
+        guard !context.memory.isInvalid else { throw Self.cancelled }
+        guard answer.byteCount > 0 else { throw declined() }
+        guard answer.isTypable else {
+          throw VaultError(.malformed, "the \(subject.words) is 1 to 1,024 bytes without NUL")
+        }
+        let result = try judge(answer)
+        note(subject, result: 0)
+        return result
+      } catch {
+        // Whoever cannot ask a second time says so: the first answer was wrong.
+        if let problem, error.code == .interactionNotAllowed { throw problem }
+        note(subject, result: error.auditResult)
+        guard error.code == .authenticationFailed || error.code == .malformed, error.retryAfter == nil else {
+          throw error
+        }
+        problem = error
+      }
+    }
+    throw problem!
+  }
+
+  /// A context that was invalidated meanwhile opens nothing, whatever was shown.
+  private func refuseInvalid() throws(VaultError) {
+    guard context?.memory.isInvalid != true else { throw Self.cancelled }
+  }
+
+  private mutating func declined() -> VaultError {
+    isDeclined = true
+    return Self.cancelled
+  }
+
+  private func request(_ subject: PromptRequest.Subject, problem: VaultError?) -> PromptRequest {
+    let caller = core.environment.caller
+    let reason = context?.reason ?? ""
+    return PromptRequest(
+      subject, operation: operation.words, label: item.map { $0.name ?? $0.id.hexadecimal } ?? label,
+      reason: reason.isEmpty ? nil : reason,
+      requester: .init(processID: Int32(truncatingIfNeeded: caller.process), executable: caller.executable),
+      problem: problem?.message)
+  }
+
+  private mutating func note(_ subject: PromptRequest.Subject, result: UInt16) {
+    notes.append(
+      AuditNote(
+        operation: .promptShown, item: item?.id, kind: item?.kind, result: result, detail: subject.words))
+  }
+
+  private func nobodyToAsk(_ subject: PromptRequest.Subject) -> VaultError {
+    VaultError(
+      .interactionNotAllowed, "the \(subject.words) is needed, and there is nobody to ask",
+      hint: "give it in advance, or allow a prompt")
+  }
+
+  private static var cancelled: VaultError { VaultError(.cancelled, "cancelled at the prompt") }
+
+  private static var dead: VaultError {
+    VaultError(
+      .itemNotFound, "the item cannot be opened any more: the enrolled set has changed since it was stored",
+      hint: "delete it and store it anew")
+  }
+
+  // MARK: Reuse
+
+  private var kept: [ContextMemory.Kept] {
+    guard let context else { return [] }
+    return context.memory.kept(
+      session: session, clock: core.environment.clock, reuse: context.reuse)
+  }
+
+  private func keep(_ shown: ContextMemory.Kept.Shown) {
+    guard let context, context.reuse > 0 else { return }
+    let clock = core.environment.clock
+    context.memory.keep(
+      ContextMemory.Kept(
+        shown: shown, session: session, boot: clock.bootID() ?? [],
+        madeAt: clock.bootMilliseconds()))
+  }
+}
+
+extension PromptRequest.Subject {
+  /// What it is called.
+  var words: String {
+    switch self {
+    case .passcode: "passcode"
+    case .applicationPassword: "application password"
+    case .phrase: "phrase of a member"
+    case .presence: "presence of a person"
+    case .finger: "finger of a member"
+    case .confirmation: "consent"
+    }
+  }
+}
+
+extension VaultError {
+  /// The result in the audit log: the exit code of `vaultctl`.
+  var auditResult: UInt16 {
+    switch code {
+    case .itemNotFound: 1
+    case .authenticationFailed, .locked: 3
+    case .lockedOut: 4
+    case .cancelled: 5
+    case .interactionNotAllowed, .verificationNeeded: 6
+    case .expired: 7
+    case .policy: 9
+    case .damaged: 10
+    case .malformed: 12
+    case .unsupported, .newerFormat: 15
+    default: 13
+    }
+  }
+}

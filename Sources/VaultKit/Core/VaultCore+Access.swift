@@ -1,0 +1,207 @@
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+extension VaultCore {
+  /// Runs an operation; where the gate asks for a verification, has that made and runs it once more with its grant.
+  /// An item without constraint pays nothing for it.
+  ///
+  /// - Parameter body: Is refused before it has changed anything when it was given no grant and needs one.
+  package func authorizing<R: ~Copyable>(
+    _ operation: ItemOperation, on id: ItemID, _ context: AuthenticationContext?,
+    _ body: (consuming Grant?) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    do throws(VaultError) {
+      return try unlocking(context) { () throws(VaultError) in try body(nil) }
+    } catch {
+      guard error.code == .verificationNeeded else { throw error }
+    }
+    return try body(try Gate.grant(operation, on: id, in: self, context))
+  }
+
+  /// Runs an operation; where the vault turns out to be locked, has the context ask for the passcode and runs it again.
+  func unlocking<R: ~Copyable>(
+    _ context: AuthenticationContext?, _ body: () throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    do throws(VaultError) { return try body() } catch {
+      guard error.code == .locked, let context, hasPasscode, context.canShow(.passcode) else { throw error }
+      try unlock(with: context)
+    }
+    return try body()
+  }
+
+  /// Unlocks with the passcode that the context has or asks for.
+  ///
+  /// - Throws: As ``unlock(with:)``, and ``VaultError/Code/interactionNotAllowed``, ``VaultError/Code/cancelled``.
+  package func unlock(with context: AuthenticationContext) throws(VaultError) {
+    guard !isUnlocked else { return }
+    var verification = Authentication(core: self, context: context, operation: .unlock)
+    do throws(VaultError) { try verification.unlock() } catch {
+      logDenial(verification.notes, of: nil, error)
+      throw error
+    }
+    try log(verification.notes)
+  }
+
+  /// What the vault can verify a person with.
+  package func verificationSources() throws(VaultError) -> VerificationSources {
+    try withHeader { header, _, keys throws(VaultError) in
+      let members = try keys.enrolledSet(of: header).members
+      return VerificationSources(
+        hasPasscode: header.hasPasscode, hasPhrases: members.contains { $0.source == .phrase },
+        hasFingers: members.contains { $0.source == .finger })
+    }
+  }
+
+  /// Whether an item's access rule can be satisfied by nobody any more.
+  package func isBeyondReach(_ item: Item) throws(VaultError) -> Bool {
+    guard item.access.word != 0 else { return false }
+    let ways = try item.policy.ways()
+    return try withHeader { header, _, _ throws(VaultError) in
+      !ways.contains { $0.allSatisfy(header.isAlive) }
+    }
+  }
+
+  // MARK: For a verification
+
+  var sessionIdentity: UInt64 { withSession { $0.identity } }
+
+  /// An item and what stands before its data key.
+  func lockedItem(_ id: ItemID) throws(VaultError) -> LockedItem {
+    try reading { transaction throws(VaultError) in
+      let row = try transaction.session.row(of: id)
+      let item = try transaction.session.open(row)
+      let number = item.access.classNumber
+      let key = transaction.session.keys.classKey(number, generation: row.generation)
+      var alternatives: [Alternative] = []
+      if let key, item.hasSecret {
+        let material = try stored { () throws(StorageError) in
+          try transaction.session.store.material(row: row.row)
+        }
+        alternatives = try transaction.session.alternatives(of: row, material, item.policy, key)
+      }
+      let factors = FactorSlots(
+        header: transaction.session.keys.header, slots: transaction.session.keys.slots,
+        keys: transaction.session.keys.current, random: environment.random)
+      let why = key == nil ? Gate.locked(item.access, transaction.session.keys) : nil
+      return LockedItem(
+        item: item, row: row, factors: factors, classKey: key, alternatives: alternatives, whyLocked: why)
+    }
+  }
+
+  /// Writes what has to be logged; nothing to write is no transaction.
+  func log(_ notes: [AuditNote]) throws(VaultError) {
+    guard !notes.isEmpty else { return }
+    try writing { transaction throws(VaultError) in try transaction.log(notes) }
+  }
+
+  /// Logs that somebody was denied. The denial stands even where the log cannot be written.
+  func logDenial(_ notes: [AuditNote], of item: Item?, _ error: VaultError) {
+    guard !isReadOnly, error.code != .busy else { return }
+    let denial = AuditNote(
+      operation: .accessDenied, item: item?.id, kind: item?.kind, result: error.auditResult,
+      detail: error.message)
+    try? log(notes + [denial])
+  }
+
+  // MARK: Biometry
+
+  /// Refuses before anybody is asked.
+  func refuseLockedBiometry() throws(VaultError) {
+    let failures = try reading { transaction throws(VaultError) in
+      try transaction.session.vaultState().state.biometryFailures
+    }
+    guard failures < BiometryLockout.limit else { throw Self.biometryLocked }
+  }
+
+  /// Judges one attempt of a member: counted as a failure on disk before it is judged, and forgiven when it was right.
+  func judgingBiometry<R>(_ judge: () throws(VaultError) -> R) throws(VaultError) -> R {
+    guard try changeBiometry({ BiometryLockout.begin(&$0) }) else { throw Self.biometryLocked }
+    do throws(VaultError) {
+      let result = try judge()
+      _ = try changeBiometry {
+        BiometryLockout.succeed(&$0)
+        return true
+      }
+      return result
+    } catch {
+      // An attempt that was not judged has told nothing.
+      if error.code != .authenticationFailed {
+        _ = try changeBiometry {
+          BiometryLockout.takeBack(&$0)
+          return true
+        }
+      }
+      throw error
+    }
+  }
+
+  private func changeBiometry(_ change: (inout VaultState) -> Bool) throws(VaultError) -> Bool {
+    guard !isReadOnly else { return true }
+    return try writing { transaction throws(VaultError) in
+      var (state, row) = try transaction.session.vaultState()
+      let before = state
+      let isAllowed = change(&state)
+      if state.bytes != before.bytes { try transaction.setVaultState(state, replacing: row) }
+      return isAllowed
+    }
+  }
+
+  private static var biometryLocked: VaultError {
+    VaultError(
+      .lockedOut, "biometry is locked after \(BiometryLockout.limit) failures",
+      hint: "unlock the vault with the passcode: that ends it")
+  }
+
+  // MARK: Adding
+
+  /// Whether an item of this access can be added now; the vault is unlocked for it where the context can.
+  func permitAdding(_ item: NewItem, _ context: AuthenticationContext?) throws(VaultError) {
+    try unlocking(context) { () throws(VaultError) in
+      try completeEnrolledSet()
+      try reading { transaction throws(VaultError) in
+        _ = try Gate.rule(for: item.access, keys: transaction.session.keys)
+      }
+    }
+  }
+
+  /// Whether an item's secret can be sealed anew now. It is wrapped to factors, whose halves only an unlocked vault has
+  /// authenticated; the vault is unlocked for it where the context can.
+  func permitSealing(of id: ItemID, _ context: AuthenticationContext?) throws(VaultError) {
+    try unlocking(context) { () throws(VaultError) in
+      try reading { transaction throws(VaultError) in
+        let access = try transaction.item(id).access
+        guard access.constraints.single.isEmpty || transaction.session.keys.isUnlocked else {
+          throw Gate.locked(access, transaction.session.keys)
+        }
+      }
+    }
+  }
+
+  func addConstrained(
+    _ item: NewItem, secret: consuming SecretBytes?, _ context: AuthenticationContext?
+  ) throws(VaultError) -> Item {
+    let box = boxed(secret)
+    guard box != nil || !item.access.constraints.contains(.applicationPassword) else {
+      throw VaultError(
+        .malformed, "an application password guards a secret, and the item has none",
+        hint: "add the item with its secret")
+    }
+    // Whoever cannot have the item is told before anybody is asked for a password.
+    try permitAdding(item, context)
+    var password: PasswordKey?
+    if item.access.constraints.contains(.applicationPassword) {
+      var verification = Authentication(core: self, context: context, operation: .add)
+      password = try verification.newPassword(for: item)
+    }
+    return try writing { transaction throws(VaultError) in
+      try transaction.add(item, secret: box?.key.copy(), password: password)
+    }
+  }
+}
+
+/// A secret that an operation may need twice.
+func boxed(_ secret: consuming SecretBytes?) -> StoredKey? {
+  guard let secret = consume secret else { return nil }
+  return StoredKey(secret)
+}

@@ -1,0 +1,150 @@
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+/// The enrolled set: who may stand in for a finger.
+extension VaultCore {
+  /// The members in the order of their enrolment.
+  package func enrolledMembers() throws(VaultError) -> [EnrolledMember] {
+    try withHeader { header, _, keys throws(VaultError) in
+      try keys.enrolledSet(of: header).members.map {
+        EnrolledMember(name: $0.label, source: $0.source, enrolled: $0.enrolled)
+      }
+    }
+  }
+
+  /// Enrolls a phrase. One key derivation for it, besides that of the passcode; no item is touched.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` without a passcode, ``VaultError/Code/duplicateItem`` for a name or a phrase
+  ///   that is enrolled already, ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``.
+  package func enroll(
+    _ phrase: consuming BiometricPhrase, named name: String, passcode: consuming Passcode
+  ) throws(VaultError) -> EnrolledMember {
+    try ItemLimits.check(name: name)
+    guard hasPasscode else { throw Self.needsPasscode }
+    let keys = try verified(passcode)
+    let root = try phraseRoot(phrase)
+    return try enroll(name, .phrase, root, keys)
+  }
+
+  /// Enrolls the fingers that a reader knows. Advisory: a reader gives no key.
+  ///
+  /// - Returns: Those that were not members before.
+  package func enrollFingers(
+    of source: any BiometrySource, passcode: consuming Passcode
+  ) throws(VaultError) -> [EnrolledMember] {
+    guard hasPasscode else { throw Self.needsPasscode }
+    let keys = try verified(passcode)
+    let known = Set(try enrolledMembers().filter { $0.source == .finger }.map(\.name))
+    var enrolled: [EnrolledMember] = []
+    for finger in try source.enrolledFingers() where !known.contains(finger) {
+      enrolled.append(try enroll(finger, .finger, nil, keys))
+    }
+    return enrolled
+  }
+
+  /// Removes a member. Asks nobody, works while the vault is locked; the set is another one from then on.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound``.
+  package func removeMember(named name: String) throws(VaultError) {
+    try changeKeys(.memberRemoved, detail: name) { change, transaction throws(VaultError) in
+      let set = try change.keys.enrolledSet(of: change.header)
+      guard let member = set.members.first(where: { $0.label == name }) else {
+        throw VaultError(
+          .itemNotFound, "no member has that name", hint: "'vaultctl biometry list' shows the members")
+      }
+      try change.remove(member, unlocked: transaction.session.unlockedKey)
+    }
+  }
+
+  /// The items that the next change of the enrolled set puts out of reach for good.
+  package func itemsBehindCurrentSet() throws(VaultError) -> [Item] {
+    try reading { transaction throws(VaultError) in
+      let header = transaction.session.keys.header
+      var found: [Item] = []
+      try transaction.forEachItem { item throws(VaultError) in
+        guard item.access.constraints.contains(.biometryCurrentSet) else { return true }
+        let ways = try item.policy.ways().filter { $0.allSatisfy(header.isAlive) }
+        if !ways.isEmpty, ways.allSatisfy({ $0.contains(where: \.isSet) }) { found.append(item) }
+        return true
+      }
+      return found
+    }
+  }
+
+  /// Makes the set that a change while locked left to be made. Needs an unlocked session, or does nothing.
+  func completeEnrolledSet() throws(VaultError) {
+    let isDue = try withHeader { header, _, _ throws(VaultError) in
+      !header.revoked.isEmpty && header.hasPasscode && header.previousGeneration == nil
+    }
+    guard isDue, isUnlocked, !isReadOnly else { return }
+    try changeKeys(.memberRemoved, detail: "the next set was made") {
+      change, transaction throws(VaultError) in
+      guard let unlocked = transaction.session.unlockedKey else { return }
+      _ = try change.completeSet(unlocked: unlocked)
+    }
+  }
+
+  // MARK: Steps
+
+  /// What a phrase is derived to, with the salt of the vault's members.
+  private func phraseRoot(_ phrase: borrowing BiometricPhrase) throws(VaultError) -> PasswordKey {
+    let factors = try factorSlots()
+    guard let derivation = try factors.header.phraseDerivation() else {
+      let fresh = try KeyDerivation.fresh(environment.parameters, random: environment.random)
+      return PasswordKey(try fresh.derive(from: phrase.bytes, environment), fresh)
+    }
+    let root = PasswordKey(try derivation.derive(from: phrase.bytes, environment), derivation)
+    for member in try factors.enrolledSet().members where member.source == .phrase {
+      guard try factors.half(of: member, phrase: root.box) == nil else {
+        throw VaultError(.duplicateItem, "that phrase is enrolled already", hint: "choose another")
+      }
+    }
+    return root
+  }
+
+  private func enroll(
+    _ name: String, _ source: MemberSource, _ root: PasswordKey?, _ passcode: PasscodeKeys
+  ) throws(VaultError) -> EnrolledMember {
+    let now = environment.clock.now()
+    try changeKeys(.memberEnrolled, detail: name) { change, transaction throws(VaultError) in
+      let present = try change.header.phraseDerivation()
+      guard try change.header.passcodeDerivation() == passcode.derivation,
+        root == nil || present == nil || present == root!.derivation,
+        let unlocked = transaction.session.unlockedKey
+      else {
+        throw VaultError(.busy, "the vault's keys were changed by another process", hint: "try again")
+      }
+      let members = try change.keys.enrolledSet(of: change.header).members
+      guard !members.contains(where: { $0.label == name }) else {
+        throw VaultError(.duplicateItem, "a member has that name already", hint: "choose another")
+      }
+      guard members.count < Self.mostMembers else {
+        throw VaultError(.policy, "the set has \(Self.mostMembers) members already", hint: "remove one first")
+      }
+      try change.enroll(
+        name, source, phrase: root, passcode: passcode, unlocked: unlocked, now: now)
+    }
+    return EnrolledMember(name: name, source: source, enrolled: now)
+  }
+
+  private func factorSlots() throws(VaultError) -> FactorSlots {
+    let random = environment.random
+    return try withHeader { header, slots, keys throws(VaultError) in
+      FactorSlots(header: header, slots: slots, keys: keys, random: random)
+    }
+  }
+
+  private static let mostMembers = 16
+
+  private static var needsPasscode: VaultError {
+    VaultError(
+      .policy, "members are enrolled behind a passcode, and none is set",
+      hint: "run 'vaultctl passcode set' first")
+  }
+}
+
+extension Session {
+  /// CK[whenUnlocked] of the current generation, while it is open.
+  var unlockedKey: StoredKey? { keys.classKey(1, generation: keys.current.generation) }
+}

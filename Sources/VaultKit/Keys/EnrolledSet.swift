@@ -1,0 +1,123 @@
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+/// Who is enrolled (header field 14): the members of the biometric set and its generation.
+struct EnrolledSet: Sendable, Equatable {
+  /// +1 with every change of the set; 0 before the first.
+  var generation: UInt32
+  /// In the order of their enrolment.
+  var members: [Member]
+  private var record: Record
+
+  init() {
+    generation = 0
+    members = []
+    record = Record()
+  }
+
+  init(decoding bytes: [UInt8]) throws(VaultError) {
+    guard let record = try? Record(decoding: bytes), let generation = try? record.u32(1),
+      let list = record[3], let values = try? Record(decoding: list).list(), generation < 1 << 24
+    else { throw Self.unreadable }
+    self.generation = generation
+    self.record = record
+    members = []
+    for value in values {
+      guard let member = Member(decoding: value) else { throw Self.unreadable }
+      members.append(member)
+    }
+  }
+
+  var encoded: [UInt8] {
+    var record = record
+    record.set(1, u32: generation)
+    record[2] = digest
+    record[3] = Record.list(members.map(\.encoded)).encoded
+    return record.encoded
+  }
+
+  /// The factor of the set as it is enrolled now.
+  var factor: Factor { .set(generation) }
+
+  /// Which fingers a reader had when the set was made: another list is another set.
+  private var digest: [UInt8] {
+    let fingers = members.filter { $0.source == .finger }.map { Array($0.label.utf8) }
+    return SHA256.hash(
+      Record.list(fingers.sorted { $0.lexicographicallyPrecedes($1) }).encoded)
+  }
+
+  private static var unreadable: VaultError {
+    VaultError(.damaged, "the enrolled set is not readable", hint: "restore the vault from a backup")
+  }
+}
+
+/// A member of the enrolled set.
+struct Member: Sendable, Equatable {
+  /// 16 random bytes.
+  let id: [UInt8]
+  let source: MemberSource
+  let label: String
+  let enrolled: Instant
+  let factor: Factor
+  private let record: Record
+
+  init(id: [UInt8], source: MemberSource, label: String, enrolled: Instant, factor: Factor) {
+    self.id = id
+    self.source = source
+    self.label = label
+    self.enrolled = enrolled
+    self.factor = factor
+    var record = Record()
+    record[1] = id
+    record.set(2, u8: source.rawValue)
+    record.set(3, string: label)
+    record.set(4, i64: enrolled.milliseconds)
+    record.set(5, u32: factor.rawValue)
+    self.record = record
+  }
+
+  init?(decoding bytes: [UInt8]) {
+    guard let record = try? Record(decoding: bytes), let id = try? record.bytes(1, count: 16),
+      let source = (try? record.u8(2)).flatMap(MemberSource.init), let label = try? record.string(3),
+      let enrolled = try? record.i64(4), let number = try? record.u32(5), Factor(rawValue: number).isMember
+    else { return nil }
+    self.id = id
+    self.source = source
+    self.label = label
+    self.enrolled = Instant(milliseconds: enrolled)
+    factor = Factor(rawValue: number)
+    self.record = record
+  }
+
+  var encoded: [UInt8] { record.encoded }
+}
+
+/// What a member shows.
+public enum MemberSource: UInt8, Sendable {
+  /// A phrase that is typed: its key is derived from it.
+  case phrase = 1
+  /// A finger on a reader (fprintd): advisory, no key comes of it.
+  case finger = 2
+}
+
+/// A member of the enrolled set, as listings show it.
+public struct EnrolledMember: Sendable, Equatable {
+  /// Its name, unique in the vault.
+  public let name: String
+  /// What it shows.
+  public let source: MemberSource
+  /// When it was enrolled.
+  public let enrolled: Instant
+}
+
+extension GenerationKeys {
+  /// The enrolled set of a header; the empty one before the first enrolment.
+  func enrolledSet(of header: Header) throws(VaultError) -> EnrolledSet {
+    guard let sealed = header.enrolled else { return EnrolledSet() }
+    let bytes = try crypto { () throws(CryptoError) in
+      try meta.open(sealed, aad: AssociatedData.enrolled(header.vault))
+    }
+    return try EnrolledSet(decoding: bytes)
+  }
+}

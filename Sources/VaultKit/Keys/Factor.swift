@@ -1,0 +1,26 @@
+/// A factor: an X25519 pair whose public half lies in the header (section 5).
+struct Factor: RawRepresentable, Hashable, Sendable {
+  let rawValue: UInt32
+  static let passcode = Factor(rawValue: 0x0100_0000)
+  static let presence = Factor(rawValue: 0x0200_0000)
+  static let any = Factor(rawValue: 0x0300_0000)
+
+  /// The enrolled set of a generation.
+  static func set(_ generation: UInt32) -> Factor { Factor(rawValue: 0x0400_0000 + generation) }
+  /// A member by its number, from 1.
+  static func member(_ number: UInt32) -> Factor { Factor(rawValue: 0x0600_0000 + number) }
+
+  var isSet: Bool { rawValue >> 24 == 4 }
+  var isMember: Bool { rawValue >> 24 == 6 }
+  /// Any member, or a member of one set.
+  var isBiometric: Bool { self == .any || isSet }
+  /// The number within its kind.
+  var number: UInt32 { rawValue & 0xFF_FFFF }
+
+  /// The number as it is stored.
+  var bytes: [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 4)
+    bytes.setBigEndian(rawValue, at: 0)
+    return bytes
+  }
+}

@@ -1,0 +1,164 @@
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+/// Changes of the enrolled set. Each touches a handful of slots and no item.
+extension KeyChange {
+  /// A new member: it opens `any` and, with all others, the set of the next generation.
+  ///
+  /// - Parameters:
+  ///   - phrase: What the phrase was derived to, and how; `nil` for a member with no key of its own.
+  ///   - passcode: Opens `any` and presence for the new member.
+  ///   - unlocked: CK[whenUnlocked], which authenticates what is wrapped to.
+  mutating func enroll(
+    _ label: String, _ source: MemberSource, phrase: PasswordKey?, passcode: PasscodeKeys,
+    unlocked: StoredKey, now: Instant
+  ) throws(VaultError) {
+    var set = try keys.enrolledSet(of: header)
+    forgetRevoked()
+    let pair = try crypto { () throws(CryptoError) in try X25519KeyPair.generate(random: random) }
+    let id = try crypto { () throws(CryptoError) in try random.bytes(16) }
+    let member = Member(
+      id: id, source: source, label: label, enrolled: now, factor: nextMember(set))
+    header.factors[member.factor] = pair.publicKey
+    if let phrase { header.setPhraseDerivation(phrase.derivation) }
+    try putOwnHalf(pair.privateKey, member, phrase)
+    let open = FactorSlots(header: header, slots: slots, keys: keys, random: random)
+    let any = try open.half(of: .any, by: passcode)
+    try putWrapped(any.key, .any, member)
+    if !slots.contains(where: { $0.kind == SlotKind.factor.rawValue && $0.opener == SlotOpener.any.rawValue })
+    {
+      try putPresence(try open.half(of: .presence, by: passcode), inside: any)
+    }
+    set.members.append(member)
+    try renew(&set, unlocked)
+  }
+
+  /// A member leaves: its slots go, and so does the set that it was in. Works while locked and with absent members.
+  ///
+  /// - Parameter unlocked: CK[whenUnlocked] where it is open: the next set is made now, else at the next unlock.
+  mutating func remove(_ member: Member, unlocked: StoredKey?) throws(VaultError) {
+    var set = try keys.enrolledSet(of: header)
+    set.members.removeAll { $0.id == member.id }
+    slots.removeAll {
+      $0.kind == SlotKind.factor.rawValue
+        && ($0.subject == member.factor.rawValue || $0.openerID == member.id)
+    }
+    try retire([member.factor], &set, unlocked)
+  }
+
+  /// Ends what was begun while the vault was locked; `false` when there was nothing to end.
+  mutating func completeSet(unlocked: StoredKey) throws(VaultError) -> Bool {
+    guard !header.revoked.isEmpty else { return false }
+    var set = try keys.enrolledSet(of: header)
+    if set.members.isEmpty || header.isAlive(set.factor) {
+      forgetRevoked()
+      header.factorMAC = factorMAC(header, unlocked)
+    } else {
+      try renew(&set, unlocked)
+    }
+    return true
+  }
+
+  /// Nobody is enrolled any more, and no factor is left: the passcode goes. The generation of the set stays, so that
+  /// no number comes twice.
+  mutating func forgetMembers() throws(VaultError) {
+    slots.removeAll { $0.kind == SlotKind.factor.rawValue }
+    header.factors = [:]
+    header.revoked = []
+    header.setPhraseDerivation(nil)
+    guard header.enrolled != nil else { return }
+    var set = try keys.enrolledSet(of: header)
+    set.members = []
+    try seal(set)
+  }
+
+  /// The enrolled set sealed under the keys of this change.
+  mutating func seal(_ set: EnrolledSet) throws(VaultError) {
+    let content = set.encoded
+    header.enrolled = try crypto { () throws(CryptoError) in
+      try keys.meta.seal(content, aad: AssociatedData.enrolled(header.vault), random: random)
+    }
+    seals += 1
+  }
+
+  // MARK: Steps
+
+  private mutating func retire(
+    _ factors: [Factor], _ set: inout EnrolledSet, _ unlocked: StoredKey?
+  ) throws(VaultError) {
+    slots.removeAll { $0.kind == SlotKind.factor.rawValue && $0.subject == set.factor.rawValue }
+    header.revoked.formUnion((factors + [set.factor]).filter { header.factors[$0] != nil })
+    if let unlocked { try renew(&set, unlocked) } else { try seal(set) }
+  }
+
+  /// The set of the next generation, for all members, of whom none needs to be there.
+  private mutating func renew(_ set: inout EnrolledSet, _ unlocked: StoredKey) throws(VaultError) {
+    slots.removeAll { $0.kind == SlotKind.factor.rawValue && $0.subject == set.factor.rawValue }
+    header.factors[set.factor] = nil
+    forgetRevoked()
+    if !set.members.isEmpty {
+      set.generation += 1
+      let pair = try crypto { () throws(CryptoError) in try X25519KeyPair.generate(random: random) }
+      header.factors[set.factor] = pair.publicKey
+      for member in set.members { try putWrapped(pair.privateKey, set.factor, member) }
+    }
+    try seal(set)
+    header.factorMAC = factorMAC(header, unlocked)
+  }
+
+  private mutating func forgetRevoked() {
+    for factor in header.revoked { header.factors[factor] = nil }
+    header.revoked = []
+  }
+
+  private func nextMember(_ set: EnrolledSet) -> Factor {
+    let taken = header.factors.keys.filter(\.isMember).map(\.number) + set.members.map(\.factor.number)
+    return .member((taken.max() ?? 0) + 1)
+  }
+
+  private mutating func putOwnHalf(
+    _ half: borrowing SecretBytes, _ member: Member, _ phrase: PasswordKey?
+  ) throws(VaultError) {
+    let address = memberAddress(member.factor, member)
+    let body: [UInt8]
+    if let phrase {
+      let key = FactorSlots.memberKey(phrase.box.key, member.id)
+      body = try layered(address) { outer throws(VaultError) in
+        try seal.seal(half, at: address, under: outer, inside: key, derivation: phrase.derivation)
+      }
+    } else {
+      body = try layered(address) { outer throws(VaultError) in
+        try seal.seal(half, at: address, under: outer)
+      }
+    }
+    put(address, body)
+  }
+
+  private mutating func putWrapped(
+    _ half: borrowing SecretBytes, _ factor: Factor, _ member: Member
+  ) throws(VaultError) {
+    guard let publicHalf = header.factors[member.factor] else {
+      throw VaultError(.damaged, "a member of the enrolled set has no key")
+    }
+    let address = memberAddress(factor, member)
+    let body = try layered(address) { outer throws(VaultError) in
+      try seal.wrap(half, to: publicHalf, at: address, under: outer)
+    }
+    put(address, body)
+  }
+
+  private mutating func putPresence(_ presence: StoredKey, inside any: StoredKey) throws(VaultError) {
+    let address = SlotAddress(
+      .factor, subject: Factor.presence.rawValue, generation: keys.generation, opener: .any)
+    let body = try layered(address) { outer throws(VaultError) in
+      try seal.seal(presence.key, at: address, under: outer, inside: any.key, derivation: nil)
+    }
+    put(address, body)
+  }
+
+  private func memberAddress(_ factor: Factor, _ member: Member) -> SlotAddress {
+    SlotAddress(
+      .factor, subject: factor.rawValue, generation: keys.generation, opener: .member, openerID: member.id)
+  }
+}

@@ -1,0 +1,50 @@
+import Glibc
+
+/// Which keys are there.
+extension FileProtector {
+  /// The ids of all key files of this vault. Of a named file: its own, and those that wait beside it.
+  public func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] {
+    switch place {
+    case .folder(let folder):
+      return try names(in: folder + "/" + vault.hexadecimal).compactMap { name in
+        name.hasSuffix(".key") ? DeviceKeyID(hexadecimal: String(name.dropLast(4))) : nil
+      }
+    case .file(let file):
+      let name = String(file[(file.lastIndex(of: "/").map(file.index(after:)) ?? file.startIndex)...])
+      let folder = file.contains("/") ? String(file.dropLast(name.count)) : "."
+      let waiting = try names(in: folder).compactMap { other -> DeviceKeyID? in
+        guard other.hasPrefix(name + "."), other.hasSuffix(".new") else { return nil }
+        return DeviceKeyID(hexadecimal: String(other.dropFirst(name.count + 1).dropLast(4)))
+      }
+      guard let present = try? read(file) else { return waiting }
+      return [present.id] + waiting
+    }
+  }
+
+  /// A lock on the folder of the keys.
+  public func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock? {
+    let key: String
+    switch place {
+    case .folder(let folder): key = folder + "/" + vault.hexadecimal + "/key"
+    case .file(let file): key = file
+    }
+    try Self.makeFolders(above: key)
+    return try ProtectorLock(folder: key.contains("/") ? String(key[...key.lastIndex(of: "/")!]) : ".")
+  }
+
+  private func names(in folder: String) throws(VaultError) -> [String] {
+    guard let directory = unsafe opendir(folder) else {
+      if errno == ENOENT { return [] }
+      throw Self.failure("list", folder)
+    }
+    defer { unsafe closedir(directory) }
+    var names: [String] = []
+    while let entry = unsafe readdir(directory) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
+        unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      names.append(name)
+    }
+    return names.sorted()
+  }
+}

@@ -1,0 +1,221 @@
+import CSecretService
+import Glibc
+import SecretMemory
+import Synchronization
+
+/// Calls of the Secret Service with their deadlines, and its failures as errors.
+struct SecretServiceCalls: Sendable {
+  private let busAddress: String?
+  private let prompting: SecretServiceProtector.Prompting
+  private let patience = Patience()
+
+  init(busAddress: String?, prompting: SecretServiceProtector.Prompting) {
+    self.busAddress = busAddress
+    self.prompting = prompting
+  }
+
+  /// The items of a vault's key, or of all its keys.
+  func find(_ vault: VaultID, _ key: DeviceKeyID?, loads: Bool) throws(VaultError) -> FoundItems {
+    try unsafe FoundItems(
+      request(vault, key, mayPrompt: prompting == .allowed) { unsafe secret_service_find(&$0, loads) })
+  }
+
+  /// A new item in the default collection.
+  func create(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
+    let label = "Device key of vault \(vault.hexadecimal.prefix(8))"
+    let text = KeyText.encode(key)
+    _ = try unsafe FoundItems(
+      request(vault, key.id, mayPrompt: prompting == .allowed) { request in
+        unsafe text.expose { span in
+          unsafe span.withUnsafeBytes {
+            unsafe secret_service_create(&request, label, $0.baseAddress, $0.count)
+          }
+        }
+      })
+  }
+
+  /// Removes an item that was found.
+  func delete(_ path: String) throws(VaultError) {
+    _ = try unsafe FoundItems(
+      request(VaultID.zero, nil, mayPrompt: false) { unsafe secret_service_delete(&$0, path) })
+  }
+
+  private typealias Answer = UnsafeMutablePointer<secret_service_answer>
+
+  private func request(
+    _ vault: VaultID, _ key: DeviceKeyID?, mayPrompt: Bool,
+    _ call: (inout secret_service_request) -> Answer
+  ) throws(VaultError) -> Answer {
+    let address = try address()
+    let milliseconds = patience.milliseconds
+    let answer = unsafe withStrings(address, vault.hexadecimal, key?.hexadecimal) { address, vault, key in
+      var request = unsafe secret_service_request(
+        address: address, vault: vault, key: key, milliseconds: milliseconds, may_prompt: mayPrompt)
+      return unsafe call(&request)
+    }
+    patience.learn(didTimeOut: unsafe answer.pointee.status == SECRET_SERVICE_TIMED_OUT)
+    return unsafe answer
+  }
+
+  private func withStrings<R>(
+    _ first: String, _ second: String, _ third: String?,
+    _ body: (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafePointer<CChar>?) -> R
+  ) -> R {
+    unsafe first.withCString { first in
+      unsafe second.withCString { second in
+        guard let third else { return unsafe body(first, second, nil) }
+        return unsafe third.withCString { unsafe body(first, second, $0) }
+      }
+    }
+  }
+
+  /// The bus of this session: never one that would have to be started, never one at the other end of a network.
+  private func address() throws(VaultError) -> String {
+    let address: String
+    if let busAddress { address = busAddress } else { address = try Self.sessionAddress() }
+    guard address.split(separator: ";").allSatisfy({ $0.hasPrefix("unix:") }), !address.isEmpty else {
+      throw VaultError(
+        .deviceKeyUnavailable, "the session bus is not a local one: the device key is not sent there",
+        hint: "set DBUS_SESSION_BUS_ADDRESS to a unix: address")
+    }
+    return address
+  }
+
+  private static func sessionAddress() throws(VaultError) -> String {
+    func variable(_ name: String) -> String? {
+      guard let text = unsafe getenv(name) else { return nil }
+      let value = unsafe String(cString: text)
+      return value.isEmpty ? nil : value
+    }
+    if let address = variable("DBUS_SESSION_BUS_ADDRESS") { return address }
+    var entry = stat()
+    if let folder = variable("XDG_RUNTIME_DIR"), folder.hasPrefix("/"),
+      !folder.contains(where: { ",;%".contains($0) }),
+      unsafe stat(folder + "/bus", &entry) == 0
+    {
+      return "unix:path=" + folder + "/bus"
+    }
+    throw VaultError(
+      .deviceKeyUnavailable, "there is no session bus, so no Secret Service",
+      hint: "log in to the desktop session that keeps the key, or set DBUS_SESSION_BUS_ADDRESS to its bus")
+  }
+
+  static var locked: VaultError {
+    VaultError(
+      .deviceKeyLocked, "the collection of the Secret Service that keeps the device key is locked",
+      hint: "unlock it with your desktop's password manager, or by logging in, and try again")
+  }
+}
+
+/// How long a call may take. After one that was not answered the next ones, which clean up, do not wait again.
+private final class Patience: Sendable {
+  private let impatientUntil = Mutex<UInt64>(0)
+
+  var milliseconds: UInt32 {
+    impatientUntil.withLock { $0 } > Self.now ? 200 : 3000
+  }
+
+  func learn(didTimeOut: Bool) {
+    impatientUntil.withLock { $0 = didTimeOut ? Self.now + 10_000 : 0 }
+  }
+
+  private static var now: UInt64 { SystemClock().bootMilliseconds() }
+}
+
+/// The items that an answer holds; libsecret's copies of the secrets are wiped with it.
+@safe
+struct FoundItems: ~Copyable {
+  private let answer: UnsafeMutablePointer<secret_service_answer>
+
+  fileprivate init(_ answer: UnsafeMutablePointer<secret_service_answer>) throws(VaultError) {
+    let fault = unsafe Self.fault(answer.pointee)
+    if let fault {
+      unsafe secret_service_free(answer)
+      throw fault
+    }
+    unsafe self.answer = answer
+  }
+
+  deinit { unsafe secret_service_free(answer) }
+
+  var count: Int { unsafe answer.pointee.count }
+  var isEmpty: Bool { count == 0 }
+  var isDefaultLocked: Bool { unsafe answer.pointee.is_default_locked }
+  var hasLocked: Bool { (0..<count).contains { isLocked($0) } }
+  var allAreLocked: Bool { (0..<count).allSatisfy { isLocked($0) } }
+
+  func isLocked(_ index: Int) -> Bool { unsafe item(index).is_locked }
+  func path(_ index: Int) -> String { unsafe text(item(index).path) }
+  func keyID(_ index: Int) -> DeviceKeyID? { unsafe DeviceKeyID(hexadecimal: text(item(index).key)) }
+
+  /// The device key that an unlocked item holds.
+  func key(_ index: Int) throws(VaultError) -> DeviceKey {
+    let item = unsafe item(index)
+    guard let bytes = unsafe item.bytes else { throw KeyText.damaged }
+    return try unsafe KeyText.decode(RawSpan(_unsafeStart: bytes, byteCount: item.byte_count))
+  }
+
+  private func item(_ index: Int) -> secret_service_item {
+    unsafe withUnsafePointer(to: &answer.pointee.items) {
+      unsafe UnsafeRawPointer($0).assumingMemoryBound(to: secret_service_item.self)[index]
+    }
+  }
+
+  private func text<Field>(_ field: Field) -> String { Self.text(field) }
+
+  private static func text<Field>(_ field: Field) -> String {
+    unsafe withUnsafeBytes(of: field) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+}
+
+extension FoundItems {
+  /// The error that an answer stands for; each kind of fault has a message of its own.
+  private static func fault(_ answer: secret_service_answer) -> VaultError? {
+    func unavailable(_ message: String, _ hint: String) -> VaultError {
+      VaultError(
+        .deviceKeyUnavailable, message, hint: hint, underlying: Int32(answer.status.rawValue))
+    }
+    // Another program's words: they shall not steer a terminal.
+    let said = String(
+      text(answer.message).unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
+    let words = said.isEmpty ? "" : ": " + said
+    switch answer.status {
+    case SECRET_SERVICE_DONE: return nil
+    case SECRET_SERVICE_NO_LIBRARY:
+      return unavailable(
+        "libsecret, through which the Secret Service is reached, is not installed",
+        "install it (Debian: libsecret-1-0)")
+    case SECRET_SERVICE_NO_BUS:
+      return unavailable(
+        "the session bus cannot be reached or went away" + words,
+        "check DBUS_SESSION_BUS_ADDRESS, or log in again")
+    case SECRET_SERVICE_NO_SERVICE:
+      return unavailable(
+        "no program offers the Secret Service on this session bus" + words,
+        "start gnome-keyring-daemon, KWallet or KeePassXC, and try again")
+    case SECRET_SERVICE_FOREIGN:
+      return unavailable(
+        "the Secret Service on this bus is another user's: it is not asked",
+        "check DBUS_SESSION_BUS_ADDRESS")
+    case SECRET_SERVICE_TIMED_OUT:
+      return unavailable(
+        "the Secret Service does not answer", "look for its prompt or restart it, and try again")
+    case SECRET_SERVICE_GONE:
+      return unavailable("the Secret Service ended before it answered" + words, "start it, and try again")
+    case SECRET_SERVICE_LOCKED: return SecretServiceCalls.locked
+    case SECRET_SERVICE_DISMISSED:
+      return VaultError(
+        .deviceKeyLocked, "the Secret Service stays locked: its prompt was dismissed, or could not be shown",
+        hint: "unlock it with your desktop's password manager, and try again")
+    case SECRET_SERVICE_NO_COLLECTION:
+      return unavailable(
+        "the Secret Service has no default collection to keep the device key in",
+        "make one with your desktop's password manager, or log in once with your password")
+    case SECRET_SERVICE_TRANSIENT:
+      return unavailable(
+        "the Secret Service's default collection is forgotten when the session ends",
+        "make a lasting default collection with your desktop's password manager")
+    default: return unavailable("the Secret Service failed" + words, "look at its log, and try again")
+    }
+  }
+}

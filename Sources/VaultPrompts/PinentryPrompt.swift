@@ -1,0 +1,130 @@
+import Glibc
+public import SecretMemory
+public import VaultKit
+
+/// Asks through pinentry, the program by which people on Linux know their passphrases to be asked for.
+///
+/// It is started for each prompt, over two pipes (Assuan), with nothing of our environment but what it needs to find
+/// the display, and no other descriptor. What is typed goes from the pipe into locked memory.
+public struct PinentryPrompt: Prompt {
+  private let pinentry: Pinentry
+  private let patience: Duration
+  private let open: OpenPrompt
+
+  /// The pinentry that `$VAULT_PINENTRY` names, else the system's.
+  ///
+  /// - Parameter patience: How long a person may take for one answer; then `.cancelled`.
+  /// - Throws: `.interactionNotAllowed` when there is none, or neither a display nor a terminal for it.
+  public init(patience: Duration = .seconds(300)) throws(VaultError) {
+    do throws(Pinentry.Absence) {
+      self.init(try Pinentry.find(processVariable), patience: patience)
+    } catch { throw VaultError(absence: error) }
+  }
+
+  package init(_ pinentry: Pinentry, patience: Duration = .seconds(300)) {
+    self.init(pinentry, patience: patience, open: OpenPrompt())
+  }
+
+  init(_ pinentry: Pinentry, patience: Duration, open: OpenPrompt) {
+    self.pinentry = pinentry
+    self.patience = patience
+    self.open = open
+  }
+
+  /// At most 1,024 bytes.
+  ///
+  /// - Throws: `.cancelled` when the person declines, nobody answers or pinentry ends; `.malformed` for NUL and more
+  ///   bytes; `.verificationUnavailable` when it talks nonsense or not at all; `.interactionNotAllowed` when it cannot ask.
+  public func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
+    try converse(request) { talk throws(VaultError) in
+      let secret = try SecretBytes(capacity: TerminalPrompt.longestSecret) { output throws(VaultError) in
+        try talk.ask("GETPIN") { data throws(VaultError) in try AssuanChannel.decode(data, into: &output) }
+      }
+      return secret
+    }
+  }
+
+  /// Whether the person pressed the button that agrees.
+  public func confirm(_ request: PromptRequest) throws(VaultError) -> Bool {
+    do {
+      _ = try converse(request) { talk throws(VaultError) in
+        try talk.ask("CONFIRM") { _ throws(VaultError) in throw .pinentryNonsense("data where none belongs") }
+        return SecretBytes(zeroes: 0)
+      }
+      return true
+    } catch  where error.underlying == PinentryTalk.notConfirmed {
+      return false
+    }
+  }
+
+  /// Ends what is open, from any thread.
+  public func cancel() { open.cancel() }
+}
+
+extension PinentryPrompt {
+  private func converse(
+    _ request: PromptRequest, _ body: (inout PinentryTalk) throws(VaultError) -> SecretBytes
+  ) throws(VaultError) -> SecretBytes {
+    let signals = try takeSignals()
+    defer { signals.giveBack() }
+    open.open(signals.wake)
+    defer { open.close() }
+    let mode = SavedMode(pinentry.terminal)
+    let blocked = BlockedPipeSignal()
+    defer { blocked.restore() }
+    do throws(VaultError) {
+      return try talk(request, signals, body)
+    } catch {
+      // One that was killed leaves the terminal as it was in the middle.
+      mode.restore()
+      throw error
+    }
+  }
+
+  private func talk(
+    _ request: PromptRequest, _ signals: PromptSignals,
+    _ body: (inout PinentryTalk) throws(VaultError) -> SecretBytes
+  ) throws(VaultError) -> SecretBytes {
+    var process = try PinentryProcess(pinentry)
+    var talk = PinentryTalk(
+      AssuanChannel(input: process.input, output: process.output), signals, patience: patience)
+    try talk.begin(pinentry)
+    try talk.describe(request)
+    let answer = try body(&talk)
+    talk.end()
+    process.letGo()
+    return answer
+  }
+
+  private func takeSignals() throws(VaultError) -> PromptSignals {
+    do throws(TerminalError) { return try PromptSignals.take(patience: patience) } catch {
+      throw VaultError(prompt: error)
+    }
+  }
+}
+
+extension VaultError {
+  /// Why nobody can be asked through pinentry.
+  package init(absence: Pinentry.Absence) {
+    switch absence {
+    case .notInstalled:
+      self.init(
+        .interactionNotAllowed, "there is no pinentry to ask with",
+        hint: "install it: apt install pinentry-curses")
+    case .badVariable:
+      self.init(
+        .interactionNotAllowed, "VAULT_PINENTRY does not name a program by its absolute path",
+        hint: "set it to a path like /usr/bin/pinentry-curses, or unset it")
+    case .nowhereToAsk:
+      self.init(
+        .interactionNotAllowed, "there is neither a terminal nor a display to ask on",
+        hint: "start it on a terminal or in a desktop session")
+    }
+  }
+}
+
+/// A variable of this process.
+func processVariable(_ name: String) -> String? {
+  guard let value = unsafe getenv(name) else { return nil }
+  return unsafe String(validatingCString: value)
+}

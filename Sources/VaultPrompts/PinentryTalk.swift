@@ -1,0 +1,154 @@
+import Glibc
+import VaultKit
+
+/// One conversation with a pinentry: options, texts, one question.
+struct PinentryTalk: ~Copyable {
+  private var channel: AssuanChannel
+  private let signals: PromptSignals
+  private let patience: Duration
+  /// Until then pinentry itself must have answered; a person has her own time.
+  private var setUp = Deadline(after: .seconds(4))
+
+  init(_ channel: consuming AssuanChannel, _ signals: PromptSignals, patience: Duration) {
+    self.channel = channel
+    self.signals = signals
+    self.patience = patience
+  }
+
+  /// The greeting, and where it may ask. Options that it does not know are refused by it, which is no harm.
+  mutating func begin(_ pinentry: Pinentry) throws(VaultError) {
+    try expectOK()
+    var options = [
+      "lc-ctype=\(locale(pinentry, "LC_CTYPE"))", "lc-messages=\(locale(pinentry, "LC_MESSAGES"))",
+    ]
+    if let terminal = pinentry.terminal {
+      options.append("ttyname=\(terminal)")
+      options.append("ttytype=\(variable(pinentry, "TERM") ?? "dumb")")
+    }
+    for option in options where option.utf8.count < 300 { _ = try command("OPTION", option) }
+    _ = try command("SETTIMEOUT", String(max(1, patience.components.seconds)))
+  }
+
+  mutating func describe(_ request: PromptRequest) throws(VaultError) {
+    let text = Self.fitting(request)
+    try require("SETTITLE", "Vault")
+    try require("SETDESC", Self.description(text))
+    try require("SETPROMPT", text.question + ":")
+    if let problem = text.problem { try require("SETERROR", problem) }
+  }
+
+  /// Asks the person.
+  mutating func ask(
+    _ question: String, data: (RawSpan) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    try channel.send(question, until: setUp)
+    let answer = try final(until: Deadline(after: patience + .seconds(2)), isPerson: true, data)
+    if let answer { throw Self.error(answer) }
+  }
+
+  /// Says good-bye. Whether it is heard matters to nobody.
+  func end() { try? channel.send("BYE", until: Deadline(after: .milliseconds(100))) }
+
+  /// GPG_ERR_NOT_CONFIRMED.
+  static let notConfirmed: Int32 = 114
+}
+
+extension PinentryTalk {
+  private mutating func expectOK() throws(VaultError) {
+    guard try final(until: setUp, isPerson: false, Self.noData) == nil else {
+      throw .pinentryNonsense("an error before anything was asked")
+    }
+  }
+
+  private mutating func require(_ command: String, _ text: String) throws(VaultError) {
+    if let number = try self.command(command, text) { throw Self.error(number) }
+  }
+
+  private mutating func command(_ command: String, _ text: String) throws(VaultError) -> UInt32? {
+    try channel.send(command, text, until: setUp)
+    return try final(until: setUp, isPerson: false, Self.noData)
+  }
+
+  /// Reads to the line that ends a command: nil for OK, else the error's number.
+  private mutating func final(
+    until deadline: Deadline, isPerson: Bool, _ data: (RawSpan) throws(VaultError) -> Void
+  ) throws(VaultError) -> UInt32? {
+    let signals = signals
+    for _ in 0..<Self.mostLines {
+      let answer = try channel.answer(
+        waiting: { descriptor throws(VaultError) in
+          try Self.wait(for: descriptor, until: deadline, isPerson: isPerson, signals)
+        }, data: data)
+      switch answer {
+      case .ok: return nil
+      case .error(let number): return number
+      // The quality bar of a passphrase, and the like: we have no answer.
+      case .inquiry: try channel.send("CAN", until: Deadline(after: .seconds(1)))
+      case .data, .other: if deadline.hasPassed { throw .pinentrySilent }
+      }
+    }
+    throw .pinentryNonsense("lines without end")
+  }
+
+  private static func wait(
+    for descriptor: Int32, until deadline: Deadline, isPerson: Bool, _ signals: PromptSignals
+  ) throws(VaultError) {
+    do throws(TerminalError) {
+      while let signal = try signals.wait(for: descriptor, POLLIN, until: deadline) {
+        switch signal {
+        case SIGINT, 0: throw TerminalError.cancelled
+        case SIGTSTP: _ = raise(SIGSTOP)
+        default:
+          signals.passOnLater(signal)
+          throw TerminalError.signalled(signal)
+        }
+      }
+    } catch .timedOut where !isPerson {
+      throw .pinentrySilent
+    } catch { throw VaultError(prompt: error) }
+  }
+
+  private static func noData(_ data: RawSpan) throws(VaultError) {
+    throw .pinentryNonsense("data where none belongs")
+  }
+
+  /// The lower 16 bits are the code, the upper say who found it.
+  private static func error(_ number: UInt32) -> VaultError {
+    let code = Int32(number & 0xFFFF)
+    return switch code {
+    case 99, 198: VaultError(.cancelled, "cancelled at the prompt", underlying: code)
+    case notConfirmed: VaultError(.cancelled, "not confirmed at the prompt", underlying: code)
+    case 62: VaultError(.cancelled, "nobody answered the prompt", underlying: code)
+    default:
+      VaultError(
+        .interactionNotAllowed, "pinentry cannot ask here (gpg error \(number))",
+        hint: "start it on a terminal or in a desktop session", underlying: code)
+    }
+  }
+
+  /// Everything in one line of the protocol, each field cut shorter until it fits.
+  private static func fitting(_ request: PromptRequest) -> PromptText {
+    for limit in [300, 150, 75, 40] {
+      let text = PromptText(request, longestField: limit)
+      let parts = [description(text), text.question, text.problem ?? ""]
+      if parts.allSatisfy({ AssuanChannel.escaped($0).utf8.count < 900 }) { return text }
+    }
+    return PromptText(request, longestField: 20)
+  }
+
+  /// The first line is ours: from a tag in it Qt would take the whole for rich text, where much can be hidden.
+  private static func description(_ text: PromptText) -> String {
+    (["The vault asks for: \(text.question)"] + text.facts).joined(separator: "\n")
+  }
+
+  private func locale(_ pinentry: Pinentry, _ name: String) -> String {
+    variable(pinentry, "LC_ALL") ?? variable(pinentry, name) ?? variable(pinentry, "LANG") ?? "C.UTF-8"
+  }
+
+  private func variable(_ pinentry: Pinentry, _ name: String) -> String? {
+    let value = pinentry.environment.first { $0.hasPrefix(name + "=") }?.dropFirst(name.count + 1)
+    return value.flatMap { $0.isEmpty ? nil : PromptText.visible(String($0)) }
+  }
+
+  private static let mostLines = 10_000
+}

@@ -1,0 +1,96 @@
+public import SecretMemory
+public import VaultKit
+
+/// Asks on a terminal that is opened by its name; standard input and output stay data.
+///
+/// Shows what is about to happen, for which item, who asks and why, control characters removed and over-long
+/// text cut visibly. The terminal is as before however the prompt ends.
+public struct TerminalPrompt: Prompt {
+  private let path: String
+  private let patience: Duration
+  private let open: OpenPrompt
+
+  /// - Parameters:
+  ///   - path: `/dev/tty` is the terminal that controls this process.
+  ///   - patience: How long a person may take for one answer; then `.cancelled`.
+  public init(path: String = "/dev/tty", patience: Duration = .seconds(300)) {
+    self.init(path: path, patience: patience, open: OpenPrompt())
+  }
+
+  init(path: String, patience: Duration, open: OpenPrompt) {
+    self.path = path
+    self.patience = patience
+    self.open = open
+  }
+
+  /// One line typed without echo, at most 1,024 bytes.
+  ///
+  /// - Throws: `.cancelled` (Ctrl-C, Ctrl-D, nobody answered, another thread), `.malformed` when it is longer,
+  ///   `.interactionNotAllowed` at once where there is no terminal.
+  public func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
+    let text = PromptText(request)
+    return try ask(text.lines, text.question + ": ", echoes: false)
+  }
+
+  /// Whether `y` or `yes` was typed; an empty line, `n` and `no` decline, other words are asked about twice more.
+  public func confirm(_ request: PromptRequest) throws(VaultError) -> Bool {
+    let text = PromptText(request)
+    for round in 0..<3 {
+      let answer = try ask(round == 0 ? text.lines : [], text.question + "? [y/N] ", echoes: true)
+      if let answer = Self.decision(answer) { return answer }
+    }
+    return false
+  }
+
+  /// A line of its own; nothing where there is no terminal.
+  public func show(_ line: String, for request: PromptRequest) {
+    guard let terminal = try? Terminal(path: path) else { return }
+    terminal.showLine(line)
+  }
+
+  /// Ends what is open, from any thread.
+  public func cancel() { open.cancel() }
+
+  /// The most bytes of a secret.
+  public static let longestSecret = 1024
+}
+
+extension TerminalPrompt {
+  private func ask(_ lines: [String], _ question: String, echoes: Bool) throws(VaultError) -> SecretBytes {
+    do throws(TerminalError) {
+      return try Terminal(path: path).ask(
+        Terminal.Asking(
+          lines: lines, question: question, limit: Self.longestSecret, echoes: echoes, patience: patience,
+          open: open))
+    } catch { throw VaultError(prompt: error) }
+  }
+
+  private static func decision(_ answer: borrowing SecretBytes) -> Bool? {
+    // No secret: a word that the terminal has shown.
+    let word = answer.expose { span in
+      String(decoding: unsafe span.withUnsafeBytes { unsafe Array($0) }, as: UTF8.self)
+    }
+    return switch word.lowercased() {
+    case "y", "yes": true
+    case "", "n", "no": false
+    default: nil
+    }
+  }
+}
+
+extension VaultError {
+  /// What a prompt that gave no answer means to whoever asked.
+  init(prompt error: TerminalError) {
+    switch error {
+    case .cancelled: self.init(.cancelled, "cancelled at the prompt")
+    case .timedOut: self.init(.cancelled, "nobody answered the prompt")
+    case .tooLong(let limit): self.init(.malformed, "what was typed is longer than \(limit) bytes")
+    case .noTerminal(let code):
+      self.init(
+        .interactionNotAllowed, "there is no terminal to ask on",
+        hint: "start it on a terminal, or use pinentry",
+        underlying: code)
+    case .signalled(let signal): self.init(.cancelled, "a signal ended the prompt", underlying: signal)
+    }
+  }
+}

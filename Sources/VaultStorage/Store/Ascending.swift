@@ -1,0 +1,24 @@
+/// The keys of a walk so far: the next one is greater, or the file is damaged.
+///
+/// A damaged page can name one page as the child of many, and so hand out the same rows in a circle: whoever collects
+/// them, or reads in batches from the last key on, would never come to an end.
+struct Ascending<Key: Comparable> {
+  private var last: Key?
+
+  init(after last: Key? = nil) { self.last = last }
+
+  mutating func next(_ key: Key) throws(StorageError) {
+    if let last, key <= last { throw .damaged(.page) }
+    last = key
+  }
+}
+
+/// A row of `blind`, in the order of its primary key.
+struct BlindPair: Comparable {
+  let value: Bytes16
+  let row: Int64
+
+  static func < (a: BlindPair, b: BlindPair) -> Bool {
+    (a.value.high, a.value.low, a.row) < (b.value.high, b.value.low, b.row)
+  }
+}

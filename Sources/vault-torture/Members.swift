@@ -1,0 +1,78 @@
+import Glibc
+import SecretMemory
+import VaultKit
+import VaultTestKit
+
+/// One phrase given for an item; every key derivation adds one byte to a file (R5 for biometry).
+enum Phrases {
+  /// - Parameter isSlow: Each derivation takes long enough to be killed in.
+  static func run(_ rig: Rig, name: String, phrase: String, tally: String, isSlow: Bool) {
+    var rig = rig
+    rig.environment = .testing(derivationObserver: {
+      let file = unsafe open(tally, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+      guard unsafe write(file, "d", 1) == 1 else { fail("the tally cannot be written") }
+      close(file)
+      if isSlow { usleep(20_000) }
+    })
+    do throws(VaultError) {
+      let core = try rig.open()
+      let id = try core.item(named: name).id
+      let context = AuthenticationContext(reason: "", interaction: .notAllowed)
+      context.provide(try BiometricPhrase(testing: phrase))
+      waitForStart()
+      _ = try core.secret(of: id, context: context)
+      say("opened")
+    } catch {
+      say("refused \(error.word)")
+    }
+  }
+}
+
+/// Changes the enrolled set and stores items for it until it is killed, half of the time with the vault locked (R14).
+enum MemberChanges {
+  static func run(_ rig: Rig, passcode: String, seed: UInt64) {
+    let random = SeededRandom(seed: seed)
+    do throws(VaultError) {
+      var core = try rig.open()
+      var number = 0
+      while true {
+        number += 1
+        let members = try core.enrolledMembers().map(\.name)
+        switch random.below(8) {
+        case 0, 1: if members.count < 4 { try enroll("m\(seed)-\(number)", core, passcode) }
+        case 2, 3: if !members.isEmpty { try remove(members[random.below(members.count)], core) }
+        case 4: core = try rig.open()
+        case 5: try core.unlock(with: Passcode(testing: passcode))
+        default: if !members.isEmpty { try add("i\(seed)-\(number)", core, random) }
+        }
+      }
+    } catch {
+      say("ERROR \(error.word) \(error.message)")
+      exit(1)
+    }
+  }
+
+  private static func enroll(_ name: String, _ core: VaultCore, _ passcode: String) throws(VaultError) {
+    say("> enroll \(name)")
+    _ = try core.enroll(
+      BiometricPhrase(testing: name), named: name, passcode: Passcode(testing: passcode))
+    say("< enroll \(name)")
+  }
+
+  private static func remove(_ name: String, _ core: VaultCore) throws(VaultError) {
+    say("> remove \(name)")
+    try core.removeMember(named: name)
+    say("< remove \(name)")
+  }
+
+  private static func add(_ name: String, _ core: VaultCore, _ random: SeededRandom) throws(VaultError) {
+    guard core.isUnlocked else { return }
+    let isCurrent = random.below(3) > 0
+    let access = try AccessControl(
+      isCurrent ? .biometryCurrentSet : .biometryAny, accessibility: .afterFirstUnlock)
+    let item = try core.add(
+      NewItem(.genericPassword, name: name, access: access), secret: SecretBytes(testing: "secret of " + name)
+    )
+    say("< item \(item.id.hexadecimal) \(name) \(isCurrent ? "set" : "any")")
+  }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+/// To plant, not yet seen to fail: a changed number, a left-out line and a renamed option in a guide; a passcode that
+/// is echoed; a prompt left out of the transcript.
+@Suite("The guides and the transcripts")
+struct GuideTests {
+  static let guides =
+    (try? FileManager.default.contentsOfDirectory(atPath: Readme.root.path + "/docs/guides"))?
+    .filter { $0.hasSuffix(".md") }.sorted() ?? []
+
+  @Test("every command of a guide does what the guide shows, in the guide's order", arguments: guides)
+  func replay(guide: String) throws {
+    let page = "docs/guides/\(guide)"
+    let shown = Session(try Readme.blocks("console", of: page).joined())
+    try shown.compare(with: shown.replay(with: Products.folder), page)
+  }
+
+  @Test("there are guides with commands, and none of these stands where it is not replayed")
+  func fences() throws {
+    var replayed = 0
+    for guide in Self.guides {
+      let lines = try Readme.text(of: "docs/guides/\(guide)").split(separator: "\n")
+      let commands = lines.count { $0.hasPrefix("$ ") }
+      let steps = Session(try Readme.blocks("console", of: "docs/guides/\(guide)").joined()).steps.count
+      #expect(commands == steps, "\(guide) has commands outside of its console blocks")
+      #expect(
+        !lines.contains { $0.hasPrefix("```sh") || $0.hasPrefix("```bash") })
+      if steps >= 10 { replayed += 1 }
+    }
+    #expect(replayed >= 4)
+  }
+
+  static let transcripts =
+    (try? FileManager.default.contentsOfDirectory(atPath: Readme.root.path + "/Tests/Transcripts"))?
+    .filter { $0.hasSuffix(".transcript") }.sorted() ?? []
+
+  @Test("a transcript comes out again on a pseudo-terminal, prompts and all", arguments: transcripts)
+  func transcript(name: String) throws {
+    guard FileManager.default.isExecutableFile(atPath: "/usr/bin/python3") else {
+      return print("skipped: transcript \(name), python3 is not installed")
+    }
+    let folder = Readme.root.appendingPathComponent("Tests/Transcripts")
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+    process.arguments = ["\(folder.path)/replay.py", "\(folder.path)/\(name)", Products.folder.path]
+    let output = Pipe()
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    let bytes = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    let text = String(decoding: bytes, as: UTF8.self)
+    #expect(process.terminationStatus == 0, "\(text)")
+    let shown = Session(try Readme.text(of: "Tests/Transcripts/\(name)"), remarks: "#")
+    #expect(shown.steps.count >= 2)
+    try shown.compare(with: Session(text).steps, name)
+  }
+}

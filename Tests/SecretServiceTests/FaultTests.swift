@@ -1,0 +1,244 @@
+import Foundation
+import Synchronization
+import Testing
+import VaultKit
+import VaultTestKit
+
+/// A fault before each message that an operation sends: never a new key, never a lost vault, an error of its own
+/// within five seconds (R13).
+@Suite("Faults of a Secret Service", .serialized)
+struct SecretServiceFaultTests {
+  /// What is done to the service before a message reaches it.
+  enum Fault: String, CaseIterable, Sendable {
+    case killed
+    case replaced
+    case noBus
+    case locked
+    case stopped
+    case cut
+
+    func strike(_ rig: Rig, _ gate: MessageGate) {
+      switch self {
+      case .killed: rig.killDaemon()
+      case .replaced:
+        rig.killDaemon()
+        try? rig.startDaemon()
+      case .noBus: rig.killBus()
+      case .locked: try? rig.lock()
+      case .stopped: rig.stopDaemon()
+      case .cut: gate.cut()
+      }
+    }
+
+    /// The errors that this fault may end in; the numbers are those of `secret_service_status`.
+    func explains(_ error: VaultError) -> Bool {
+      switch self {
+      case .locked: error.code == .deviceKeyLocked
+      case .killed, .replaced: error.code == .deviceKeyUnavailable && [3, 6].contains(error.underlying)
+      case .noBus, .cut: error.code == .deviceKeyUnavailable && error.underlying == 2
+      case .stopped: error.code == .deviceKeyUnavailable && error.underlying == 5
+      }
+    }
+  }
+
+  enum Operation: String, CaseIterable, Sendable {
+    case create
+    case open
+    case rotate
+    case rotateFromFile
+    case rotateToFile
+  }
+
+  // Seen to fail when an item without a secret counts as damaged (locked before GetSecrets). Not planted yet: a connection
+  // that ends the process with the bus (noBus), the well-known name in place of its owner's (replaced), an old key that
+  // is deleted before the vault has the new one (all).
+  @Test("a daemon killed, no bus, a collection locked, a connection cut, before each message")
+  func atEachMessage() async throws {
+    let faults = [Fault.killed, .replaced, .noBus, .locked, .cut]
+    let cases = Operation.allCases.flatMap { operation in faults.map { (operation, $0) } }
+    // The short form takes those that carry a key, and every fourth of the others, other ones for each case.
+    let problems = await Self.concurrently(cases) { (operation, fault) in
+      let offset = (operation.rawValue.count + fault.rawValue.count) % 4
+      return try Self.run(operation, fault) { number, method in
+        Self.isLong || number % 4 == offset || ["GetSecrets", "CreateItem", "Delete"].contains(method)
+      }
+    }
+    #expect(problems == [])
+  }
+
+  // Not planted yet: a deadline that never passes. ("a service that may prompt …" has failed on one: 25 s, GLib's own.)
+  @Test("a service that does not answer for 30 s is an error within 5 s, at the messages that differ")
+  func stopped() async throws {
+    let cases = Operation.allCases.flatMap { operation in (0..<3).map { (operation, $0) } }
+    let problems = await Self.concurrently(cases) { (operation, third) in
+      try Self.run(operation, .stopped) { number, _ in
+        (Self.isLong || number % 5 == 2) && number / 5 % 3 == third
+      }
+    }
+    #expect(problems == [])
+  }
+
+  private static let isLong = ProcessInfo.processInfo.environment["TORTURE_LONG"] == "1"
+
+  /// What went wrong, one line each.
+  private static func run(
+    _ operation: Operation, _ fault: Fault, _ isChosen: (Int, String) -> Bool
+  ) throws -> [String] {
+    guard let trial = try Trial(operation) else { return [] }
+    var problems: [String] = []
+    let messages = try trial.undisturbed()
+    if messages.count < 6 { problems.append("\(operation) sends \(messages.count) messages") }
+    var slowest = Duration.zero
+    var (runs, failures) = (0, 0)
+    for number in 1...messages.count where isChosen(number, messages[number - 1]) {
+      let outcome = try trial.disturbed(at: number, by: fault)
+      let place = "\(operation) \(fault) before message \(number), \(messages[number - 1])"
+      slowest = max(slowest, outcome.time)
+      runs += 1
+      if outcome.time >= .seconds(5) { problems.append("\(place): \(outcome.time)") }
+      if let error = outcome.error {
+        failures += 1
+        if !fault.explains(error) { problems.append("\(place): \(error)") }
+      }
+      let found = try trial.problem(failed: outcome.error != nil, messages, number)
+      if let found { problems.append("\(place): \(found)") }
+    }
+    print(
+      "secret service: \(operation) \(fault): \(runs) of \(messages.count) messages, \(failures) errors, "
+        + "slowest \(slowest)")
+    if runs > 0, failures == 0 { problems.append("\(operation) \(fault): no fault was noticed") }
+    return problems
+  }
+
+  /// Runs the cases on threads of their own, a few at a time: they wait more than they work.
+  private static func concurrently<Case: Sendable>(
+    _ cases: [Case], _ body: @escaping @Sendable (Case) throws -> [String]
+  ) async -> [String] {
+    let problems = Mutex<[String]>([])
+    let places = DispatchSemaphore(value: 8)
+    return await withCheckedContinuation { continuation in
+      Thread {
+        let all = DispatchGroup()
+        for one in cases {
+          places.wait()
+          all.enter()
+          Thread {
+            do {
+              let found = try body(one)
+              problems.withLock { $0 += found }
+            } catch { problems.withLock { $0.append("\(one): \(error)") } }
+            places.signal()
+            all.leave()
+          }.start()
+        }
+        all.wait()
+        continuation.resume(returning: problems.withLock { $0 })
+      }.start()
+    }
+  }
+}
+
+/// One operation on one rig, done again and again with a fault in it.
+private final class Trial {
+  private let operation: SecretServiceFaultTests.Operation
+  private var session: Session
+  private var gate: MessageGate
+  private var gates = 0
+
+  init?(_ operation: SecretServiceFaultTests.Operation) throws {
+    guard let session = try Session() else { return nil }
+    self.operation = operation
+    self.session = session
+    gate = try MessageGate(bus: session.rig.folder + "/bus", path: session.rig.folder + "/gate")
+  }
+
+  struct Outcome {
+    var error: VaultError?
+    var time: Duration
+  }
+
+  /// The messages of the operation when nothing happens.
+  func undisturbed() throws -> [String] {
+    try prepare()
+    gate.reset()
+    let outcome = perform()
+    if let error = outcome.error { throw error }
+    return gate.messages
+  }
+
+  func disturbed(at number: Int, by fault: SecretServiceFaultTests.Fault) throws -> Outcome {
+    try prepare()
+    gate.reset(at: number) { [rig = session.rig, gate] in fault.strike(rig, gate) }
+    let outcome = perform()
+    gate.reset()
+    try session.rig.mend()
+    return outcome
+  }
+
+  /// What is lost, or has been put in the place of what was there; nil when all is well.
+  func problem(failed: Bool, _ messages: [String], _ number: Int) throws -> String? {
+    let items = try session.rig.items()
+    let path = session.place.path
+    guard FileManager.default.fileExists(atPath: path) else {
+      guard operation == .create, failed else { return "the vault is gone" }
+      // A key that was on its way when the answer failed may be left, and opens nothing.
+      let created = messages.firstIndex(of: "CreateItem")! + 1
+      return items.count <= (number > created ? 1 : 0) ? nil : "no vault, but keys: \(items)"
+    }
+    if operation == .open, items.count != 1 { return "keys: \(items)" }
+    do {
+      if operation == .create {
+        _ = try VaultCore.open(at: path, protector: session.protector, environment: session.place.environment)
+      } else {
+        guard try session.isWhole() else { return "the item is not what it was" }
+      }
+      return nil
+    } catch { return "the vault does not open any more: \(error)" }
+  }
+
+  // MARK: steps
+
+  /// A vault as the operation needs it, an empty service otherwise.
+  private func prepare() throws {
+    for item in try session.rig.items() {
+      _ = try session.rig.call("org.freedesktop.Secret.Item.Delete", path: item)
+    }
+    #expect(try session.rig.items() == [])
+    session.renew()
+    switch operation {
+    case .create: break
+    case .open, .rotate, .rotateToFile: try session.makeVault()
+    case .rotateFromFile: try session.fill(session.place.makeCore())
+    }
+    if operation == .rotate || operation == .rotateToFile {
+      core = try VaultCore.open(
+        at: session.place.path, protector: session.protector(over: gate.address),
+        environment: session.place.environment)
+    } else if operation == .rotateFromFile {
+      core = try session.place.openCore()
+    }
+  }
+
+  private var core: VaultCore?
+
+  private func perform() -> Outcome {
+    var failure: VaultError?
+    let through = session.protector(over: gate.address)
+    let environment = session.place.environment
+    let time = ContinuousClock().measure {
+      do throws(VaultError) {
+        switch operation {
+        case .create:
+          _ = try VaultCore.create(at: session.place.path, protector: through, environment: environment)
+        case .open:
+          _ = try VaultCore.open(at: session.place.path, protector: through, environment: environment)
+        case .rotate: try core!.rotateDeviceKey()
+        case .rotateFromFile: try core!.rotateDeviceKey(to: through)
+        case .rotateToFile: try core!.rotateDeviceKey(to: session.place.protector)
+        }
+      } catch { failure = error }
+    }
+    core = nil
+    return Outcome(error: failure, time: time)
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+
+/// The built `vaultctl-testing`, in the rig's session.
+extension Rig {
+  struct Run {
+    let exit: Int32
+    let text: String
+    let errors: String
+  }
+
+  /// The folder of the built programs: the one that this test's own program is in.
+  private static let programs: String = {
+    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    return String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)])
+  }()
+
+  func tool(_ words: String..., input: String = "") throws -> Run { try run(words, input: input) }
+
+  func run(_ words: [String], _ variables: [String: String] = [:], input: String = "") throws -> Run {
+    try program(Self.programs + "/vaultctl-testing", words, variables, input: input)
+  }
+
+  /// Runs a program to its end, in the rig's home.
+  func program(
+    _ path: String, _ words: [String], _ variables: [String: String] = [:], input: String = ""
+  ) throws -> Run {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = words
+    process.environment = environment.merging(variables) { $1 }
+    process.currentDirectoryURL = URL(fileURLWithPath: folder + "/home")
+    try input.write(toFile: folder + "/input", atomically: false, encoding: .utf8)
+    process.standardInput = FileHandle(forReadingAtPath: folder + "/input")
+    let pipes = (Pipe(), Pipe())
+    process.standardOutput = pipes.0
+    process.standardError = pipes.1
+    try process.run()
+    // A few lines: neither pipe fills.
+    process.waitUntilExit()
+    let read = { (pipe: Pipe) in
+      String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    }
+    let code = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+    return Run(exit: code, text: read(pipes.0), errors: read(pipes.1))
+  }
+
+  /// The shared libraries that a command loads, as the dynamic linker tells.
+  func libraries(_ words: String...) throws -> [String] {
+    let log = folder + "/libraries"
+    _ = try run(words, ["LD_DEBUG": "files", "LD_DEBUG_OUTPUT": log])
+    let name = try FileManager.default.contentsOfDirectory(atPath: folder).first {
+      $0.hasPrefix("libraries.")
+    }
+    guard let name else { return [] }
+    defer { try? FileManager.default.removeItem(atPath: folder + "/" + name) }
+    let text = try String(contentsOfFile: folder + "/" + name, encoding: .utf8)
+    return text.split(separator: "\n").filter { $0.contains("generating link map") || $0.contains("file=") }
+      .map(String.init)
+  }
+
+  func write(_ name: String, _ content: String) throws {
+    let path = folder + "/home/" + name
+    try content.write(toFile: path, atomically: false, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+  }
+
+  func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: folder + "/" + name) }
+
+  /// Every file below a folder of the rig.
+  func files(_ name: String) throws -> [String] {
+    let place = folder + "/" + name
+    guard FileManager.default.fileExists(atPath: place) else { return [] }
+    return try FileManager.default.subpathsOfDirectory(atPath: place).map { place + "/" + $0 }.filter {
+      (try? FileManager.default.attributesOfItem(atPath: $0)[.type] as? FileAttributeType) == .typeRegular
+    }
+  }
+
+  func keyFiles() throws -> [String] {
+    try files("home").filter { $0.hasSuffix(".key") || $0.hasSuffix(".new") }
+  }
+}

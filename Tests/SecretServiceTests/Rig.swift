@@ -1,0 +1,201 @@
+import Foundation
+import Testing
+import VaultKit
+
+/// A session of its own: a private bus, a GNOME Keyring that is unlocked with a password, an empty home.
+///
+/// The bus knows no program that it could start, so a daemon that is gone stays gone.
+final class Rig: @unchecked Sendable {  // its processes are changed by one test at a time
+  let folder: String
+  private var bus: Process?
+  private var daemon: Process?
+
+  /// The bus as the protector is given it.
+  var address: String { "unix:path=" + folder + "/bus" }
+  var environment: [String: String] {
+    [
+      "DBUS_SESSION_BUS_ADDRESS": address, "HOME": folder + "/home", "XDG_RUNTIME_DIR": folder + "/run",
+      "PATH": "/usr/bin:/bin", "G_MESSAGES_DEBUG": "",
+    ]
+  }
+
+  /// Why there can be no rig here, or nil.
+  static let obstacle: String? = {
+    for program in ["dbus-daemon", "gnome-keyring-daemon", "dbus-send", "secret-tool"]
+    where !FileManager.default.isExecutableFile(atPath: "/usr/bin/" + program) {
+      return "\(program) is not installed: scripts/install-deps"
+    }
+    do {
+      _ = try Rig()
+      return nil
+    } catch { return "no Secret Service could be started: \(error)" }
+  }()
+
+  /// A rig, or nil with a line that says why there is none.
+  static func started(protocol place: StaticString = #function) throws -> Rig? {
+    if let obstacle {
+      print("skipped: \(place): \(obstacle)")
+      return nil
+    }
+    return try Rig()
+  }
+
+  init() throws {
+    // Short, since the path of a socket is at most 107 bytes long.
+    var template = Array("/tmp/vault-ss-XXXXXX".utf8CString)
+    let made = unsafe template.withUnsafeMutableBufferPointer { unsafe mkdtemp($0.baseAddress!) != nil }
+    try #require(made)
+    folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    for name in ["home", "run"] {
+      try FileManager.default.createDirectory(
+        atPath: folder + "/" + name, withIntermediateDirectories: false,
+        attributes: [.posixPermissions: 0o700])
+    }
+    try startBus()
+    try startDaemon()
+  }
+
+  deinit {
+    for process in [daemon, bus] { Self.end(process) }
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  // MARK: processes
+
+  func startBus() throws {
+    let configuration = """
+      <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+        "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+      <busconfig><type>session</type><listen>\(address)</listen><auth>EXTERNAL</auth>
+      <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
+      <allow own="*"/></policy></busconfig>
+      """
+    try configuration.write(toFile: folder + "/bus.conf", atomically: true, encoding: .utf8)
+    bus = try start("dbus-daemon", ["--config-file=\(folder)/bus.conf", "--nofork", "--nopidfile"])
+    try wait("a bus") { FileManager.default.fileExists(atPath: folder + "/bus") }
+  }
+
+  /// Another program in the place of the daemon.
+  func start(daemon program: String, _ variables: [String: String]) throws {
+    daemon = try start(program, [], variables)
+  }
+
+  func startDaemon(password: String = "password") throws {
+    daemon = try start(
+      "gnome-keyring-daemon",
+      ["--foreground", "--components=secrets", "--unlock", "--control-directory=\(folder)/run/keyring"],
+      input: password)
+    try wait("a default collection") {
+      try call("org.freedesktop.Secret.Service.ReadAlias", "string:default").contains("/collection/")
+    }
+  }
+
+  func killDaemon() {
+    Self.end(daemon)
+    daemon = nil
+  }
+
+  func killBus() {
+    Self.end(bus)
+    bus = nil
+    try? FileManager.default.removeItem(atPath: folder + "/bus")
+    // A daemon that has lost its bus is of no use any more.
+    killDaemon()
+  }
+
+  /// The daemon hears nothing until ``wake()``.
+  func stopDaemon() { if let daemon { kill(daemon.processIdentifier, SIGSTOP) } }
+  func wake() { if let daemon { kill(daemon.processIdentifier, SIGCONT) } }
+
+  /// Whatever has happened: a bus, a daemon, an unlocked collection.
+  func mend() throws {
+    wake()
+    killDaemon()
+    if bus?.isRunning != true {
+      Self.end(bus)
+      try startBus()
+    }
+    try startDaemon()
+  }
+
+  // MARK: behind our back
+
+  func lock() throws {
+    _ = try call(
+      "org.freedesktop.Secret.Service.Lock", "array:objpath:/org/freedesktop/secrets/collection/login")
+  }
+
+  /// Stores a text under the attributes of a key, in the place of the item that has them.
+  func put(_ text: String, vault: String, key: String) throws {
+    let process = try start(
+      "secret-tool",
+      [
+        "store", "--label=other", "xdg:schema", "vault.DeviceKey", "vault-id", vault, "key-id", key,
+      ], input: text)
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0)
+  }
+
+  /// The paths of the items of all vaults.
+  func items() throws -> [String] {
+    let text = try call(
+      "org.freedesktop.Secret.Service.SearchItems", "dict:string:string:xdg:schema,vault.DeviceKey")
+    return text.split(separator: "\"").map(String.init).filter {
+      $0.hasPrefix("/org/freedesktop/secrets/collection/")
+    }
+  }
+
+  /// One method of the service, by dbus-send.
+  func call(_ method: String, _ arguments: String..., path: String = "/org/freedesktop/secrets") throws
+    -> String
+  {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-send")
+    process.arguments =
+      ["--session", "--print-reply", "--reply-timeout=5000", "--dest=org.freedesktop.secrets", path, method]
+      + arguments
+    process.environment = environment
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return text
+  }
+
+  // MARK: steps
+
+  private func start(
+    _ program: String, _ words: [String], _ variables: [String: String] = [:], input: String = ""
+  ) throws -> Process {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: program.hasPrefix("/") ? program : "/usr/bin/" + program)
+    process.arguments = words
+    process.environment = environment.merging(variables) { $1 }
+    let pipe = Pipe()
+    process.standardInput = pipe
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+    try pipe.fileHandleForWriting.close()
+    return process
+  }
+
+  private struct Missing: Error { let what: String }
+
+  func wait(_ what: String, _ isThere: () throws -> Bool) throws {
+    for _ in 0..<200 {
+      if try isThere() { return }
+      usleep(25_000)
+    }
+    throw Missing(what: "there was no \(what) within 5 s")
+  }
+
+  private static func end(_ process: Process?) {
+    guard let process, process.isRunning else { return }
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import SecretMemory
+import Testing
+import VaultKit
+import VaultTestKit
+
+@Suite("The device key in a Secret Service", .serialized)
+struct SecretServiceTests {
+  @Test(
+    "a vault whose key the service keeps opens with it; no key file is made, and the vault says who keeps it")
+  func roundTrip() throws {
+    guard let session = try Session() else { return }
+    try session.makeVault()
+    let files = try FileManager.default.subpathsOfDirectory(atPath: session.place.folder)
+    #expect(!files.contains { $0.hasSuffix(".key") })
+    #expect(try VaultCore.outline(at: session.place.path).protector == .secretService)
+    #expect(try session.rig.items().count == 1)
+    #expect(try session.isWhole())
+  }
+
+  @Test("from a file into the service and back: the old place is empty each time, and the vault opens")
+  func changes() throws {
+    guard let session = try Session() else { return }
+    let files = session.place.protector
+    let core = try VaultCore.create(
+      at: session.place.path, protector: files, environment: session.place.environment
+    ).core
+    try session.fill(core)
+    let vault = try core.status().vault
+    try core.rotateDeviceKey(to: session.protector)
+    #expect(try files.keys(of: vault) == [] && session.rig.items().count == 1)
+    #expect(try session.isWhole())
+    try core.rotateDeviceKey()
+    #expect(try session.rig.items().count == 1 && core.status().protector == .secretService)
+    try core.rotateDeviceKey(to: files)
+    #expect(try files.keys(of: vault).count == 1 && session.rig.items() == [])
+    _ = try session.place.openCore()
+  }
+
+  @Test("absent, locked, damaged, wrong, and no service are five errors, and none of them makes a key")
+  func faults() throws {
+    guard let session = try Session() else { return }
+    try session.makeVault()
+    let outline = try VaultCore.outline(at: session.place.path)
+    let (vault, key) = (outline.vault.hexadecimal, outline.deviceKey.hexadecimal)
+    let good = try session.protector.loadKey(outline.deviceKey, of: outline.vault)
+    let text = session.text(of: good)
+    #expect(session.openingFault() == nil)
+    // Fails when loadKey takes any 32 bytes for the key.
+    let other = Data(repeating: 7, count: 32).base64EncodedString()
+    for (held, expected) in [
+      (other, VaultError.Code.deviceKeyWrong), (String(text.dropLast(4)), .deviceKeyDamaged),
+      (text + "AAAA", .deviceKeyDamaged), ("", .deviceKeyDamaged),
+      (String(text.dropLast()) + "!", .deviceKeyDamaged),
+      (Data(repeating: 7, count: 31).base64EncodedString(), .deviceKeyDamaged),
+      (Data(repeating: 7, count: 33).base64EncodedString(), .deviceKeyDamaged),
+      (String(repeating: "A", count: 8000), .deviceKeyDamaged),
+    ] {
+      try session.rig.put(held, vault: vault, key: key)
+      #expect(session.openingFault() == expected, "\(held.prefix(50))")
+      #expect(try session.rig.items().count == 1)
+    }
+    try session.rig.put(text, vault: vault, key: key)
+    #expect(session.openingFault() == nil)
+    try session.rig.lock()
+    #expect(session.openingFault() == .deviceKeyLocked)
+    session.rig.killDaemon()
+    #expect(session.openingFault() == .deviceKeyUnavailable)
+    try session.rig.startDaemon()
+    #expect(session.openingFault() == nil)
+    for item in try session.rig.items() {
+      _ = try session.rig.call("org.freedesktop.Secret.Item.Delete", path: item)
+    }
+    #expect(session.openingFault() == .deviceKeyAbsent)
+    #expect(try session.rig.items() == [])
+  }
+
+  @Test(
+    "of several items with the key's id the one that holds the key is found, and only that one is deleted")
+  func duplicates() throws {
+    guard let session = try Session() else { return }
+    try session.makeVault()
+    let outline = try VaultCore.outline(at: session.place.path)
+    let key = try session.protector.loadKey(outline.deviceKey, of: outline.vault)
+    // A second collection holds an item of the same attributes with another key in it; it is found first or last.
+    try session.protector.storeKey(key, of: outline.vault)
+    try session.rig.put("not a key", vault: outline.vault.hexadecimal, key: outline.deviceKey.hexadecimal)
+    try session.protector.storeKey(key, of: outline.vault)
+    #expect(try session.rig.items().count >= 2)
+    #expect(session.openingFault() == nil)
+    try session.protector.deleteKey(outline.deviceKey, of: outline.vault)
+    // Fails when deleteKey removes whatever bears the attributes.
+    #expect(try session.rig.items().count == 1)
+    #expect(session.openingFault() == .deviceKeyDamaged)
+  }
+
+  @Test("init with a locked, absent or stopped service makes neither a vault nor a key")
+  func refusedInit() throws {
+    guard let session = try Session() else { return }
+    func expect(_ code: VaultError.Code, _ line: Int = #line) {
+      // Not planted yet: storeKey and probe keep the service's answer to themselves, so that a vault has no key.
+      #expect(session.creationFault() == code, "line \(line)")
+      #expect(!FileManager.default.fileExists(atPath: session.place.path), "line \(line)")
+    }
+    try session.rig.lock()
+    expect(.deviceKeyLocked)
+    session.rig.stopDaemon()
+    expect(.deviceKeyUnavailable)
+    session.rig.killDaemon()
+    expect(.deviceKeyUnavailable)
+    session.rig.killBus()
+    expect(.deviceKeyUnavailable)
+    try session.rig.mend()
+    #expect(try session.rig.items() == [])
+    #expect(session.creationFault() == nil)
+  }
+
+  // Fails when the time for a prompt is given to every call: 120 s.
+  @Test("a service that may prompt and does not answer is given up as soon as any other")
+  func stoppedPrompt() throws {
+    guard let session = try Session() else { return }
+    try session.makeVault()
+    let asking = SecretServiceProtector(
+      busAddress: session.rig.address, stateFolder: nil, prompting: .allowed)
+    let outline = try VaultCore.outline(at: session.place.path)
+    session.rig.stopDaemon()
+    let time = ContinuousClock().measure {
+      do throws(VaultError) {
+        _ = try asking.loadKey(outline.deviceKey, of: outline.vault)
+        Issue.record("loaded")
+      } catch { #expect(error.code == .deviceKeyUnavailable && error.underlying == 5, "\(error)") }
+    }
+    #expect(time < .seconds(5), "\(time)")
+    // Nobody can show a prompt here: the service says so, and nothing waits. (The first protector is out of patience.)
+    session.rig.wake()
+    try session.rig.lock()
+    let another = SecretServiceProtector(
+      busAddress: session.rig.address, stateFolder: nil, prompting: .allowed)
+    do throws(VaultError) {
+      _ = try another.loadKey(outline.deviceKey, of: outline.vault)
+      Issue.record("loaded")
+    } catch { #expect(error.code == .deviceKeyLocked, "\(error)") }
+  }
+
+  @Test("a service that would forget the key at logout, or has no default collection, keeps none")
+  func transient() throws {
+    guard let session = try Session() else { return }
+    let set = "org.freedesktop.Secret.Service.SetAlias"
+    _ = try session.rig.call(set, "string:default", "objpath:/org/freedesktop/secrets/collection/session")
+    #expect(session.creationFault() == .deviceKeyUnavailable)
+    _ = try session.rig.call(set, "string:default", "objpath:/")
+    let alias = try session.rig.call("org.freedesktop.Secret.Service.ReadAlias", "string:default")
+    if alias.contains("\"/\"") { #expect(session.creationFault() == .deviceKeyUnavailable) }
+    #expect(try session.rig.items() == [])
+  }
+
+  @Test("a bus elsewhere is not used, and a session without one is said to have none")
+  func addresses() throws {
+    for address in ["tcp:host=127.0.0.1,port=1", "unix:path=/nowhere;tcp:host=x,port=1", "autolaunch:", ""] {
+      let protector = SecretServiceProtector(busAddress: address, stateFolder: nil)
+      let key = try DeviceKey(SecretBytes(testing: String(repeating: "k", count: 32)))
+      // Fails when the address is handed on as it is: GLib would start a bus, or call another machine.
+      do throws(VaultError) {
+        try protector.storeKey(key, of: VaultID([UInt8](repeating: 1, count: 16))!)
+        Issue.record("stored")
+      } catch {
+        #expect(
+          error.code == .deviceKeyUnavailable && error.message.contains("not a local one"), "\(address)")
+      }
+    }
+  }
+
+  @Test("an old copy of the file put back is noticed by the witness file, though the key is in the service")
+  func oldCopy() throws {
+    guard let session = try Session() else { return }
+    let core = try session.makeVault()
+    let files = try FileManager.default.subpathsOfDirectory(atPath: session.place.folder)
+    #expect(files.contains { $0.hasSuffix(".key.seen") })
+    let status = try core.status()
+    // Not planted yet: noteSequence left to the default, which remembers nothing.
+    #expect(session.protector.seenSequence(under: status.deviceKey, of: status.vault) == status.sequence)
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import SecretMemory
+import Testing
+import VaultKit
+import VaultTestKit
+
+/// A rig, and a vault whose key it keeps.
+struct Session {
+  let rig: Rig
+  private(set) var place: TemporaryVault
+  private let busAddress: String
+
+  init?(test: StaticString = #function) throws {
+    guard let rig = try Rig.started(protocol: test) else { return nil }
+    self.rig = rig
+    place = TemporaryVault()
+    busAddress = rig.address
+  }
+
+  /// What a process that starts now would use.
+  var protector: SecretServiceProtector { protector(over: busAddress) }
+
+  func protector(over address: String) -> SecretServiceProtector {
+    SecretServiceProtector(busAddress: address, stateFolder: place.folder + "/state")
+  }
+
+  /// Another folder for another vault.
+  mutating func renew() { place = TemporaryVault() }
+
+  static let canary: [UInt8] = Array("canary".utf8)
+
+  @discardableResult
+  func makeVault() throws -> VaultCore {
+    let core = try VaultCore.create(
+      at: place.path, protector: protector, environment: place.environment
+    ).core
+    try fill(core)
+    return core
+  }
+
+  func fill(_ core: VaultCore) throws {
+    _ = try core.add(NewItem(.genericPassword, name: "canary"), secret: SecretBytes(testing: "canary"))
+  }
+
+  /// The vault opens with what keeps its key now, and holds what was put in.
+  func isWhole() throws -> Bool {
+    let kind = try VaultCore.outline(at: place.path).protector
+    let core = try VaultCore.open(
+      at: place.path, protector: kind == .file ? place.protector : protector, environment: place.environment)
+    let item = try core.read { try $0.item(named: "canary") }
+    return try core.secret(of: item.id).bytesForTesting == Self.canary
+  }
+
+  func openingFault() -> VaultError.Code? {
+    do throws(VaultError) {
+      _ = try VaultCore.open(at: place.path, protector: protector, environment: place.environment)
+      return nil
+    } catch { return error.code }
+  }
+
+  func creationFault() -> VaultError.Code? {
+    do throws(VaultError) {
+      _ = try VaultCore.create(at: place.path, protector: protector, environment: place.environment)
+      return nil
+    } catch { return error.code }
+  }
+
+  /// The key as the service holds it.
+  func text(of key: borrowing DeviceKey) -> String {
+    key.expose { span in unsafe span.withUnsafeBytes { unsafe Data($0) } }.base64EncodedString()
+  }
+}

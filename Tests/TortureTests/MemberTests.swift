@@ -1,0 +1,151 @@
+import Foundation
+import Glibc
+import SecretMemory
+import Testing
+import VaultKit
+import VaultTestKit
+
+extension Torture {
+  /// R5 for biometry. Planted, and found: the failure counted after the derivation in place of before it.
+  @Suite("Tries of a phrase (R5)", .serialized)
+  struct PhraseTries {
+    private let vault: TemporaryVault
+    private var tally: String { vault.folder + "/tally" }
+
+    init() throws {
+      vault = TemporaryVault(in: Place.fast)
+      let core = try vault.makeCore(passcode: "pass")
+      _ = try core.enroll(
+        BiometricPhrase(testing: "right"), named: "voice", passcode: Passcode(testing: "pass"))
+      _ = try core.add(
+        NewItem(
+          .genericPassword, name: "any", access: AccessControl(.biometryAny, accessibility: .afterFirstUnlock)
+        ),
+        secret: SecretBytes(testing: "s"))
+    }
+
+    @Test("fifty processes with wrong phrases get five key derivations together; the passcode ends the lock")
+    func parallel() throws {
+      let gate = try Gate()
+      let all = try (0..<50).map { _ in
+        try Running(Program.torture, ["phrase", vault.folder, "any", "wrong", tally], gate: gate)
+      }
+      gate.open()
+      let answers = all.flatMap { $0.lines() }
+      #expect(answers.count == 50)
+      #expect(answers.count { $0 == "refused authenticationFailed" } == 5, "\(Set(answers))")
+      #expect(answers.count { $0 == "refused lockedOut" } == 45)
+      #expect(derivations == 5)
+      #expect(try one("right") == ["refused lockedOut"])
+      try vault.openCore().unlock(with: Passcode(testing: "pass"))
+      #expect(try one("right") == ["opened"])
+    }
+
+    @Test("a killed try counts as much as one that failed")
+    func killed() throws {
+      let random = SeededRandom(seed: Scale.seed)
+      for _ in 0..<Scale.pick(30, long: 400) {
+        let process = try torture("phrase", vault.folder, "any", "wrong", tally, "slow")
+        usleep(UInt32(random.below(30_000)))
+        process.kill()
+        process.wait()
+        #expect(derivations <= 5)
+      }
+      for _ in 0..<5 { _ = try one("wrong") }
+      #expect(derivations <= 5)
+      #expect(try one("right") == ["refused lockedOut"])
+    }
+
+    private func one(_ phrase: String) throws -> [String] {
+      try torture("phrase", vault.folder, "any", phrase, tally).lines()
+    }
+
+    private var derivations: Int {
+      (try? FileManager.default.attributesOfItem(atPath: tally)[.size] as? Int) ?? 0
+    }
+  }
+
+  /// R14. Planted, and found: a removal that leaves the set and its slots as they are; a set made anew under its old number.
+  @Suite("The enrolled set under kill (R14)", .serialized)
+  struct MemberKills {
+    private struct Item {
+      let id: ItemID
+      /// The set it was stored for; `nil` for any.
+      let generation: Int?
+    }
+
+    @Test("an item opens if and only if its set is unchanged, whatever was killed")
+    func killed() throws {
+      let kills = Scale.pick(60, long: 1_000)
+      let random = SeededRandom(seed: Scale.seed)
+      let vault = TemporaryVault(in: Place.fast)
+      _ = try vault.makeCore(passcode: "pass")
+      var members: [String] = []
+      var generation = 0
+      var items: [Item] = []
+      var cut = 0
+      for seed in 1...kills {
+        let process = try torture("members", vault.folder, "pass", "\(seed)")
+        // After so many lines, and a moment: on a busy machine too the kill falls into the work.
+        let first = (0..<random.below(12)).compactMap { _ in process.line() }
+        usleep(UInt32(random.below(10_000)))
+        process.kill()
+        var open: String?
+        for line in first + process.lines() {
+          let words = line.split(separator: " ").map(String.init)
+          #expect(words[0] != "ERROR", "\(line)")
+          if words[1] == "item" {
+            items.append(
+              Item(id: ItemID(hexadecimal: words[2])!, generation: words[4] == "set" ? generation : nil))
+          } else if words[0] == ">" {
+            open = line
+          } else {
+            open = nil
+            generation += 1
+            if words[1] == "enroll" { members.append(words[2]) } else { members.removeAll { $0 == words[2] } }
+          }
+        }
+        process.wait()
+        let core = try vault.openCore()
+        let found = try core.enrolledMembers().map(\.name)
+        if found != members {
+          // What was begun and not acknowledged was done, whole, or not at all.
+          let words = try #require(open, "the set changed by itself: \(found)").split(separator: " ").map(
+            String.init)
+          #expect(
+            words[1] == "enroll" ? found == members + [words[2]] : found == members.filter { $0 != words[2] })
+          members = found
+          generation += 1
+          cut += 1
+        }
+        try check(items, members, generation, core, random)
+      }
+      let core = try vault.openCore()
+      try core.unlock(with: Passcode(testing: "pass"))
+      #expect(try core.verify().problems == [])
+      report(
+        "R14: \(kills) kills, \(generation) sets, \(items.count) items, \(cut) changes done and not acknowledged, "
+          + "seed \(Scale.seed)")
+      #expect(generation > kills / 4 && items.count > kills / 4)
+    }
+
+    private func check(
+      _ items: [Item], _ members: [String], _ generation: Int, _ core: VaultCore, _ random: SeededRandom
+    ) throws {
+      for item in items.suffix(4) + items.prefix(2) {
+        guard let member = members.isEmpty ? nil : members[random.below(members.count)] else { return }
+        let context = AuthenticationContext(reason: "", interaction: .notAllowed)
+        context.provide(try BiometricPhrase(testing: member))
+        let isOpen: Bool
+        do throws(VaultError) {
+          _ = try core.secret(of: item.id, context: context)
+          isOpen = true
+        } catch {
+          #expect(error.code == .itemNotFound, "\(error)")
+          isOpen = false
+        }
+        #expect(isOpen == (item.generation == nil || item.generation == generation))
+      }
+    }
+  }
+}

@@ -1,0 +1,208 @@
+import AuthenticatorKit
+import Foundation
+import SecretMemory
+import Testing
+import VaultKit
+import VaultTestKit
+
+extension Torture {
+  /// `restore` killed at each system call that names or writes a file.
+  ///
+  /// Planted, and found: the exchange of the two vaults as "move the old one aside, then move the new one in".
+  @Suite("A restore that is killed", .serialized)
+  struct RestoreKills {
+    @Test(
+      "over a vault: the old one or the restored one is there and whole, never neither, never a mix",
+      arguments: [false, true])
+    func overVault(hasNamedKey: Bool) throws {
+      guard Command.exists("strace") else { return skip("restore killed: no strace") }
+      let template = try Home.withBackup(hasNamedKey: hasNamedKey)
+      var seen: [String: Int] = [:]
+      for point in try template.killPoints(Scale.pick(60, long: .max)) {
+        let home = try template.copy()
+        let isKilled = try home.restore(killedAt: point)
+        let found = try home.look()
+        #expect(found == "old" || found == "restored", "\(point): \(found)")
+        if !isKilled { #expect(found == "restored", "\(point)") }
+        seen[found, default: 0] += 1
+        // What is left lies beside, is named, and gone the way is free.
+        try home.removeLeftovers()
+        if found == "old" {
+          #expect(try home.restore(killedAt: nil) == false)
+          #expect(try home.look() == "restored", "\(point), the second time")
+        }
+      }
+      report(
+        "restore over a vault\(hasNamedKey ? ", key in a named file" : ""), killed: \(seen.sorted { $0.key < $1.key })"
+      )
+      #expect(seen.count == 2, "all kills fell to one side")
+    }
+
+    @Test("over nothing: there is no vault, or the restored one and whole, and the next try works")
+    func overNothing() throws {
+      guard Command.exists("strace") else { return skip("restore killed: no strace") }
+      let template = try Home.withBackup(keepsVault: false)
+      var seen: [String: Int] = [:]
+      for point in try template.killPoints(Scale.pick(40, long: .max)) {
+        let home = try template.copy()
+        try home.restore(killedAt: point)
+        let found = try home.look()
+        #expect(found == "none" || found == "restored", "\(point): \(found)")
+        seen[found, default: 0] += 1
+        guard found == "none" else { continue }
+        #expect(try home.restore(killedAt: nil) == false)
+        #expect(try home.look() == "restored", "\(point), the second time")
+      }
+      report("restore over nothing, killed: \(seen.sorted { $0.key < $1.key })")
+      #expect(seen.count == 2, "all kills fell to one side")
+    }
+  }
+
+  /// One system call of a command: the nth of its name.
+  struct KillPoint: CustomStringConvertible {
+    let call: String
+    let number: Int
+    var description: String { "\(call) \(number)" }
+  }
+
+  /// A home directory with a vault, a backup of its earlier state, and the tool that works in it.
+  final class Home {
+    let folder: String
+    private var vault: String { folder + "/.local/share/vault/default.vault" }
+    private var backup: String { folder + "/b.vault" }
+
+    private let hasNamedKey: Bool
+    private var key: String { folder + "/keys/device.key" }
+
+    private init(hasNamedKey: Bool) throws {
+      self.hasNamedKey = hasNamedKey
+      folder = (Place.fast ?? NSTemporaryDirectory()) + "/vault-home-\(UUID().uuidString)"
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// The vault has codes up to 3 and "late"; the backup was made before, and the restored vault has neither.
+    static func withBackup(keepsVault: Bool = true, hasNamedKey: Bool = false) throws -> Home {
+      let home = try Home(hasNamedKey: hasNamedKey)
+      try FileManager.default.createDirectory(
+        atPath: home.folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+      try home.run(["init", "--no-passcode"])
+      try home.run(["item", "add", "mail"], "early")
+      try home.run(
+        ["otp", "add", "counter"], "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0")
+      try home.run(["backup", home.backup, "--passphrase-fd", "0"], "long phrase")
+      for _ in 0..<3 { try home.run(["otp", "code", "counter"]) }
+      try home.run(["item", "update", "mail"], "changed")
+      try home.run(["item", "add", "late"], "late")
+      if keepsVault {
+        try Data().write(to: URL(fileURLWithPath: home.folder + "/had-vault"))
+      } else {
+        try FileManager.default.removeItem(atPath: home.folder + "/.local")
+      }
+      return home
+    }
+
+    func copy() throws -> Home {
+      let other = try Home(hasNamedKey: hasNamedKey)
+      try Command.run("cp", ["-a", folder, other.folder])
+      return other
+    }
+
+    /// Every call on a file that a whole restore makes, or so many of them, those that change a name among them.
+    func killPoints(_ most: Int) throws -> [KillPoint] {
+      let home = try copy()
+      let log = home.folder + "/calls"
+      let calls = Self.calls + Self.naming
+      try home.run(
+        ["restore", home.backup, "--passphrase-fd", "0"], "long phrase",
+        before: ["strace", "-f", "-o", log, "-e", "trace=" + calls.joined(separator: ",")])
+      var counts: [String: Int] = [:]
+      for line in try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n") {
+        for call in calls where line.contains(" \(call)(") { counts[call, default: 0] += 1 }
+      }
+      let names = Self.naming.flatMap { call in Self.points(call, counts[call] ?? 0, .max) }
+      let rest = Self.calls.flatMap { call in Self.points(call, counts[call] ?? 0, most / Self.calls.count) }
+      return names + rest
+    }
+
+    private static func points(_ call: String, _ count: Int, _ most: Int) -> [KillPoint] {
+      guard count > 0 else { return [] }
+      let step = max(1, count / max(1, most))
+      return stride(from: count, through: 1, by: -step).map { KillPoint(call: call, number: $0) }
+    }
+
+    private static let calls = ["openat", "pwrite64", "fdatasync", "fsync", "write"]
+    private static let naming = [
+      "link", "linkat", "rename", "renameat", "renameat2", "unlink", "unlinkat", "ftruncate",
+    ]
+
+    /// Restores; returns whether it was killed.
+    @discardableResult
+    func restore(killedAt point: KillPoint?) throws -> Bool {
+      let before = point.map {
+        [
+          "strace", "-f", "-o", "/dev/null", "-e", "trace=\($0.call)", "-e",
+          "inject=\($0.call):signal=SIGKILL:when=\($0.number)",
+        ]
+      }
+      let status = try start(
+        ["restore", backup, "--passphrase-fd", "0"], "long phrase", before: before ?? [])
+      #expect([0, 137, -9].contains(status.0), "\(point?.description ?? "-"): \(status)")
+      return status.0 != 0
+    }
+
+    /// "none", "old", "restored", or what is wrong.
+    func look() throws -> String {
+      guard FileManager.default.fileExists(atPath: vault) else { return "none" }
+      do {
+        let core = try VaultCore.open(
+          at: vault,
+          protector: hasNamedKey
+            ? FileProtector(file: key) : FileProtector(folder: folder + "/.local/state/vault"),
+          environment: .testing())
+        let problems = try core.verify().problems
+        guard problems.isEmpty else { return "\(problems)" }
+        let mail = String(
+          decoding: try core.secret(of: core.item(named: "mail").id).bytesForTesting, as: UTF8.self)
+        let isLate = !(try core.items(matching: Query(name: "late"))).isEmpty
+        let state = try core.describeOTP(named: "counter").state
+        if mail == "changed", isLate, state.counter == 3, !state.needsResync { return "old" }
+        let isOfBackup = mail == "early" && !isLate && state.needsResync
+        // Where there was an old vault, its counter came along.
+        if isOfBackup, state.counter == (hadVault ? 3 : 0) { return "restored" }
+        return "a mix: \(mail) \(isLate) \(state.counter) \(state.needsResync)"
+      } catch { return "\(error)" }
+    }
+
+    private var hadVault: Bool { FileManager.default.fileExists(atPath: folder + "/had-vault") }
+
+    /// What the message of a second try names.
+    func removeLeftovers() throws {
+      try? FileManager.default.removeItem(atPath: key + ".before-restore")
+      for suffix in [".restoring", ".before-restore"] {
+        for more in ["", "-wal", "-shm"] {
+          try? FileManager.default.removeItem(atPath: vault + suffix + more)
+        }
+      }
+    }
+
+    private func run(_ words: [String], _ input: String = "", before: [String] = []) throws {
+      let (status, said) = try start(words, input, before: before)
+      try #require(status == 0, "\(words): \(said)")
+    }
+
+    private var environment: [String: String] {
+      hasNamedKey ? ["HOME": folder, "VAULT_DEVICE_KEY": key] : ["HOME": folder]
+    }
+
+    private func start(_ words: [String], _ input: String, before: [String]) throws -> (Int32, [String]) {
+      let gate = try Gate()
+      gate.write(input)
+      gate.open()
+      let all = before + [Program.tool] + words
+      let process = try Running(all[0], Array(all.dropFirst()), environment: environment, gate: gate)
+      let said = process.lines()
+      return (process.wait(), said)
+    }
+  }
+}

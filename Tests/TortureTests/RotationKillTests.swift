@@ -1,0 +1,95 @@
+import Foundation
+import Glibc
+import SecretMemory
+import Testing
+import VaultKit
+import VaultTestKit
+
+extension Torture {
+  /// R22. Planted, and found: the old generation dropped when the new one begins; the rows of a batch committed before
+  /// their secrets are wrapped anew.
+  @Suite("A rotation that is killed (R22)", .serialized)
+  struct RotationKills {
+    @Test("every item opens at every moment of a rotation, whoever is killed", arguments: ["", "pass"])
+    func killed(passcode: String) throws {
+      let (count, kills) = (Scale.pick(1_500, long: 100_000), Scale.pick(25, long: 100))
+      let seed = Scale.seed
+      let random = SeededRandom(seed: seed)
+      let vault = TemporaryVault(in: Place.fast)
+      try fill(vault, passcode, count)
+      let length = try duration(vault, passcode)
+      let gate = try Gate()
+      let watcher = try torture("watch", vault.folder, passcode, "\(count)", "\(seed)", gate: gate)
+      var (rotations, midway) = (0, 0)
+      for number in 1...kills {
+        let process = try torture("rotate", vault.folder, passcode)
+        #expect(process.line() == "ready")
+        usleep(UInt32(random.below(length + length / 2)))
+        process.kill()
+        let said = process.lines()
+        #expect(process.wait() == -SIGKILL, "\(said)")
+        rotations += said.count { $0.hasPrefix("rotated ") }
+        let core = try open(vault, passcode)
+        midway += core.isRotating ? 1 : 0
+        // All of them now and then, some of them always; a tenth of the rotations is gone on with by other commands.
+        let step = number % 5 == 0 || number == kills ? 1 : max(1, count / 300)
+        #expect(try lost(core, stride(from: random.below(step), to: count, by: step)) == [])
+        if number % 10 == 0 {
+          #expect(try core.verify().problems == [])
+          while core.isRotating { try core.resumeRotation() }
+        }
+      }
+      gate.open()
+      let watched = watcher.lines()
+      #expect(watcher.wait() == 0 && watched.last?.hasPrefix("end ") == true, "\(watched.suffix(2))")
+      report(
+        "R22: \(count) items, \(kills) kills, \(midway) in the middle of a rotation, \(rotations) rotations ended, "
+          + "watched: \(watched.last ?? "-") reads, seed \(seed)")
+      // A kill that never hits a rotation proves nothing.
+      #expect(midway > kills / 4)
+    }
+
+    private func fill(_ vault: TemporaryVault, _ passcode: String, _ count: Int) throws {
+      let core = try vault.makeCore(passcode: passcode.isEmpty ? nil : passcode)
+      let classes: [AccessControl] = [
+        AccessControl(), AccessControl(.afterFirstUnlock), AccessControl(.whenUnlocked, thisDeviceOnly: true),
+      ]
+      for start in stride(from: 0, to: count, by: 10_000) {
+        try core.write { transaction in
+          for number in start..<min(start + 10_000, count) {
+            let kind: ItemKind = number % 5 == 0 ? .otp : .genericPassword
+            _ = try transaction.add(
+              NewItem(kind, name: "n\(number)", access: classes[number % 3]),
+              secret: SecretBytes(testing: "secret of n\(number)"))
+          }
+        }
+      }
+    }
+
+    /// How long one rotation takes, in microseconds: kills have to fall into it.
+    private func duration(_ vault: TemporaryVault, _ passcode: String) throws -> Int {
+      let process = try torture("rotate", vault.folder, passcode)
+      #expect(process.line() == "ready")
+      let start = ContinuousClock.now
+      #expect(process.line()?.hasPrefix("rotated ") == true)
+      let time = ContinuousClock.now - start
+      process.kill()
+      process.wait()
+      return Int(time / .microseconds(1))
+    }
+
+    private func open(_ vault: TemporaryVault, _ passcode: String) throws -> VaultCore {
+      let core = try vault.openCore()
+      if !passcode.isEmpty { try core.unlock(with: Passcode(testing: passcode)) }
+      return core
+    }
+
+    private func lost(_ core: VaultCore, _ numbers: some Sequence<Int>) throws -> [String] {
+      numbers.compactMap { number in
+        let name = "n\(number)"
+        let secret = try? core.secret(of: core.item(named: name).id).bytesForTesting
+        return secret == Array("secret of \(name)".utf8) ? nil : name
+      }
+    }
+  }
+}

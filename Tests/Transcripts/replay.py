@@ -1,0 +1,97 @@
+#!/usr/bin/python3
+"""Replays a transcript in a shell on a pseudo-terminal and prints what the screen showed, in the same form.
+
+usage: replay.py TRANSCRIPT FOLDER-OF-VAULTCTL
+
+A line of a transcript is `$ command`, `# remark`, or what the screen shows. In it a person's typing stands between
+⟨ and ⟩, where ^C is Ctrl-C and ^D the end of input; what is typed without echo stands there once, and echoed text
+would stand there twice. Escape is shown as ␛ and the bell as ␇.
+"""
+import os
+import pty
+import re
+import select
+import signal
+import sys
+import tempfile
+import time
+
+READY = "<<ready>>"
+TYPED = re.compile("(.*?)⟨(.*?)⟩")
+
+
+def steps(path):
+    found = []
+    for line in open(path, encoding="utf-8").read().splitlines():
+        if line.startswith("$ "):
+            found.append([line[2:], []])
+        elif found and not line.startswith("#"):
+            found[-1][1].append(line)
+    return found
+
+
+class Screen:
+    def __init__(self, folder, home):
+        self.text = ""
+        # A test library may have blocked or ignored signals, and the shell would inherit that: no Ctrl-C.
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGTSTP):
+            signal.signal(number, signal.SIG_DFL)
+        child, self.terminal = pty.fork()
+        if child == 0:
+            os.chdir(home)
+            os.execve("/bin/bash", ["bash", "--noprofile", "--norc", "--noediting", "-i"], {
+                "HOME": home, "PATH": folder + ":/usr/bin:/bin", "LC_ALL": "C.UTF-8", "PS1": READY,
+                "TERM": "xterm", "NO_COLOR": "1"})
+        self.wait(READY)
+
+    def type(self, text):
+        os.write(self.terminal, text.encode())
+
+    def wait(self, text, start=0):
+        """Reads until the screen shows `text` behind `start`; returns where it ends."""
+        deadline = time.monotonic() + 120
+        while text not in self.text[start:]:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self.terminal], [], [], left)[0]:
+                sys.exit("replay: '%s' did not appear; the screen shows:\n%s" % (text, self.text[-2000:]))
+            try:
+                data = os.read(self.terminal, 65536)
+            except OSError:
+                data = b""
+            if not data:
+                sys.exit("replay: the shell ended; the screen shows:\n" + self.text[-2000:])
+            self.text += data.decode("utf-8", "replace")
+        return self.text.index(text, start) + len(text)
+
+    def run(self, command, expected):
+        """Types a command, and at each place of `expected` what a person types there; returns the lines shown."""
+        self.text = ""
+        self.type(command + "\n")
+        place = self.wait("\n")  # the terminal's echo of the command
+        shown = ""
+        for line in expected:
+            for before, typed in TYPED.findall(line):
+                end = self.wait(before, place) if before else place
+                shown += self.text[place:end] + "⟨" + typed + "⟩"
+                place = end
+                self.type({"^C": "\x03", "^D": "\x04"}.get(typed, typed + "\n"))
+        self.wait(READY, place)
+        shown += self.text[place:self.text.index(READY, place)]
+        shown = shown.replace("\r\n", "\n")
+        shown = re.sub("[^\n]*\r\x1b\\[K", "", shown)  # a bar that was shown for a while and taken away
+        shown = shown.replace("\r", "\n").replace("\x1b", "␛").replace("\x07", "␇")
+        return [line for line in shown.split("\n") if line]
+
+
+def main():
+    path, folder = sys.argv[1:]
+    with tempfile.TemporaryDirectory(prefix="transcript ") as home:
+        screen = Screen(folder, home)
+        for command, expected in steps(path):
+            print("$ " + command)
+            for line in screen.run(command, expected):
+                print(line)
+
+
+main()

@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+/// To plant, not yet seen to fail: the policy of `item edit --audit` not passed on; `--since` compared with "later"
+/// where it says "from then on"; `--follow` beginning after the entries that are there.
+@Suite("The audit at the command line")
+struct AuditVerbTests {
+  private func operations(_ tool: Tool, _ words: String...) throws -> [String] {
+    let items = try #require(try tool.run(["audit", "--json"] + words).json["items"] as? [[String: Any]])
+    return items.compactMap { $0["operation"] as? String }
+  }
+
+  @Test(
+    "an item can be told to log plain reads, and to stop again; what is bound to its policy stays readable")
+  func policy() throws {
+    let tool = try Tool()
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    #expect(try tool("item", "add", "mail", input: [7]).exit == 0)
+    #expect(try tool("item", "get", "mail").output == [7])
+    #expect(try operations(tool) == ["vaultCreated", "itemAdded"])
+    #expect(try tool("item", "edit", "mail", "--audit", "all").exit == 0)
+    #expect(try tool("item", "show", "mail", "--json").json["audit"] as? String == "all")
+    #expect(try tool("item", "get", "mail").output == [7])
+    #expect(try operations(tool).last == "itemRead")
+    #expect(try tool("item", "edit", "mail", "--audit", "changes").exit == 0)
+    #expect(try tool("item", "get", "mail").output == [7])
+    #expect(try operations(tool).last == "itemUpdated")
+    #expect(try tool("audit", "--verify", "--json").json["sound"] as? Bool == true)
+  }
+
+  @Test("--since takes entries from that second on, --item those of one item, also of one that is gone")
+  func filters() throws {
+    let tool = try Tool()
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1900000000"
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1900000100"
+    #expect(try tool("item", "add", "a", input: [1]).exit == 0)
+    #expect(try tool("item", "add", "b", input: [1]).exit == 0)
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1900000200"
+    #expect(try tool("item", "rm", "a").exit == 0)
+    #expect(try operations(tool, "--since", "1900000100") == ["itemAdded", "itemAdded", "itemDeleted"])
+    #expect(try operations(tool, "--since", "1900000101") == ["itemDeleted"])
+    #expect(try operations(tool, "--since", "2030-03-17T17:50:00Z") == ["itemDeleted"])
+    #expect(try operations(tool, "--item", "a") == ["itemAdded", "itemDeleted"])
+    #expect(try operations(tool, "--item", "b") == ["itemAdded"])
+    #expect(try tool("audit", "--item", "nobody").exit == 1)
+  }
+
+  @Test(
+    "--follow shows what is there, then what comes from another process, one object a line, until it is ended"
+  )
+  func follow() throws {
+    let tool = try Tool()
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    var child = Child(Tool.path, ["audit", "--follow", "--json"], tool.environment)
+    child.create(1, tool.home.path + "/output")
+    child.create(2, tool.home.path + "/errors")
+    let running = try child.start()
+    func lines() throws -> [String] {
+      try String(contentsOfFile: tool.home.path + "/output", encoding: .utf8).split(separator: "\n").map(
+        String.init)
+    }
+    func wait(_ count: Int) throws {
+      let deadline = Date().addingTimeInterval(30)
+      while try lines().count < count {
+        try #require(Date() < deadline, "no entry number \(count)"); usleep(20_000)
+      }
+    }
+    try wait(1)
+    #expect(try tool("item", "add", "a", input: [1]).exit == 0)
+    try wait(2)
+    #expect(try tool("item", "rm", "a").exit == 0)
+    try wait(3)
+    kill(running.pid, SIGINT)
+    #expect(try running.wait() == 130)
+    let entries = try lines().map {
+      try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+    }
+    #expect(entries.map { $0["operation"] as? String } == ["vaultCreated", "itemAdded", "itemDeleted"])
+    #expect(entries.map { $0["sequence"] as? Int } == [1, 2, 3])
+  }
+}

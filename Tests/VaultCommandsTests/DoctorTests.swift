@@ -1,0 +1,144 @@
+import Foundation
+import Testing
+import VaultCommands
+
+/// To plant, not yet seen to fail: an encrypted device taken for an open one; the mode of the device key not
+/// looked at; colours in a pipe, and in spite of NO_COLOR.
+@Suite("vaultctl doctor, and colours")
+struct DoctorTests {
+  private func newTool() throws -> Tool {
+    let tool = try Tool()
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    return tool
+  }
+
+  private func findings(_ tool: Tool) throws -> [String: (state: String, hint: String?)] {
+    let items = try #require(try tool("doctor", "--json").json["items"] as? [[String: Any]])
+    return Dictionary(
+      items.map { ($0["check"] as? String ?? "", ($0["state"] as? String ?? "", $0["hint"] as? String)) }
+    ) { $1 }
+  }
+
+  @Test("looks at everything it promises, and what is not well has a way to mend it")
+  func complete() throws {
+    let tool = try newTool()
+    let found = try findings(tool)
+    for check in [
+      "memory", "coreDumps", "swap", "clock", "libraries", "pam", "vault", "passcode", "recoveryCode",
+      "protector",
+      "deviceKey", "permissions", "fileSystem",
+    ] { #expect(found[check] != nil, "\(check) is missing") }
+    for (check, finding) in found where finding.state != "ok" { #expect(finding.hint != nil, "\(check)") }
+    let run = try tool("doctor", "--json")
+    let states = found.values.map(\.state)
+    #expect(try run.exit == 0 && run.json["warnings"] as? Int == states.count { $0 == "warning" })
+    #expect(try tool("doctor").text.contains("SQLite 3."))
+  }
+
+  @Test("without a vault the machine is still looked at, and the exit code says what is wrong")
+  func noVault() throws {
+    let run = try Tool()("doctor", "--json")
+    #expect(try run.exit == 14 && run.json["problems"] as? Int == 1)
+    #expect((try run.json["items"] as? [[String: Any]])?.count ?? 0 > 5)
+  }
+
+  @Test("modes and folders that are open to others are named with the command that mends them")
+  func permissions() throws {
+    let tool = try newTool()
+    #expect(try findings(tool)["permissions"]?.state == "ok")
+    let key = try #require(try tool("path", "--json").json["deviceKey"] as? String)
+    let vault = try #require(try tool("path", "--json").json["path"] as? String)
+    // A vault file with such a mode is refused when it is opened, so the key stands for both here.
+    try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: key)
+    let hint = try #require(PlaceFindings.permissions(vault: vault, key: key).hint)
+    #expect(hint == "chmod 600 '\(key)'")
+    #expect(try tool.run(["-c", hint], program: "/bin/sh").exit == 0)
+    #expect(try findings(tool)["permissions"]?.state == "ok")
+    let folder = (vault as NSString).deletingLastPathComponent
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder)
+    #expect(try findings(tool)["permissions"]?.hint == "chmod 700 '\(folder)'")
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder)
+    let found = PlaceFindings.permissions(vault: vault, key: try tool.file("key", "k", mode: 0o644))
+    #expect(found.state == .warning && found.hint?.hasPrefix("chmod 600 '") == true)
+    #expect(PlaceFindings.permissions(vault: vault, key: key).state == .ok)
+  }
+
+  @Test("swap on an open disk is a warning; none, compressed memory and encrypted devices are not")
+  func swap() {
+    let titles = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
+    #expect(MachineFindings.swap(titles) { _ in false }.state == .ok)
+    #expect(MachineFindings.swap(titles + "/dev/zram0 partition 1 0 -2\n") { _ in false }.state == .ok)
+    #expect(MachineFindings.swap(titles + "/dev/dm-0 partition 1 0 -2\n") { $0 == "/dev/dm-0" }.state == .ok)
+    let open = MachineFindings.swap(
+      titles + "/dev/dm-0 partition 1 0 -2\n/swapfile file 1 0 -3\n"
+    ) { $0 == "/dev/dm-0" }
+    #expect(open.state == .warning && open.hint?.contains("swapoff /swapfile") == true)
+  }
+
+  @Test("memory and overlay file systems, and a PAM file that others can change, are warnings")
+  func places() throws {
+    #expect(PlaceFindings.fileSystem(ofType: 0xEF53).state == .ok)
+    for type in [0x0102_1994, 0x794C_7630, 0x4D44] as [Int64] {
+      let found = PlaceFindings.fileSystem(ofType: type)
+      #expect(found.state == .warning && found.hint != nil)
+    }
+    let tool = try Tool()
+    #expect(MachineFindings.pam("/nonexistent").state == .ok)
+    let file = try tool.file("vault", "auth required pam_permit.so\n", mode: 0o666)
+    #expect(MachineFindings.pam(file).state == .warning)
+  }
+
+  @Test("a clock that was set back, or stands before the program was made, is a warning")
+  func clock() throws {
+    let tool = try Tool()
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1900000000"
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    #expect(try findings(tool)["clock"]?.state == "ok" && findings(tool)["clockSetBack"] == nil)
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1899990000"
+    #expect(try findings(tool)["clockSetBack"]?.state == "warning")
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1000000000"
+    #expect(try findings(tool)["clock"]?.state == "warning")
+  }
+
+  @Test("colours are on terminals that know them, and nowhere else")
+  func colours() throws {
+    let tool = try newTool()
+    func screen(_ variables: [String: String]) throws -> String {
+      let screen = try PseudoTerminal()
+      var child = Child(Tool.path, ["doctor"], tool.environment.merging(variables) { $1 })
+      child.open(1, screen.path, flags: O_RDWR)
+      child.open(2, screen.path, flags: O_RDWR)
+      #expect(try child.start().wait() == 0)
+      return screen.drain()
+    }
+    #expect(try screen(["TERM": "xterm"]).contains("\u{1B}[32mok\u{1B}[0m"))
+    for variables in [["TERM": "xterm", "NO_COLOR": "1"], ["TERM": "dumb"], [:]] {
+      let shown = try screen(variables)
+      #expect(shown.contains("memory") && !shown.contains("\u{1B}"), "\(variables)")
+    }
+    tool.environment["TERM"] = "xterm"
+    #expect(!(try tool("doctor").text.contains("\u{1B}")))
+    #expect(!(try tool("item", "get", "x").errors.contains("\u{1B}")))
+  }
+
+  @Test(
+    "long work shows a bar on a terminal after a second, takes it away at the end, and shows nothing elsewhere"
+  )
+  func progress() throws {
+    let screen = try PseudoTerminal()
+    let terminal = unsafe open(screen.path, O_RDWR | O_NOCTTY)
+    let shown = Progress("verifying", on: OutputStream(descriptor: terminal, name: "test"), isQuiet: false)
+    let quiet = Progress("quiet", on: OutputStream(descriptor: terminal, name: "test"), isQuiet: true)
+    let scratch = try Scratch()
+    let inFile = Progress("x", on: OutputStream(descriptor: scratch.descriptor, name: "file"), isQuiet: false)
+    shown.update(done: 1, of: 4)
+    usleep(1_100_000)
+    for progress in [shown, quiet, inFile] { progress.update(done: 2, of: 4) }
+    for progress in [shown, quiet, inFile] { progress.finish() }
+    let text = screen.drain()
+    let half = String(repeating: "#", count: 15) + String(repeating: ".", count: 15)
+    #expect(text == "\r\u{1B}[Kvaultctl: verifying [\(half)] 50 % (2 of 4)\r\u{1B}[K", "\(text)")
+    #expect(scratch.content.isEmpty)
+    close(terminal)
+  }
+}

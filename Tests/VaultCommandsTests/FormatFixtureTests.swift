@@ -1,0 +1,170 @@
+import Foundation
+import Testing
+import VaultTestKit
+
+/// R20: every released format opens, with the program as it is shipped. The folder is read, never listed by hand.
+///
+/// Fails when a label, a column or a default of the format changes, and, for newer vaults, when the version or the
+/// required features are not compared.
+@Suite("Vaults of every released format (R20)")
+struct FormatFixtureTests {
+  static let formats: [String] = {
+    let folder = Tool.repository.appendingPathComponent("Tests/Fixtures")
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    return names.filter { $0.hasPrefix("format-") }.sorted()
+  }()
+
+  @Test("there is a fixture of this version")
+  func present() { #expect(Self.formats.contains("format-1")) }
+
+  @Test("everything in it comes out", arguments: formats, ["plain", "guarded", "rotated"])
+  func opens(format: String, name: String) throws {
+    let fixture = try Fixture(format, name)
+    #expect(try fixture("verify").text.contains("everything is sound"))
+    for (item, secret) in try fixture.secrets() {
+      #expect(try fixture("item", "get", item).output == secret, "\(item)")
+    }
+    try checkRest(fixture)
+    #expect(try fixture("item", "get", "gone").exit == 1)
+    #expect(try fixture("item", "get", "here").text == "of this device")
+    if name == "guarded" { #expect(try fixture("item", "get", "strict").text == "gone with the passcode") }
+    // It goes on from there.
+    #expect(try fixture.run(["item", "add", "new"], input: [7]).exit == 0)
+    #expect(try fixture("rotate", "epoch").exit == 0)
+    #expect(try fixture("item", "get", "password").text == "a password")
+    #expect(try fixture("verify").text.contains("everything is sound"))
+  }
+
+  @Test("its backup restores by the passphrase alone, without what was of that device", arguments: formats)
+  func restores(format: String) throws {
+    let fixture = try Fixture(format, "guarded")
+    let other = try Tool()
+    let run = try other(
+      "restore", fixture.folder + "/guarded.backup", "--passphrase-fd", "3", "--json",
+      secrets: [3: try fixture.word("passphrase")], program: Tool.shippedPath)
+    #expect(run.exit == 0, "\(run.errors)")
+    let restored = Fixture(other, fixture)
+    for (item, secret) in try fixture.secrets() {
+      let run = try restored("item", "get", item)
+      if try fixture.expected("thisDeviceOnly", [String].self).contains(item) {
+        #expect(run.exit == 1)
+      } else {
+        #expect(run.output == secret, "\(item): \(run.errors)")
+      }
+    }
+    try checkRest(restored)
+  }
+
+  @Test("its recovery code opens it without the device key", arguments: formats)
+  func recovers(format: String) throws {
+    let fixture = try Fixture(format, "guarded")
+    try FileManager.default.removeItem(atPath: fixture.folder + "/keys/guarded.key")
+    let run = try fixture.run(
+      ["rotate", "device-key", "--recovery-fd", "4"], secrets: [4: try fixture.word("recovery-code")])
+    #expect(run.exit == 0, "\(run.errors)")
+    #expect(try fixture("item", "get", "password").text == "a password")
+    #expect(try fixture("item", "get", "here").exit == 1)
+  }
+
+  @Test("a vault of a later version is refused: 15, one line that says what to do, and nothing is changed")
+  func newer() throws {
+    let fixture = try Fixture("format-1", "plain")
+    try RawSQLite.run("PRAGMA user_version = 2", on: fixture.folder + "/plain.vault")
+    let before = try Data(contentsOf: URL(fileURLWithPath: fixture.folder + "/plain.vault"))
+    for words in [
+      ["item", "get", "password"], ["item", "list"], ["status"], ["rotate", "epoch"], ["verify"],
+    ] {
+      let run = try fixture.run(words)
+      #expect(run.exit == 15 && run.output == [])
+      #expect(run.errors.contains("written by a newer version") && run.errors.contains("update this program"))
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.folder + "/plain.vault")) == before)
+  }
+
+  private func checkRest(_ fixture: Fixture) throws {
+    #expect(
+      try fixture("item", "get", "long").output
+        == [UInt8](repeating: 120, count: fixture.expected("longByteCount", Int.self)))
+    let shown = try fixture("item", "show", "password", "--json").json
+    for (key, value) in try fixture.expected("password", [String: String].self) {
+      #expect(shown[key] as? String == value, "\(key)")
+    }
+    for (name, code) in try fixture.expected("codesAt59", [String: String].self) {
+      #expect(try fixture("otp", "code", name, "--at", "59").text == code + "\n")
+    }
+    // A copy of a file gives no code of a counter before it is told where the counter stands.
+    let hotp = try fixture.expected("hotp", [String: Any].self)
+    let counter = try #require(hotp["counter"] as? Int)
+    #expect(try fixture("otp", "code", "hotp").exit == 17)
+    #expect(try fixture("otp", "counter", "hotp", "--json").json["counter"] as? Int == counter)
+    #expect(try fixture("otp", "counter", "hotp", "--set", "\(counter)").exit == 0)
+    #expect(try fixture("otp", "code", "hotp").text == "\(try #require(hotp["code"] as? String))\n")
+    let again = try fixture("otp", "verify", "verifier", secrets: [:], input: Array("755224".utf8))
+    #expect(again.exit == 3 || again.exit == 2, "a used code is accepted again")
+  }
+}
+
+/// A fixture, copied to where it may be changed, and the tool on it.
+private struct Fixture {
+  let tool: Tool
+  let folder: String
+  private let vault: String
+  private let words: [String]
+  private let hasPasscode: Bool
+
+  init(_ format: String, _ name: String) throws {
+    tool = try Tool()
+    folder = tool.home.path + "/fixture"
+    let files = FileManager.default
+    try files.copyItem(
+      atPath: Tool.repository.appendingPathComponent("Tests/Fixtures/" + format).path, toPath: folder)
+    try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder)
+    try files.createDirectory(
+      atPath: folder + "/keys", withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    for file in try files.contentsOfDirectory(atPath: folder) where file != "keys" {
+      try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder + "/" + file)
+      if file.hasSuffix(".key") {
+        try files.moveItem(atPath: folder + "/" + file, toPath: folder + "/keys/" + file)
+      }
+    }
+    vault = folder + "/\(name).vault"
+    words = ["--vault", vault, "--device-key", folder + "/keys/\(name).key"]
+    hasPasscode = name == "guarded"
+  }
+
+  /// The vault in the standard place of another home, with the passcode of that fixture.
+  init(_ tool: Tool, _ other: Fixture) {
+    (self.tool, folder, vault, words, hasPasscode) = (tool, other.folder, "", [], other.hasPasscode)
+  }
+
+  func callAsFunction(
+    _ more: String..., secrets: [Int32: String] = [:], input: [UInt8] = []
+  ) throws -> Tool.Run { try run(more, input: input, secrets: secrets) }
+
+  func run(_ more: [String], input: [UInt8] = [], secrets: [Int32: String] = [:]) throws -> Tool.Run {
+    var secrets = secrets
+    var all = more + words
+    let asksNothing = [["item", "show"], ["otp", "counter"], ["rotate", "device-key"]]
+    if hasPasscode, !asksNothing.contains(Array(more.prefix(2))) {
+      all += ["--passcode-fd", "3"]
+      secrets[3] = try word("passcode")
+    }
+    return try tool.run(all, input: input, secrets: secrets, program: Tool.shippedPath)
+  }
+
+  func word(_ name: String) throws -> String {
+    try String(contentsOfFile: folder + "/" + name, encoding: .utf8)
+  }
+
+  func expected<T>(_ key: String, _ type: T.Type) throws -> T {
+    let data = try Data(contentsOf: URL(fileURLWithPath: folder + "/expected.json"))
+    let object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    return try #require(object[key] as? T)
+  }
+
+  func secrets() throws -> [(String, [UInt8])] {
+    try expected("secrets", [String: String].self).sorted { $0.key < $1.key }.map {
+      ($0.key, Array(try #require(Data(base64Encoded: $0.value))))
+    }
+  }
+}

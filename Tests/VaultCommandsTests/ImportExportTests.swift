@@ -1,0 +1,236 @@
+import Foundation
+import Testing
+
+/// To plant, not yet seen to fail: a transaction for each line instead of one for all; the file of the export made
+/// with mode 0644, and over what was there; the entry of the audit left out; a dry run that commits.
+@Suite("Import and export of JSON lines")
+struct ImportExportTests {
+  private func newTool(_ passcode: String? = nil) throws -> Tool {
+    let tool = try Tool()
+    let words = passcode == nil ? ["--no-passcode"] : ["--passcode-fd", "3"]
+    #expect(try tool.run(["init"] + words, secrets: [3: passcode ?? ""]).exit == 0)
+    return tool
+  }
+
+  private func names(_ tool: Tool) throws -> [String] {
+    try tool("item", "list", "--format", "name").text.split(separator: "\n").map(String.init)
+  }
+
+  private static let uri =
+    "otpauth://hotp/Bank:me?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=7&digits=8&issuer=Bank"
+
+  @Test("what goes out comes in again in another vault: secrets, attributes, policies, counters")
+  func roundTrip() throws {
+    let tool = try newTool()
+    let binary: [UInt8] = [0, 255, 10, 13, 34, 92]
+    #expect(
+      try tool(
+        "item", "add", "mail", "--service", "https://x", "--account", "me", "--label", "a \"b\" \\ ü😀",
+        "--comment", "c",
+        "--expires", "30d", "--audit", "all", input: Array("zeile\n\"\u{1F600}\u{7}".utf8)
+      ).exit == 0)
+    #expect(try tool("item", "add", "binary", "--accessible", "after-first-unlock", input: binary).exit == 0)
+    #expect(try tool("otp", "add", "bank", input: Array(Self.uri.utf8)).exit == 0)
+    #expect(try tool("otp", "add", "door", "--role", "verifier", input: Array(Self.uri.utf8)).exit == 0)
+    let file = tool.home.path + "/items.jsonl"
+    let run = try tool("export", "jsonl", file, "--plain", "--json")
+    #expect(try run.exit == 0 && run.json["items"] as? Int == 4, "\(run.errors)")
+    let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+
+    let other = try newTool()
+    let taken = try other("import", "jsonl", file, "--json")
+    #expect(try taken.exit == 0 && taken.json["added"] as? Int == 4, "\(taken.errors)")
+    #expect(try names(other) == ["mail", "binary", "bank", "door"])
+    #expect(try other("item", "get", "mail").output == tool("item", "get", "mail").output)
+    #expect(try other("item", "get", "binary").output == binary)
+    for name in try names(tool) {
+      func facts(_ tool: Tool) throws -> [String: String] {
+        let verb = ["bank", "door"].contains(name) ? "otp" : "item"
+        return try tool(verb, "show", name, "--json").json.filter {
+          !["id", "created", "modified"].contains($0.key)
+        }
+        .mapValues { "\($0)" }
+      }
+      #expect(try facts(other) == facts(tool), "\(name)")
+    }
+    #expect(try other("otp", "code", "bank").text == tool("otp", "code", "bank").text)
+    #expect(try other("verify").exit == 0)
+    let again = try tool("export", "jsonl", "--plain").text.split(separator: "\n").count
+    #expect(again == 4)
+  }
+
+  @Test("nothing goes out without --plain, over a file, into a file for others, or before it is audited")
+  func exportRefusals() throws {
+    let tool = try newTool()
+    #expect(try tool("item", "add", "mail", input: Array("correct".utf8)).exit == 0)
+    let refused = try tool("export", "jsonl")
+    #expect(refused.exit == 9 && refused.output.isEmpty && refused.errors.contains("--plain"))
+    let file = try tool.file("there", "precious")
+    #expect(try tool("export", "jsonl", file, "--plain").exit == 8)
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "precious")
+    #expect(try tool("export", "jsonl", "--plain", "--json").exit == 2)
+    #expect(try tool("export", "pskc", "--plain").exit == 15)
+    #expect(try tool("export", "csv", "--plain").exit == 2)
+    let open = tool.home.path + "/open"
+    try Data().write(to: URL(fileURLWithPath: open))
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: open)
+    var child = Child(Tool.path, ["export", "jsonl", "--plain"], tool.environment)
+    child.open(1, open, flags: O_WRONLY)
+    child.create(2, tool.home.path + "/errors")
+    #expect(try child.start().wait() == 9)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: open)).isEmpty)
+    func exports() throws -> Int {
+      try tool("audit").text.split(separator: "\n").count { $0.contains("exported") && $0.contains("mail") }
+    }
+    #expect(try exports() == 0)
+    #expect(try tool("export", "jsonl", "--plain").text.contains("correct"))
+    #expect(try exports() == 1)
+  }
+
+  @Test("what cannot leave is listed with its reason, and the rest goes")
+  func leftOut() throws {
+    let tool = try newTool()
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000000"
+    #expect(try tool("item", "add", "here", "--this-device-only", input: [65]).exit == 0)
+    #expect(try tool("item", "add", "old", "--expires", "10s", input: [65]).exit == 0)
+    #expect(try tool("item", "add", "mail", input: [65]).exit == 0)
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000100"
+    let run = try tool("export", "jsonl", tool.home.path + "/out", "--plain", "--json")
+    let left = try #require(try run.json["leftOut"] as? [[String: Any]])
+    #expect(left.map { $0["name"] as? String } == ["here", "old"])
+    #expect(left.map { $0["reason"] as? String } == ["thisDeviceOnly", "expired"])
+    #expect(
+      try String(contentsOfFile: tool.home.path + "/out", encoding: .utf8).split(separator: "\n").count == 1)
+    #expect(try tool("export", "jsonl", "--plain").errors.contains("left out 'here' (thisDeviceOnly)"))
+  }
+
+  @Test("an export that cannot be written leaves no file, one that cannot be unlocked neither")
+  func noHalves() throws {
+    let tool = try newTool("p")
+    #expect(
+      try tool.run(["item", "add", "mail", "--passcode-fd", "3"], input: [65], secrets: [3: "p"]).exit == 0)
+    let file = tool.home.path + "/out"
+    #expect(try tool("export", "jsonl", file, "--plain", "--no-input").exit == 6)
+    #expect(
+      try tool.run(["export", "jsonl", file, "--plain", "--passcode-fd", "3"], secrets: [3: "wrong"]).exit
+        == 3)
+    #expect(!FileManager.default.fileExists(atPath: file))
+    #expect(try tool("export", "jsonl", "/nonexistent/x", "--plain").exit == 13)
+    var full = Child(Tool.path, ["export", "jsonl", "--plain", "--passcode-fd", "3"], tool.environment)
+    full.open(3, try tool.file("p", "p"))
+    full.open(1, "/dev/full", flags: O_WRONLY)
+    full.create(2, tool.home.path + "/errors")
+    #expect(try full.start().wait() == 13)
+  }
+
+  @Test("one bad line, and nothing is imported: the number and the reason are said", arguments: badLines)
+  func badLine(line: String, why: String) throws {
+    let tool = try newTool()
+    let good = #"{"kind":"password","name":"good","secret":"x"}"#
+    let run = try tool("import", "jsonl", "--json", input: Array("\(good)\n\n\(line)\n".utf8))
+    #expect(run.exit == 12, "\(run.errors)")
+    let message = try #require(try run.error["message"] as? String)
+    #expect(message.hasPrefix("line 3: ") && message.contains(why), "\(message)")
+    #expect(!run.errors.contains("canary"))
+    #expect(try names(tool) == [])
+  }
+
+  static let badLines: [(String, String)] = [
+    ("{", "cannot be read"), ("[]", "'{' is missing"), ("canary", "'{' is missing"),
+    (#"{"kind":"password","name":"a","secret":"canary""#, "'}' is missing"),
+    (#"{"kind":"password","name":"a","secret":"canary"} canary"#, "after the object"),
+    (#"{"kind":"password","name":"a","secret":"canary","secret":"x"}"#, "twice"),
+    (#"{"kind":"password","name":"a","secret":"canary","canary":"x"}"#, "unknown"),
+    (#"{"kind":"password","name":"a"}"#, "needs"),
+    (#"{"kind":"password","secret":"canary"}"#, "\"name\" is missing"),
+    (#"{"kind":"password","name":"a","secret":""}"#, "empty"),
+    (#"{"kind":"pin","name":"a","secret":"1"}"#, "kind"),
+    (#"{"kind":"password","name":"a\nb","secret":"canary"}"#, "control character"),
+    (#"{"kind":"password","name":"a","secret":"canary","secretBase64":"eA=="}"#, "needs"),
+    (#"{"kind":"password","name":"a","secretBase64":"x"}"#, "cannot be read"),
+    (#"{"kind":"password","name":"a","secret":"canary","expires":"1"}"#, "number"),
+    (#"{"kind":"password","name":"a","secret":"canary","expires":01}"#, "number"),
+    (#"{"kind":"password","name":"a","secret":"canary","thisDeviceOnly":yes}"#, "true or false"),
+    (#"{"kind":"password","name":"a","secret":"canary","accessible":"always"}"#, "none of"),
+    (#"{"kind":"password","name":"a","secret":"canary","role":"prover"}"#, "credentials"),
+    (#"{"kind":"otp","name":"a","secret":"canary"}"#, "uri"),
+    (#"{"kind":"otp","name":"a","uri":"otpauth://totp/x?secret=canary1"}"#, "Base32"),
+    ("{\"kind\":\"password\",\"name\":\"a\",\"secret\":\"\u{0}\"}", "control character"),
+  ]
+
+  @Test("several bad lines are all named before it ends")
+  func severalBadLines() throws {
+    let tool = try newTool()
+    let good = #"{"kind":"password","name":"good","secret":"x"}"#
+    let run = try tool("import", "jsonl", input: Array("x\n\(good)\ny\n\(good)\n{\"kind\":1}".utf8))
+    #expect(run.exit == 12)
+    for number in [1, 3, 5] { #expect(run.errors.contains("vaultctl: line \(number): "), "\(run.errors)") }
+    #expect(run.errors.contains("3 lines cannot be read") && run.errors.contains("nothing was imported"))
+    #expect(try names(tool) == [])
+  }
+
+  @Test("an error in the last of many lines leaves the vault as it was, in one step")
+  func allOrNothing() throws {
+    let tool = try newTool()
+    #expect(try tool("item", "add", "last", input: [1]).exit == 0)
+    let before = try tool("audit").text
+    let lines = (1...300).map { "{\"kind\":\"password\",\"name\":\"n\($0)\",\"secret\":\"x\"}" }
+    let run = try tool(
+      "import", "jsonl", "--json",
+      input: Array(
+        (lines + [#"{"kind":"password","name":"last","secret":"x"}"#]).joined(separator: "\n").utf8))
+    #expect(try run.exit == 8 && (run.error["message"] as? String)?.hasPrefix("line 301: ") == true)
+    #expect(try names(tool) == ["last"])
+    #expect(try tool("audit").text == before)
+    #expect(try tool("import", "jsonl", input: Array(lines.joined(separator: "\n").utf8)).exit == 0)
+    #expect(try names(tool).count == 301)
+  }
+
+  @Test(
+    "duplicates are skipped, renamed, replaced or refused, by name and by account; a dry run says so and does nothing"
+  )
+  func duplicates() throws {
+    let lines = """
+      {"kind":"password","name":"mail","service":"s","account":"me","secret":"new"}
+      {"kind":"password","name":"other","service":"s","account":"me","secret":"new"}
+      {"kind":"password","name":"plain","secret":"new"}
+      """
+    func fresh() throws -> Tool {
+      let tool = try newTool()
+      #expect(
+        try tool("item", "add", "mail", "--service", "s", "--account", "me", input: Array("old".utf8)).exit
+          == 0)
+      #expect(try tool("item", "add", "plain", input: Array("old".utf8)).exit == 0)
+      return tool
+    }
+    let input = Array(lines.utf8)
+    for isDry in [true, false] {
+      let dry = isDry ? ["--dry-run"] : []
+      let tool = try fresh()
+      #expect(try tool.run(["import", "jsonl"] + dry, input: input).exit == 8)
+      #expect(try names(tool) == ["mail", "plain"])
+
+      let skipped = try tool.run(["import", "jsonl", "--on-duplicate", "skip", "--json"] + dry, input: input)
+      #expect(try skipped.json["skipped"] as? Int == 3 && skipped.json["dryRun"] as? Bool == isDry)
+      #expect(try names(tool) == ["mail", "plain"] && tool("item", "get", "mail").text == "old")
+
+      let renamed = try tool.run(
+        ["import", "jsonl", "--on-duplicate", "rename", "--json"] + dry, input: input)
+      #expect(try renamed.json["renamed"] as? Int == 3, "\(renamed.errors)")
+      let items = try #require(try renamed.json["items"] as? [[String: Any]])
+      #expect(items.map { $0["oldName"] as? String } == ["mail", "other", "plain"])
+      let there = try names(tool)
+      #expect(isDry ? there == ["mail", "plain"] : there.count == 5 && there.contains("mail-2"), "\(there)")
+      #expect(try tool("item", "get", "mail").text == "old")
+
+      let two = try fresh()
+      let first = Array(lines.split(separator: "\n").dropLast(2).joined(separator: "\n").utf8)
+      let replaced = try two.run(
+        ["import", "jsonl", "--on-duplicate", "replace", "--json"] + dry, input: first)
+      #expect(try replaced.json["replaced"] as? Int == 1)
+      #expect(try two("item", "get", "mail").text == (isDry ? "old" : "new"))
+      #expect(try two("verify").exit == 0)
+    }
+  }
+}

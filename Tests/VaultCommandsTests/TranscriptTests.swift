@@ -1,0 +1,18 @@
+import Foundation
+import Testing
+
+@Suite("Transcripts of screens")
+struct TranscriptTests {
+  @Test("every transcript of prompts replays on pseudo-terminals")
+  func replay() throws {
+    let folder = Tool.repository.appendingPathComponent("Tests/Transcripts")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
+      $0.hasSuffix(".screens")
+    }
+    #expect(names.count >= 3)
+    let tool = try Tool()
+    let run = try tool.run([folder.path + "/screens", Tool.path], program: "/usr/bin/python3")
+    #expect(run.exit == 0, "\(run.text) \(run.errors)")
+    #expect(run.text.split(separator: "\n").count == names.count)
+  }
+}

@@ -1,0 +1,419 @@
+import Foundation
+import SecretMemory
+import Synchronization
+import Testing
+import VaultCrypto
+import VaultKit
+import VaultStorage
+import VaultTestKit
+
+/// Somebody with the vault file and its device key, and without the passcode, waits for what is stored later.
+@Suite("Attacks on constraints with the device key")
+struct AttackConstraintTests {
+  private let place = TemporaryVault(environment: .testing())
+
+  private func phrase(_ text: String) throws -> AuthenticationContext {
+    let context = AuthenticationContext(reason: "", interaction: .notAllowed)
+    context.provide(try BiometricPhrase(testing: text))
+    return context
+  }
+
+  private func enroll(_ text: String, _ core: VaultCore) throws {
+    _ = try core.enroll(
+      BiometricPhrase(testing: text), named: text, passcode: Passcode(testing: "passcode"))
+  }
+
+  private static func forgedHalf() throws -> [UInt8] {
+    try X25519KeyPair.generate(random: SystemRandom()).publicKey
+  }
+
+  // Fails when `alternatives` wraps to the halves of a header whose factor MAC nobody has checked.
+  @Test(
+    "while the vault is locked nothing is wrapped to a factor: its half may be forged",
+    arguments: [false, true])
+  func lockedUpdate(_ givesSecret: Bool) throws {
+    let core = try place.makeCore(passcode: "passcode")
+    try enroll("phrase", core)
+    let access = try AccessControl(
+      [.biometryAny, .devicePasscode, .or], accessibility: .afterFirstUnlock)
+    let id = try core.add(
+      NewItem(.genericPassword, name: "n", access: access), secret: SecretBytes(testing: "old")
+    ).id
+    var changes = ItemChanges()
+    if !givesSecret { changes.audit = .all }
+    func update(_ core: VaultCore, _ context: AuthenticationContext) throws -> VaultError.Code? {
+      do throws(VaultError) {
+        try core.update(
+          id, changes, secret: givesSecret ? SecretBytes(testing: "new") : nil, context: context)
+        return nil
+      } catch { return error.code }
+    }
+    // The owner's own vault: the passcode is asked for, besides the phrase.
+    #expect(try update(place.openCore(), phrase("phrase")) == .locked)
+    let both = try phrase("phrase")
+    both.provide(try Passcode(testing: "passcode"))
+    #expect(try update(place.openCore(), both) == nil)
+    let half = try Self.forgedHalf()
+    try Intruder(place: place).changeHeader { header in
+      var halves = header[13]!
+      // The first is that of the passcode.
+      halves.replaceSubrange(4..<36, with: half)
+      header[13] = halves
+    }
+    changes.audit = .changes
+    #expect(try update(place.openCore(), phrase("phrase")) == .locked)
+    #expect(try update(place.openCore(), both) == .damaged)
+  }
+
+  // Fails when the factor MAC leaves field 15 out.
+  @Test(
+    "a phrase is not enrolled under a salt and costs that the device key's holder has put into the header")
+  func forgedDerivation() throws {
+    for isFirst in [true, false] {
+      let place = TemporaryVault(environment: .testing())
+      let core = try place.makeCore(passcode: "passcode")
+      if !isFirst { try enroll("first", core) }
+      try Intruder(place: place).changeHeader { header in
+        var record = Record()
+        record.set(1, u8: 1)
+        record.set(2, u32: 0x13)
+        record.set(3, u32: 64)
+        record.set(4, u32: 1)
+        record.set(5, u32: 1)
+        record[6] = [UInt8](repeating: 9, count: 16)
+        header[15] = record.encoded
+      }
+      let again = try place.openCore()
+      #expect(throws: VaultError.Code.damaged) {
+        try code { () throws(VaultError) in
+          _ = try again.enroll(
+            BiometricPhrase(testing: "phrase"), named: "n", passcode: Passcode(testing: "passcode"))
+        }
+      }
+    }
+  }
+
+  // Fails when field 19 is taken for every factor.
+  @Test("a header that revokes the passcode itself is damaged, and its half is not thrown away")
+  func forgedRevocation() throws {
+    let core = try place.makeCore(passcode: "passcode")
+    let item = try core.add(
+      NewItem(.genericPassword, name: "n", access: AccessControl(.devicePasscode)),
+      secret: SecretBytes(testing: "s"))
+    let intruder = Intruder(place: place)
+    try intruder.changeHeader { $0[19] = [1, 0, 0, 0] }
+    #expect(throws: VaultError.Code.damaged) {
+      try code { () throws(VaultError) in
+        try place.openCore().unlock(with: Passcode(testing: "passcode"))
+      }
+    }
+    try intruder.changeHeader { $0[19] = nil }
+    let context = AuthenticationContext(reason: "")
+    context.provide(try Passcode(testing: "passcode"))
+    #expect(try place.openCore().secret(of: item.id, context: context).byteCount == 1)
+  }
+
+  // Fails when `KeyRing.reading` takes class keys over without a look at those that the passcode had opened.
+  @Test("a process that is unlocked does not take over a header without a passcode and with other class keys")
+  func foreignClassKey() throws {
+    let core = try place.makeCore(passcode: "passcode")
+    let intruder = Intruder(place: place)
+    let keys = try intruder.keys()
+    let (row, stored) = try intruder.tamper { store throws(StorageError) in
+      (try store.header(), try store.slots())
+    }
+    var header = try Record(decoding: row.body)
+    for field: UInt16 in [11, 13, 14, 15, 16] { header[field] = nil }
+    let config = try header.u64(4) + 1
+    header.set(4, u64: config)
+    // Roots and the classes without a passcode stay; class 1 is the intruder's.
+    var slots = stored.filter { $0.kind < 3 || ($0.kind == 3 && $0.opener == 4) }
+    var slot = SlotRow(
+      id: 1000, kind: 3, subject: 1, generation: keys.generation, opener: 4, openerID: [], body: [])
+    slot.body = try CommittingSeal.seal(
+      SecretBytes(copying: [UInt8](repeating: 7, count: 32)),
+      under: HKDF.derive(from: keys.root, label: Labels.slot), label: Labels.sealSlot,
+      aad: RootKeys.slotData(slot, keys.vault), random: SystemRandom())
+    slots.append(slot)
+    let mac = keys.headerMAC(header, slots)
+    try intruder.tamper { [slots] store throws(StorageError) in
+      try store.replaceSlots(slots)
+      try store.setHeader(HeaderRow(body: header.encoded, mac: mac))
+    }
+    try intruder.changeHead { head in head.replaceSubrange(8..<16, with: header[4]!) }
+    #expect(throws: VaultError.Code.damaged) {
+      try code { () throws(VaultError) in
+        _ = try core.add(NewItem(.genericPassword, name: "n"), secret: SecretBytes(testing: "s"))
+      }
+    }
+  }
+}
+
+/// A caller that uses contexts and items in ways that nobody thought of.
+@Suite("Attacks on verifications")
+struct AttackVerificationTests {
+  private let clock = FixedClock()
+  private let place: TemporaryVault
+
+  init() { place = TemporaryVault(environment: .testing(clock: clock)) }
+
+  private func given(passcode: String? = nil, password: String? = nil, phrase: String? = nil) throws
+    -> AuthenticationContext
+  {
+    let context = AuthenticationContext(reason: "", interaction: .notAllowed)
+    if let passcode { context.provide(try Passcode(testing: passcode)) }
+    if let password { context.provide(try ApplicationPassword(testing: password)) }
+    if let phrase { context.provide(try BiometricPhrase(testing: phrase)) }
+    return context
+  }
+
+  // Fails when an item's secret is sealed without the application password that its rule names.
+  @Test(
+    "an item of an application password never gets a secret that opens without it",
+    arguments: [Constraints.applicationPassword, [.devicePasscode, .applicationPassword]])
+  func secretWithoutPassword(_ constraints: Constraints) throws {
+    let core = try place.makeCore(passcode: "passcode")
+    let new = NewItem(.genericPassword, name: "n", access: try AccessControl(constraints))
+    let both = try given(passcode: "passcode", password: "password")
+    guard let id = try? core.add(new, context: both).id else {
+      #expect(throws: VaultError.Code.malformed) {
+        try code { () throws(VaultError) in _ = try core.add(new, context: both) }
+      }
+      return
+    }
+    try core.update(id, ItemChanges(), secret: SecretBytes(testing: "s"), context: both)
+    #expect(try core.secret(failing: id, with: given(passcode: "passcode")) == .interactionNotAllowed)
+    #expect(try core.secret(failing: id, with: both) == nil)
+  }
+
+  // Fails when `byFinger` does not look whether the context still holds.
+  @Test("an invalidated context asks no reader")
+  func invalidatedReader() throws {
+    let core = try place.makeCore(passcode: "passcode")
+    let reader = ScriptedBiometry(fingers: ["thumb"], [.finger("thumb"), .finger("thumb")])
+    _ = try core.enrollFingers(of: reader, passcode: Passcode(testing: "passcode"))
+    let id = try core.add(
+      NewItem(.genericPassword, name: "n", access: AccessControl(.biometryAny)),
+      secret: SecretBytes(testing: "s")
+    ).id
+    let context = AuthenticationContext(reason: "", biometry: reader)
+    #expect(try core.secret(failing: id, with: context) == nil)
+    context.invalidate()
+    #expect(try core.secret(failing: id, with: context) == .cancelled)
+    #expect(reader.requests.count == 1)
+  }
+
+  // Fails when the context is not looked at again after the derivation.
+  @Test("a context that is invalidated while its answer is judged opens nothing")
+  func invalidatedWhileJudged() throws {
+    let holder = Mutex<AuthenticationContext?>(nil)
+    let place = TemporaryVault(
+      environment: .testing(derivationObserver: { holder.withLock { $0 }?.invalidate() }))
+    let core = try place.makeCore(passcode: "passcode")
+    let id = try core.add(
+      NewItem(.genericPassword, name: "n", access: AccessControl(.devicePasscode)),
+      secret: SecretBytes(testing: "s")
+    ).id
+    let context = AuthenticationContext(
+      reason: "", prompt: ScriptedPrompt([.text("passcode")]), reuse: .seconds(60))
+    holder.withLock { $0 = context }
+    #expect(try core.secret(failing: id, with: context) == .cancelled)
+  }
+
+  // Fails when grants and kept verifications take the session of their end and not of their begin.
+  @Test("a lock in the middle of a verification ends it, and what it showed before serves no longer")
+  func lockedMeanwhile() throws {
+    let core = try place.makeCore(passcode: "passcode")
+    _ = try core.enroll(
+      BiometricPhrase(testing: "phrase"), named: "n", passcode: Passcode(testing: "passcode"))
+    let access = try AccessControl(.biometryAny, accessibility: .afterFirstUnlock)
+    let id = try core.add(
+      NewItem(.genericPassword, name: "n", access: access), secret: SecretBytes(testing: "s")
+    ).id
+    let prompt = LockingPrompt(core, "phrase")
+    let context = AuthenticationContext(reason: "", prompt: prompt, reuse: .seconds(60))
+    #expect(try core.secret(failing: id, with: context) == .verificationNeeded)
+    #expect(try core.secret(failing: id, with: context) == nil)
+    #expect(prompt.count == 2)
+  }
+
+  // Fails when what a prompt reads is derived before it is canonical.
+  @Test("what nobody can have enrolled is no attempt: it is neither counted nor derived")
+  func uncanonical() throws {
+    let core = try place.makeCore(passcode: "passcode")
+    _ = try core.enroll(
+      BiometricPhrase(testing: "phrase"), named: "n", passcode: Passcode(testing: "passcode"))
+    let id = try core.add(
+      NewItem(.genericPassword, name: "n", access: AccessControl(.biometryAny)),
+      secret: SecretBytes(testing: "s")
+    ).id
+    for _ in 0..<3 {
+      let prompt = ScriptedPrompt([
+        .text("phrase\0"), .text(String(repeating: "a", count: 70 << 10)), .text("phrase"),
+      ])
+      let context = AuthenticationContext(reason: "", prompt: prompt)
+      #expect(try core.secret(failing: id, with: context) == nil)
+    }
+    let prompt = ScriptedPrompt(Array(repeating: .text("\0"), count: 9))
+    for _ in 0..<3 {
+      #expect(
+        try core.secret(failing: id, with: AuthenticationContext(reason: "", prompt: prompt)) == .malformed)
+    }
+    #expect(try core.secret(failing: id, with: given(phrase: "phrase")) == nil)
+  }
+
+  // Fails when a kept passcode opens factors and leaves the classes shut.
+  @Test("a kept passcode opens the vault again that another process's rotation has locked")
+  func keptAfterRotation() throws {
+    let core = try place.makeCore(passcode: "passcode")
+    let id = try core.add(
+      NewItem(.genericPassword, name: "n", access: AccessControl(.devicePasscode)),
+      secret: SecretBytes(testing: "s")
+    ).id
+    let prompt = ScriptedPrompt([.text("passcode"), .text("passcode")])
+    let context = AuthenticationContext(reason: "", prompt: prompt, reuse: .seconds(300))
+    #expect(try core.secret(failing: id, with: context) == nil)
+    try place.openCore().rotateEpoch(passcode: Passcode(testing: "passcode"))
+    #expect(try core.secret(failing: id, with: context) == nil)
+    #expect(core.isUnlocked)
+  }
+
+  // Each guess is a derivation, slowed down so that all twenty are there while the first are judged.
+  @Test("twenty guessers at once have five phrases and five passcodes between them")
+  func parallelGuessers() throws {
+    let counter = Counter()
+    let isSlow = Mutex(false)
+    let place = TemporaryVault(
+      environment: .testing(
+        clock: clock,
+        derivationObserver: {
+          counter.add()
+          if isSlow.withLock({ $0 }) { usleep(200_000) }
+        }))
+    let core = try place.makeCore(passcode: "passcode")
+    _ = try core.enroll(
+      BiometricPhrase(testing: "phrase"), named: "n", passcode: Passcode(testing: "passcode"))
+    let access = try AccessControl(.biometryAny, accessibility: .afterFirstUnlock)
+    let id = try core.add(
+      NewItem(.genericPassword, name: "n", access: access), secret: SecretBytes(testing: "s")
+    ).id
+    counter.reset()
+    isSlow.withLock { $0 = true }
+    let group = DispatchGroup()
+    for number in 0..<20 {
+      group.enter()
+      Thread.detachNewThread {
+        defer { group.leave() }
+        guard let other = try? place.openCore(), let guess = try? BiometricPhrase(testing: "g\(number)")
+        else { return }
+        let own = AuthenticationContext(reason: "", interaction: .notAllowed)
+        own.provide(guess)
+        _ = try? other.secret(of: id, context: own)
+        try? other.unlock(with: Passcode(testing: "passcode \(number)"))
+      }
+    }
+    group.wait()
+    #expect(counter.value == 10)
+    #expect(try core.secret(failing: id, with: given(phrase: "phrase")) == .lockedOut)
+  }
+
+  // Fails when `byFinger` takes the reader's word for a finger that the set does not have.
+  @Test("a reader with other fingers than the enrolled set has is not believed")
+  func otherFingers() throws {
+    let core = try place.makeCore(passcode: "passcode")
+    let reader = ScriptedBiometry(fingers: ["thumb"])
+    _ = try core.enrollFingers(of: reader, passcode: Passcode(testing: "passcode"))
+    let id = try core.add(
+      NewItem(.genericPassword, name: "n", access: AccessControl(.biometryCurrentSet)),
+      secret: SecretBytes(testing: "s")
+    ).id
+    let silent = SilentReader(["index", "thumb"])
+    let context = AuthenticationContext(reason: "", biometry: silent)
+    #expect(try core.secret(failing: id, with: context) == .unsupported)
+    silent.fingers.withLock { $0 = ["thumb"] }
+    #expect(try core.secret(failing: id, with: context) == nil)
+  }
+}
+
+/// The actor over the core: its calls wait for each other.
+@Suite("Attacks on the actor's prompts")
+struct AttackActorTests {
+  // Fails when `Vault.lock()` waits its turn behind the call whose prompt is open.
+  @Test("a vault is locked at once while a prompt of it is open, and the answer opens nothing")
+  func lockedBehindPrompt() async throws {
+    let place = TemporaryVault(environment: .testing())
+    let vault = try place.make(passcode: "passcode")
+    let id = try await vault.add(
+      NewItem(.genericPassword, name: "n", access: AccessControl(.devicePasscode)),
+      secret: SecretBytes(testing: "s")
+    ).id
+    let prompt = WaitingPrompt()
+    async let code = failure { () throws(VaultError) in
+      _ = try await vault.secret(of: id, context: AuthenticationContext(reason: "", prompt: prompt))
+    }
+    while !prompt.isOpen { await Task.yield() }
+    vault.lock()
+    prompt.answer()
+    let outcome = await code
+    #expect(outcome == .locked || outcome == .verificationNeeded)
+  }
+
+  private func failure(_ body: () async throws(VaultError) -> Void) async -> VaultError.Code? {
+    do throws(VaultError) {
+      try await body()
+      return nil
+    } catch { return error.code }
+  }
+}
+
+/// Is open until it is told to answer, for half a minute at most.
+private final class WaitingPrompt: Prompt {
+  private let state = Mutex((isOpen: false, isAnswered: false))
+  var isOpen: Bool { state.withLock { $0.isOpen } }
+
+  func answer() { state.withLock { $0.isAnswered = true } }
+
+  func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
+    state.withLock { $0.isOpen = true }
+    for _ in 0..<3000 where !state.withLock({ $0.isAnswered }) { usleep(10_000) }
+    return SecretBytes(testing: "passcode")
+  }
+
+  func confirm(_ request: PromptRequest) -> Bool { false }
+}
+
+/// Locks the vault while it is open the first time.
+private final class LockingPrompt: Prompt {
+  private let core: VaultCore
+  private let answer: String
+  private let asked = Mutex(0)
+  var count: Int { asked.withLock { $0 } }
+
+  init(_ core: VaultCore, _ answer: String) {
+    self.core = core
+    self.answer = answer
+  }
+
+  func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
+    if asked.withLock({ count in
+      count += 1
+      return count == 1
+    }) {
+      core.lock()
+    }
+    return SecretBytes(testing: answer)
+  }
+
+  func confirm(_ request: PromptRequest) -> Bool { false }
+}
+
+/// A reader that does not say which finger it was.
+private final class SilentReader: BiometrySource {
+  let fingers: Mutex<[String]>
+
+  init(_ fingers: [String]) { self.fingers = Mutex(fingers) }
+
+  func enrolledFingers() -> [String] { fingers.withLock { $0 } }
+
+  func verify(_ request: PromptRequest, showing progress: (String) -> Void) -> String? { nil }
+}

@@ -1,0 +1,290 @@
+import Foundation
+import SecretMemory
+import Testing
+import VaultCrypto
+import VaultKit
+import VaultStorage
+import VaultTestKit
+
+/// R15: every edit, deletion, exchange and truncation of the log is found, by whoever has the passcode.
+///
+/// That the log has one entry for each operation is shown after the kills of R1 (Tests/TortureTests).
+/// Fails when `AuditWalk` does not compare an entry's MAC, when it lets a segment end early, and when `Verification` does
+/// not ask `endsAsHeadSays`. To plant, not yet seen to fail: a locked vault that does not compare a segment's `previous`.
+@Suite("An altered audit log (R15)", .serialized)
+struct AuditTamperTests {
+  /// Entries before the passcode, then a new chain with more of them; long: over several full segments.
+  private static let isLong = ProcessInfo.processInfo.environment["TORTURE_LONG"] == "1"
+
+  @Test("with the vault file alone: nothing of the log can be altered, moved or left out")
+  func fileAlone() throws {
+    let log = try Log(entries: Self.isLong ? 300 : 24, segments: 0)
+    for index in log.entries.indices {
+      for change in FileChange.allCases { try log.expectFound(change, at: index) }
+    }
+    try log.expectAllSegmentChangesFound()
+  }
+
+  @Test(
+    "with the device key too: what was logged before the keys were taken cannot be altered, only all of it lost"
+  )
+  func withDeviceKey() throws {
+    let log = try Log(entries: Self.isLong ? 300 : 24, segments: 0)
+    // Before the passcode there is nothing that the device key's holder cannot make.
+    for index in log.entries.indices where log.entries[index].sequence >= log.chainStart {
+      for change in KeyChange.allCases { try log.expectFound(change, at: index) }
+    }
+  }
+
+  @Test("over full segments: entries and segments at their borders, and cuts at each of them")
+  func segments() throws {
+    let log = try Log(entries: 10, segments: Self.isLong ? 8 : 1)
+    let border = Int(try #require(log.segments.last).first)
+    let borders = log.segments.flatMap { [Int($0.first) - 1, Int($0.first), Int($0.first) + 1] }
+    let few = [border - 1, border, log.entries.count]
+    for sequence in Set(Self.isLong ? borders + few + [1, 2_000] : few).sorted() {
+      guard let index = log.entries.firstIndex(where: { $0.sequence == UInt64(max(1, sequence)) }) else {
+        continue
+      }
+      for change in FileChange.allCases { try log.expectFound(change, at: index) }
+      guard log.entries[index].sequence >= log.chainStart else { continue }
+      for change in KeyChange.allCases { try log.expectFound(change, at: index) }
+    }
+    try log.expectAllSegmentChangesFound()
+  }
+}
+
+/// What can be done to an entry by whoever can write the file.
+private enum FileChange: String, CaseIterable {
+  case body, bodyEnd, mac, delete, cutFromHere, cutBefore, exchangeBodies, exchangeMACs, exchangeRows, double
+  case renumber
+}
+
+/// What can be done by whoever also has the device key: every seal is good.
+private enum KeyChange: String, CaseIterable {
+  case reword, rewordWithMAC, delete, deleteAndRenumber, exchange, cutFromHere, cutAndGoOn, cutAndNewSegment
+}
+
+/// A vault with a log, and the log as it was, to be put back after each change.
+private final class Log {
+  private let place: TemporaryVault
+  private let core: VaultCore
+  private let locked: VaultCore
+  let entries: [AuditRow]
+  let segments: [SegmentRow]
+  /// The first sequence behind the passcode.
+  let chainStart: UInt64
+  private let head: [UInt8]
+
+  init(entries count: Int, segments full: Int) throws {
+    let place = TemporaryVault(in: FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : nil)
+    core = try place.makeCore()
+    for index in 0..<count / 2 {
+      _ = try core.add(NewItem(.genericPassword, name: "a\(index)"), secret: SecretBytes(testing: "s"))
+    }
+    try core.setPasscode(Passcode(testing: "p"))
+    for index in 0..<count / 2 {
+      _ = try core.add(NewItem(.genericPassword, name: "b\(index)"), secret: SecretBytes(testing: "s"))
+    }
+    for _ in 0..<full {
+      try core.write { transaction in
+        for _ in 0..<2_048 {
+          let id = try transaction.add(NewItem(.genericPassword, name: "gone")).id
+          try transaction.delete(id)
+        }
+      }
+    }
+    let (entries, segments, head) = try Intruder(place: place).tamper { store throws(StorageError) in
+      (try store.auditEntries(), try store.segments(), try store.head())
+    }
+    (self.entries, self.segments, self.head) = (entries, segments, head)
+    chainStart = try present(segments.dropFirst().first).first
+    self.place = place
+    locked = try place.openCore()
+    try #require(segments.count == 2 + full)
+    // What is found below must be what was done there.
+    let report = try core.verify()
+    try #require(report.problems == [] && report.isAuditChainChecked)
+    try #require(report.auditEntries == UInt64(entries.count))
+  }
+
+  func expectFound(_ change: FileChange, at index: Int) throws {
+    var changed = entries
+    let other = index == 0 ? 1 : index - 1
+    switch change {
+    case .body: changed[index].body[changed[index].body.count / 2] ^= 1
+    case .bodyEnd: changed[index].body.removeLast()
+    case .mac: changed[index].mac[7] ^= 0x10
+    case .delete: changed.remove(at: index)
+    case .cutFromHere: changed.removeSubrange(index...)
+    case .cutBefore:
+      guard index > 0 else { return }
+      changed.removeSubrange(..<index)
+    case .exchangeBodies:
+      (changed[index].body, changed[other].body) = (changed[other].body, changed[index].body)
+    case .exchangeMACs: (changed[index].mac, changed[other].mac) = (changed[other].mac, changed[index].mac)
+    case .exchangeRows:
+      (changed[index].body, changed[other].body) = (changed[other].body, changed[index].body)
+      (changed[index].mac, changed[other].mac) = (changed[other].mac, changed[index].mac)
+    case .double:
+      changed.append(changed[index])
+      changed[changed.count - 1].sequence = UInt64(entries.count + 1)
+    case .renumber:
+      changed[index].sequence = UInt64(entries.count + 1)
+      changed.append(changed.remove(at: index))
+    }
+    try write(changed, segments)
+    // The MACs are all that needs the passcode to be judged.
+    try judge(
+      "\(change.rawValue) at entry \(entries[index].sequence)",
+      alsoLocked: ![.mac, .exchangeMACs].contains(change))
+  }
+
+  func expectAllSegmentChangesFound() throws {
+    for index in segments.indices {
+      var all: [(String, [SegmentRow])] = []
+      func add(_ name: String, _ change: (inout [SegmentRow]) -> Void) {
+        var changed = segments
+        change(&changed)
+        all.append((name, changed))
+      }
+      add("delete") { $0.remove(at: index) }
+      add("first") { $0[index].first += 1 }
+      add("previous") { $0[index].previous[3] ^= 1 }
+      add("start") { $0[index].start = [1] }
+      add("number") { $0[index].number += 100 }
+      for (name, changed) in all {
+        try write(entries, changed.sorted { $0.number < $1.number })
+        // What the first segment is chained to is covered by the MACs alone.
+        try judge("\(name) of segment \(index + 1)", alsoLocked: name != "previous" || index > 0)
+      }
+      // The segment as a whole, with its entries.
+      guard index + 1 < segments.count else { continue }
+      let range = segments[index].first..<segments[index + 1].first
+      try write(
+        entries.filter { !range.contains($0.sequence) },
+        segments.filter { $0.number != segments[index].number })
+      try judge("segment \(index + 1) with its entries", alsoLocked: true)
+    }
+  }
+
+  func expectFound(_ change: KeyChange, at index: Int) throws {
+    let keys = try Intruder(place: place).keys()
+    let seal = try keys.seal(Labels.audit, Labels.auditNonce)
+    func data(_ sequence: UInt64) -> [UInt8] {
+      var record = keys.part("audit")
+      record.set(17, u64: sequence)
+      return record.encoded
+    }
+    func content(_ row: AuditRow) throws -> [UInt8] { try seal.open(row.body, aad: data(row.sequence)) }
+    func sealed(_ content: [UInt8], _ sequence: UInt64, mac: [UInt8]) throws -> AuditRow {
+      AuditRow(
+        sequence: sequence, body: try seal.seal(content, aad: data(sequence), random: SystemRandom()),
+        mac: mac)
+    }
+    func reworded(_ row: AuditRow) throws -> [UInt8] {
+      var record = try Record(decoding: try content(row))
+      record.set(7, u16: 10)
+      return record.encoded
+    }
+    /// With the key that is in the head row now: the ones before it are gone.
+    func mac(_ content: [UInt8], _ sequence: UInt64, after previous: [UInt8], _ key: borrowing SecretBytes)
+      -> [UInt8]
+    {
+      let number = (0..<8).map { UInt8(truncatingIfNeeded: sequence >> (56 - 8 * $0)) }
+      return KeyedHMAC(key: key).code(for: previous + number + SHA256.hash(content))
+    }
+    let headContent = try keys.seal(Labels.head, Labels.headNonce).open(head, aad: keys.part("head").encoded)
+    let key = SecretBytes(copying: Array(headContent[112..<144]))
+    let previous = index == 0 ? Array(repeating: 0, count: 32) : entries[index - 1].mac
+    var changed = entries
+    var newHead = headContent
+    let row = entries[index]
+    switch change {
+    case .reword: changed[index] = try sealed(try reworded(row), row.sequence, mac: row.mac)
+    case .rewordWithMAC:
+      let content = try reworded(row)
+      changed[index] = try sealed(
+        content, row.sequence, mac: mac(content, row.sequence, after: previous, key))
+    case .delete:
+      changed.remove(at: index)
+      newHead.setNumber(UInt64(entries.count), at: 88)
+    case .deleteAndRenumber:
+      changed.remove(at: index)
+      for later in index..<changed.count {
+        changed[later] = try sealed(
+          try content(changed[later]), changed[later].sequence - 1, mac: changed[later].mac)
+      }
+      newHead.setNumber(UInt64(entries.count), at: 88)
+    case .exchange:
+      let other = index - 1
+      changed[index] = try sealed(try content(entries[other]), row.sequence, mac: entries[other].mac)
+      changed[other] = try sealed(try content(row), entries[other].sequence, mac: row.mac)
+    case .cutFromHere, .cutAndGoOn, .cutAndNewSegment:
+      changed.removeSubrange(index...)
+      newHead.setNumber(row.sequence, at: 88)
+      newHead.replaceSubrange(144..<176, with: previous)
+      // Segments that begin later go as well.
+      if change == .cutAndGoOn {
+        let content = try reworded(row)
+        let mac = mac(content, row.sequence, after: previous, key)
+        changed.append(try sealed(content, row.sequence, mac: mac))
+        newHead.setNumber(row.sequence + 1, at: 88)
+        newHead.replaceSubrange(112..<144, with: moved(key, "vault/1/audit-next"))
+        newHead.replaceSubrange(144..<176, with: mac)
+      }
+    }
+    let isCut = [.cutFromHere, .cutAndGoOn, .cutAndNewSegment].contains(change)
+    var kept = isCut ? segments.filter { $0.first <= row.sequence } : segments
+    if change == .cutAndNewSegment {
+      // With C of the segment to come, which is in the head row now, a segment of his own.
+      let chain = SecretBytes(copying: Array(headContent[200..<232]))
+      let number = try present(segments.last).number + 1
+      kept = segments
+      kept.append(SegmentRow(number: number, first: row.sequence, previous: previous, start: []))
+      newHead.replaceSubrange(112..<144, with: moved(chain, "vault/1/audit-segment"))
+      newHead.replaceSubrange(200..<232, with: moved(chain, "vault/1/audit-chain"))
+      let place = [number, row.sequence].flatMap { value in
+        (0..<8).map { UInt8(truncatingIfNeeded: value >> (56 - 8 * $0)) }
+      }
+      newHead.replaceSubrange(
+        144..<176, with: SHA256.hash(Array("vault/1/audit-segment".utf8) + place + previous))
+    }
+    newHead.setNumber(try present(kept.last).number, at: 96)
+    newHead.setNumber(try present(kept.last).first, at: 104)
+    try write(changed, kept)
+    let sealedHead = try keys.seal(Labels.head, Labels.headNonce)
+      .seal(newHead, aad: keys.part("head").encoded, random: SystemRandom())
+    try Intruder(place: place).tamper { store throws(StorageError) in try store.setHead(sealedHead) }
+    try judge("\(change.rawValue) at entry \(row.sequence)")
+  }
+
+  private func moved(_ key: borrowing SecretBytes, _ label: String) -> [UInt8] {
+    KeyedHMAC(key: key).code(for: Array(label.utf8))
+  }
+
+  /// `verify` has to find it, where `alsoLocked` without the passcode too; then everything is put back.
+  private func judge(_ what: String, alsoLocked: Bool = false) throws {
+    for core in alsoLocked ? [core, locked] : [core] {
+      let problems = (try? core.verify().problems) ?? ["refused"]
+      #expect(!problems.isEmpty, "not found\(core === locked ? " while locked" : ""): \(what)")
+    }
+    try write(entries, segments)
+    try Intruder(place: place).tamper { [head] store throws(StorageError) in try store.setHead(head) }
+  }
+
+  private func write(_ entries: [AuditRow], _ segments: [SegmentRow]) throws {
+    try RawSQLite.run("DELETE FROM audit; DELETE FROM segment;", on: place.path)
+    try Intruder(place: place).tamper { store throws(StorageError) in
+      for entry in entries { try store.appendAudit(entry) }
+      for segment in segments { try store.insertSegment(segment) }
+    }
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func setNumber(_ number: UInt64, at offset: Int) {
+    replaceSubrange(
+      offset..<offset + 8, with: (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) })
+  }
+}

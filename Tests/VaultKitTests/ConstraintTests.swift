@@ -1,0 +1,201 @@
+import SecretMemory
+import Testing
+import VaultKit
+import VaultTestKit
+
+/// Every combination of the seven flags in a vault with and without a passcode, with and without a member.
+@Suite("Constraints")
+struct ConstraintTests {
+  static let flags: [Constraints] = [
+    .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .or, .and, .applicationPassword,
+  ]
+
+  static func combination(_ number: Int) -> Constraints {
+    Constraints(flags.enumerated().filter { number >> $0.offset & 1 == 1 }.map(\.element))
+  }
+
+  /// What the document says (DESIGN 5), written down a second time.
+  static func isLegal(_ constraints: Constraints) -> Bool {
+    let single = [Constraints.userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode]
+      .filter { constraints.contains($0) }
+    if constraints.isSuperset(of: [.or, .and]) { return false }
+    if constraints.isSuperset(of: [.biometryAny, .biometryCurrentSet]) { return false }
+    if constraints.contains(.userPresence), single.count > 1 { return false }
+    if !constraints.isDisjoint(with: [.or, .and]), single.count < 2 { return false }
+    return true
+  }
+
+  // Fails when `check()` forgets the rule of presence.
+  @Test("a rule that contradicts itself is refused when it is made, every other one is not")
+  func legality() throws {
+    var legal = 0
+    for number in 0..<128 {
+      let constraints = Self.combination(number)
+      do throws(VaultError) {
+        _ = try AccessControl(constraints)
+        #expect(Self.isLegal(constraints), "\(number) was allowed")
+        legal += 1
+      } catch {
+        #expect(!Self.isLegal(constraints), "\(number) was refused")
+        #expect(error.code == .policy)
+      }
+    }
+    // By hand: none; P; A; S; D; AD, SD, each bare, with and, with or: 1 + 4 + 6, all with and without the password.
+    #expect(legal == 22)
+    #expect(throws: VaultError.Code.policy) {
+      try code { () throws(VaultError) in _ = try AccessControl(Constraints(rawValue: 0x4000_0000)) }
+    }
+  }
+
+  /// A vault of one row of the table.
+  struct World {
+    let hasPasscode: Bool
+    let hasMember: Bool
+    let place = TemporaryVault()
+
+    static let all = [
+      World(hasPasscode: false, hasMember: false), World(hasPasscode: true, hasMember: false),
+      World(hasPasscode: true, hasMember: true),
+    ]
+
+    func make() throws -> VaultCore {
+      let core = try place.makeCore(passcode: hasPasscode ? "passcode" : nil)
+      if hasMember {
+        _ = try core.enroll(
+          BiometricPhrase(testing: "phrase"), named: "voice", passcode: Passcode(testing: "passcode"))
+      }
+      return core
+    }
+  }
+
+  /// A set of what somebody can show.
+  struct Shown: OptionSet, CustomStringConvertible {
+    let rawValue: Int
+    static let passcode = Shown(rawValue: 1)
+    static let phrase = Shown(rawValue: 2)
+    static let password = Shown(rawValue: 4)
+
+    var description: String { "\(rawValue)" }
+
+    func context() throws -> AuthenticationContext {
+      let context = AuthenticationContext(reason: "a test", interaction: .notAllowed)
+      if contains(.passcode) { context.provide(try Passcode(testing: "passcode")) }
+      if contains(.phrase) { context.provide(try BiometricPhrase(testing: "phrase")) }
+      if contains(.password) { context.provide(try ApplicationPassword(testing: "password")) }
+      return context
+    }
+
+    /// Whether this opens an item, in an unlocked vault (DESIGN 5).
+    func opens(_ constraints: Constraints) -> Bool {
+      if constraints.contains(.applicationPassword), !contains(.password) { return false }
+      var parts: [Bool] = []
+      if constraints.contains(.userPresence) { parts.append(!isDisjoint(with: [.passcode, .phrase])) }
+      if constraints.contains(.biometryAny) { parts.append(contains(.phrase)) }
+      if constraints.contains(.biometryCurrentSet) { parts.append(contains(.phrase)) }
+      if constraints.contains(.devicePasscode) { parts.append(contains(.passcode)) }
+      return constraints.contains(.or) ? parts.contains(true) : !parts.contains(false)
+    }
+  }
+
+  /// Whether an item of this rule can be added at all.
+  static func isPossible(_ constraints: Constraints, _ world: World) -> Bool {
+    let biometry: Constraints = [.biometryAny, .biometryCurrentSet]
+    if !world.hasPasscode { return constraints.subtracting(.applicationPassword).isEmpty }
+    return world.hasMember || constraints.isDisjoint(with: biometry)
+  }
+
+  // Fails when the password is left out of a wrapping key, when `or` makes one alternative, when the gate opens `any` by
+  // the passcode, or when an unlocked session is enough.
+  @Test("what the document allows is added and opens by exactly what its rule says", arguments: 0..<3)
+  func table(_ row: Int) throws {
+    let world = World.all[row]
+    let core = try world.make()
+    for number in 0..<128 {
+      let constraints = Self.combination(number)
+      guard Self.isLegal(constraints) else { continue }
+      for accessibility in Accessibility.allCases {
+        if accessibility == .whenPasscodeSet, !world.hasPasscode { continue }
+        try check(constraints, accessibility, number, world, core)
+      }
+    }
+    #expect(try core.verify().problems == [])
+  }
+
+  private func check(
+    _ constraints: Constraints, _ accessibility: Accessibility, _ number: Int, _ world: World,
+    _ core: VaultCore
+  ) throws {
+    let access = try AccessControl(constraints, accessibility: accessibility)
+    let new = NewItem(.genericPassword, name: "\(number) \(accessibility)", access: access)
+    let item: Item
+    do throws(VaultError) {
+      item = try core.add(
+        new, secret: SecretBytes(testing: "s\(number)"), context: try Shown.password.contextTyped())
+      #expect(Self.isPossible(constraints, world), "\(number) was added")
+    } catch {
+      #expect(!Self.isPossible(constraints, world), "\(number) was refused: \(error)")
+      #expect(error.code == .policy)
+      return
+    }
+    for bits in 0..<8 {
+      let shown = Shown(rawValue: bits)
+      if shown.contains(.passcode), !world.hasPasscode { continue }
+      if shown.contains(.phrase), !world.hasMember { continue }
+      let isRight = shown.opens(constraints)
+      do throws(VaultError) {
+        let secret = try core.secret(of: item.id, context: try shown.contextTyped())
+        #expect(isRight, "\(number) opened by \(shown)")
+        #expect(secret.bytesForTesting == Array("s\(number)".utf8))
+      } catch {
+        #expect(!isRight, "\(number) not opened by \(shown): \(error)")
+        #expect(error.code == .interactionNotAllowed || error.code == .policy, "\(error)")
+      }
+    }
+    let wrong = try core.secret(failing: item.id, with: Self.wrongContext())
+    #expect(constraints.isEmpty ? wrong == nil : wrong != nil, "\(number) opened by what is wrong")
+  }
+
+  private static func wrongContext() throws -> AuthenticationContext {
+    // No wrong passcode: five of them would lock this test out.
+    let context = AuthenticationContext(reason: "a test", interaction: .notAllowed)
+    context.provide(try ApplicationPassword(testing: "wrong"))
+    return context
+  }
+
+  @Test("what makes a constraint hold is said, by what the vault has")
+  func enforcement() throws {
+    let all: [Constraints] = [
+      .devicePasscode, .userPresence, .biometryAny, .biometryCurrentSet, .applicationPassword,
+    ]
+    let phrases = VerificationSources(hasPasscode: true, hasPhrases: true)
+    var fingers = phrases
+    fingers.hasFingers = true
+    for constraint in all {
+      let access = try AccessControl(constraint)
+      #expect(access.enforcement(with: phrases).map(\.enforcement) == [.keyDerivation])
+      let isKey = constraint == .devicePasscode || constraint == .applicationPassword
+      #expect((access.enforcement(with: fingers).first?.enforcement == .keyDerivation) == isKey)
+    }
+    #expect(AccessControl().enforcement(with: phrases).isEmpty)
+    let both = try AccessControl([.devicePasscode, .biometryAny, .or]).enforcement(with: fingers)
+    #expect(both.map(\.constraint) == [.devicePasscode, .biometryAny])
+  }
+}
+
+extension ConstraintTests.Shown {
+  func contextTyped() throws(VaultError) -> AuthenticationContext {
+    do { return try context() } catch let error as VaultError { throw error } catch {
+      preconditionFailure("context: \(error)")
+    }
+  }
+}
+
+extension VaultCore {
+  /// The code that reading a secret fails with, or `nil`.
+  func secret(failing id: ItemID, with context: AuthenticationContext?) throws -> VaultError.Code? {
+    do throws(VaultError) {
+      _ = try secret(of: id, context: context)
+      return nil
+    } catch { return error.code }
+  }
+}

@@ -1,0 +1,43 @@
+import SecretMemory
+import Testing
+import VaultKit
+import VaultStorage
+import VaultTestKit
+
+/// R20, the other way round: a program that is older than the vault. Fails when field 1, 5 or 6 of the header, or the
+/// database's `user_version`, is not compared.
+@Suite("Vaults of a later version")
+struct NewerFormatTests {
+  @Test(
+    "a later format, a seal this version has not, a feature that it must not ignore: refused, and said so",
+    arguments: [1, 5, 6, 0])
+  func newer(field: Int) throws {
+    let place = TemporaryVault()
+    do {
+      let core = try place.makeCore()
+      _ = try core.add(NewItem(.genericPassword, name: "n"), secret: SecretBytes(testing: "s"))
+    }
+    if field == 0 {
+      try RawSQLite.run("PRAGMA user_version = 2", on: place.path)
+    } else {
+      try Intruder(place: place).changeHeader { header in
+        if field == 1 { header.set(1, u16: 2) }
+        if field == 5 { header.set(5, u8: 2) }
+        if field == 6 { header[6] = [0, 0, 0, 1] }
+      }
+    }
+    expect(.newerFormat) { () throws(VaultError) in _ = try place.openCore() }
+    expect(.newerFormat) { () throws(VaultError) in _ = try VaultCore.outline(at: place.path) }
+  }
+
+  @Test("a field that an old program may ignore is kept when the header is written again")
+  func unknownField() throws {
+    let place = TemporaryVault()
+    do { _ = try place.makeCore() }
+    try Intruder(place: place).changeHeader { $0[900] = [1, 2, 3] }
+    let core = try place.openCore()
+    try core.setPasscode(Passcode(testing: "p"))
+    try core.rotateDeviceKey()
+    try Intruder(place: place).changeHeader { #expect($0[900] == [1, 2, 3]) }
+  }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Synchronization
+import Testing
+import VaultKit
+import VaultTestKit
+
+@Suite("Old device keys")
+struct OldKeyTests {
+  /// Files; after a key was stored, and before the vault names it, something else happens.
+  private struct Pausing: Protector {
+    let files: FileProtector
+    let afterStoring: @Sendable () -> Void
+    var kind: ProtectorKind { .file }
+    func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState { try files.probe(vault) }
+    func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
+      try files.loadKey(key, of: vault)
+    }
+    func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
+      try files.storeKey(key, of: vault)
+      afterStoring()
+    }
+    func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
+      try files.deleteKey(key, of: vault)
+    }
+    func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] { try files.keys(of: vault) }
+    func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock? { try files.lock(vault) }
+  }
+
+  // Fails when rotateDeviceKey or removeOldKeys takes no lock: the new key is removed before the vault names it.
+  @Test("a key that is on its way into the vault is not removed as an old one")
+  func race() throws {
+    let place = TemporaryVault()
+    let core = try place.makeCore()
+    let other = try place.openCore()
+    let ended = DispatchSemaphore(value: 0)
+    let files = place.protector
+    let removed = Count()
+    try core.rotateDeviceKey(
+      to: Pausing(files: files) {
+        Thread {
+          let keys = try? other.removeOldKeys(in: files, besides: [])
+          removed.set(keys?.count ?? -1)
+          ended.signal()
+        }.start()
+        // Long enough for a removal that waits for nothing.
+        usleep(300_000)
+      })
+    ended.wait()
+    #expect(removed.value == 0)
+    _ = try place.openCore()
+    #expect(try files.keys(of: core.status().vault) == [core.status().deviceKey])
+  }
+
+  /// Carries a number out of a thread.
+  private final class Count: Sendable {
+    private let number = Mutex<Int?>(nil)
+    var value: Int? { number.withLock { $0 } }
+    func set(_ value: Int) { number.withLock { $0 = value } }
+  }
+}

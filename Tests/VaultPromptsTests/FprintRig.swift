@@ -1,0 +1,252 @@
+import Foundation
+import Testing
+
+/// The real fprintd with libfprint's virtual reader, on a bus of its own, with a stand-in for polkit. No root, no hardware.
+final class FprintRig {
+  private let folder: URL
+  private var processes: [Process] = []
+  private(set) var fprintd: Process?
+  private(set) var bus: Process?
+
+  /// - Parameter service: What owns fprintd's name: fprintd itself, our own nonsense (a case of `fakeService`), or nobody.
+  init(_ service: Service) throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "fp-\(UUID().uuidString.prefix(8))")
+    try FileManager.default.createDirectory(
+      at: folder.appendingPathComponent("state"), withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    try startBus()
+    switch service {
+    case .none: break
+    case .fprintd:
+      try start(
+        "/usr/bin/python3", "-m", "dbusmock", "--system", "--template", "polkitd", "-l",
+        "\(folder.path)/polkit.log")
+      try waitForName("org.freedesktop.PolicyKit1")
+      _ = try run(
+        "/usr/bin/gdbus", "call", "--system", "-d", "org.freedesktop.PolicyKit1", "-o",
+        "/org/freedesktop/PolicyKit1/Authority", "-m", "org.freedesktop.DBus.Mock.AllowUnknown", "true")
+      fprintd = try start("/usr/libexec/fprintd", "--no-timeout")
+      try waitForName("net.reactivated.Fprint")
+    case .fake(let behaviour):
+      let script = folder.appendingPathComponent("fake.py")
+      try Data(Self.fakeService.utf8).write(to: script)
+      fprintd = try start("/usr/bin/python3", script.path, behaviour)
+      try waitForName("net.reactivated.Fprint")
+    }
+  }
+
+  enum Service { case none, fprintd, fake(String) }
+
+  deinit {
+    for process in processes.reversed() where process.isRunning {
+      kill(process.processIdentifier, SIGCONT)
+      kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+    }
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  /// nil where the programs are not installed.
+  static let missing: String? = [
+    "/usr/libexec/fprintd", "/usr/bin/fprintd-enroll", "/usr/bin/dbus-daemon", "/usr/bin/gdbus",
+    "/usr/lib/python3/dist-packages/dbusmock",
+  ].first { !FileManager.default.fileExists(atPath: $0) }
+
+  var environment: [String: String] {
+    var environment = ProcessInfo.processInfo.environment
+    environment["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=\(folder.path)/bus"
+    environment["FP_VIRTUAL_DEVICE"] = "\(folder.path)/reader"
+    environment["STATE_DIRECTORY"] = "\(folder.path)/state"
+    return environment
+  }
+
+  /// Says something to the reader: `SCAN A`, `RETRY 0`, `UNPLUG`.
+  func reader(_ commands: String..., after seconds: Double = 0) throws {
+    let script = """
+      import socket, sys, time
+      time.sleep(\(seconds))
+      for c in sys.argv[1:]:
+          s = socket.socket(socket.AF_UNIX); s.connect('\(folder.path)/reader'); s.sendall(c.encode())
+          s.shutdown(socket.SHUT_WR); s.recv(64); s.close(); time.sleep(0.1)
+      """
+    try start("/usr/bin/python3", ["-c", script] + commands)
+  }
+
+  func enroll(_ print: String, as finger: String = "right-index-finger") throws {
+    try reader(
+      "SCAN \(print)", "SCAN \(print)", "SCAN \(print)", "SCAN \(print)", "SCAN \(print)", after: 0.6)
+    let result = try run("/usr/bin/timeout", "15", "fprintd-enroll", "-f", finger)
+    try #require(result.contains("enroll-completed"), "\(result)")
+  }
+
+  /// A signal of fprintd's interface, from a stranger, to everybody and to each connection by its name.
+  func forgeMatch() throws {
+    let script = """
+      import dbus, dbus.lowlevel
+      bus = dbus.SystemBus()
+      names = [None] + [n for n in bus.list_names() if n.startswith(':')]
+      for name in names:
+          m = dbus.lowlevel.SignalMessage('/net/reactivated/Fprint/Device/0', 'net.reactivated.Fprint.Device', 'VerifyStatus')
+          m.append('verify-match', True)
+          if name: m.set_destination(name)
+          bus.send_message(m)
+      bus.flush()
+      print('forged', len(names))
+      """
+    let result = try run("/usr/bin/python3", "-c", script)
+    try #require(result.contains("forged"), "\(result)")
+  }
+
+  /// `vaultctl-testing verify-finger` as a process.
+  func attempt(_ word: String = "20") throws -> Attempt {
+    try Attempt(environment: environment, word)
+  }
+
+  @discardableResult
+  func start(_ program: String, _ words: String...) throws -> Process { try start(program, words) }
+
+  @discardableResult
+  private func start(_ program: String, _ words: [String]) throws -> Process {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = words
+    process.environment = environment
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    processes.append(process)
+    return process
+  }
+
+  func run(_ program: String, _ words: String...) throws -> String {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = words
+    process.environment = environment
+    process.standardInput = FileHandle.nullDevice
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let data = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  private func startBus() throws {
+    let configuration = """
+      <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+      <busconfig><type>system</type><keep_umask/><listen>unix:path=\(folder.path)/bus</listen>
+      <policy context="default"><allow user="*"/><allow own="*"/><allow send_destination="*"/>
+      <allow receive_sender="*"/></policy></busconfig>
+      """
+    try Data(configuration.utf8).write(to: folder.appendingPathComponent("bus.conf"))
+    bus = try start("/usr/bin/dbus-daemon", "--config-file=\(folder.path)/bus.conf", "--nofork")
+    let end = Date().addingTimeInterval(20)
+    while !FileManager.default.fileExists(atPath: "\(folder.path)/bus") {
+      try #require(Date() < end, "dbus-daemon does not start")
+      Thread.sleep(forTimeInterval: 0.05)
+    }
+  }
+
+  private func waitForName(_ name: String) throws {
+    _ = try run("/usr/bin/gdbus", "wait", "--system", "--timeout", "20", name)
+  }
+
+  /// A service under fprintd's name that does what its word says.
+  private static let fakeService = """
+    import dbus, dbus.mainloop.glib, dbus.service, sys, time
+    from gi.repository import GLib
+    dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
+    what = sys.argv[1]
+    M, D = 'net.reactivated.Fprint.Manager', 'net.reactivated.Fprint.Device'
+    def fail(name): raise dbus.exceptions.DBusException('no', name='net.reactivated.Fprint.Error.' + name)
+    class Manager(dbus.service.Object):
+        @dbus.service.method(M, out_signature='s' if what == 'path-as-text' else 'o')
+        def GetDefaultDevice(self):
+            if what == 'no-device': fail('NoSuchDevice')
+            if what == 'slow': time.sleep(30)
+            return '/dev0'
+    class Device(dbus.service.Object):
+        @dbus.service.method(D, in_signature='s', out_signature='u' if what == 'number-of-fingers' else 'as')
+        def ListEnrolledFingers(self, user):
+            if what == 'no-fingers': fail('NoEnrolledPrints')
+            if what == 'number-of-fingers': return 3
+            if what == 'hostile-names': return ['a\\x1b[2Jb', 'x' * 5000] * 100
+            return dbus.Array([] if what == 'empty' else ['left-thumb', 'right-thumb'], signature='s')
+        @dbus.service.method(D, in_signature='s')
+        def Claim(self, user):
+            if what == 'busy': fail('AlreadyInUse')
+            if what == 'forbidden': fail('PermissionDenied')
+            if what == 'odd-error': fail('Odd')
+        @dbus.service.method(D)
+        def Release(self): pass
+        @dbus.service.method(D, in_signature='s')
+        def VerifyStart(self, finger): GLib.timeout_add(100, self.go)
+        @dbus.service.method(D)
+        def VerifyStop(self): pass
+        @dbus.service.signal(D, signature='sb')
+        def VerifyStatus(self, result, done): pass
+        @dbus.service.signal(D, signature='s')
+        def VerifyFingerSelected(self, finger): pass
+        def go(self):
+            if what == 'selected': self.VerifyFingerSelected('left-thumb'); self.VerifyStatus('verify-match', True)
+            elif what == 'any': self.VerifyFingerSelected('any'); self.VerifyStatus('verify-match', True)
+            elif what == 'unheard-of': self.VerifyStatus('verify-perhaps', True)
+            elif what == 'unheard-of-on': self.VerifyStatus('verify-perhaps', False)
+            elif what == 'empty-result': self.VerifyStatus('', True)
+            elif what == 'prefix': self.VerifyStatus('verify-matchx', True)
+            elif what == 'endless': [self.VerifyStatus('verify-retry-scan', False) for _ in range(50)]
+            elif what == 'retry-last': self.VerifyStatus('verify-retry-scan', True)
+            elif what == 'two-retries': self.VerifyStatus('verify-swipe-too-short', False); self.VerifyStatus('verify-remove-and-retry', False); self.VerifyStatus('verify-match', True)
+            elif what == 'unplugged': self.VerifyStatus('verify-disconnected', True)
+            elif what == 'broken': self.VerifyStatus('verify-unknown-error', True)
+            return False
+    bus = dbus.SystemBus()
+    name = dbus.service.BusName('net.reactivated.Fprint', bus)
+    manager, device = Manager(bus, '/net/reactivated/Fprint/Manager'), Device(bus, '/dev0')
+    GLib.MainLoop().run()
+    """
+
+  /// A started `vaultctl-testing verify-finger`.
+  final class Attempt {
+    let process = Process()
+    private let pipe = Pipe()
+    private let begin = ContinuousClock.now
+    private var seen = ""
+
+    init(environment: [String: String], _ words: String...) throws {
+      let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+      let folder = URL(fileURLWithPath: own).deletingLastPathComponent()
+      // Threads of the test library block signals, and a child would inherit that.
+      let script =
+        "import os, signal, sys; signal.pthread_sigmask(signal.SIG_SETMASK, []); os.execv(sys.argv[1], sys.argv[1:])"
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+      process.arguments =
+        ["-c", script, folder.appendingPathComponent("vaultctl-testing").path, "verify-finger"] + words
+      process.environment = environment
+      process.standardInput = FileHandle.nullDevice
+      process.standardOutput = pipe
+      try process.run()
+    }
+
+    /// Reads until a text is there.
+    func wait(for text: String) throws {
+      while !seen.contains(text) {
+        let data = pipe.fileHandleForReading.availableData
+        try #require(!data.isEmpty, "'\(text)' was not said: \(seen)")
+        seen += String(decoding: data, as: UTF8.self)
+      }
+    }
+
+    /// The last line, all lines, and how long the process ran.
+    func end() throws -> (last: String, lines: [String], seconds: Double) {
+      seen += String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      let lines = seen.split(separator: "\n").map(String.init)
+      return (lines.last ?? "", lines, (ContinuousClock.now - begin) / .seconds(1))
+    }
+  }
+}

@@ -1,0 +1,198 @@
+import Foundation
+import Testing
+import VaultKit
+import VaultPrompts
+
+@Suite("fprintd", .serialized)
+struct FprintdTests {
+  private func rig(_ service: FprintRig.Service) throws -> FprintRig? {
+    if let missing = FprintRig.missing {
+      print("NOT RUN: fprintd: \(missing) is not installed: scripts/install-deps")
+      return nil
+    }
+    return try FprintRig(service)
+  }
+
+  // MARK: the real fprintd
+
+  /// Fails when the signal's result is not compared, when the reader is not released (the second attempt finds it
+  /// claimed), and when a retry ends the attempt.
+  @Test("the real fprintd: enrolled fingers, a match, no match, a retry, one after the other")
+  func real() throws {
+    guard let rig = try rig(.fprintd) else { return }
+    #expect(try rig.attempt("list").end().last == "enrolled: ")
+    #expect(try rig.attempt().end().last.hasPrefix("unsupported: no finger is enrolled"))
+    try rig.enroll("A")
+    #expect(try rig.attempt("list").end().last == "enrolled: right-index-finger")
+
+    let right = try rig.attempt()
+    try right.wait(for: "put your finger on the reader")
+    try rig.reader("SCAN A")
+    let verified = try right.end()
+    #expect(verified.last == "verified: right-index-finger")
+    #expect(verified.lines.first == "use the key: 'mail'")
+
+    let wrong = try rig.attempt()
+    try wrong.wait(for: "put your finger")
+    try rig.reader("SCAN Z")
+    #expect(try wrong.end().last == "authenticationFailed: the finger is not an enrolled one")
+
+    let again = try rig.attempt()
+    try again.wait(for: "put your finger")
+    try rig.reader("RETRY 1", "SCAN A")
+    try again.wait(for: "once more")
+    #expect(try again.end().last == "verified: right-index-finger")
+  }
+
+  /// Fails when the sender of a signal is not compared with fprintd's own name.
+  @Test("a stranger on the bus who says that a finger matched is not believed")
+  func forged() throws {
+    guard let rig = try rig(.fprintd) else { return }
+    try rig.enroll("A")
+    let attempt = try rig.attempt()
+    try attempt.wait(for: "put your finger")
+    try rig.forgeMatch()
+    Thread.sleep(forTimeInterval: 0.5)
+    #expect(attempt.process.isRunning)
+    try rig.reader("SCAN Z")
+    #expect(try attempt.end().last.hasPrefix("authenticationFailed"))
+  }
+
+  @Test(
+    "Ctrl-C cancels and releases the reader; nobody at the reader cancels; another program's claim is 'busy'")
+  func cancelled() throws {
+    guard let rig = try rig(.fprintd) else { return }
+    try rig.enroll("A")
+    let attempt = try rig.attempt()
+    try attempt.wait(for: "put your finger")
+    let other = try rig.attempt().end()
+    #expect(other.last.hasPrefix("busy: "))
+    #expect(other.seconds < 15)
+    kill(attempt.process.processIdentifier, SIGINT)
+    #expect(try attempt.end().last == "cancelled: cancelled at the fingerprint reader")
+    #expect(attempt.process.terminationStatus == 3)
+    let nobody = try rig.attempt("1").end()
+    #expect(nobody.last == "cancelled: nobody put a finger on the reader")
+    #expect(nobody.seconds < 15)
+    let killed = try rig.attempt()
+    try killed.wait(for: "put your finger")
+    kill(killed.process.processIdentifier, SIGTERM)
+    _ = try killed.end()
+    #expect(killed.process.terminationReason == .uncaughtSignal)
+    let after = try rig.attempt()
+    try after.wait(for: "put your finger")
+    try rig.reader("SCAN A")
+    #expect(try after.end().last.hasPrefix("verified"))
+  }
+
+  @Test(
+    "the reader is unplugged, fprintd dies, fprintd stands still, the bus goes away: denied within 5 s",
+    arguments: ["unplug", "kill", "stop", "bus"])
+  func faults(fault: String) throws {
+    guard let rig = try rig(.fprintd) else { return }
+    try rig.enroll("A")
+    if fault == "stop" {
+      kill(try #require(rig.fprintd).processIdentifier, SIGSTOP)
+      let attempt = try rig.attempt().end()
+      #expect(attempt.last == "verificationUnavailable: fprintd gives no answer")
+      #expect(attempt.seconds < 15)
+      return
+    }
+    let attempt = try rig.attempt()
+    try attempt.wait(for: "put your finger")
+    let begin = ContinuousClock.now
+    switch fault {
+    case "unplug": try rig.reader("UNPLUG")
+    case "kill": kill(try #require(rig.fprintd).processIdentifier, SIGKILL)
+    default: kill(try #require(rig.bus).processIdentifier, SIGKILL)
+    }
+    let end = try attempt.end()
+    #expect(end.last.hasPrefix("verificationUnavailable: "), "\(end.lines)")
+    #expect((ContinuousClock.now - begin) / .seconds(1) < 15)
+  }
+
+  // MARK: buses and services that are not there
+
+  @Test("no fprintd, no bus, a bus that says nothing: each its own error within 5 s")
+  func absent() throws {
+    guard let rig = try rig(.none) else { return }
+    for word in ["list", "20"] {
+      let attempt = try rig.attempt(word).end()
+      #expect(attempt.last == "unsupported: fprintd is not installed")
+      #expect(attempt.seconds < 15)
+      let gone = try FprintRig.Attempt(
+        environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent/bus"], word
+      ).end()
+      #expect(gone.last == "unsupported: there is no system bus to reach fprintd on")
+      let listener = try SilentListener()
+      let silent = try FprintRig.Attempt(
+        environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(listener.path)"], word
+      ).end()
+      #expect(silent.last.hasPrefix("verificationUnavailable: "))
+      #expect(silent.seconds < 15)
+    }
+  }
+
+  // MARK: a service that answers nonsense
+
+  /// Fails when a result that is not known counts as a match, when `hasPrefix` compares it, and when retries are not counted.
+  @Test(
+    "what a service under fprintd's name may answer",
+    arguments: [
+      ("selected", "verified: left-thumb"), ("any", "verified: some finger"),
+      ("two-retries", "verified: some finger"),
+      ("no-device", "unsupported: there is no fingerprint reader"),
+      ("no-fingers", "unsupported: no finger is enrolled"), ("empty", "unsupported: no finger is enrolled"),
+      ("path-as-text", "verificationUnavailable: "), ("number-of-fingers", "verificationUnavailable: "),
+      ("busy", "busy: "), ("forbidden", "verificationUnavailable: fprintd does not let"),
+      ("odd-error", "verificationUnavailable: fprintd fails (net.reactivated.Fprint.Error.Odd)"),
+      ("unheard-of", "verificationUnavailable: fprintd fails (verify-perhaps)"),
+      ("unheard-of-on", "verificationUnavailable: fprintd fails (verify-perhaps)"),
+      ("empty-result", "verificationUnavailable: "), ("prefix", "verificationUnavailable: "),
+      ("endless", "authenticationFailed: the reader could not"),
+      ("retry-last", "authenticationFailed: the reader could not"),
+      ("unplugged", "verificationUnavailable: the fingerprint reader was unplugged"),
+      ("broken", "verificationUnavailable: "), ("slow", "verificationUnavailable: fprintd gives no answer"),
+    ])
+  func answers(behaviour: String, outcome: String) throws {
+    guard let rig = try rig(.fake(behaviour)) else { return }
+    let attempt = try rig.attempt().end()
+    #expect(attempt.last.hasPrefix(outcome), "\(attempt.lines)")
+    #expect(attempt.seconds < 15)
+  }
+
+  @Test("names of fingers are shown without controls, cut, and no more than 32")
+  func hostileNames() throws {
+    guard let rig = try rig(.fake("hostile-names")) else { return }
+    let line = try rig.attempt("list").end().last
+    #expect(line.hasPrefix("enrolled: a[2Jb xxxx"))
+    #expect(line.count < 200)
+  }
+}
+
+/// A socket that takes connections into its queue and never says a word.
+private final class SilentListener {
+  let path: String
+  private let descriptor: Int32
+
+  init() throws {
+    path = FileManager.default.temporaryDirectory.path + "/silent-\(UUID().uuidString.prefix(8))"
+    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    try #require(bytes.count < 100)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+    let result = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    try #require(result == 0 && listen(descriptor, 8) == 0)
+  }
+
+  deinit {
+    close(descriptor)
+    unsafe unlink(path)
+  }
+}

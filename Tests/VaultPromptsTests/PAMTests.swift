@@ -1,0 +1,301 @@
+import Foundation
+import Testing
+import VaultKit
+import VaultPrompts
+import VaultTestKit
+
+@Suite("PAM", .serialized)
+struct PAMTests {
+  // MARK: with pam_matrix: permit, deny, wrong
+
+  @Test("the right password opens; its prompt shows the module's words and what is about to happen")
+  func right() throws {
+    let world = try PAMWorld()
+    try world.matrix(password: "1234")
+    let prompt = ScriptedPrompt([.text("1234")])
+    let answer = try world.verify(prompt)
+    #expect(answer.error == nil)
+    #expect(answer.agreed == true)
+    let request = try #require(prompt.requests.first)
+    #expect(request.operation == "use the key")
+    #expect(request.label == "mail")
+    #expect(request.question?.contains("assword") == true)
+    #expect(prompt.requests.count == 1)
+  }
+
+  /// Fails when the result of `pam_authenticate` is not looked at.
+  @Test(
+    "a wrong, an empty and a long password are denied",
+    arguments: ["12345", "", String(repeating: "1", count: 511)])
+  func wrong(password: String) throws {
+    let world = try PAMWorld()
+    try world.matrix(password: "1234")
+    let answer = try world.verify(ScriptedPrompt([.text(password)]))
+    #expect(answer.error?.code == .authenticationFailed)
+    #expect(answer.agreed == nil)
+  }
+
+  @Test("the system's pam_permit opens and pam_deny denies, without a question")
+  func permitAndDeny() throws {
+    let world = try PAMWorld()
+    let prompt = ScriptedPrompt()
+    try world.service("vault", "auth required pam_permit.so", "account required pam_permit.so")
+    #expect(try world.verify(prompt).agreed == true)
+    for (auth, account) in [("deny", "permit"), ("permit", "deny"), ("deny", "deny")] {
+      try world.service("vault", "auth required pam_\(auth).so", "account required pam_\(account).so")
+      #expect(try world.verify(prompt).error?.code == .authenticationFailed, "\(auth) \(account)")
+    }
+    #expect(prompt.requests == [])
+  }
+
+  /// Fails when only `pam_authenticate` is asked, when any result but 0 counts as success, and when a result that
+  /// nobody knows is taken for one.
+  @Test(
+    "only success of both steps opens: each of PAM's results, in either step, is a denial", arguments: 1...40)
+  func results(number: Int) throws {
+    let world = try PAMWorld()
+    // PAM itself takes "ignore" (25) of a required module for no opinion, and without an opinion says no.
+    try world.module(auth: "return \(number)")
+    let first = try world.verify(ScriptedPrompt())
+    #expect(first.agreed == nil)
+    #expect([.authenticationFailed, .verificationUnavailable].contains(first.error?.code))
+    try world.module(auth: "return 0", account: "return \(number)")
+    let second = try world.verify(ScriptedPrompt())
+    #expect(second.agreed == nil)
+    #expect([.authenticationFailed, .verificationUnavailable].contains(second.error?.code))
+  }
+
+  @Test("a result that no PAM has is a denial", arguments: [-1, -5, 4711, Int(Int32.max), Int(Int32.min)])
+  func nonsense(number: Int) throws {
+    let world = try PAMWorld()
+    for (auth, account) in [(number, 0), (0, number), (number, number)] {
+      try world.module(auth: "return \(auth)", account: "return \(account)")
+      #expect(try world.verify(ScriptedPrompt()).agreed == nil)
+    }
+    try world.module(auth: "return 0", account: "return 0")
+    #expect(try world.verify(ScriptedPrompt()).agreed == true)
+  }
+
+  // MARK: services and modules that are not there
+
+  /// Fails when the file is not looked for: PAM would take the service `other`.
+  @Test("a service without a file is unsupported, also where `other` permits everything")
+  func missingService() throws {
+    let world = try PAMWorld()
+    try world.service("other", "auth required pam_permit.so", "account required pam_permit.so")
+    let answer = try world.verify(ScriptedPrompt())
+    #expect(answer.error?.code == .unsupported)
+    #expect(answer.error?.hint?.contains("scripts/install-pam") == true)
+  }
+
+  @Test(
+    "a broken service is an error of its own, not a wrong password",
+    arguments: [
+      "auth required /nonexistent/module.so\naccount required pam_permit.so",
+      "auth required /etc/passwd\naccount required pam_permit.so",
+      "auth required pam_permit.so\naccount required /nonexistent/module.so",
+      "auth required",
+      "this is no line of PAM at all",
+      "@include nowhere",
+      "",
+    ])
+  func broken(lines: String) throws {
+    let world = try PAMWorld()
+    try world.service("vault", lines)
+    let answer = try world.verify(ScriptedPrompt())
+    #expect(answer.agreed == nil)
+    #expect([.verificationUnavailable, .authenticationFailed].contains(answer.error?.code))
+    #expect(answer.seconds < 15)
+  }
+
+  @Test("a module that sets another user is denied")
+  func otherUser() throws {
+    let world = try PAMWorld()
+    try world.module(auth: "nobody return 0")
+    if PAMWorld.user != "nobody" {
+      #expect(try world.verify(ScriptedPrompt()).error?.code == .authenticationFailed)
+    }
+  }
+
+  // MARK: the conversation
+
+  /// Fails when an error of the conversation is forgotten: these modules say success whatever they were answered.
+  @Test("whoever declines is not overruled by a module that says success")
+  func conversationErrors() throws {
+    let world = try PAMWorld()
+    try world.module(auth: "ask return 0")
+    for (answer, code) in [
+      (ScriptedPrompt.Answer.cancel, VaultError.Code.cancelled), (.nobody, .interactionNotAllowed),
+      (.text("a\0b"), .malformed), (.text(String(repeating: "x", count: 512)), .malformed),
+      (.text(String(repeating: "x", count: 70 * 1024)), .malformed),
+    ] {
+      let outcome = try world.verify(ScriptedPrompt([answer]))
+      #expect(outcome.error?.code == code)
+      #expect(outcome.agreed == nil)
+    }
+    #expect(try world.verify(ScriptedPrompt([.text("x")])).agreed == true)
+  }
+
+  @Test(
+    "a module that asks in a way that is none is refused",
+    arguments: ["binary", "style", "null", "none", "minus", "many", "endless"])
+  func malformedConversation(word: String) throws {
+    let world = try PAMWorld()
+    try world.module(auth: "\(word) return 7")
+    #expect(try world.verify(ScriptedPrompt([.text("x"), .text("x")])).agreed == nil)
+    if word != "none", word != "minus", word != "many", word != "null" {
+      try world.module(auth: "\(word) return 0")
+      #expect(try world.verify(ScriptedPrompt()).error?.code == .verificationUnavailable)
+    }
+  }
+
+  @Test("texts and errors are shown, what is too long is cut, a second question says what was wrong")
+  func messages() throws {
+    let world = try PAMWorld()
+    try world.module(auth: "text ask error ask-aloud long return 0")
+    let prompt = ScriptedPrompt([.text("one"), .text("two")])
+    #expect(try world.verify(prompt).agreed == true)
+    #expect(prompt.lines.prefix(2) == ["touch the key", "that was wrong"])
+    #expect(prompt.lines.last?.hasSuffix("more characters)") == true)
+    #expect(prompt.requests.map(\.problem) == [nil, "that was wrong"])
+    #expect(PromptText(prompt.requests[0]).question == "Secret [2Jword")
+  }
+
+  @Test("two questions in one message are two prompts")
+  func two() throws {
+    let world = try PAMWorld()
+    try world.module(auth: "two return 0")
+    let prompt = ScriptedPrompt([.text("a"), .text("b")])
+    #expect(try world.verify(prompt).agreed == true)
+    #expect(prompt.requests.count == 2)
+  }
+
+  // MARK: modules that hang
+
+  /// Fails when `wait` has no limit.
+  @Test("a module that hangs is denied within 5 s, before and after an answer")
+  func hang() throws {
+    let world = try PAMWorld()
+    try world.module(auth: "hang")
+    let first = try world.verify(ScriptedPrompt())
+    #expect(first.error?.code == .verificationUnavailable)
+    #expect(first.seconds < 15)
+    try world.module(auth: "ask hang")
+    let limits = PAMPresence.Limits(silence: .milliseconds(300))
+    let second = try world.verify(ScriptedPrompt([.text("x")]), limits: limits)
+    #expect(second.error?.code == .verificationUnavailable)
+    #expect(second.seconds < 15)
+    // A text may announce a wait for a person, which is longer, but has an end too.
+    try world.module(auth: "text nap nap return 0")
+    #expect(try world.verify(ScriptedPrompt(), limits: limits).agreed == true)
+    try world.module(auth: "text hang")
+    let third = try world.verify(
+      ScriptedPrompt(), limits: .init(silence: .milliseconds(300), afterText: .milliseconds(900)))
+    #expect(third.error?.code == .verificationUnavailable)
+  }
+
+  @Test("a module that finishes when nobody waits any more changes nothing")
+  func late() throws {
+    let world = try PAMWorld()
+    try world.module(auth: "nap nap return 0")
+    let answer = try world.verify(ScriptedPrompt(), limits: .init(silence: .milliseconds(100)))
+    #expect(answer.error?.code == .verificationUnavailable)
+    Thread.sleep(forTimeInterval: 0.8)
+    try world.module(auth: "return 0")
+    #expect(try world.verify(ScriptedPrompt()).agreed == true)
+  }
+
+  @Test("another thread ends the question")
+  func cancel() throws {
+    let world = try PAMWorld()
+    try world.module(auth: "ask return 0")
+    let screen = try PseudoTerminal()
+    let presence = PAMPresence(service: "vault", place: world.place)
+    let path = screen.path
+    let answer = Answer.doing { () throws(VaultError) in
+      try presence.verifyPresence(
+        PromptRequest(.presence, operation: "use the key"), asking: TerminalPrompt(path: path))
+    }
+    try screen.wait(for: "Secret [2Jword: ")
+    presence.cancel()
+    #expect(try answer.wait().error?.code == .cancelled)
+    Thread.sleep(forTimeInterval: 0.3)
+    #expect(screen.echoes)
+  }
+
+  // MARK: the real pam_unix
+
+  @Test(
+    "the system's pam_unix, with a shadow file of our own: right opens, wrong is denied, an empty one too")
+  func unix() throws {
+    let world = try PAMWorld()
+    try world.service("vault", "auth required pam_unix.so", "account required pam_unix.so")
+    let hash = try output("openssl", "passwd", "-6", "-salt", "vaulttest", "right one")
+    let setUp = """
+      set -e
+      mount --make-rprivate / 2>/dev/null || true
+      sed 's|^root:[^:]*:|root:x:|' /etc/passwd > '\(world.folder.path)/passwd'
+      echo 'root:\(hash):19000:0:99999:7:::' > '\(world.folder.path)/shadow'
+      mount --bind '\(world.folder.path)/passwd' /etc/passwd
+      mount --bind '\(world.folder.path)/shadow' /etc/shadow
+      """
+    func run(_ password: String) throws -> (status: Int32, text: String) {
+      try shell(
+        setUp
+          + "\nexec '\(toolFolder)/vaultctl-testing' verify-presence '\(world.folder.path)/pam.d' vault '\(password)'"
+      )
+    }
+    let trial = try shell(setUp + "\necho ready")
+    guard trial.text.hasSuffix("ready") else {
+      print("NOT RUN: the real pam_unix: no user and mount namespaces here: \(trial.text)")
+      return
+    }
+    #expect(try run("right one").text == "verified")
+    #expect(try run("wrong one").text.hasPrefix("authenticationFailed"))
+    #expect(try run("").text.hasPrefix("authenticationFailed"))
+  }
+
+  private func shell(_ script: String) throws -> (status: Int32, text: String) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
+    process.arguments = ["--user", "--map-root-user", "--mount", "/bin/sh", "-c", script]
+    return try finish(process)
+  }
+
+  private func output(_ program: String, _ words: String...) throws -> String {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [program] + words
+    return try finish(process).text
+  }
+
+  private func finish(_ process: Process) throws -> (status: Int32, text: String) {
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let data = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    return (process.terminationStatus, text)
+  }
+
+  /// The folder of the built programs: the one that this test's own program is in.
+  private var toolFolder: String {
+    let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    return URL(fileURLWithPath: own ?? "").deletingLastPathComponent().path
+  }
+
+  /// Fails when the shipped program can be told where PAM's services are.
+  @Test("the shipped program does not know the function that looks for services elsewhere")
+  func shipped() throws {
+    let needle = Data("pam_start_confdir".utf8)
+    let program = try Data(contentsOf: URL(fileURLWithPath: "\(toolFolder)/vaultctl"), options: .mappedIfSafe)
+    #expect(program.range(of: Data("libpam.so.0".utf8)) != nil)
+    #expect(program.range(of: needle) == nil)
+    let testing = try Data(
+      contentsOf: URL(fileURLWithPath: "\(toolFolder)/vaultctl-testing"), options: .mappedIfSafe)
+    #expect(testing.range(of: needle) != nil)
+  }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import Testing
+import VaultKit
+import VaultPrompts
+import VaultTestKit
+
+/// Services of a test's own: files in a folder that libpam looks into, and modules that do what a test wants.
+final class PAMWorld {
+  let folder: URL
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("pam-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: folder.appendingPathComponent("pam.d"), withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  static let user = NSUserName()
+
+  /// The shipped program looks into the system's folder only: the name of this function is in tests alone.
+  var place: PAMPresence.Place {
+    PAMPresence.Place(startedBy: "pam_start_confdir", folder: folder.appendingPathComponent("pam.d").path)
+  }
+
+  /// A service made of lines.
+  func service(_ name: String = "vault", _ lines: String...) throws {
+    let text = lines.joined(separator: "\n") + "\n"
+    try Data(text.utf8).write(to: folder.appendingPathComponent("pam.d/\(name)"))
+  }
+
+  /// A service whose password pam_matrix compares.
+  func matrix(password: String) throws {
+    let module = try Self.matrixModule()
+    try Data("\(Self.user):\(password):vault\n".utf8).write(to: folder.appendingPathComponent("passdb"))
+    let line = "required \(module) passdb=\(folder.path)/passdb"
+    try service("vault", "auth \(line)", "account \(line)")
+  }
+
+  /// A service whose both steps are our own module: `auth` and `account` are its words.
+  func module(auth: String, account: String = "return 0") throws {
+    let path = try Self.module.get()
+    try service("vault", "auth required \(path) \(auth)", "account required \(path) \(account)")
+  }
+
+  func verify(
+    _ prompt: any Prompt, service: String = "vault", limits: PAMPresence.Limits = .init()
+  ) throws -> Answer {
+    let presence = PAMPresence(service: service, place: place, limits: limits)
+    return try Answer.doing { () throws(VaultError) in
+      try presence.verifyPresence(
+        PromptRequest(.presence, operation: "use the key", label: "mail"), asking: prompt)
+    }.wait()
+  }
+
+  static func matrixModule() throws -> String {
+    let folders = try FileManager.default.contentsOfDirectory(atPath: "/usr/lib")
+    let found = folders.map { "/usr/lib/\($0)/pam_wrapper/pam_matrix.so" }
+      .first { FileManager.default.fileExists(atPath: $0) }
+    return try #require(found, "pam_matrix is not installed: scripts/install-deps")
+  }
+
+  /// Built once: what it does is told by its words.
+  static let module = Result { try PAMWorld.compile() }
+
+  private static func compile() throws -> String {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("pam-module-\(ProcessInfo.processInfo.processIdentifier)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let source = folder.appendingPathComponent("module.c")
+    try Data(moduleSource.utf8).write(to: source)
+    let module = folder.appendingPathComponent("module.so").path
+    try compileLibrary(source.path, to: module, ["-l:libpam.so.0"])
+    return module
+  }
+
+  static func compileLibrary(_ source: String, to library: String, _ words: [String]) throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    // The compiler that comes with Swift.
+    process.arguments = ["clang", "-shared", "-fPIC", "-o", library, source] + words
+    try process.run()
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0, "clang does not compile \(source)")
+  }
+
+  private static let moduleSource = """
+    #include <stdlib.h>
+    #include <string.h>
+    #include <unistd.h>
+    struct message { int style; const char *text; };
+    struct response { char *text; int code; };
+    struct conversation { int (*f)(int, const struct message **, struct response **, void *); void *context; };
+    extern int pam_get_item(const void *, int, const void **);
+    extern int pam_set_item(void *, int, const void *);
+    static int say(void *h, int count, int style, const char *text, char **answer) {
+      const struct conversation *c = 0;
+      struct message one = {style, text};
+      const struct message *all[64];
+      struct response *r = 0;
+      for (int i = 0; i < 64; i++) all[i] = text ? &one : 0;
+      pam_get_item(h, 5, (const void **)&c);
+      int result = c->f(count, all, &r, c->context);
+      if (answer) *answer = result == 0 && r ? r[0].text : 0;
+      return result;
+    }
+    static int act(void *h, int argc, const char **argv) {
+      int result = 0;
+      for (int i = 0; i < argc; i++) {
+        const char *word = argv[i];
+        if (!strcmp(word, "return")) return atoi(argv[i + 1]);
+        if (!strcmp(word, "hang")) for (;;) pause();
+        if (!strcmp(word, "nap")) usleep(300000);
+        if (!strcmp(word, "ask")) say(h, 1, 1, "Secret \\033[2Jword: ", 0);
+        if (!strcmp(word, "ask-aloud")) say(h, 1, 2, "Name: ", 0);
+        if (!strcmp(word, "text")) say(h, 1, 4, "touch the key", 0);
+        if (!strcmp(word, "error")) say(h, 1, 3, "that was wrong", 0);
+        if (!strcmp(word, "binary")) say(h, 1, 7, "x", 0);
+        if (!strcmp(word, "style")) say(h, 1, 1234567, "x", 0);
+        if (!strcmp(word, "null")) say(h, 1, 1, 0, 0);
+        if (!strcmp(word, "none")) say(h, 0, 1, "x", 0);
+        if (!strcmp(word, "minus")) say(h, -1, 1, "x", 0);
+        if (!strcmp(word, "many")) say(h, 33, 1, "x", 0);
+        if (!strcmp(word, "two")) say(h, 2, 1, "Twice: ", 0);
+        if (!strcmp(word, "endless")) for (int n = 0; n < 1000; n++) say(h, 1, 4, "la", 0);
+        if (!strcmp(word, "nobody")) pam_set_item(h, 2, "nobody");
+        if (!strcmp(word, "long")) {
+          char *text = malloc(100001);
+          memset(text, 'x', 100000); text[100000] = 0;
+          say(h, 1, 4, text, 0);
+        }
+      }
+      return result;
+    }
+    int pam_sm_authenticate(void *h, int flags, int argc, const char **argv) {
+      // An account without a password must be refused: the flag says so.
+      return flags & 1 ? act(h, argc, argv) : 4;
+    }
+    int pam_sm_setcred(void *h, int flags, int argc, const char **argv) { return 0; }
+    int pam_sm_acct_mgmt(void *h, int flags, int argc, const char **argv) { return act(h, argc, argv); }
+    """
+}

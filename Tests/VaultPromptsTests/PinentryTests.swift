@@ -1,0 +1,336 @@
+import Foundation
+import Synchronization
+import Testing
+import VaultKit
+import VaultPrompts
+
+extension OneAtATime {
+  @Suite("Pinentry", .serialized)
+  struct PinentryTests {
+    private static let request = PromptRequest(.passcode, operation: "read the password", label: "mail")
+
+    private func answer(
+      _ pinentry: Pinentry, _ request: PromptRequest = Self.request, patience: Duration = .seconds(60)
+    ) throws -> Answer {
+      try Answer.reading { () throws(VaultError) in
+        try PinentryPrompt(pinentry, patience: patience).readSecret(request)
+      }.wait()
+    }
+
+    // MARK: what a well-behaved program is told and gives
+
+    /// Fails when an escape is not decoded, and when data over several lines are not joined.
+    @Test("what is typed arrives byte for byte, over several lines and escaped")
+    func secret() throws {
+      let script = try ScriptedPinentry(
+        "serve('GETPIN', b'D s3%25c%0Ar\\xc3\\xa9t\\nS PASSWORD_FROM_CACHE\\nD  %20x\\nOK\\n'); time.sleep(9) if hear() != 'BYE' else 0"
+      )
+      let answer = try answer(script.pinentry())
+      #expect(answer.text == "s3%c\nrét  x")
+      #expect(try script.isReaped)
+    }
+
+    @Test("it is told what is about to happen, escaped, in lines of at most 1,000 bytes")
+    func texts() throws {
+      let script = try ScriptedPinentry(
+        "serve('GETPIN', 'D x\\nOK\\n'); note('heard', '\\n'.join(heard))")
+      var request = PromptRequest(
+        .applicationPassword, operation: "sign 100% of it", label: "k\ney", reason: "because",
+        requester: .init(processID: 7, executable: "/bin/sign"), problem: "wrong")
+      #expect(
+        try answer(
+          script.pinentry(terminal: "/dev/pts/9", environment: ["TERM=xterm", "LANG=de_DE.UTF-8"]), request
+        ).text == "x")
+      let heard = try script.note("heard").split(separator: "\n").map(String.init)
+      #expect(
+        heard.contains(
+          "SETDESC The vault asks for: application password%0Asign 100%25 of it: 'key'%0A"
+            + "  asked by /bin/sign (process 7)%0A  reason: because"))
+      for line in [
+        "SETPROMPT application password:", "SETERROR wrong", "OPTION ttyname=/dev/pts/9",
+        "OPTION ttytype=xterm",
+        "OPTION lc-ctype=de_DE.UTF-8", "SETTITLE Vault", "SETTIMEOUT 60",
+      ] { #expect(heard.contains(line), "\(line) was not said") }
+      request.label = String(repeating: "\u{1F600}%", count: 2000)
+      request.reason = request.label
+      request.problem = request.label
+      #expect(try answer(script.pinentry(), request).text == "x")
+      let long = try script.note("heard").split(separator: "\n")
+      #expect(long.allSatisfy { $0.utf8.count <= 1000 })
+      #expect(long.contains { $0.hasPrefix("SETDESC") && $0.contains("more characters)") })
+    }
+
+    /// Fails without `clinux_spawn_close_from`, and when the environment is handed on whole.
+    @Test("it gets three descriptors and the variables that it needs, no others")
+    func inheritance() throws {
+      let held = unsafe open("/dev/null", O_RDONLY)  // Not close-on-exec: a careless host's.
+      defer { close(held) }
+      let script = try ScriptedPinentry(
+        """
+        note('fds', ' '.join(sorted(os.listdir('/proc/self/fd'))))
+        note('env', ' '.join(sorted(os.environ)))
+        note('mask', open('/proc/self/status').read())
+        serve('GETPIN', 'D x\\nOK\\n')
+        """)
+      _ = try answer(script.pinentry(environment: ["TERM=dumb", "HOME=/nowhere"]))
+      // The fourth is the one that lists them.
+      #expect(try script.note("fds").split(separator: " ").count == 4)
+      #expect(try script.note("env").split(separator: " ").filter { $0 != "LC_CTYPE" } == ["HOME", "TERM"])
+      #expect(try script.note("mask").contains("SigBlk:\t0000000000000000"))
+    }
+
+    @Test("agreed, not agreed, cancelled")
+    func confirm() throws {
+      for (line, agreed, code) in [
+        ("OK\\n", true, nil), ("ERR 83886194 Not confirmed\\n", false, nil),
+        ("ERR 83886179 Operation cancelled\\n", nil, VaultError.Code.cancelled),
+        ("D x\\nOK\\n", nil, .verificationUnavailable),
+      ] as [(String, Bool?, VaultError.Code?)] {
+        let script = try ScriptedPinentry("serve('CONFIRM', '\(line)')")
+        let pinentry = script.pinentry()
+        let answer = try Answer.confirming { () throws(VaultError) in
+          try PinentryPrompt(pinentry).confirm(PromptRequest(.confirmation, operation: "export"))
+        }.wait()
+        #expect(answer.agreed == agreed, "\(line)")
+        #expect(answer.error?.code == code, "\(line)")
+      }
+    }
+
+    // MARK: what a bad one does
+
+    private struct Fault: CustomTestStringConvertible, Sendable {
+      let testDescription: String
+      let script: String
+      let code: VaultError.Code
+      init(_ name: String, _ code: VaultError.Code, _ script: String) {
+        (testDescription, self.code, self.script) = (name, code, script)
+      }
+    }
+
+    private static let faults = [
+      Fault("dies at once", .cancelled, "sys.exit(1)"),
+      Fault(
+        "dies of a signal in the question", .cancelled, "serve('GETPIN', lambda: os.kill(os.getpid(), 9))"),
+      Fault("dies after half of the data", .cancelled, "serve('GETPIN', 'D half')"),
+      Fault("dies before the OK", .cancelled, "serve('GETPIN', 'D whole\\n')"),
+      Fault("closes its ears", .cancelled, "greet(); os.close(0); time.sleep(0.3)"),
+      Fault("says nothing", .verificationUnavailable, "time.sleep(60)"),
+      Fault("stops in the middle", .verificationUnavailable, "greet(); hear(); time.sleep(60)"),
+      Fault("greets with nonsense", .verificationUnavailable, "say('HTTP/1.1 200 OK\\n'); time.sleep(60)"),
+      Fault(
+        "greets with binary", .verificationUnavailable,
+        "say(bytes(range(255, 0, -1)) + b'\\n'); time.sleep(60)"
+      ),
+      Fault("greets with an error", .verificationUnavailable, "say('ERR 1 no\\n'); time.sleep(60)"),
+      Fault(
+        "an error without number", .verificationUnavailable,
+        "serve('GETPIN', 'ERR oh dear\\n'); time.sleep(60)"
+      ),
+      Fault(
+        "an error beyond 32 bits", .verificationUnavailable,
+        "serve('GETPIN', 'ERR 99999999999\\n'); time.sleep(60)"),
+      Fault(
+        "a line of 70 KiB", .verificationUnavailable,
+        "serve('GETPIN', 'D ' + 'x' * 70 * 1024 + '\\nOK\\n'); time.sleep(60)"),
+      Fault(
+        "70 KiB in lines", .malformed,
+        "serve('GETPIN', ('D ' + 'x' * 900 + '\\n') * 80 + 'OK\\n'); time.sleep(60)"),
+      Fault(
+        "one byte too many", .malformed,
+        "serve('GETPIN', 'D ' + 'x' * 900 + '\\nD ' + 'x' * 125 + '\\nOK\\n')"),
+      Fault("an escaped NUL", .malformed, "serve('GETPIN', 'D a%00b\\nOK\\n')"),
+      Fault("a NUL as it is", .malformed, "serve('GETPIN', b'D a\\0b\\nOK\\n')"),
+      Fault("an escape that is none", .verificationUnavailable, "serve('GETPIN', 'D a%zz\\nOK\\n')"),
+      Fault("an escape cut off", .verificationUnavailable, "serve('GETPIN', 'D a%4\\nOK\\n')"),
+      Fault(
+        "comments without end", .verificationUnavailable, "greet(); hear()\nwhile True: say('# la\\n' * 100)"),
+      Fault(
+        "data before the question", .verificationUnavailable,
+        "greet(); hear(); say('D x\\nOK\\n'); time.sleep(60)"),
+      Fault(
+        "cannot ask here", .interactionNotAllowed, "serve('GETPIN', 'ERR 83918950 Inappropriate ioctl\\n')"),
+      Fault(
+        "the person declines", .cancelled, "serve('GETPIN', 'ERR 83886179 Operation cancelled <Pinentry>\\n')"
+      ),
+      Fault("the person is away", .cancelled, "serve('GETPIN', 'ERR 83886142 Timeout <Pinentry>\\n')"),
+    ]
+
+    /// Fails when a limit of the set-up is taken away (it hangs), when `deinit` does not wait for the program (a zombie),
+    /// and when the end of the stream before OK counts as an answer.
+    @Test("each fault is an error of its kind within 5 s, and leaves no zombie", arguments: faults)
+    private func fault(_ fault: Fault) throws {
+      let script = try ScriptedPinentry(fault.script)
+      let answer = try answer(script.pinentry())
+      #expect(answer.error?.code == fault.code)
+      #expect(answer.bytes == nil)
+      #expect(answer.seconds < 15)
+      #expect(try script.isReaped)
+    }
+
+    @Test("one that will not end after its answer is ended")
+    func stubborn() throws {
+      let script = try ScriptedPinentry(
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN); serve('GETPIN', 'D x\\nOK\\n')\nwhile True: time.sleep(1)"
+      )
+      let answer = try answer(script.pinentry())
+      #expect(answer.text == "x")
+      #expect(answer.seconds < 15)
+      #expect(try script.isReaped)
+    }
+
+    @Test("nobody answers: cancelled after the patience")
+    func patience() throws {
+      let script = try ScriptedPinentry("serve('GETPIN', lambda: time.sleep(60))")
+      let answer = try answer(script.pinentry(), patience: .milliseconds(500))
+      #expect(answer.error?.code == .cancelled)
+      #expect(answer.seconds < 15)
+      #expect(try script.isReaped)
+    }
+
+    @Test("another thread ends it")
+    func cancel() throws {
+      let script = try ScriptedPinentry("serve('GETPIN', lambda: (note('asked', ''), time.sleep(60)))")
+      let prompt = PinentryPrompt(script.pinentry())
+      let answer = Answer.reading { () throws(VaultError) in try prompt.readSecret(Self.request) }
+      try until { (try? script.note("asked")) != nil }
+      prompt.cancel()
+      #expect(try answer.wait().error?.code == .cancelled)
+      #expect(try script.isReaped)
+    }
+
+    /// Fails when the signal is raised anew while it still goes into our pipe.
+    @Test("a signal that ends the process ends the prompt, and then does what it does without one")
+    func signal() throws {
+      let script = try ScriptedPinentry("serve('GETPIN', lambda: (note('asked', ''), time.sleep(60)))")
+      var counting = sigaction()
+      unsafe counting.__sigaction_handler.sa_handler = { _ in ends.add(1, ordering: .relaxed) }
+      var before = sigaction()
+      unsafe sigaction(SIGQUIT, &counting, &before)
+      defer { unsafe sigaction(SIGQUIT, &before, nil) }
+      let prompt = PinentryPrompt(script.pinentry())
+      let answer = Answer.reading { () throws(VaultError) in try prompt.readSecret(Self.request) }
+      try until { (try? script.note("asked")) != nil }
+      kill(getpid(), SIGQUIT)
+      #expect(try answer.wait().error?.code == .cancelled)
+      // Another thread may be the one that takes it.
+      for _ in 0..<200 where ends.load(ordering: .relaxed) == 0 { usleep(20_000) }
+      #expect(ends.load(ordering: .relaxed) == 1)
+      #expect(try script.isReaped)
+    }
+
+    @Test("a program that does not start", arguments: ["/nonexistent/pinentry", "/etc/passwd", "/tmp"])
+    func absent(path: String) throws {
+      let answer = try answer(Pinentry(path: path, terminal: nil))
+      #expect(answer.error?.code == .interactionNotAllowed || answer.error?.code == .cancelled)
+    }
+
+    // MARK: the real ones
+
+    @Test(
+      "the real programs of Debian ask on a terminal: typed, cancelled, and the terminal is as before",
+      arguments: ["/usr/bin/pinentry-tty", "/usr/bin/pinentry-curses"])
+    func real(path: String) throws {
+      guard FileManager.default.isExecutableFile(atPath: path) else {
+        Issue.record("\(path) is not installed: scripts/install-deps")
+        return
+      }
+      let screen = try PseudoTerminal()
+      let pinentry = Pinentry(path: path, terminal: screen.path, environment: ["TERM=xterm", "LANG=C.UTF-8"])
+      let typed = Answer.reading { () throws(VaultError) in
+        try PinentryPrompt(pinentry).readSecret(Self.request)
+      }
+      try screen.wait(for: "read the password: 'mail'")
+      try screen.wait(for: "passcode:")
+      Thread.sleep(forTimeInterval: 0.3)
+      #expect(!screen.echoes)
+      screen.type("s3cr%t é\r")
+      #expect(try typed.wait().text == "s3cr%t é")
+      #expect(!screen.drain().contains("s3cr"))
+      #expect(screen.echoes)
+      let killed = Answer.reading { () throws(VaultError) in
+        try PinentryPrompt(pinentry).readSecret(Self.request)
+      }
+      try screen.wait(for: "passcode:")
+      Thread.sleep(forTimeInterval: 0.3)
+      #expect(!screen.echoes)
+      for pid in children(named: path) { kill(pid, SIGKILL) }
+      #expect(try killed.wait().error?.code == .cancelled)
+      // Fails without `SavedMode`: the killed program leaves echo off.
+      #expect(screen.echoes)
+      #expect(children(named: path) == [])
+    }
+
+    /// Our children, zombies too, that run a program.
+    private func children(named path: String) -> [pid_t] {
+      let name = String((path as NSString).lastPathComponent.prefix(15))
+      let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+      return processes.compactMap { pid_t($0) }.filter { pid in
+        guard let line = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else {
+          return false
+        }
+        let rest = line.split(separator: ")").last?.split(separator: " ") ?? []
+        return line.contains("(\(name))") && rest.count > 1 && pid_t(rest[1]) == getpid()
+      }
+    }
+
+    // MARK: which one
+
+    @Test("the variable names it, by an absolute path to a program; a display or a terminal must be there")
+    func finding() throws {
+      let script = try ScriptedPinentry("")
+      func find(_ variables: [String: String]) -> Result<Pinentry, Pinentry.Absence> {
+        Result { () throws(Pinentry.Absence) in
+          try Pinentry.find(terminalPath: "/nonexistent") { variables[$0] }
+        }
+      }
+      let chosen = find(["VAULT_PINENTRY": script.path, "DISPLAY": ":0", "SECRET": "x"])
+      #expect(try chosen.get().path == script.path)
+      #expect(try chosen.get().environment == ["DISPLAY=:0"])
+      for bad in ["pinentry-tty", "/nonexistent", "/tmp", "/etc/passwd"] {
+        #expect(find(["VAULT_PINENTRY": bad, "DISPLAY": ":0"]) == .failure(.badVariable), "\(bad)")
+      }
+      if isatty(0) == 0, isatty(1) == 0, isatty(2) == 0 {
+        #expect(find(["VAULT_PINENTRY": script.path]) == .failure(.nowhereToAsk))
+        #expect(find(["VAULT_PINENTRY": script.path, "DISPLAY": ""]) == .failure(.nowhereToAsk))
+      }
+      let screen = try PseudoTerminal()
+      #expect(try find(["VAULT_PINENTRY": script.path, "GPG_TTY": screen.path]).get().terminal != nil)
+    }
+
+    @Test("automatic: the terminal, else pinentry, else refused at once with the reason")
+    func automatic() throws {
+      let script = try ScriptedPinentry("serve('GETPIN', 'D from pinentry\\nOK\\n')")
+      let path = script.path
+      let screen = try PseudoTerminal()
+      let terminal = screen.path
+      let first = Answer.reading { () throws(VaultError) in
+        try AutomaticPrompt(terminalPath: terminal) { ["VAULT_PINENTRY": path, "DISPLAY": ":0"][$0] }
+          .readSecret(Self.request)
+      }
+      try screen.wait(for: "passcode: ")
+      screen.type("from the terminal\n")
+      #expect(try first.wait().text == "from the terminal")
+      let second = Answer.reading { () throws(VaultError) in
+        try AutomaticPrompt(terminalPath: "/nonexistent") { ["VAULT_PINENTRY": path, "DISPLAY": ":0"][$0] }
+          .readSecret(Self.request)
+      }
+      #expect(try second.wait().text == "from pinentry")
+      let third = Answer.reading { () throws(VaultError) in
+        try AutomaticPrompt(terminalPath: "/nonexistent") { ["VAULT_PINENTRY": "x"][$0] }.readSecret(
+          Self.request)
+      }
+      #expect(try third.wait().error?.code == .interactionNotAllowed)
+      #expect(third.seconds < 1)
+    }
+
+    private func until(_ condition: () -> Bool) throws {
+      let end = Date().addingTimeInterval(20)
+      while !condition() {
+        try #require(Date() < end)
+        Thread.sleep(forTimeInterval: 0.02)
+      }
+    }
+  }
+}
+
+private let ends = Atomic<Int32>(0)

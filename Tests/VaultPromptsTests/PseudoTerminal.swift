@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+/// A pseudo-terminal: what a person types and sees.
+final class PseudoTerminal {
+  let path: String
+  private let descriptor: Int32
+  private(set) var seen = ""
+
+  init() throws {
+    // What posix_openpt, unlockpt and ptsname do; Swift's Glibc module has none of them.
+    descriptor = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    try #require(descriptor >= 0)
+    var locked: Int32 = 0
+    var number: UInt32 = 0
+    try #require(unsafe ioctl(descriptor, 0x4004_5431, &locked) == 0)
+    try #require(unsafe ioctl(descriptor, 0x8004_5430, &number) == 0)
+    path = "/dev/pts/\(number)"
+  }
+
+  deinit { close(descriptor) }
+
+  func type(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+  }
+
+  /// Waits until the screen shows `text` after what was waited for before.
+  func wait(for text: String, seconds: Double = 20) throws {
+    let deadline = Date().addingTimeInterval(seconds)
+    while !seen.contains(text) {
+      try #require(Date() < deadline, "'\(text)' did not appear; the screen shows '\(seen)'")
+      readSome()
+    }
+    if let range = seen.range(of: text) { seen.removeSubrange(..<range.upperBound) }
+  }
+
+  /// All that the screen shows until nothing comes for a moment.
+  func drain() -> String {
+    while readSome() {}
+    return seen
+  }
+
+  var echoes: Bool {
+    var mode = termios()
+    unsafe tcgetattr(descriptor, &mode)
+    return mode.c_lflag & tcflag_t(ECHO) != 0
+  }
+
+  @discardableResult
+  private func readSome() -> Bool {
+    var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    guard unsafe poll(&wait, 1, 200) > 0 else { return false }
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let got = unsafe bytes.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+    guard got > 0 else { return false }
+    seen += String(decoding: bytes.prefix(got), as: UTF8.self)
+    return true
+  }
+}

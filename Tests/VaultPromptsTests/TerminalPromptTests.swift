@@ -1,0 +1,181 @@
+import Foundation
+import Synchronization
+import Testing
+import VaultKit
+import VaultPrompts
+
+extension OneAtATime {
+  @Suite("The terminal prompt", .serialized)
+  struct TerminalPromptTests {
+    private static let request = PromptRequest(
+      .passcode, operation: "read the password", label: "ma\u{1B}[2Jil", reason: "because",
+      requester: .init(processID: 12, executable: "/bin/x"))
+
+    private func asking(_ screen: PseudoTerminal, _ prompt: TerminalPrompt) throws -> Answer {
+      let answer = Answer.reading { () throws(VaultError) in try prompt.readSecret(Self.request) }
+      try screen.wait(for: "passcode: ")
+      return answer
+    }
+
+    @Test("it shows what is about to happen, then reads a line without echo; echo is back afterwards")
+    func line() throws {
+      let screen = try PseudoTerminal()
+      let path = screen.path
+      let answer = Answer.reading { () throws(VaultError) in
+        try TerminalPrompt(path: path).readSecret(Self.request)
+      }
+      try screen.wait(
+        for: "read the password: 'ma[2Jil'\r\n  asked by /bin/x (process 12)\r\n  reason: because\r\n")
+      try screen.wait(for: "passcode: ")
+      #expect(!screen.echoes)
+      screen.type("s3cret\n")
+      #expect(try answer.wait().text == "s3cret")
+      #expect(screen.echoes)
+      #expect(!screen.drain().contains("s3"))
+    }
+
+    /// Fails when the mode is not restored before the error leaves, and when SIGINT keeps our handler.
+    @Test("Ctrl-C cancels, restores the terminal and gives the signal back")
+    func interrupt() throws {
+      let screen = try PseudoTerminal()
+      var mine = sigaction()
+      unsafe mine.__sigaction_handler.sa_handler = { _ in }
+      var before = sigaction()
+      unsafe sigaction(SIGINT, &mine, &before)
+      defer { unsafe sigaction(SIGINT, &before, nil) }
+      let answer = try asking(screen, TerminalPrompt(path: screen.path))
+      kill(getpid(), SIGINT)
+      #expect(try answer.wait().error?.code == .cancelled)
+      #expect(screen.echoes)
+      var now = sigaction()
+      unsafe sigaction(SIGINT, nil, &now)
+      let isMine =
+        unsafe unsafeBitCast(now.__sigaction_handler.sa_handler, to: Int.self)
+        == unsafeBitCast(mine.__sigaction_handler.sa_handler, to: Int.self)
+      #expect(isMine)
+    }
+
+    /// Fails when the signal is swallowed: the process that was told to end would go on.
+    @Test("another signal ends the prompt, and then does what it does without one")
+    func terminate() throws {
+      let screen = try PseudoTerminal()
+      var counting = sigaction()
+      unsafe counting.__sigaction_handler.sa_handler = { _ in hangups.store(1, ordering: .relaxed) }
+      var before = sigaction()
+      unsafe sigaction(SIGHUP, &counting, &before)
+      defer { unsafe sigaction(SIGHUP, &before, nil) }
+      let answer = try asking(screen, TerminalPrompt(path: screen.path))
+      kill(getpid(), SIGHUP)
+      #expect(try answer.wait().error?.code == .cancelled)
+      #expect(screen.echoes)
+      // Another thread may be the one that takes it.
+      for _ in 0..<200 where hangups.load(ordering: .relaxed) == 0 { usleep(20_000) }
+      #expect(hangups.load(ordering: .relaxed) == 1)
+    }
+
+    @Test("another thread ends it")
+    func cancelled() throws {
+      let screen = try PseudoTerminal()
+      let prompt = TerminalPrompt(path: screen.path)
+      prompt.cancel()  // Nothing is open: nothing happens.
+      let answer = try asking(screen, prompt)
+      prompt.cancel()
+      #expect(try answer.wait().error?.code == .cancelled)
+      #expect(screen.echoes)
+    }
+
+    @Test("nobody answers: cancelled after its patience, not a hang")
+    func patience() throws {
+      let screen = try PseudoTerminal()
+      let answer = try asking(screen, TerminalPrompt(path: screen.path, patience: .milliseconds(300)))
+      #expect(try answer.wait().error?.code == .cancelled)
+      #expect(answer.seconds < 5)
+      #expect(screen.echoes)
+    }
+
+    @Test("a second prompt of the process waits its turn, and no longer than its patience")
+    func turns() throws {
+      let screen = try PseudoTerminal()
+      let other = try PseudoTerminal()
+      let path = other.path
+      let first = try asking(screen, TerminalPrompt(path: screen.path))
+      let impatient = Answer.reading { () throws(VaultError) in
+        try TerminalPrompt(path: path, patience: .milliseconds(200)).readSecret(Self.request)
+      }
+      #expect(try impatient.wait().error?.code == .cancelled)
+      let second = Answer.reading { () throws(VaultError) in
+        try TerminalPrompt(path: path).readSecret(Self.request)
+      }
+      screen.type("one\n")
+      #expect(try first.wait().text == "one")
+      try other.wait(for: "passcode: ")
+      other.type("two\n")
+      #expect(try second.wait().text == "two")
+    }
+
+    @Test("a terminal that somebody stopped takes no text: refused within 5 s, mode restored")
+    func stopped() throws {
+      let screen = try PseudoTerminal()
+      let slave = unsafe open(screen.path, O_RDWR | O_NOCTTY)
+      defer { close(slave) }
+      tcflow(slave, TCOOFF)
+      let path = screen.path
+      let answer = Answer.reading { () throws(VaultError) in
+        try TerminalPrompt(path: path).readSecret(Self.request)
+      }
+      #expect(try answer.wait().error?.code == .interactionNotAllowed)
+      #expect(answer.seconds < 9)
+      tcflow(slave, TCOON)
+      #expect(screen.echoes)
+    }
+
+    @Test("the terminal goes away: cancelled")
+    func hangUp() throws {
+      var screen: PseudoTerminal? = try PseudoTerminal()
+      let answer = try asking(try #require(screen), TerminalPrompt(path: try #require(screen?.path)))
+      screen = nil
+      #expect(try answer.wait().error?.code == .cancelled)
+    }
+
+    @Test(
+      "1,024 bytes are read, one more is malformed",
+      arguments: [(1024, nil), (1025, VaultError.Code.malformed)])
+    func length(count: Int, code: VaultError.Code?) throws {
+      let screen = try PseudoTerminal()
+      let answer = try asking(screen, TerminalPrompt(path: screen.path))
+      screen.type(String(repeating: "x", count: count) + "\n")
+      #expect(try answer.wait().error?.code == code)
+      #expect(answer.bytes?.count == (code == nil ? count : nil))
+    }
+
+    @Test(
+      "yes and no, in any case; other words are asked about again, three times at most",
+      arguments: [
+        (["y"], true), (["YES"], true), ([""], false), (["no"], false), (["maybe", "y"], true),
+        (["maybe", "ja", "si"], false),
+      ])
+    func confirm(words: [String], agreed: Bool) throws {
+      let screen = try PseudoTerminal()
+      let path = screen.path
+      let answer = Answer.confirming { () throws(VaultError) in
+        try TerminalPrompt(path: path).confirm(PromptRequest(.confirmation, operation: "export the key"))
+      }
+      try screen.wait(for: "export the key\r\n")
+      for word in words {
+        try screen.wait(for: "continue? [y/N] ")
+        screen.type(word + "\n")
+      }
+      #expect(try answer.wait().agreed == agreed)
+    }
+
+    @Test("no terminal: refused at once", arguments: ["/dev/null", "/nonexistent/tty"])
+    func noTerminal(path: String) throws {
+      let answer = Answer.reading { () throws(VaultError) in
+        try TerminalPrompt(path: path).readSecret(Self.request)
+      }
+      #expect(try answer.wait(seconds: 2).error?.code == .interactionNotAllowed)
+    }
+  }
+}
+
+private let hangups = Atomic<Int32>(0)
