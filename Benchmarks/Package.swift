@@ -1,0 +1,36 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+  name: "Benchmarks",
+  dependencies: [.package(name: "vault", path: "..")],
+  targets: [
+    // What we are compared with, in C: OpenSSL, libargon2 and SQLite, which the product needs too, are linked;
+    // liboath, libsodium and LMDB are loaded where they are installed.
+    .target(
+      name: "CPeers",
+      cSettings: [.unsafeFlags(["-O2"])],
+      linkerSettings: [
+        .linkedLibrary("crypto"), .linkedLibrary("argon2"), .linkedLibrary("sqlite3"), .linkedLibrary("dl"),
+      ]),
+    .executableTarget(
+      name: "vault-bench",
+      dependencies: [
+        "CPeers",
+        .product(name: "VaultBenchmarking", package: "vault"),
+        .product(name: "VaultKit", package: "vault"),
+        .product(name: "OneTimePassword", package: "vault"),
+      ],
+      swiftSettings: strict),
+  ]
+)

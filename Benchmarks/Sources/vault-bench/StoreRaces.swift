@@ -1,0 +1,133 @@
+import CPeers
+import Glibc
+import VaultBenchmarking
+import VaultKit
+
+/// P8, P9, P10, P12 and P16: what reaches the disk, what is read, and what a call costs.
+struct StoreRaces {
+  /// A folder on the disk of interest.
+  let folder: String
+  /// The sizes of the vaults that are read.
+  let sizes: [Int]
+
+  var all: [Race] { durable + reading + [unlocking, calls] }
+
+  /// Each slice is one durable write, so the figures are of single ones.
+  var durable: [Race] {
+    let recycled = BenchmarkVault(in: folder + "/durable", count: 1000)
+    // Past the first checkpoints: the log is written over from then on.
+    recycled.hotp().run(600)
+    let growing = BenchmarkVault(in: folder + "/growing", count: 1000)
+    return [
+      Race(
+        "durable-hotp", "Durable HOTP, log recycled", unit: "code", rounds: 401,
+        [
+          ("fdatasync", unsafe .peer(peer_fdatasync(folder, 0), most: 1)),
+          ("vault", .ours(recycled.hotp(), most: 1)),
+          ("SQLite", unsafe .peer(peer_sqlite_put(folder, 0), most: 1)),
+          ("LMDB", unsafe .peer(peer_lmdb_put(folder), most: 1)),
+        ]),
+      Race(
+        "durable-put", "Durable put, four indexed attributes, log recycled", unit: "item", rounds: 401,
+        [
+          ("fdatasync", unsafe .peer(peer_fdatasync(folder, 0), most: 1)),
+          ("vault", .ours(recycled.put(), most: 1)),
+          ("SQLite", unsafe .peer(peer_sqlite_put(folder, 0), most: 1)),
+          ("LMDB", unsafe .peer(peer_lmdb_put(folder), most: 1)),
+        ]),
+      // Few rounds: the log grows until the first checkpoint only.
+      Race(
+        "growing-hotp", "Durable HOTP, log growing", unit: "code", rounds: 101,
+        [
+          ("fdatasync, appended", unsafe .peer(peer_fdatasync(folder, 1), most: 1)),
+          ("vault", .ours(growing.hotp(), most: 1)),
+          ("SQLite", unsafe .peer(peer_sqlite_put(folder, 1), most: 1)),
+        ]),
+      Race(
+        "reserved-hotp", "HOTP, 32 counters reserved by one durable write", unit: "code", rounds: 201,
+        [
+          ("fdatasync", unsafe .peer(peer_fdatasync(folder, 0), most: 1)),
+          ("vault", .ours(recycled.reservedHOTP().repeated(1, of: 32), units: 32, most: 1)),
+        ]),
+      Race(
+        "put-many", "Put, 1,000 in one transaction", unit: "item", rounds: 5,
+        [("vault", .ours(recycled.putMany().repeated(1, of: 1000), units: 1000, most: 1))]),
+      Race(
+        "put-json", "Put into a sealed JSON file of 10,000 items", unit: "item", rounds: 9,
+        [
+          ("sealed JSON", unsafe .peer(peer_json_put(folder, 10_000), most: 1)),
+          ("vault", .ours(recycled.put(), most: 1)),
+        ]),
+    ]
+  }
+
+  private func vault(_ size: Int) -> String { folder + "/vault-\(size)" }
+
+  var reading: [Race] {
+    sizes.flatMap { size -> [Race] in
+      let vault = BenchmarkVault(in: vault(size), count: size)
+      let file = self.vault(size) + "/data/bench.vault"
+      let label = size == 1_000_000 ? "1,000,000" : "100,000"
+      let count = size + 2
+      return [
+        Race(
+          "get-\(size)", "Get one of \(label) by name", unit: "item", rounds: 21,
+          [
+            ("SQLite alone", unsafe .peer(peer_row_by_name(file, size))?.warmed(size)),
+            ("vault", .ours(vault.getInSnapshot()).warmed(size)),
+            ("vault, alone", .ours(vault.getAlone()).warmed(size)),
+            ("LMDB", unsafe .peer(peer_lmdb_get(folder, size))?.warmed(size)),
+            ("its opening", unsafe .peer(peer_record_open(150, 199))),
+          ]),
+        Race(
+          "secret-\(size)", "Get one of \(label) with its secret", unit: "item", rounds: 21,
+          [
+            ("SQLite alone", unsafe .peer(peer_rows_with_material(file, size))?.warmed(size)),
+            ("vault", .ours(vault.secretInSnapshot()).warmed(size)),
+            ("two committing openings", unsafe .peer(peer_committing(33, 130, 1, 0))),
+          ]),
+        Race(
+          "list-\(size)", "List \(label) with their attributes", unit: "item", rounds: size > 100_000 ? 3 : 9,
+          [
+            ("C", unsafe .peer(peer_rows_scan_open(file), units: Double(count), most: 1)),
+            ("vault: list", .ours(vault.list(), units: Double(count), most: 1)),
+            ("vault: scan", .ours(vault.scan(), units: Double(count), most: 1)),
+            ("SQLite alone", unsafe .peer(peer_rows_scan(file), units: Double(count), most: 1)),
+          ]),
+      ]
+    }
+  }
+
+  /// The same costs as a real passcode's, in one race with the library's own.
+  var unlocking: Race {
+    let vault = BenchmarkVault(in: folder + "/locked", count: 10, passcode: "correct horse")
+    return Race(
+      "unlock", "Unlock by passcode: 64 MiB, 3 passes, 4 lanes", unit: "unlock", rounds: 15,
+      [
+        ("libargon2", unsafe .peer(peer_argon2(64 << 10, 3, 4), most: 1)),
+        ("vault", .ours(vault.unlock("correct horse"), most: 1)),
+        (
+          "vault: derivation",
+          .ours(
+            KeyWorkloads.argon2id(memoryKiB: 64 << 10, iterations: 3, parallelism: 4), most: 1,
+            as: "the derivation alone")
+        ),
+        ("libargon2, large pages", unsafe .peer(peer_argon2_huge(64 << 10, 3, 4), most: 1)),
+      ])
+  }
+
+  var calls: Race {
+    let vault = BenchmarkVault(in: folder + "/calls", count: 10)
+    return Race(
+      "call", "One call", unit: "call",
+      [
+        ("core", .ours(vault.question())),
+        (
+          "actor",
+          Contender("vault: through the actor") { [actor = vault.vault] count in
+            wait { for _ in 0..<count { _ = await actor.isUnlocked } }
+          }
+        ),
+      ])
+  }
+}

@@ -1,0 +1,210 @@
+"""The rows P1 to P16: target, reading, reference of the same run, ratio, met or not."""
+import math
+
+import shown
+
+
+class Results:
+    def __init__(self, data):
+        self.races = {race["id"]: race for race in data.get("races", [])}
+        self.data = data
+
+    def reading(self, race, name):
+        """The reading whose name starts so; `name` None is the reference."""
+        found = self.races.get(race)
+        if not found or not found["readings"]:
+            return None
+        if name is None:
+            return found["readings"][0]
+        return next((r for r in found["readings"] if r["name"].startswith(name)), None)
+
+    def ours(self, race):
+        return self.reading(race, "vault")
+
+    def fastest(self, race):
+        found = self.races.get(race)
+        mine = [r for r in found["readings"] if r["name"].startswith("vault")] if found else []
+        return min(mine, key=lambda r: r["min"]) if mine else None
+
+
+def against(results, ident, what, race, limit, target, reference=None):
+    """Our minimum over a reference's minimum of the same race, and the median of the rounds."""
+    mine, other = results.ours(race), results.reading(race, reference)
+    if not mine or not other:
+        return not_run(ident, what, target)
+    ratio, middle = mine["min"] / other["min"], mine["median"] / other["median"]
+    return row(ident, what, target, shown.time(mine["min"]), f"{other['name']}: {shown.time(other['min'])}", ratio, ratio <= limit,
+               middle)
+
+
+def row(ident, what, target, reading, reference, ratio, is_met, middle=None):
+    return {"id": ident, "what": what, "target": target, "reading": reading, "reference": reference, "ratio": ratio,
+            "ratioMedian": middle, "verdict": "stated" if is_met is None else "met" if is_met else "not met"}
+
+
+def not_run(ident, what, target):
+    return {"id": ident, "what": what, "target": target, "reading": "–", "reference": "–", "ratio": None, "ratioMedian": None,
+            "verdict": "not run"}
+
+
+def window(results):
+    target = "≥ 10 × faster than oath_hotp_validate"
+    what = "a wrong code, window of 1,000, all compared"
+    mine, peer = results.fastest("otp-window"), results.reading("otp-window", "liboath")
+    if not mine or not peer:
+        return not_run("P2", what, target)
+    faster = peer["min"] / mine["min"]
+    return row("P2", what, target, f"{shown.time(mine['min'])} ({mine['name'].split(', ')[-1]})", f"liboath: {shown.time(peer['min'])}",
+               1 / faster, faster >= 10, mine["median"] / peer["median"])
+
+
+def bulk(results):
+    mine = results.fastest("otp-bulk")
+    what = "bulk verification, cached midstates, per candidate and core"
+    if not mine:
+        return not_run("P3", what, "≤ 15 ns (AVX-512), ≤ 30 ns else")
+    lanes = mine["name"].split(", ")[-1]
+    limit = 15 if lanes == "avx512" else 30
+    floor = results.reading("otp-bulk", "16 lanes by hand") or results.reading("otp-bulk", None)
+    return row("P3", what, "≤ 15 ns (AVX-512), ≤ 30 ns else", f"{shown.time(mine['min'])} ({lanes})",
+               f"{floor['name']}: {shown.time(floor['min'])}", mine["min"] / floor["min"], mine["min"] <= limit,
+               mine["median"] / floor["median"])
+
+
+def plain_layer(results):
+    rows = []
+    for what in ("seal", "open"):
+        sized = [(size, results.ours(f"gcm-{what}-{size}"), results.reading(f"gcm-{what}-{size}", None)) for size in (16, 64, 256)]
+        if not all(mine for _, mine, _ in sized):
+            rows.append(not_run("P4", f"AES-256-GCM, {what} 16–256 B, kept schedule", "≤ 1.15 × C"))
+            continue
+        worst = max(sized, key=lambda s: s[1]["min"] / s[2]["min"])
+        rows.append(row("P4", f"AES-256-GCM, {what} 16–256 B, kept schedule", "≤ 1.15 × C",
+                        f"{shown.time(worst[1]['min'])} ({worst[0]} B, the worst)", f"C: {shown.time(worst[2]['min'])}",
+                        worst[1]["min"] / worst[2]["min"], worst[1]["min"] / worst[2]["min"] <= 1.15,
+                        worst[1]["median"] / worst[2]["median"]))
+    return rows
+
+
+def large(results):
+    mine, floor = results.ours("gcm-large"), results.reading("gcm-large", None)
+    rates = results.data.get("opensslSpeed")
+    what, target = "seal 1 MiB", "≥ 0.97 × openssl speed"
+    if not mine or not rates:
+        return not_run("P6", what, target)
+    ours, speed = rates["vault"], rates["aes-256-gcm"]
+    return row("P6", what, target, f"{ours / 1e9:.2f} GB/s", f"openssl speed: {speed / 1e9:.2f} GB/s", ours / speed, ours >= 0.97 * speed,
+               floor["median"] / mine["median"])
+
+
+def random(results):
+    rows = []
+    for size, name in ((12, "nonce"), (32, "salt")):
+        mine, other = results.ours(f"random-{size}"), results.reading(f"random-{size}", "RAND_bytes, 8 KiB")
+        if not mine:
+            rows.append(not_run("P7", f"a {name}, {size} bytes", "≤ 10 ns"))
+            continue
+        rows.append(row("P7", f"a {name}, {size} bytes", "≤ 10 ns", shown.time(mine["min"]), f"a pool in C: {shown.time(other['min'])}",
+                        mine["min"] / other["min"], mine["min"] <= 10, mine["median"] / other["median"]))
+    return rows
+
+
+def get(results, size, limit):
+    what, target = f"get one of {size:,} in a snapshot, less its opening", f"≤ {limit} µs"
+    mine, seal, sqlite = results.ours(f"get-{size}"), results.reading(f"get-{size}", "the same in C"), results.reading(f"get-{size}", "SQLite")
+    if not mine:
+        return not_run("P9", what, target)
+    left = mine["min"] - seal["min"]
+    return row("P9", what, target, f"{shown.time(left)} + {shown.time(seal['min'])}", f"SQLite alone: {shown.time(sqlite['min'])}",
+               left / sqlite["min"], left <= limit * 1000, (mine["median"] - seal["median"]) / sqlite["median"])
+
+
+def listing(results, size=100_000):
+    what, target = f"list {size:,} with their attributes opened, per item", "≤ 450 ns"
+    mine, floor = results.reading(f"list-{size}", "vault: list"), results.reading(f"list-{size}", None)
+    if not mine:
+        return not_run("P10", what, target)
+    return row("P10", what, target, shown.time(mine["min"]), f"C: {shown.time(floor['min'])}", mine["min"] / floor["min"],
+               mine["min"] <= 450, mine["median"] / floor["median"])
+
+
+def start(results, race, verb):
+    what, target = f"{verb}, no key derivation", "≤ 4 ms, ≤ 1.5 × C"
+    mine, floor = results.ours(race), results.reading(race, None)
+    if not mine:
+        return not_run("P11", what, target)
+    ratio = mine["min"] / floor["min"]
+    return row("P11", what, target, shown.time(mine["min"]), f"C: {shown.time(floor['min'])}", ratio,
+               mine["min"] <= 4e6 and ratio <= 1.5, mine["median"] / floor["median"])
+
+
+def derivation(results):
+    what, target = "the derivation in large pages", "≤ 0.8 × libargon2"
+    mine, other = results.reading("unlock", "vault: the derivation"), results.reading("unlock", None)
+    if not mine:
+        return not_run("P12", what, target)
+    ratio = mine["min"] / other["min"]
+    return row("P12", what, target, shown.time(mine["min"]), f"libargon2: {shown.time(other['min'])}", ratio, ratio <= 0.8,
+               mine["median"] / other["median"])
+
+
+def memory(results):
+    mine = results.ours("start-get")
+    what, target = "vaultctl item get, vault of 100,000", "≤ 16 MiB"
+    if not mine:
+        return not_run("P14", what, target)
+    return row("P14", what, target, f"{mine['hwmKiB'] / 1024:.1f} MiB", "VmHWM at exit", None, mine["hwmKiB"] <= 16 << 10)
+
+
+def growth(results):
+    what, target = "cost as work grows", "no step worse than n·log n"
+    points = results.data.get("growth", {}).get("items", [])
+    if len(points) < 2:
+        return not_run("P15", what, target)
+    worst, where = 0.0, ""
+    for before, after in zip(points, points[1:]):
+        step = after["items"] / before["items"] * math.log(after["items"]) / math.log(before["items"])
+        for name in before["ns"]:
+            if name in after["ns"]:
+                # Per item or per call: what n·log n allows of one of them.
+                per_call = name not in ("list",)
+                allowed = math.log(after["items"]) / math.log(before["items"]) if not per_call else step
+                share = after["ns"][name] / before["ns"][name] / allowed
+                if share > worst:
+                    worst, where = share, f"{name}, {before['items']:,} → {after['items']:,}"
+    # A step may leave a cache of the processor, which costs half as much again; a step of n² would cost 7 times as much.
+    return row("P15", what, target, f"{worst:.2f} of what n·log n allows", where, worst, worst <= 1.5)
+
+
+def calls(results):
+    mine, actor = results.ours("call"), results.reading("call", "vault: through")
+    if not mine:
+        return not_run("P16", "one call through the actor", "stated")
+    return row("P16", "one call through the actor", "stated", shown.time(actor["min"]), f"the core: {shown.time(mine['min'])}",
+               actor["min"] / mine["min"], None, actor["median"] / mine["median"])
+
+
+def rows(data):
+    r = Results(data)
+    reserved = r.reading("reserved-hotp", "vault")
+    return [
+        against(r, "P1", "one HOTP as a number", "otp-one", 1.25, "≤ 1.25 × two SHA1_Transform"),
+        against(r, "P1", "one HOTP as six digits", "otp-text", 1.5, "≤ 1.5 × two SHA1_Transform"),
+        window(r), bulk(r), *plain_layer(r),
+        against(r, "P5", "committing seal, 64 B, 220 B associated data: seal", "suite1-seal", 1.15, "≤ 1.15 × the same in C"),
+        against(r, "P5", "the same: open", "suite1-open", 1.15, "≤ 1.15 × the same in C"),
+        against(r, "P5", "record seal, 64 B, 220 B associated data: open", "suite2-open", 1.15, "≤ 1.15 × the same in C"),
+        large(r), *random(r),
+        against(r, "P8", "durable HOTP, log recycled", "durable-hotp", 1.3, "≤ 1.3 × fdatasync of 4 KiB"),
+        against(r, "P8", "durable put, four indexed attributes, log recycled", "durable-put", 2.0, "≤ 2.0 × fdatasync of 4 KiB"),
+        against(r, "P8", "durable HOTP, log growing", "growing-hotp", math.inf, "stated") | ({"verdict": "stated"} if r.ours("growing-hotp") else {}),
+        row("P8", "HOTP with 32 counters reserved, per code", "≤ 5 µs", shown.time(reserved["min"]),
+            f"fdatasync: {shown.time(r.reading('reserved-hotp', None)['min'])}", None, reserved["min"] <= 5000)
+        if reserved else not_run("P8", "HOTP with 32 counters reserved, per code", "≤ 5 µs"),
+        get(r, 100_000, 3), get(r, 1_000_000, 6), listing(r),
+        start(r, "start-get", "vaultctl item get"), start(r, "start-code", "vaultctl otp code"),
+        against(r, "P12", "unlock by passcode, 64 MiB, t 3, p 4", "unlock", 1.05, "≤ 1.05 × libargon2"), derivation(r),
+        against(r, "P13", "P-256 sign, key held open", "sign-p256", 1.1, "≤ 1.1 × OpenSSL"),
+        against(r, "P13", "Ed25519 sign, key held open", "sign-ed25519", 1.1, "≤ 1.1 × OpenSSL"),
+        memory(r), growth(r), calls(r),
+    ]
