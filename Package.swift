@@ -93,14 +93,20 @@ let package = Package(
       "VaultBenchmarking",
       on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultTestKit"]),
 
+    // What several test targets share: a pseudo-terminal, the table of constraints.
+    .target(
+      name: "TestSupport", dependencies: ["VaultKit"], path: "Tests/TestSupport", swiftSettings: strict),
+
     tests(of: "SecretMemoryTests", on: ["SecretMemory", "CLinux"]),
     tests(of: "VaultCryptoTests", on: ["VaultCrypto", "SecretMemory"]),
     tests(of: "OneTimePasswordTests", on: ["OneTimePassword", "SecretMemory", "VaultCrypto"]),
     tests(of: "VaultStorageTests", on: ["VaultStorage", "VaultTestKit"]),
     tests(
       of: "VaultKitTests",
-      on: ["VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto", "SecretMemory"]),
-    tests(of: "VaultPromptsTests", on: ["VaultPrompts", "VaultKit", "VaultTestKit", "SecretMemory"]),
+      on: ["VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto", "SecretMemory", "TestSupport"]),
+    tests(
+      of: "VaultPromptsTests",
+      on: ["VaultPrompts", "VaultKit", "VaultTestKit", "SecretMemory", "TestSupport"]),
     tests(
       of: "AuthenticatorKitTests",
       on: ["AuthenticatorKit", "OneTimePassword", "VaultKit", "VaultTestKit", "SecretMemory"]),
@@ -108,6 +114,7 @@ let package = Package(
       of: "VaultCommandsTests",
       on: [
         "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit", "AuthenticatorKit", "SecretMemory",
+        "TestSupport",
       ]),
     // A real Secret Service on a bus of its own, and its faults.
     tests(

@@ -49,6 +49,9 @@ enum Layers {
   /// Our own C code; every other `C…` room is a library that exactly one module may import.
   static let ownC: Set<String> = ["CLinux", "COTPKernels"]
 
+  /// Lies below `Tests` and is for tests alone; no room may import it.
+  static let testSupport = "TestSupport"
+
   static func room(_ name: String) -> Room? {
     rooms.first { $0.name == name }
   }

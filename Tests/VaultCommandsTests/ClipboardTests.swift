@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Planted, and found by these tests: the clipboard cleared without asking what it holds; no clearing at all; the

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Members that are no phrases: the login password through PAM, with a service of the test's own.

@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -6,37 +7,18 @@ import VaultTestKit
 /// Every combination of the seven flags in a vault with and without a passcode, with and without a member.
 @Suite("Constraints")
 struct ConstraintTests {
-  static let flags: [Constraints] = [
-    .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .or, .and, .applicationPassword,
-  ]
-
-  static func combination(_ number: Int) -> Constraints {
-    Constraints(flags.enumerated().filter { number >> $0.offset & 1 == 1 }.map(\.element))
-  }
-
-  /// What the document says (DESIGN 5), written down a second time.
-  static func isLegal(_ constraints: Constraints) -> Bool {
-    let single = [Constraints.userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode]
-      .filter { constraints.contains($0) }
-    if constraints.isSuperset(of: [.or, .and]) { return false }
-    if constraints.isSuperset(of: [.biometryAny, .biometryCurrentSet]) { return false }
-    if constraints.contains(.userPresence), single.count > 1 { return false }
-    if !constraints.isDisjoint(with: [.or, .and]), single.count < 2 { return false }
-    return true
-  }
-
   // Fails when `check()` forgets the rule of presence.
   @Test("a rule that contradicts itself is refused when it is made, every other one is not")
   func legality() throws {
     var legal = 0
     for number in 0..<128 {
-      let constraints = Self.combination(number)
+      let constraints = ConstraintTable.combination(number)
       do throws(VaultError) {
         _ = try AccessControl(constraints)
-        #expect(Self.isLegal(constraints), "\(number) was allowed")
+        #expect(ConstraintTable.isLegal(constraints), "\(number) was allowed")
         legal += 1
       } catch {
-        #expect(!Self.isLegal(constraints), "\(number) was refused")
+        #expect(!ConstraintTable.isLegal(constraints), "\(number) was refused")
         #expect(error.code == .policy)
       }
     }
@@ -68,40 +50,12 @@ struct ConstraintTests {
     }
   }
 
-  /// A set of what somebody can show.
-  struct Shown: OptionSet, CustomStringConvertible {
-    let rawValue: Int
-    static let passcode = Shown(rawValue: 1)
-    static let phrase = Shown(rawValue: 2)
-    static let password = Shown(rawValue: 4)
-
-    var description: String { "\(rawValue)" }
-
-    func context() throws -> AuthenticationContext {
-      let context = AuthenticationContext(reason: "a test", interaction: .notAllowed)
-      if contains(.passcode) { context.provide(try Passcode(testing: "passcode")) }
-      if contains(.phrase) { context.provide(try BiometricPhrase(testing: "phrase")) }
-      if contains(.password) { context.provide(try ApplicationPassword(testing: "password")) }
-      return context
-    }
-
-    /// Whether this opens an item, in an unlocked vault (DESIGN 5).
-    func opens(_ constraints: Constraints) -> Bool {
-      if constraints.contains(.applicationPassword), !contains(.password) { return false }
-      var parts: [Bool] = []
-      if constraints.contains(.userPresence) { parts.append(!isDisjoint(with: [.passcode, .phrase])) }
-      if constraints.contains(.biometryAny) { parts.append(contains(.phrase)) }
-      if constraints.contains(.biometryCurrentSet) { parts.append(contains(.phrase)) }
-      if constraints.contains(.devicePasscode) { parts.append(contains(.passcode)) }
-      return constraints.contains(.or) ? parts.contains(true) : !parts.contains(false)
-    }
-  }
+  typealias Shown = ConstraintTable.Shown
 
   /// Whether an item of this rule can be added at all.
   static func isPossible(_ constraints: Constraints, _ world: World) -> Bool {
-    let biometry: Constraints = [.biometryAny, .biometryCurrentSet]
-    if !world.hasPasscode { return constraints.subtracting(.applicationPassword).isEmpty }
-    return world.hasMember || constraints.isDisjoint(with: biometry)
+    ConstraintTable.isPossible(
+      constraints, hasPasscode: world.hasPasscode, hasBiometry: world.hasMember)
   }
 
   // Fails when the password is left out of a wrapping key, when `or` makes one alternative, when the gate opens `any` by
@@ -111,8 +65,8 @@ struct ConstraintTests {
     let world = World.all[row]
     let core = try world.make()
     for number in 0..<128 {
-      let constraints = Self.combination(number)
-      guard Self.isLegal(constraints) else { continue }
+      let constraints = ConstraintTable.combination(number)
+      guard ConstraintTable.isLegal(constraints) else { continue }
       for accessibility in Accessibility.allCases {
         if accessibility == .whenPasscodeSet, !world.hasPasscode { continue }
         try check(constraints, accessibility, number, world, core)
@@ -130,7 +84,7 @@ struct ConstraintTests {
     let item: Item
     do throws(VaultError) {
       item = try core.add(
-        new, secret: SecretBytes(testing: "s\(number)"), context: try Shown.password.contextTyped())
+        new, secret: SecretBytes(testing: "s\(number)"), context: try Shown.password.context())
       #expect(Self.isPossible(constraints, world), "\(number) was added")
     } catch {
       #expect(!Self.isPossible(constraints, world), "\(number) was refused: \(error)")
@@ -140,10 +94,10 @@ struct ConstraintTests {
     for bits in 0..<8 {
       let shown = Shown(rawValue: bits)
       if shown.contains(.passcode), !world.hasPasscode { continue }
-      if shown.contains(.phrase), !world.hasMember { continue }
+      if shown.contains(.member), !world.hasMember { continue }
       let isRight = shown.opens(constraints)
       do throws(VaultError) {
-        let secret = try core.secret(of: item.id, context: try shown.contextTyped())
+        let secret = try core.secret(of: item.id, context: try shown.context())
         #expect(isRight, "\(number) opened by \(shown)")
         #expect(secret.bytesForTesting == Array("s\(number)".utf8))
       } catch {
@@ -182,11 +136,14 @@ struct ConstraintTests {
   }
 }
 
-extension ConstraintTests.Shown {
-  func contextTyped() throws(VaultError) -> AuthenticationContext {
-    do { return try context() } catch let error as VaultError { throw error } catch {
-      preconditionFailure("context: \(error)")
-    }
+extension ConstraintTable.Shown {
+  /// A context that was given all of it in advance: the member is a phrase.
+  func context() throws(VaultError) -> AuthenticationContext {
+    let context = AuthenticationContext(reason: "a test", interaction: .notAllowed)
+    if contains(.passcode) { context.provide(try Passcode(testing: "passcode")) }
+    if contains(.member) { context.provide(try BiometricPhrase(testing: "phrase")) }
+    if contains(.password) { context.provide(try ApplicationPassword(testing: "password")) }
+    return context
   }
 }
 

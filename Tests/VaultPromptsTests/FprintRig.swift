@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The real fprintd with libfprint's virtual reader, on a bus of its own, with a stand-in for polkit. No root, no hardware.
-final class FprintRig {
+final class FprintRig: @unchecked Sendable {  // one test uses it, one call after the other
   private let folder: URL
   private var processes: [Process] = []
   private(set) var fprintd: Process?
@@ -71,6 +71,28 @@ final class FprintRig {
           s.shutdown(socket.SHUT_WR); s.recv(64); s.close(); time.sleep(0.1)
       """
     try start("/usr/bin/python3", ["-c", script] + commands)
+  }
+
+  /// A finger on the reader, without a process in between.
+  func scan(_ print: String) throws {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) {
+      unsafe $0.copyBytes(from: Array("\(folder.path)/reader".utf8))
+    }
+    let result = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    try #require(result == 0, "the virtual reader cannot be reached")
+    let command = Array("SCAN \(print)".utf8)
+    _ = unsafe command.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+    shutdown(descriptor, Int32(SHUT_WR))
+    var answer = [UInt8](repeating: 0, count: 64)
+    _ = unsafe answer.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
   }
 
   func enroll(_ print: String, as finger: String = "right-index-finger") throws {

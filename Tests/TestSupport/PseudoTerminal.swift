@@ -1,47 +1,54 @@
 import Foundation
-import Testing
 
 /// A pseudo-terminal: what a person types and sees.
-final class PseudoTerminal {
-  let path: String
+package final class PseudoTerminal {
+  package let path: String
   private let descriptor: Int32
-  private(set) var seen = ""
+  package private(set) var seen = ""
 
-  init() throws {
+  /// What did not happen on the terminal; a test that does not catch it fails with these words.
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  package init() throws {
     // What posix_openpt, unlockpt and ptsname do; Swift's Glibc module has none of them.
     descriptor = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-    try #require(descriptor >= 0)
     var locked: Int32 = 0
     var number: UInt32 = 0
-    try #require(unsafe ioctl(descriptor, 0x4004_5431, &locked) == 0)
-    try #require(unsafe ioctl(descriptor, 0x8004_5430, &number) == 0)
+    let isOpen =
+      unsafe descriptor >= 0 && ioctl(descriptor, 0x4004_5431, &locked) == 0
+      && ioctl(descriptor, 0x8004_5430, &number) == 0
     path = "/dev/pts/\(number)"
+    guard isOpen else { throw Failure(description: "there are no pseudo-terminals here: errno \(errno)") }
   }
 
   deinit { close(descriptor) }
 
-  func type(_ text: String) {
+  package func type(_ text: String) {
     let bytes = Array(text.utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
   }
 
   /// Waits until the screen shows `text` after what was waited for before.
-  func wait(for text: String, seconds: Double = 20) throws {
+  package func wait(for text: String, seconds: Double = 20) throws {
     let deadline = Date().addingTimeInterval(seconds)
     while !seen.contains(text) {
-      try #require(Date() < deadline, "'\(text)' did not appear; the screen shows '\(seen)'")
+      guard Date() < deadline else {
+        throw Failure(description: "'\(text)' did not appear; the screen shows '\(seen)'")
+      }
       readSome()
     }
     if let range = seen.range(of: text) { seen.removeSubrange(..<range.upperBound) }
   }
 
   /// All that the screen shows until nothing comes for a moment.
-  func drain() -> String {
+  package func drain() -> String {
     while readSome() {}
     return seen
   }
 
-  var echoes: Bool {
+  package var echoes: Bool {
     var mode = termios()
     unsafe tcgetattr(descriptor, &mode)
     return mode.c_lflag & tcflag_t(ECHO) != 0
