@@ -32,30 +32,21 @@ struct LockedItem: Sendable {
 /// What was shown serves all items of this verification, and further ones for as long as the context says.
 struct Authentication {
   let core: VaultCore
-  let operation: ItemOperation
-  /// What has to be logged with the operation, or with its denial.
-  private(set) var notes: [AuditNote] = []
-  /// The item looked at last.
-  private(set) var item: Item?
-  /// The name of an item that is not stored yet.
-  private var label: String?
-  private let context: AuthenticationContext?
-  /// The session of its begin: a lock in the middle of it makes everything that was shown worth nothing.
-  let session: UInt64
+  private var asking: Asking
   private var passcode: PasscodeKeys?
   private var member: (id: [UInt8], half: StoredKey)?
-  /// An empty answer: something else may be asked for.
-  private var isDeclined = false
-
-  /// How often a person is asked for one thing.
-  private static let tries = 3
 
   init(core: VaultCore, context: AuthenticationContext?, operation: ItemOperation) {
     self.core = core
-    self.context = context
-    self.operation = operation
-    session = core.sessionIdentity
+    asking = Asking(context, operation, core.environment, session: core.sessionIdentity)
   }
+
+  /// What has to be logged with the operation, or with its denial.
+  var notes: [AuditNote] { asking.notes }
+  /// The item looked at last.
+  var item: Item? { asking.item }
+  /// The session of its begin: a lock in the middle of it makes everything that was shown worth nothing.
+  var session: UInt64 { asking.session }
 
   /// Opens the data key of an item.
   ///
@@ -63,8 +54,8 @@ struct Authentication {
   ///   `.authenticationFailed`, `.cancelled`, `.lockedOut`, `.locked`, `.policy`, `.expired`.
   mutating func open(_ id: ItemID) throws(VaultError) -> VerifiedItem {
     var locked = try core.lockedItem(id)
-    item = locked.item
-    try Gate.refuseExpired(locked.item, operation, now: core.environment.clock.now())
+    asking.item = locked.item
+    try Gate.refuseExpired(locked.item, asking.operation, now: core.environment.clock.now())
     try refuseDead(locked)
     if let why = locked.whyLocked {
       guard why.code == .locked else { throw why }
@@ -82,7 +73,7 @@ struct Authentication {
       }
       (dataKey, password) = try open(alternative, privates, halves, locked)
     }
-    try refuseInvalid()
+    try asking.refuseInvalid()
     return VerifiedItem(
       item: locked.item.id, dataKey: dataKey, password: password,
       halves: Dictionary(uniqueKeysWithValues: zip(factors, halves)), material: locked.row.material,
@@ -91,7 +82,7 @@ struct Authentication {
 
   /// Has the constraints of an item shown, and opens nothing.
   mutating func show(_ item: Item) throws(VaultError) {
-    self.item = item
+    asking.item = item
     _ = try show(try core.lockedItem(item.id))
   }
 
@@ -100,43 +91,22 @@ struct Authentication {
 
   /// The key of an application password that is set now: asked for twice.
   mutating func newPassword(for new: NewItem) throws(VaultError) -> PasswordKey {
-    label = new.attributes[.name]
-    let environment = core.environment
-    let derivation = try KeyDerivation.fresh(environment.parameters, random: environment.random)
-    guard let context, !context.memory.isInvalid else {
-      throw context == nil ? nobodyToAsk(.applicationPassword) : Self.cancelled
-    }
-    if let given = context.memory.given(.applicationPassword) {
-      return PasswordKey(try derivation.derive(from: given.key, environment), derivation)
-    }
-    guard context.interaction == .allowed, let prompt = context.prompt else {
-      throw nobodyToAsk(.applicationPassword)
-    }
-    let first = try ApplicationPassword(prompt.readSecret(request(.applicationPassword, problem: nil)))
-    var again = request(.applicationPassword, problem: nil)
-    again.operation += " (the same once more)"
-    let second = try prompt.readSecret(again)
-    guard !context.memory.isInvalid else { throw Self.cancelled }
-    guard first.bytes.isEqualInConstantTime(to: second) else {
-      throw VaultError(
-        .malformed, "the two application passwords differ", hint: "nothing was stored; try again")
-    }
-    return PasswordKey(try derivation.derive(from: first.bytes, environment), derivation)
+    try asking.newPassword(for: new)
   }
 
   // MARK: Ways
 
   /// The first way whose factors can all be shown, with their private halves.
   private mutating func show(_ locked: LockedItem) throws(VaultError) -> ([Factor], [Factor: StoredKey]) {
-    try refuseInvalid()
+    try asking.refuseInvalid()
     let ways = try self.ways(locked)
     var refusal = Self.dead
     for way in ways {
-      isDeclined = false
+      asking.isDeclined = false
       do throws(VaultError) {
         var privates: [Factor: StoredKey] = [:]
         for factor in way { privates[factor] = try half(of: factor, locked.factors) }
-        try refuseInvalid()
+        try asking.refuseInvalid()
         return (way, privates)
       } catch {
         refusal = error
@@ -172,15 +142,15 @@ struct Authentication {
   }
 
   private var isPasscodeAtHand: Bool {
-    passcode != nil || keptPasscode != nil || context?.memory.given(.passcode) != nil
+    passcode != nil || keptPasscode != nil || asking.context?.memory.given(.passcode) != nil
   }
 
   private var isMemberAtHand: Bool {
-    member != nil || keptMember != nil || context?.memory.given(.phrase) != nil
+    member != nil || keptMember != nil || asking.context?.memory.given(.phrase) != nil
   }
 
   private func mayTryAnother(_ error: VaultError) -> Bool {
-    isDeclined || [.lockedOut, .policy, .unsupported].contains(error.code)
+    asking.isDeclined || [.lockedOut, .policy, .unsupported].contains(error.code)
   }
 
   private mutating func half(of factor: Factor, _ factors: FactorSlots) throws(VaultError) -> StoredKey {
@@ -209,11 +179,11 @@ struct Authentication {
       return keptPasscode
     }
     let core = core
-    let keys = try typed(.passcode) { (bytes) throws(VaultError) -> PasscodeKeys in
+    let keys = try asking.typed(.passcode) { (bytes) throws(VaultError) -> PasscodeKeys in
       try core.verified(Passcode(bytes.copy()))
     }
     passcode = keys
-    keep(.passcode(keys))
+    asking.keep(.passcode(keys))
     return keys
   }
 
@@ -221,7 +191,7 @@ struct Authentication {
     let derivation = try? core.withHeader { header, _, _ throws(VaultError) in
       try header.passcodeDerivation()
     }
-    for kept in kept {
+    for kept in asking.kept {
       if case .passcode(let keys) = kept.shown, keys.derivation == derivation { return keys }
     }
     return nil
@@ -241,19 +211,20 @@ struct Authentication {
     let fingers = set.members.filter { $0.source == .finger }
     guard !set.members.isEmpty else { throw Gate.nobodyEnrolled }
     let shown: (Member, StoredKey)
-    if !phrases.isEmpty, fingers.isEmpty || context?.biometry == nil || context?.memory.given(.phrase) != nil
+    if !phrases.isEmpty,
+      fingers.isEmpty || asking.context?.biometry == nil || asking.context?.memory.given(.phrase) != nil
     {
       shown = try byPhrase(phrases, factors)
     } else {
       shown = try byFinger(fingers, factors)
     }
     member = (shown.0.id, shown.1)
-    keep(.member(shown.0.id, shown.1))
+    asking.keep(.member(shown.0.id, shown.1))
     return shown
   }
 
   private var keptMember: (id: [UInt8], half: StoredKey)? {
-    for kept in kept {
+    for kept in asking.kept {
       if case .member(let id, let half) = kept.shown { return (id, half) }
     }
     return nil
@@ -267,7 +238,7 @@ struct Authentication {
       throw VaultError(.damaged, "the members' key derivation is missing")
     }
     let core = core
-    return try typed(.phrase) { (bytes) throws(VaultError) -> (Member, StoredKey) in
+    return try asking.typed(.phrase) { (bytes) throws(VaultError) -> (Member, StoredKey) in
       try core.judgingBiometry { () throws(VaultError) in
         let root = StoredKey(try derivation.derive(from: bytes, core.environment))
         for member in members {
@@ -281,13 +252,13 @@ struct Authentication {
   private mutating func byFinger(_ members: [Member], _ factors: FactorSlots) throws(VaultError)
     -> (Member, StoredKey)
   {
-    guard let context, let source = context.biometry, !members.isEmpty else {
+    guard let context = asking.context, let source = context.biometry, !members.isEmpty else {
       throw context == nil
-        ? nobodyToAsk(.finger)
+        ? asking.nobodyToAsk(.finger)
         : VaultError(
           .unsupported, "the enrolled fingers need a fingerprint reader", hint: "use the passcode")
     }
-    guard context.interaction == .allowed else { throw nobodyToAsk(.finger) }
+    guard context.interaction == .allowed else { throw asking.nobodyToAsk(.finger) }
     try core.refuseLockedBiometry()
     // A reader that has another finger than the set would speak for it.
     guard try Set(source.enrolledFingers()) == Set(members.map(\.label)) else {
@@ -295,7 +266,7 @@ struct Authentication {
         .unsupported, "the reader's fingers are not those of the enrolled set",
         hint: "enroll them anew, or use the passcode")
     }
-    let request = request(.finger, problem: nil)
+    let request = asking.request(.finger, problem: nil)
     do throws(VaultError) {
       let shown = try core.judgingBiometry { () throws(VaultError) -> (Member, StoredKey) in
         let finger = try source.verify(request) { line in context.prompt?.show(line, for: request) }
@@ -305,10 +276,10 @@ struct Authentication {
         else { throw VaultError(.authenticationFailed, "that finger is not enrolled") }
         return (member, half)
       }
-      note(.finger, result: 0)
+      asking.note(.finger, result: 0)
       return shown
     } catch {
-      note(.finger, result: error.auditResult)
+      asking.note(.finger, result: error.auditResult)
       throw error
     }
   }
@@ -327,7 +298,8 @@ struct Authentication {
       return (StoredKey(key), nil)
     }
     let core = core
-    return try typed(.applicationPassword) { (bytes) throws(VaultError) -> (StoredKey?, PasswordKey?) in
+    return try asking.typed(.applicationPassword) {
+      (bytes) throws(VaultError) -> (StoredKey?, PasswordKey?) in
       let password = PasswordKey(try derivation.derive(from: bytes, core.environment), derivation)
       do throws(CryptoError) {
         let key = try alternative.open(with: privates, halves, password: password, at: place)
@@ -338,134 +310,9 @@ struct Authentication {
     }
   }
 
-  // MARK: Asking
-
-  /// Tries what was given in advance, or asks, a few times at most. `judge` throws `.authenticationFailed` for a wrong one.
-  private mutating func typed<R>(
-    _ subject: PromptRequest.Subject, _ judge: (borrowing SecretBytes) throws(VaultError) -> R
-  ) throws(VaultError) -> R {
-    guard let context, !context.memory.isInvalid else {
-      throw context == nil ? nobodyToAsk(subject) : Self.cancelled
-    }
-    if let given = context.memory.given(subject) {
-      do throws(VaultError) { return try judge(given.key) } catch {
-        if error.code == .authenticationFailed { context.memory.drop(subject) }
-        throw error
-      }
-    }
-    guard context.interaction == .allowed, let prompt = context.prompt else { throw nobodyToAsk(subject) }
-    var problem: VaultError?
-    for _ in 0..<Self.tries {
-      do throws(VaultError) {
-        let answer = try prompt.readSecret(request(subject, problem: problem))
-        guard !context.memory.isInvalid else { throw Self.cancelled }
-        guard answer.byteCount > 0 else { throw declined() }
-        guard answer.isTypable else {
-          throw VaultError(.malformed, "the \(subject.words) is 1 to 1,024 bytes without NUL")
-        }
-        let result = try judge(answer)
-        note(subject, result: 0)
-        return result
-      } catch {
-        // Whoever cannot ask a second time says so: the first answer was wrong.
-        if let problem, error.code == .interactionNotAllowed { throw problem }
-        note(subject, result: error.auditResult)
-        guard error.code == .authenticationFailed || error.code == .malformed, error.retryAfter == nil else {
-          throw error
-        }
-        problem = error
-      }
-    }
-    throw problem!
-  }
-
-  /// A context that was invalidated meanwhile opens nothing, whatever was shown.
-  private func refuseInvalid() throws(VaultError) {
-    guard context?.memory.isInvalid != true else { throw Self.cancelled }
-  }
-
-  private mutating func declined() -> VaultError {
-    isDeclined = true
-    return Self.cancelled
-  }
-
-  private func request(_ subject: PromptRequest.Subject, problem: VaultError?) -> PromptRequest {
-    let caller = core.environment.caller
-    let reason = context?.reason ?? ""
-    return PromptRequest(
-      subject, operation: operation.words, label: item.map { $0.name ?? $0.id.hexadecimal } ?? label,
-      reason: reason.isEmpty ? nil : reason,
-      requester: .init(processID: Int32(truncatingIfNeeded: caller.process), executable: caller.executable),
-      problem: problem?.message)
-  }
-
-  private mutating func note(_ subject: PromptRequest.Subject, result: UInt16) {
-    notes.append(
-      AuditNote(
-        operation: .promptShown, item: item?.id, kind: item?.kind, result: result, detail: subject.words))
-  }
-
-  private func nobodyToAsk(_ subject: PromptRequest.Subject) -> VaultError {
-    VaultError(
-      .interactionNotAllowed, "the \(subject.words) is needed, and there is nobody to ask",
-      hint: "give it in advance, or allow a prompt")
-  }
-
-  private static var cancelled: VaultError { VaultError(.cancelled, "cancelled at the prompt") }
-
   private static var dead: VaultError {
     VaultError(
       .itemNotFound, "the item cannot be opened any more: the enrolled set has changed since it was stored",
       hint: "delete it and store it anew")
-  }
-
-  // MARK: Reuse
-
-  private var kept: [ContextMemory.Kept] {
-    guard let context else { return [] }
-    return context.memory.kept(
-      session: session, clock: core.environment.clock, reuse: context.reuse)
-  }
-
-  private func keep(_ shown: ContextMemory.Kept.Shown) {
-    guard let context, context.reuse > 0 else { return }
-    let clock = core.environment.clock
-    context.memory.keep(
-      ContextMemory.Kept(
-        shown: shown, session: session, boot: clock.bootID() ?? [],
-        madeAt: clock.bootMilliseconds()))
-  }
-}
-
-extension PromptRequest.Subject {
-  /// What it is called.
-  var words: String {
-    switch self {
-    case .passcode: "passcode"
-    case .applicationPassword: "application password"
-    case .phrase: "phrase of a member"
-    case .presence: "presence of a person"
-    case .finger: "finger of a member"
-    case .confirmation: "consent"
-    }
-  }
-}
-
-extension VaultError {
-  /// The result in the audit log: the exit code of `vaultctl`.
-  var auditResult: UInt16 {
-    switch code {
-    case .itemNotFound: 1
-    case .authenticationFailed, .locked: 3
-    case .lockedOut: 4
-    case .cancelled: 5
-    case .interactionNotAllowed, .verificationNeeded: 6
-    case .expired: 7
-    case .policy: 9
-    case .damaged: 10
-    case .malformed: 12
-    case .unsupported, .newerFormat: 15
-    default: 13
-    }
   }
 }
