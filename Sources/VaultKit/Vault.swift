@@ -154,7 +154,28 @@ public actor Vault {
     try core.enroll(phrase, named: name, passcode: passcode)
   }
 
-  /// Removes a member; works while the vault is locked, and asks nobody. The set is another one from then on.
+  /// Makes the fingers of a reader the fingers of the enrolled set. **Advisory in this process**: a reader gives no key. The
+  /// set is another one from then on, if they differ from those that it had.
+  ///
+  /// - Returns: Those that were not members before.
+  /// - Throws: ``VaultError/Code/policy`` without a passcode and for a reader without a finger, ``VaultError/Code/unsupported``
+  ///   without a reader.
+  public func enrollFingers(
+    of source: any BiometrySource, passcode: consuming Passcode
+  ) throws(VaultError) -> [EnrolledMember] {
+    try core.enrollFingers(of: source, passcode: passcode)
+  }
+
+  /// Makes the login password a member: a presence source (PAM) then opens ``Constraints/userPresence`` items, and no others.
+  /// **Advisory in this process**: PAM gives no key. No set changes.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` without a passcode, ``VaultError/Code/duplicateItem``.
+  public func enrollLogin(passcode: consuming Passcode) throws(VaultError) -> EnrolledMember {
+    try core.enrollLogin(passcode: passcode)
+  }
+
+  /// Removes a member; works while the vault is locked, and asks nobody. The set is another one from then on, unless it was
+  /// the login password.
   public func removeMember(named name: String) throws(VaultError) { try core.removeMember(named: name) }
 
   // MARK: Transactions

@@ -74,6 +74,9 @@ extension VaultError {
     public static let interactionNotAllowed = Code(rawValue: "interactionNotAllowed")
     /// The item's access rule asks for a person, and the call cannot ask: use one that takes a context.
     public static let verificationNeeded = Code(rawValue: "verificationNeeded")
+    /// A source that is there does not work: a broken PAM module, a reader that was unplugged, a pinentry that answers
+    /// nonsense. Always a denial.
+    public static let verificationUnavailable = Code(rawValue: "verificationUnavailable")
     /// The item has expired or was used up.
     public static let expired = Code(rawValue: "expired")
     /// A rule of the vault refuses it.

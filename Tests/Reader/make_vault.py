@@ -20,6 +20,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from vault_bytes import *  # noqa: F403
 from vault_contents import Contents
 
+SOURCES = {"phrase": 1, "fprintd": 2, "login": 3}
+
 
 class Maker(Contents):
     """One vault in memory, row by row; `write` puts it into a file."""
@@ -127,7 +129,7 @@ class Maker(Contents):
             h[11] = self.kdf()
             p = self.argon(self.passcode, h[11])
             self.k_unlock, self.k_prompt = derive(p, b"vault/1/unlock"), derive(p, b"vault/1/prompt")
-            for f in (PASSCODE, PRESENCE, ANY) + (SET + 1,) * bool(sources):
+            for f in (PASSCODE, PRESENCE, ANY) + (SET + 1,) * any(source != "login" for source in sources):
                 self.factor(f)
             self.enroll(sources)
             h[13] = b"".join(u32(f) + self.factors[f] for f in sorted(self.factors))
@@ -147,7 +149,7 @@ class Maker(Contents):
             self.factor(MEMBER + number)
             self.members.append((self.rnd(16), source, MEMBER + number))
         if sources:
-            members = [record({1: i, 2: u8(1 if source == "phrase" else 2), 3: b"left hand", 4: i64(NOW), 5: u32(f),
+            members = [record({1: i, 2: u8(SOURCES[source]), 3: b"left hand", 4: i64(NOW), 5: u32(f),
                                9: b"of a later version"}) for i, source, f in self.members]
             enrolled = record({1: u32(1), 2: sha(b"digest of the set"), 3: listed(members)})
             h[14] = self.seal2("meta", self.aad("enrolled", {}), enrolled)
@@ -190,10 +192,10 @@ class Maker(Contents):
                 self.slot(5, first, g, 4, b"", [outer], root)
         for f in (PASSCODE, PRESENCE, ANY) * bool(self.passcode):
             self.slot(4, f, g, 5, b"", [outer, (self.k_prompt, h[11], b"")], self.private[f])
-        if self.members:
+        if any(source != "login" for _, source, _ in self.members):
             self.slot(4, PRESENCE, g, 7, b"", [outer, (self.private[ANY], None, b"")], self.private[PRESENCE])
         for member_id, source, number in self.members:
-            for f in (ANY, SET + 1):
+            for f in (PRESENCE,) if source == "login" else (ANY, SET + 1):
                 wrap = self.wrapping(self.factors[number], b"vault/1/member-wrap")
                 self.slot(4, f, g, 6, member_id, [outer, wrap], self.private[f])
             layers = [outer]

@@ -43,6 +43,14 @@ class RoundTrips(Case):
         self.make(members=("phrase", "fprintd"))
         self.check_items(self.read(), lambda e: e["opens"])
 
+    def test_the_login_password_opens_presence_alone(self):
+        maker = self.make(members=("phrase", "login"))
+        self.check_items(self.read(device_key=maker.device_key), lambda e: e["name"] == "presence while locked" or always(e) and e["class"] & 0x7F == 2)
+        vault = reader.Vault(self.path, device_key=maker.device_key)
+        self.assertIn(make_vault.PRESENCE, vault.private)
+        self.assertNotIn(make_vault.ANY, vault.private)
+        self.assertNotIn(make_vault.SET + 1, vault.private)
+
     def test_a_vault_without_members(self):
         self.make(members=())
         self.check_items(self.read(), always)

@@ -74,6 +74,9 @@ class Contents:
                       alternatives=[([SET + 1],), ([PASSCODE],)])
         self.put_item(1, {1: string("presence"), 2: string("bank"), 3: string("d")}, b"behind presence",
                       policy=self.policy(1, False, 1, [(1, PRESENCE)]), alternatives=[([PRESENCE],)])
+        if any(source == "login" for _, source, _ in self.members):
+            self.put_item(1, {1: string("presence while locked"), 2: string("bank"), 3: string("l")}, b"behind a login", accessibility=2,
+                          policy=self.policy(2, False, 1, [(1, PRESENCE)]), alternatives=[([PRESENCE],)])
         self.put_item(1, {1: string("biometry"), 2: string("bank"), 3: string("e")}, b"behind any",
                       policy=self.policy(1, False, 2, [(2, ANY)]), alternatives=[([ANY],)])
         for name, word, bound in (("both", 0x8018, [(8, SET + 1), (0x10, PASSCODE)]), ("the set", 8, [(8, SET + 1)])):

@@ -12,7 +12,7 @@ func runBiometryEnroll(_ command: Command) throws -> Outcome {
   }
   let core = try command.vault.opened()
   try command.vault.endDelay(core)
-  try command.noteItemsOfSet(core)
+  if source != "login" { try command.noteItemsOfSet(core) }
   guard let name else { return try command.enrollMembers(of: source, core) }
   let phrase = try BiometricPhrase(command.secrets.secret(.phrase, isNew: true))
   let passcode = try Passcode(command.vault.passcode())
@@ -34,7 +34,8 @@ func runBiometryRemove(_ command: Command) throws -> Outcome {
     throw CommandError.usage("MEMBER is missing")
   }
   let core = try command.vault.opened()
-  let lost = try core.itemsBehindCurrentSet()
+  let isLogin = try core.enrolledMembers().contains { $0.name == name && $0.source == .login }
+  let lost = isLogin ? [] : try core.itemsBehindCurrentSet()
   try core.removeMember(named: name)
   command.note(lost, "can be opened by nobody any more: they were stored for the set as it was")
   return Outcome(json: .object([("name", .string(name)), ("beyondReach", .integer(Int64(lost.count)))]))
@@ -44,8 +45,11 @@ extension Command {
   /// Fingers and the login password: no key comes of them, which is said.
   fileprivate func enrollMembers(of source: String, _ core: VaultCore) throws -> Outcome {
     if source == "login", let obstacle = world.presence.obstacle() { throw obstacle }
-    let members: any BiometrySource = source == "login" ? LoginMember() : world.biometry
-    let enrolled = try core.enrollFingers(of: members, passcode: Passcode(vault.passcode()))
+    let passcode = try Passcode(vault.passcode())
+    let enrolled =
+      source == "login"
+      ? [try core.enrollLogin(passcode: passcode)]
+      : try core.enrollFingers(of: world.biometry, passcode: passcode)
     messages.note("this member is advisory: whoever has vault and device key opens without it")
     return Outcome(json: .object([("items", .array(enrolled.map(\.json)))]))
   }
@@ -77,7 +81,8 @@ extension EnrolledMember {
   fileprivate var sourceWord: String {
     switch source {
     case .phrase: "phrase"
-    case .finger: name == LoginMember.name ? "login" : "fingerprint"
+    case .finger: "fingerprint"
+    case .login: "login"
     }
   }
 }

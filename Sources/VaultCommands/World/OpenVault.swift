@@ -77,11 +77,11 @@ final class OpenVault {
     let core = try opened()
     try endDelay(core)
     if let asking { return asking }
-    let members = try core.enrolledMembers().filter { $0.source == .finger }.map(\.name)
-    let sources = CommandMembers(
-      members: members, world: world, prompt: prompt, mayPrompt: secrets.invocation.mayPrompt)
+    let mayPrompt = secrets.invocation.mayPrompt
+    let hasFingers = try core.enrolledMembers().contains { $0.source == .finger }
     let context = AuthenticationContext(
-      reason: "", prompt: prompt, presence: world.presence, biometry: members.isEmpty ? nil : sources)
+      reason: "", prompt: prompt, presence: mayPrompt ? world.presence : nil,
+      biometry: hasFingers ? CommandReader(source: world.biometry, mayPrompt: mayPrompt) : nil)
     asking = context
     return context
   }

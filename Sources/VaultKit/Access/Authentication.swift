@@ -35,6 +35,7 @@ struct Authentication {
   private var asking: Asking
   private var passcode: PasscodeKeys?
   private var member: (id: [UInt8], half: StoredKey)?
+  private var login: (id: [UInt8], half: StoredKey)?
 
   init(core: VaultCore, context: AuthenticationContext?, operation: ItemOperation) {
     self.core = core
@@ -138,7 +139,7 @@ struct Authentication {
 
   private func isAtHand(_ factor: Factor) -> Bool {
     if factor == .passcode { return isPasscodeAtHand }
-    return isMemberAtHand || (factor == .presence && isPasscodeAtHand)
+    return isMemberAtHand || (factor == .presence && (isPasscodeAtHand || login != nil || keptLogin != nil))
   }
 
   private var isPasscodeAtHand: Bool {
@@ -150,7 +151,7 @@ struct Authentication {
   }
 
   private func mayTryAnother(_ error: VaultError) -> Bool {
-    asking.isDeclined || [.lockedOut, .policy, .unsupported].contains(error.code)
+    asking.isDeclined || [.lockedOut, .policy, .unsupported, .interactionNotAllowed].contains(error.code)
   }
 
   private mutating func half(of factor: Factor, _ factors: FactorSlots) throws(VaultError) -> StoredKey {
@@ -159,10 +160,28 @@ struct Authentication {
       let (member, own) = try shownMember(factors)
       return try factors.half(of: factor, by: member, own)
     }
-    if isMemberAtHand || !isPasscodeAtHand, try !factors.enrolledSet().members.isEmpty {
+    return try presence(factors)
+  }
+
+  /// What is at hand first; then a member of the set, the login password, the passcode.
+  private mutating func presence(_ factors: FactorSlots) throws(VaultError) -> StoredKey {
+    let set = try factors.enrolledSet()
+    if let shown = login ?? keptLogin, let known = set.login, known.id == shown.id {
+      login = shown
+      return try factors.half(of: .presence, by: known, shown.half)
+    }
+    if isMemberAtHand || !isPasscodeAtHand, !set.biometric.isEmpty {
       do throws(VaultError) {
         let (member, own) = try shownMember(factors)
         return try factors.presence(by: factors.half(of: .any, by: member, own))
+      } catch { guard mayTryAnother(error) else { throw error } }
+    }
+    if !isPasscodeAtHand, let known = set.login {
+      asking.isDeclined = false
+      do throws(VaultError) {
+        if let own = try byLogin(known, factors) {
+          return try factors.half(of: .presence, by: known, own)
+        }
       } catch { guard mayTryAnother(error) else { throw error } }
     }
     return try factors.half(of: .presence, by: passcodeKeys())
@@ -200,16 +219,14 @@ struct Authentication {
   // MARK: Members
 
   private mutating func shownMember(_ factors: FactorSlots) throws(VaultError) -> (Member, StoredKey) {
-    let set = try factors.enrolledSet()
-    if let shown = member ?? keptMember,
-      let known = set.members.first(where: { $0.id == shown.id })
-    {
+    let members = try factors.enrolledSet().biometric
+    if let shown = member ?? keptMember, let known = members.first(where: { $0.id == shown.id }) {
       member = shown
       return (known, shown.half)
     }
-    let phrases = set.members.filter { $0.source == .phrase }
-    let fingers = set.members.filter { $0.source == .finger }
-    guard !set.members.isEmpty else { throw Gate.nobodyEnrolled }
+    let phrases = members.filter { $0.source == .phrase }
+    let fingers = members.filter { $0.source == .finger }
+    guard !members.isEmpty else { throw Gate.nobodyEnrolled }
     let shown: (Member, StoredKey)
     if !phrases.isEmpty,
       fingers.isEmpty || asking.context?.biometry == nil || asking.context?.memory.given(.phrase) != nil
@@ -253,7 +270,7 @@ struct Authentication {
     -> (Member, StoredKey)
   {
     guard let context = asking.context, let source = context.biometry, !members.isEmpty else {
-      throw context == nil
+      throw asking.context == nil
         ? asking.nobodyToAsk(.finger)
         : VaultError(
           .unsupported, "the enrolled fingers need a fingerprint reader", hint: "use the passcode")
@@ -262,9 +279,7 @@ struct Authentication {
     try core.refuseLockedBiometry()
     // A reader that has another finger than the set would speak for it.
     guard try Set(source.enrolledFingers()) == Set(members.map(\.label)) else {
-      throw VaultError(
-        .unsupported, "the reader's fingers are not those of the enrolled set",
-        hint: "enroll them anew, or use the passcode")
+      throw Self.otherFingers
     }
     let request = asking.request(.finger, problem: nil)
     do throws(VaultError) {
@@ -280,8 +295,51 @@ struct Authentication {
       return shown
     } catch {
       asking.note(.finger, result: error.auditResult)
+      if Self.unavailable.contains(error.code) { asking.isDeclined = true }
       throw error
     }
+  }
+
+  // MARK: Login password
+
+  /// The half of the login password, where a presence source vouches for the person; `nil` where there is none to ask.
+  /// PAM counts its own attempts.
+  private mutating func byLogin(_ member: Member, _ factors: FactorSlots) throws(VaultError) -> StoredKey? {
+    guard let context = asking.context, let source = context.presence, context.interaction == .allowed else {
+      return nil
+    }
+    try asking.refuseInvalid()
+    do throws(VaultError) {
+      let request = asking.request(.presence, problem: nil)
+      try source.verifyPresence(request, asking: context.prompt ?? NobodyPrompt())
+      try asking.refuseInvalid()
+      guard let half = try factors.half(of: member, phrase: nil) else { throw VaultError(crypto: .malformed) }
+      asking.note(.presence, result: 0)
+      login = (member.id, half)
+      asking.keep(.login(member.id, half))
+      return half
+    } catch {
+      asking.note(.presence, result: error.auditResult)
+      if Self.unavailable.contains(error.code) { asking.isDeclined = true }
+      throw error
+    }
+  }
+
+  private var keptLogin: (id: [UInt8], half: StoredKey)? {
+    for kept in asking.kept {
+      if case .login(let id, let half) = kept.shown { return (id, half) }
+    }
+    return nil
+  }
+
+  /// A source that cannot be asked now: where the rule allows something else, that is asked for.
+  private static let unavailable: Set<VaultError.Code> = [.unsupported, .verificationUnavailable, .busy]
+
+  private static var otherFingers: VaultError {
+    VaultError(
+      .unsupported, "biometry is unavailable: the reader's fingers are not those of the enrolled set",
+      hint: "make the reader's fingers those of the set again, or enrol them anew with "
+        + "'vaultctl biometry enroll --source fingerprint': items of the set as it was then stay closed")
   }
 
   // MARK: Application password

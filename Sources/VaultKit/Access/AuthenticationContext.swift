@@ -31,9 +31,9 @@ public struct AuthenticationContext: Sendable {
   ///
   /// - Parameters:
   ///   - prompt: Asks for what is typed; `nil` when only what is given in advance may be used.
-  ///   - presence: Finds out whether a person is there. Advisory. This version does not ask it for an item: a login
-  ///     takes part as an enrolled member (`vaultctl biometry enroll --source login`). It is only told of a cancellation.
-  ///   - biometry: A fingerprint reader. Advisory.
+  ///   - presence: Finds out whether a person is there (PAM): asked for ``Constraints/userPresence`` where the vault has the
+  ///     login password as a member (``Vault/enrollLogin(passcode:)``), before the passcode. Advisory in this process.
+  ///   - biometry: A fingerprint reader, asked where the vault has its fingers as members. Advisory in this process.
   ///   - reuse: For how long a verification serves further items and operations, 0 to 300 s; more is taken as 300 s.
   ///     It stays in locked memory until the context is used again, invalidated or gone; a lock of the vault ends its use.
   public init(
@@ -82,6 +82,7 @@ final class ContextMemory: Sendable {
     enum Shown: Sendable {
       case passcode(PasscodeKeys)
       case member([UInt8], StoredKey)
+      case login([UInt8], StoredKey)
     }
     let shown: Shown
     let session: UInt64

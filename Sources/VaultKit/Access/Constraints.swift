@@ -8,23 +8,27 @@ public struct Constraints: OptionSet, Sendable, Hashable {
   /// The constraints of a word.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// A person is there: she types the passcode, or is a member of the enrolled set.
+  /// A person is there: she types the passcode, is a member of the enrolled set, or gives the login password where that
+  /// is enrolled.
   ///
-  /// Enforced by key derivation while all members are phrases; advisory in this process with a fingerprint reader.
+  /// Enforced by key derivation while all members are phrases; advisory in this process with a fingerprint reader or the
+  /// login password (PAM).
   public static let userPresence = Constraints(rawValue: 1)
   /// Any enrolled member, also one that is enrolled later.
   ///
   /// Enforced by key derivation while all members are phrases; advisory in this process with a fingerprint reader.
   public static let biometryAny = Constraints(rawValue: 2)
-  /// A member of the set as it is enrolled now. A change of the set makes the item unopenable for good.
+  /// A member of the set as it is enrolled now. A change of the set makes the item unopenable for good; a reader that knows
+  /// other fingers than the set opens nothing meanwhile, and changes nothing.
   ///
   /// Enforced by key derivation while all members are phrases; advisory in this process with a fingerprint reader.
   public static let biometryCurrentSet = Constraints(rawValue: 8)
   /// The passcode, typed for this use, whether the vault is unlocked or not. Enforced by key derivation.
   public static let devicePasscode = Constraints(rawValue: 0x10)
-  /// One of the constraints is enough. The item is then no stronger than the weakest of them.
+  /// One of the constraints is enough. Enforced by key derivation where all of them are; the item is no stronger than the
+  /// weakest of them.
   public static let or = Constraints(rawValue: 0x4000)
-  /// All constraints are needed; so it is without this flag too.
+  /// All constraints are needed; so it is without this flag too. Enforced by key derivation where one of them is.
   public static let and = Constraints(rawValue: 0x8000)
   /// A password of the item's own, besides everything else. Enforced by key derivation.
   public static let applicationPassword = Constraints(rawValue: 0x8000_0000)

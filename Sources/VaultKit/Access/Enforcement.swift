@@ -14,12 +14,17 @@ public struct VerificationSources: Sendable, Equatable {
   public var hasPhrases: Bool
   /// Fingers of a fingerprint reader are members of the enrolled set.
   public var hasFingers: Bool
+  /// The login password is a member, for presence.
+  public var hasLogin: Bool
 
   /// Sources; those of a vault are given by ``Vault/verificationSources()``.
-  public init(hasPasscode: Bool = false, hasPhrases: Bool = false, hasFingers: Bool = false) {
+  public init(
+    hasPasscode: Bool = false, hasPhrases: Bool = false, hasFingers: Bool = false, hasLogin: Bool = false
+  ) {
     self.hasPasscode = hasPasscode
     self.hasPhrases = hasPhrases
     self.hasFingers = hasFingers
+    self.hasLogin = hasLogin
   }
 }
 
@@ -42,10 +47,17 @@ extension AccessControl {
   }
 
   private static func enforcement(of constraint: Constraints, _ sources: VerificationSources) -> Enforcement {
-    guard constraint != .devicePasscode, constraint != .applicationPassword, sources.hasFingers else {
-      return .keyDerivation
+    guard constraint != .devicePasscode, constraint != .applicationPassword else { return .keyDerivation }
+    switch (sources.hasFingers, sources.hasLogin && constraint == .userPresence) {
+    case (false, false): return .keyDerivation
+    case (true, false):
+      return .advisory(
+        "a fingerprint reader gives no key: whoever has the device key opens it without a finger")
+    case (false, true):
+      return .advisory("PAM gives no key: whoever has the device key opens it without the login password")
+    case (true, true):
+      return .advisory(
+        "neither a fingerprint reader nor PAM gives a key: whoever has the device key opens it without them")
     }
-    return .advisory(
-      "a fingerprint reader gives no key: whoever has the device key opens it without a finger")
   }
 }

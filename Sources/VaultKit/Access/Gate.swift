@@ -194,7 +194,7 @@ enum Gate {
     if flag == .devicePasscode { return .passcode }
     if flag == .userPresence { return .presence }
     let set = try keys.current.enrolledSet(of: keys.header)
-    guard !set.members.isEmpty else { throw nobodyEnrolled }
+    guard !set.biometric.isEmpty else { throw nobodyEnrolled }
     return flag == .biometryAny ? .any : set.factor
   }
 

@@ -49,7 +49,8 @@ extension VaultCore {
       let members = try keys.enrolledSet(of: header).members
       return VerificationSources(
         hasPasscode: header.hasPasscode, hasPhrases: members.contains { $0.source == .phrase },
-        hasFingers: members.contains { $0.source == .finger })
+        hasFingers: members.contains { $0.source == .finger },
+        hasLogin: members.contains { $0.source == .login })
     }
   }
 

@@ -2,7 +2,7 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// The enrolled set: who may stand in for a finger.
+/// The members: the enrolled set, and the login password beside it.
 extension VaultCore {
   /// The members in the order of their enrolment.
   package func enrolledMembers() throws(VaultError) -> [EnrolledMember] {
@@ -27,23 +27,41 @@ extension VaultCore {
     return try enroll(name, .phrase, root, keys)
   }
 
-  /// Enrolls the fingers that a reader knows. Advisory: a reader gives no key.
+  /// Makes the reader's fingers members, and removes those that it has no longer. Advisory: a reader gives no key.
   ///
   /// - Returns: Those that were not members before.
+  /// - Throws: ``VaultError/Code/policy`` without a passcode and for a reader without a finger: what a bus answers
+  ///   removes no member.
   package func enrollFingers(
     of source: any BiometrySource, passcode: consuming Passcode
   ) throws(VaultError) -> [EnrolledMember] {
     guard hasPasscode else { throw Self.needsPasscode }
     let keys = try verified(passcode)
-    let known = Set(try enrolledMembers().filter { $0.source == .finger }.map(\.name))
+    let fingers = try source.enrolledFingers()
+    guard !fingers.isEmpty else {
+      throw VaultError(
+        .policy, "the reader knows no finger", hint: "enrol one with 'fprintd-enroll', then run this again")
+    }
+    let known = try enrolledMembers().filter { $0.source == .finger }.map(\.name)
+    for finger in known where !fingers.contains(finger) { try removeMember(named: finger) }
     var enrolled: [EnrolledMember] = []
-    for finger in try source.enrolledFingers() where !known.contains(finger) {
+    for finger in fingers where !known.contains(finger) {
       enrolled.append(try enroll(finger, .finger, nil, keys))
     }
     return enrolled
   }
 
-  /// Removes a member. Asks nobody, works while the vault is locked; the set is another one from then on.
+  /// Makes the login password (PAM) a member, under the name ``EnrolledMember/login``. It shows presence alone, and no set
+  /// changes. Advisory: PAM gives no key.
+  ///
+  /// - Throws: As ``enroll(_:named:passcode:)``.
+  package func enrollLogin(passcode: consuming Passcode) throws(VaultError) -> EnrolledMember {
+    guard hasPasscode else { throw Self.needsPasscode }
+    return try enroll(EnrolledMember.login, .login, nil, try verified(passcode))
+  }
+
+  /// Removes a member. Asks nobody, works while the vault is locked; the set is another one from then on, unless it was the
+  /// login password.
   ///
   /// - Throws: ``VaultError/Code/itemNotFound``.
   package func removeMember(named name: String) throws(VaultError) {
@@ -121,6 +139,9 @@ extension VaultCore {
       }
       guard members.count < Self.mostMembers else {
         throw VaultError(.policy, "the set has \(Self.mostMembers) members already", hint: "remove one first")
+      }
+      guard source != .login else {
+        return try change.enrollLogin(name, passcode: passcode, unlocked: unlocked, now: now)
       }
       try change.enroll(
         name, source, phrase: root, passcode: passcode, unlocked: unlocked, now: now)

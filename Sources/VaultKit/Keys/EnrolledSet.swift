@@ -2,7 +2,7 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// Who is enrolled (header field 14): the members of the biometric set and its generation.
+/// Who is enrolled (header field 14): the members of the biometric set, its generation, and the login password.
 struct EnrolledSet: Sendable, Equatable {
   /// +1 with every change of the set; 0 before the first.
   var generation: UInt32
@@ -39,6 +39,12 @@ struct EnrolledSet: Sendable, Equatable {
 
   /// The factor of the set as it is enrolled now.
   var factor: Factor { .set(generation) }
+
+  /// The members of the biometric set: all but the login password, which is of no set and shows presence alone.
+  var biometric: [Member] { members.filter { $0.source != .login } }
+
+  /// The login password, where it is enrolled.
+  var login: Member? { members.first { $0.source == .login } }
 
   /// Which fingers a reader had when the set was made: another list is another set.
   private var digest: [UInt8] {
@@ -99,9 +105,11 @@ public enum MemberSource: UInt8, Sendable {
   case phrase = 1
   /// A finger on a reader (fprintd): advisory, no key comes of it.
   case finger = 2
+  /// The login password (PAM): advisory, no key comes of it. It shows presence, and is no biometry.
+  case login = 3
 }
 
-/// A member of the enrolled set, as listings show it.
+/// A member, as listings show it.
 public struct EnrolledMember: Sendable, Equatable {
   /// Its name, unique in the vault.
   public let name: String
@@ -109,6 +117,9 @@ public struct EnrolledMember: Sendable, Equatable {
   public let source: MemberSource
   /// When it was enrolled.
   public let enrolled: Instant
+
+  /// The name of the login password as a member.
+  public static let login = "login"
 }
 
 extension GenerationKeys {

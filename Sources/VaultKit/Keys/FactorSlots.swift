@@ -61,7 +61,7 @@ struct FactorSlots: Sendable {
     }
   }
 
-  /// The private half of `any` or of a set, opened by a member.
+  /// The private half of `any` or of a set, opened by a member; of presence, by the login password.
   func half(of factor: Factor, by member: Member, _ own: StoredKey) throws(VaultError) -> StoredKey {
     guard let half = header.factors[member.factor] else { throw Self.damaged }
     return try checked(factor) { address, row, outer throws(CryptoError) in

@@ -2,7 +2,7 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// Changes of the enrolled set. Each touches a handful of slots and no item.
+/// Changes of the enrolled set, and of the login password beside it. Each touches a handful of slots and no item.
 extension KeyChange {
   /// A new member: it opens `any` and, with all others, the set of the next generation.
   ///
@@ -16,13 +16,8 @@ extension KeyChange {
   ) throws(VaultError) {
     var set = try keys.enrolledSet(of: header)
     forgetRevoked()
-    let pair = try crypto { () throws(CryptoError) in try X25519KeyPair.generate(random: random) }
-    let id = try crypto { () throws(CryptoError) in try random.bytes(16) }
-    let member = Member(
-      id: id, source: source, label: label, enrolled: now, factor: nextMember(set))
-    header.factors[member.factor] = pair.publicKey
     if let phrase { header.setPhraseDerivation(phrase.derivation) }
-    try putOwnHalf(pair.privateKey, member, phrase)
+    let member = try newMember(label, source, set, now, phrase)
     let open = FactorSlots(header: header, slots: slots, keys: keys, random: random)
     let any = try open.half(of: .any, by: passcode)
     try putWrapped(any.key, .any, member)
@@ -32,6 +27,20 @@ extension KeyChange {
     }
     set.members.append(member)
     try renew(&set, unlocked)
+  }
+
+  /// The login password as a member: it opens presence and nothing else, and no set changes.
+  mutating func enrollLogin(
+    _ label: String, passcode: PasscodeKeys, unlocked: StoredKey, now: Instant
+  ) throws(VaultError) {
+    _ = try completeSet(unlocked: unlocked)
+    var set = try keys.enrolledSet(of: header)
+    let member = try newMember(label, .login, set, now)
+    let open = FactorSlots(header: header, slots: slots, keys: keys, random: random)
+    try putWrapped(try open.half(of: .presence, by: passcode).key, .presence, member)
+    set.members.append(member)
+    try seal(set)
+    header.factorMAC = factorMAC(header, unlocked)
   }
 
   /// A member leaves: its slots go, and so does the set that it was in. Works while locked and with absent members.
@@ -44,14 +53,22 @@ extension KeyChange {
       $0.kind == SlotKind.factor.rawValue
         && ($0.subject == member.factor.rawValue || $0.openerID == member.id)
     }
-    try retire([member.factor], &set, unlocked)
+    guard member.source == .login else { return try retire([member.factor], &set, unlocked) }
+    // It was in no set: the one that there is stays.
+    try seal(set)
+    guard let unlocked else {
+      header.revoked.insert(member.factor)
+      return
+    }
+    header.factors[member.factor] = nil
+    header.factorMAC = factorMAC(header, unlocked)
   }
 
   /// Ends what was begun while the vault was locked; `false` when there was nothing to end.
   mutating func completeSet(unlocked: StoredKey) throws(VaultError) -> Bool {
     guard !header.revoked.isEmpty else { return false }
     var set = try keys.enrolledSet(of: header)
-    if set.members.isEmpty || header.isAlive(set.factor) {
+    if set.biometric.isEmpty || header.isAlive(set.factor) {
       forgetRevoked()
       header.factorMAC = factorMAC(header, unlocked)
     } else {
@@ -97,11 +114,11 @@ extension KeyChange {
     slots.removeAll { $0.kind == SlotKind.factor.rawValue && $0.subject == set.factor.rawValue }
     header.factors[set.factor] = nil
     forgetRevoked()
-    if !set.members.isEmpty {
+    if !set.biometric.isEmpty {
       set.generation += 1
       let pair = try crypto { () throws(CryptoError) in try X25519KeyPair.generate(random: random) }
       header.factors[set.factor] = pair.publicKey
-      for member in set.members { try putWrapped(pair.privateKey, set.factor, member) }
+      for member in set.biometric { try putWrapped(pair.privateKey, set.factor, member) }
     }
     try seal(set)
     header.factorMAC = factorMAC(header, unlocked)
@@ -115,6 +132,18 @@ extension KeyChange {
   private func nextMember(_ set: EnrolledSet) -> Factor {
     let taken = header.factors.keys.filter(\.isMember).map(\.number) + set.members.map(\.factor.number)
     return .member((taken.max() ?? 0) + 1)
+  }
+
+  /// A member with a pair of its own, which is in the header and in no set yet.
+  private mutating func newMember(
+    _ label: String, _ source: MemberSource, _ set: EnrolledSet, _ now: Instant, _ phrase: PasswordKey? = nil
+  ) throws(VaultError) -> Member {
+    let pair = try crypto { () throws(CryptoError) in try X25519KeyPair.generate(random: random) }
+    let id = try crypto { () throws(CryptoError) in try random.bytes(16) }
+    let member = Member(id: id, source: source, label: label, enrolled: now, factor: nextMember(set))
+    header.factors[member.factor] = pair.publicKey
+    try putOwnHalf(pair.privateKey, member, phrase)
+    return member
   }
 
   private mutating func putOwnHalf(

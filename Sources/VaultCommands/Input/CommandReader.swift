@@ -1,0 +1,25 @@
+import VaultKit
+
+/// The fingerprint reader as the command line asks it: never where prompts are switched off, and without naming the
+/// program that asks, which whoever runs the tool knows.
+struct CommandReader: BiometrySource {
+  let source: any BiometrySource
+  let mayPrompt: Bool
+
+  func enrolledFingers() throws(VaultError) -> [String] {
+    guard mayPrompt else {
+      throw VaultError(.interactionNotAllowed, "a person is needed, and asking is switched off")
+    }
+    return try source.enrolledFingers()
+  }
+
+  func verify(
+    _ request: PromptRequest, showing progress: (String) -> Void
+  ) throws(VaultError) -> String? {
+    var request = request
+    request.requester = nil
+    return try source.verify(request, showing: progress)
+  }
+
+  func cancel() { source.cancel() }
+}

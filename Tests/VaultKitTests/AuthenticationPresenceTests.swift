@@ -1,0 +1,280 @@
+import SecretMemory
+import Testing
+import VaultKit
+import VaultTestKit
+
+/// The login password as a member: presence and nothing else, and advisory.
+@Suite("Presence by the login password")
+struct AuthenticationPresenceTests {
+  private let clock = FixedClock()
+  private let place: TemporaryVault
+
+  init() { place = TemporaryVault(environment: .testing(clock: clock)) }
+
+  private func makeCore() throws -> VaultCore {
+    let core = try place.makeCore(passcode: "passcode")
+    let login = try core.enrollLogin(passcode: Passcode(testing: "passcode"))
+    #expect(login.name == "login" && login.source == .login)
+    return core
+  }
+
+  private func add(_ name: String, _ constraints: Constraints, _ core: VaultCore) throws -> ItemID {
+    let access = try AccessControl(constraints, accessibility: .afterFirstUnlock)
+    return try core.add(
+      NewItem(.genericPassword, name: name, access: access), secret: SecretBytes(testing: name)
+    ).id
+  }
+
+  private func context(
+    _ presence: ScriptedPresence, _ prompt: ScriptedPrompt? = nil, reuse: Duration = .zero
+  ) -> AuthenticationContext {
+    AuthenticationContext(reason: "because", prompt: prompt, presence: presence, reuse: reuse)
+  }
+
+  @Test("a source that says yes opens the item in a locked vault; one that says no, and none, do not")
+  func opens() throws {
+    let core = try makeCore()
+    let id = try add("presence", .userPresence, core)
+    core.lock()
+    let yes = ScriptedPresence([nil])
+    #expect(try core.secret(of: id, context: context(yes)).bytesForTesting == Array("presence".utf8))
+    let request = try #require(yes.requests.first)
+    #expect(request.subject == .presence && request.operation == "read the secret")
+    #expect(request.label == "presence" && request.reason == "because")
+    for code in [VaultError.Code.authenticationFailed, .cancelled] {
+      // A no is a no: the passcode is not asked for.
+      let prompt = ScriptedPrompt([.text("passcode")])
+      let no = context(ScriptedPresence([.scripted(code)]), prompt)
+      #expect(try core.secret(failing: id, with: no) == code)
+      #expect(prompt.requests.isEmpty)
+    }
+    #expect(try core.secret(failing: id, with: AuthenticationContext(reason: "")) == .interactionNotAllowed)
+    let silent = AuthenticationContext(
+      reason: "", presence: ScriptedPresence([nil]), interaction: .notAllowed)
+    #expect(try core.secret(failing: id, with: silent) == .interactionNotAllowed)
+    #expect(!core.isUnlocked)
+  }
+
+  @Test("a source that cannot be asked leaves the question to the passcode")
+  func fallsBack() throws {
+    let core = try makeCore()
+    let id = try add("presence", .userPresence, core)
+    for code in [VaultError.Code.unsupported, .verificationUnavailable] {
+      let prompt = ScriptedPrompt([.text("passcode")])
+      let context = context(ScriptedPresence([.scripted(code)]), prompt)
+      #expect(try core.secret(failing: id, with: context) == nil)
+      #expect(prompt.requests.map(\.subject) == [.passcode])
+    }
+    let given = context(ScriptedPresence([]))
+    given.provide(try Passcode(testing: "passcode"))
+    #expect(try core.secret(failing: id, with: given) == nil)
+  }
+
+  // Planted bugs: the login password wrapped `any` too; it counted as a member of the set: both seen to fail.
+  @Test("it opens presence alone, is no biometry, and leaves the enrolled set as it was")
+  func presenceAlone() throws {
+    let core = try makeCore()
+    for constraints: Constraints in [
+      .biometryAny, .biometryCurrentSet, [.biometryAny, .devicePasscode, .or],
+    ] {
+      #expect(throws: VaultError.Code.policy) {
+        try code { () throws(VaultError) in
+          _ = try core.add(
+            NewItem(.genericPassword, name: "n", access: AccessControl(constraints)),
+            secret: SecretBytes(testing: "s"))
+        }
+      }
+    }
+    try core.removeMember(named: "login")
+    _ = try core.enroll(
+      BiometricPhrase(testing: "phrase"), named: "voice", passcode: Passcode(testing: "passcode"))
+    let set = try add("set", .biometryCurrentSet, core)
+    let any = try add("any", .biometryAny, core)
+    let presence = try add("presence", .userPresence, core)
+    _ = try core.enrollLogin(passcode: Passcode(testing: "passcode"))
+    func phrase() throws -> AuthenticationContext {
+      let context = AuthenticationContext(reason: "", interaction: .notAllowed)
+      context.provide(try BiometricPhrase(testing: "phrase"))
+      return context
+    }
+    for isEnrolled in [true, false] {
+      #expect(try core.enrolledMembers().map(\.name) == (isEnrolled ? ["voice", "login"] : ["voice"]))
+      #expect(try core.secret(failing: set, with: phrase()) == nil)
+      #expect(try core.secret(failing: any, with: phrase()) == nil)
+      for id in [set, any] {
+        let source = ScriptedPresence([nil])
+        #expect(try core.secret(failing: id, with: context(source)) == .interactionNotAllowed)
+        #expect(source.requests.isEmpty)
+      }
+      let source = ScriptedPresence([nil])
+      let code = try core.secret(failing: presence, with: context(source))
+      #expect(code == (isEnrolled ? nil : .interactionNotAllowed))
+      #expect(source.requests.count == (isEnrolled ? 1 : 0))
+      #expect(try core.verify().problems == [])
+      if isEnrolled { try core.removeMember(named: "login") }
+    }
+  }
+
+  @Test("removed while the vault is locked it opens nothing any more, and the next unlock keeps the set")
+  func removedWhileLocked() throws {
+    let core = try makeCore()
+    _ = try core.enroll(
+      BiometricPhrase(testing: "phrase"), named: "voice", passcode: Passcode(testing: "passcode"))
+    let set = try add("set", .biometryCurrentSet, core)
+    let presence = try add("presence", .userPresence, core)
+    let kept = context(ScriptedPresence([nil]), reuse: .seconds(300))
+    core.lock()
+    #expect(try core.secret(failing: presence, with: kept) == nil)
+    #expect(try core.secret(failing: presence, with: kept) == nil)
+    try core.removeMember(named: "login")
+    #expect(try core.secret(failing: presence, with: kept) == .interactionNotAllowed)
+    try core.unlock(with: Passcode(testing: "passcode"))
+    let given = AuthenticationContext(reason: "")
+    given.provide(try BiometricPhrase(testing: "phrase"))
+    #expect(try core.secret(failing: set, with: given) == nil)
+    #expect(try core.secret(failing: presence, with: given) == nil)
+    _ = try core.enrollLogin(passcode: Passcode(testing: "passcode"))
+    #expect(try core.secret(failing: set, with: given) == nil)
+    #expect(try core.secret(failing: presence, with: context(ScriptedPresence([nil]))) == nil)
+    #expect(try core.verify().problems == [])
+  }
+
+  @Test("one yes serves a reuse window; each yes and each no is in the audit")
+  func audited() throws {
+    let core = try makeCore()
+    let one = try add("one", .userPresence, core)
+    let two = try add("two", .userPresence, core)
+    let before = try core.status().auditSequence
+    let source = ScriptedPresence([nil, .scripted(.authenticationFailed)])
+    let context = context(source, reuse: .seconds(60))
+    #expect(try core.secret(failing: one, with: context) == nil)
+    #expect(try core.secret(failing: two, with: context) == nil)
+    #expect(source.requests.count == 1)
+    clock.advance(milliseconds: 60_000)
+    #expect(try core.secret(failing: two, with: context) == .authenticationFailed)
+    let entries = try core.auditEntries(from: before + 1)
+    #expect(
+      entries.map { "\($0.operation.name) \($0.result)" } == [
+        "promptShown 0", "itemRead 0", "itemRead 0", "promptShown 3", "accessDenied 3",
+      ])
+  }
+
+  @Test("a phrase is asked for first; an empty answer leaves it to the login password")
+  func afterPhrase() throws {
+    let core = try makeCore()
+    _ = try core.enroll(
+      BiometricPhrase(testing: "phrase"), named: "voice", passcode: Passcode(testing: "passcode"))
+    let id = try add("presence", .userPresence, core)
+    let prompt = ScriptedPrompt([.text("")])
+    let source = ScriptedPresence([nil])
+    #expect(try core.secret(failing: id, with: context(source, prompt)) == nil)
+    #expect(prompt.requests.map(\.subject) == [.phrase] && source.requests.count == 1)
+  }
+
+  @Test("an invalidated context asks no source, and one invalidated meanwhile opens nothing")
+  func invalidated() throws {
+    let core = try makeCore()
+    let id = try add("presence", .userPresence, core)
+    let source = ScriptedPresence([nil, nil])
+    let first = context(source)
+    first.invalidate()
+    #expect(try core.secret(failing: id, with: first) == .cancelled)
+    #expect(source.requests.isEmpty)
+  }
+
+  @Test("it is advisory for presence and for nothing else, and is there once")
+  func enforcement() throws {
+    let core = try makeCore()
+    let sources = try core.verificationSources()
+    #expect(sources.hasLogin && !sources.hasFingers)
+    let shown = try AccessControl(.userPresence).enforcement(with: sources).map(\.enforcement)
+    #expect(
+      shown == [.advisory("PAM gives no key: whoever has the device key opens it without the login password")]
+    )
+    for constraint: Constraints in [.biometryAny, .biometryCurrentSet, .devicePasscode, .applicationPassword]
+    {
+      let access = try AccessControl(constraint)
+      #expect(access.enforcement(with: sources).map(\.enforcement) == [.keyDerivation])
+    }
+    #expect(throws: VaultError.Code.duplicateItem) {
+      try code { () throws(VaultError) in
+        _ = try core.enrollLogin(passcode: Passcode(testing: "passcode"))
+      }
+    }
+    let bare = try TemporaryVault(environment: .testing()).makeCore()
+    #expect(throws: VaultError.Code.policy) {
+      try code { () throws(VaultError) in
+        _ = try bare.enrollLogin(passcode: Passcode(testing: "passcode"))
+      }
+    }
+  }
+
+  @Test("rotation, another passcode, backup and restore carry it")
+  func carried() throws {
+    let core = try makeCore()
+    let id = try add("presence", .userPresence, core)
+    try core.rotateEpoch(passcode: Passcode(testing: "passcode"))
+    try core.changePasscode(from: Passcode(testing: "passcode"), to: Passcode(testing: "new"))
+    let backup = place.folder + "/backup"
+    _ = try core.backUp(to: backup, passphrase: Passcode(testing: "passphrase"))
+    let restored = try VaultCore.restore(
+      from: backup, passphrase: Passcode(testing: "passphrase"), to: place.folder + "/data/second.vault",
+      protector: FileProtector(folder: place.folder + "/second"), environment: place.environment
+    ).core
+    for vault in [core, restored] {
+      #expect(try vault.secret(failing: id, with: context(ScriptedPresence([nil]))) == nil)
+      #expect(try vault.verify().problems == [])
+    }
+  }
+}
+
+/// What a changed list of a reader's fingers does, and who decides it.
+@Suite("A reader's list of fingers")
+struct AuthenticationReaderTests {
+  private let place = TemporaryVault(environment: .testing())
+
+  private func add(_ constraints: Constraints, _ core: VaultCore) throws -> ItemID {
+    try core.add(
+      NewItem(.genericPassword, name: "\(constraints.rawValue)", access: AccessControl(constraints)),
+      secret: SecretBytes(testing: "s")
+    ).id
+  }
+
+  // Planted bug: a finger that the reader has no longer stays a member: seen to fail.
+  @Test("another list closes items and destroys nothing; enrolling anew makes another set, for good")
+  func enrolledAnew() throws {
+    let core = try place.makeCore(passcode: "passcode")
+    let reader = ScriptedBiometry(fingers: ["left-thumb", "right-thumb"], [.finger("left-thumb")])
+    _ = try core.enrollFingers(of: reader, passcode: Passcode(testing: "passcode"))
+    let set = try add(.biometryCurrentSet, core)
+    let any = try add(.biometryAny, core)
+    let context = AuthenticationContext(reason: "", biometry: reader)
+    for list in [["left-thumb"], ["left-thumb", "nose", "right-thumb"], []] {
+      reader.enroll(list)
+      for id in [set, any] {
+        let error = try #require(throws: VaultError.self) { _ = try core.secret(of: id, context: context) }
+        #expect(error.code == .unsupported && error.message.contains("biometry is unavailable"))
+        #expect(error.hint?.contains("biometry enroll --source fingerprint") == true)
+      }
+      #expect(try core.enrolledMembers().map(\.name) == ["left-thumb", "right-thumb"])
+    }
+    // A bus that names no finger decides nothing, not even with the passcode.
+    #expect(throws: VaultError.Code.policy) {
+      try code { () throws(VaultError) in
+        _ = try core.enrollFingers(of: reader, passcode: Passcode(testing: "passcode"))
+      }
+    }
+    reader.enroll(["left-thumb", "right-thumb"])
+    #expect(try core.secret(failing: set, with: context) == nil)
+    #expect(reader.requests.count == 1)
+
+    let other = ScriptedBiometry(fingers: ["nose", "right-thumb"], [.finger("nose")])
+    let enrolled = try core.enrollFingers(of: other, passcode: Passcode(testing: "passcode"))
+    #expect(enrolled.map(\.name) == ["nose"])
+    #expect(try core.enrolledMembers().map(\.name) == ["right-thumb", "nose"])
+    let now = AuthenticationContext(reason: "", biometry: other)
+    #expect(try core.secret(failing: set, with: now) == .itemNotFound)
+    #expect(try core.secret(failing: any, with: now) == nil)
+    #expect(try core.verify().problems == [])
+  }
+}
