@@ -166,6 +166,12 @@ struct MemberVerbTests {
     // Neither a terminal nor a display: nobody can be asked.
     let nobody = try tool("item", "get", "locked")
     #expect(nobody.exit == 6)
+    // Why nobody could be asked, and both ways out. Planted bug: the prompt's own reason dropped: seen to fail.
+    for words in [
+      "there is neither a terminal nor a display", "give --passcode-fd N", "start it on a terminal",
+    ] {
+      #expect(nobody.errors.contains(words), "\(nobody.errors)")
+    }
     tool.environment["DISPLAY"] = ":0"
     for words in [["item", "get", "locked"], ["item", "get", "locked", "--prompt", "pinentry"]] {
       let run = try tool.run(words)
@@ -181,6 +187,7 @@ struct MemberVerbTests {
     tool.environment["VAULT_PINENTRY"] = "pinentry"
     let bad = try tool("item", "get", "locked", "--prompt", "pinentry")
     #expect(bad.exit == 6)
+    #expect(bad.errors.contains("VAULT_PINENTRY") && bad.errors.contains("--passcode-fd"), "\(bad.errors)")
     #expect(
       try tool("item", "add", "other", "--generate", "8", "--prompt", "pinentry").errors.contains(
         "VAULT_PINENTRY"))

@@ -75,17 +75,23 @@ package final class CommandPrompt: Prompt {
     request.requester = nil
     if request.reason == nil { request.reason = "vaultctl \(secrets.invocation.verb.name)" }
     do throws(VaultError) { return try asking.readSecret(request) } catch {
-      throw error.code == .interactionNotAllowed ? nobody(channel) : error
+      throw error.code == .interactionNotAllowed ? nobody(channel, because: error) : error
     }
   }
 
-  private func nobody(_ channel: SecretChannel?) -> VaultError {
+  /// - Parameter cause: Why the prompt could not ask: shown beside what would have helped.
+  private func nobody(_ channel: SecretChannel?, because cause: VaultError? = nil) -> VaultError {
     let why =
-      secrets.invocation.mayPrompt ? "there is nobody to ask" : "asking is switched off"
-    guard let channel else { return VaultError(.interactionNotAllowed, "a person is needed, and \(why)") }
+      cause?.message ?? (secrets.invocation.mayPrompt ? "there is nobody to ask" : "asking is switched off")
+    guard let channel else {
+      return VaultError(
+        .interactionNotAllowed, "a person is needed, and \(why)", hint: cause?.hint,
+        underlying: cause?.underlying)
+    }
+    let options = "give --\(channel.descriptorOption) N or --\(channel.fileOption) PATH"
     return VaultError(
       .interactionNotAllowed, "the \(channel.title) is needed, and \(why)",
-      hint: "give --\(channel.descriptorOption) N or --\(channel.fileOption) PATH")
+      hint: cause?.hint.map { options + "; or " + $0 } ?? options, underlying: cause?.underlying)
   }
 }
 

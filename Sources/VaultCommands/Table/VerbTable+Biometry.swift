@@ -14,12 +14,13 @@ extension VerbTable {
       ownOptions: [
         Option(
           "source", .choice(["phrase", "fingerprint", "login"]), "",
-          "phrase: typed, and a key. fingerprint: all fingers that fprintd knows. login: what PAM asks for. The "
-            + "latter two are advisory, and take no MEMBER.", defaultValue: "phrase")
+          "phrase: typed, and a key. fingerprint: the fingers that fprintd knows, and no others. login: what PAM asks for, as "
+            + "presence alone. The latter two are advisory in this process, and take no MEMBER.",
+          defaultValue: "phrase")
       ],
       channels: [.passcode, .recovery, .phrase], audited: .always, ownExits: [.alreadyExists, .refused],
       notes: [
-        "It needs the passcode. The set is another one from then on: items stored with --access biometry-current-set before "
+        "It needs the passcode. With a phrase or a finger the set is another one from then on: items stored with --access biometry-current-set before "
           + "can be opened by nobody any more, and are named. Five wrong phrases lock biometry until the passcode was right."
       ],
       example: "vaultctl biometry enroll voice --passcode-file old --phrase-file phrase",
@@ -37,7 +38,8 @@ extension VerbTable {
       words: ["biometry", "remove"], summary: "Remove a member of the set. It is not asked about.",
       arguments: [member], audited: .always, ownExits: [.notFound, .refused],
       notes: [
-        "It works while the vault is locked. The set is another one from then on, as with 'biometry enroll'."
+        "It works while the vault is locked. The set is another one from then on, as with 'biometry enroll', unless the member was "
+          + "the login password."
       ],
       example: "vaultctl biometry remove voice", run: runBiometryRemove)
   }

@@ -12,7 +12,7 @@ func runBiometryEnroll(_ command: Command) throws -> Outcome {
   }
   let core = try command.vault.opened()
   try command.vault.endDelay(core)
-  if source != "login" { try command.noteItemsOfSet(core) }
+  if try command.changesSet(source, core) { try command.noteItemsOfSet(core) }
   guard let name else { return try command.enrollMembers(of: source, core) }
   let phrase = try BiometricPhrase(command.secrets.secret(.phrase, isNew: true))
   let passcode = try Passcode(command.vault.passcode())
@@ -52,6 +52,17 @@ extension Command {
       : try core.enrollFingers(of: world.biometry, passcode: passcode)
     messages.note("this member is advisory: whoever has vault and device key opens without it")
     return Outcome(json: .object([("items", .array(enrolled.map(\.json)))]))
+  }
+
+  /// Whether an enrolment makes another set: not for the login password, nor where the reader has the fingers of the set.
+  fileprivate func changesSet(_ source: String, _ core: VaultCore) throws -> Bool {
+    switch source {
+    case "login": return false
+    case "fingerprint":
+      let known = try core.enrolledMembers().filter { $0.source == .finger }.map(\.name)
+      return try Set(world.biometry.enrolledFingers()) != Set(known)
+    default: return true
+    }
   }
 
   /// Says, before the set changes, which items die with it.
