@@ -103,6 +103,17 @@ class WrongWriters(Case):
             maker.write(self.path)
             self.refused(message)
 
+    def test_an_application_password_that_policy_and_keys_do_not_agree_about(self):
+        for message, word, alternatives in (("application password of", 0x80000010, lambda kdf: [([make_vault.PASSCODE],)]),
+                                            ("application password of", 0x10, lambda kdf: [([make_vault.PASSCODE], 1, [b"x" * 32], kdf)]),
+                                            ("keys of", 0x80000000, lambda kdf: None)):
+            maker = self.make(small=True)
+            constraints = [(0x10, make_vault.PASSCODE)] if word & 0x10 else []
+            maker.put_item(1, {2: make_vault.string("x"), 3: make_vault.string("x")}, b"x",
+                           policy=maker.policy(1, False, word, constraints), alternatives=alternatives(maker.kdf()))
+            maker.write(self.path)
+            self.refused(message)
+
     def test_a_list_of_factors_out_of_order_or_doubled(self):
         for change in (lambda h: h[36:72] + h[:36] + h[72:], lambda h: h[:36] + h, lambda h: h[:-1]):
             maker = self.make(small=True, members=())

@@ -280,7 +280,7 @@ class Vault:
     if plain: out["state"] = {k: n(plain[a:b], k in ("lastUse", "clockOffset")) for k, (a, b) in STATE.items()} | {"offset": plain[80:86].hex(), "pending": plain[86:92].hex()}
     if material:
       self.terms.append((2, row, material[0][-16:] + material[1][-16:], g)); bound = {2: item_id, 6: u(cls, 1), 7: H(m[2]), 9: u(kind, 4)}
-      dek, why = self.data_key(material[0], cls, g, bound, what)
+      dek, why = self.data_key(material[0], cls, g, bound, what, n(policy[3]))
       if dek is None: out["secretMissing"] = why
       else:
         aad = self.aad("secret", {2: item_id, 5: u(mv, 8), 7: bound[7], 9: bound[9]})
@@ -289,16 +289,18 @@ class Vault:
     return out
 
   # ---- section 10
-  def data_key(self, keys, cls, g, bound, what):
+  def data_key(self, keys, cls, g, bound, what, word):
     if (cls, g) not in self.ck: return None, "this-device-only: needs the device key" if cls & DEVICE_ONLY and not self.lk else "locked: needs the passcode"
     plain = open1(self.ck[cls, g], b"vault/1/seal-keys", self.aad("keys", {**bound, 4: u(g, 4)}), keys, f"keys of {what}")
-    if plain[:1] == b"\0": need(len(plain) == 33, f"damaged: keys of {what}"); return plain[1:], None
+    guarded = word & 0x80000000                            # by an application password: by each alternative, or by none
+    if plain[:1] == b"\0": need(len(plain) == 33 and not guarded, f"damaged: keys of {what}"); return plain[1:], None
     need(plain[:1] == b"\1", f"newer format: keys of {what}", 15); reasons = []
     for alternative in items_of(plain[1:], f"alternatives of {what}"):
       a = decode(alternative, f"alternative of {what}", f1=None, f2=32, f4=None, f5=1)
       numbers, extra = [n(a[1][i:i + 4]) for i in range(0, len(a[1]), 4)], a[5][0]
       need(numbers == sorted(set(numbers)) and len(numbers) * 4 == len(a[1]) and (numbers or extra), f"damaged: factors of {what}")
       need((3 in a) == bool(extra & 1) and (numbers or not any(a[2])), f"damaged: alternative of {what}")
+      need(bool(extra & 1) == bool(guarded), f"damaged: application password of {what} is not the policy's")
       lacks = [f"factor {f:#010x}" + (", which is gone" if f not in self.factors else "") for f in numbers if f not in self.private]
       typed = extra & 1 and self.application_password
       lacks += [secret for bit, secret in EXTRA.items() if extra & bit and not (bit == 1 and typed)]
