@@ -96,7 +96,7 @@ extension Torture {
     @Test("a killed try counts as much as one that failed")
     func killed() throws {
       let random = SeededRandom(seed: Scale.seed)
-      for _ in 0..<Scale.pick(40, long: 400) {
+      for _ in 0..<Scale.pick(40, long: 1_000) {
         let process = try torture("unlock", vault.folder, "wrong", tally, "clock", "slow")
         usleep(UInt32(random.below(30_000)))
         process.kill()
