@@ -80,13 +80,16 @@ struct Verification: ~Copyable {
   }
 
   deinit {
-    let deadline = Deadline(after: .seconds(1))
+    let deadline = Deadline(after: FprintdSource.Limits.release)
     _ = try? reader.call("VerifyStop", until: deadline)
     _ = try? reader.call("Release", until: deadline)
   }
 
-  borrowing func run(showing progress: (String) -> Void) throws(SystemBus.Failure) -> Match {
-    _ = try reader.call("VerifyStart", "any", until: Deadline(after: .seconds(2)))
+  /// - Parameter deadline: Until then fprintd must have begun; a person has her own time.
+  borrowing func run(
+    until deadline: Deadline, showing progress: (String) -> Void
+  ) throws(SystemBus.Failure) -> Match {
+    _ = try reader.call("VerifyStart", "any", until: deadline)
     progress("put your finger on the reader")
     var match = Match()
     for _ in 0...limits.retries {

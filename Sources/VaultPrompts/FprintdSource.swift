@@ -45,8 +45,8 @@ public struct FprintdSource: BiometrySource {
       let reader = try FingerprintReader(until: deadline)
       let fingers = try reader.enrolledFingers(until: deadline)
       guard !fingers.isEmpty else { throw .refused(FingerprintReader.noPrints) }
-      return try Verification(reader, signals, limits, until: deadline).run(showing: progress).finger(
-        of: fingers)
+      return try Verification(reader, signals, limits, until: deadline)
+        .run(until: deadline, showing: progress).finger(of: fingers)
     } catch { throw VaultError(fprintd: error) }
   }
 
@@ -55,14 +55,16 @@ public struct FprintdSource: BiometrySource {
 
   /// How long is waited for what.
   package struct Limits: Sendable {
-    /// The bus and fprintd, until a finger can be asked for.
+    /// The bus and fprintd, until a finger can be asked for. With `release` it stays under 5 s.
     package var setUp: Duration
     /// A person at the reader.
     package var person: Duration
     /// How many scans that were no good.
     package var retries: Int
+    /// To give the reader back.
+    package static let release = Duration.seconds(1)
 
-    package init(setUp: Duration = .milliseconds(4500), person: Duration = .seconds(30), retries: Int = 10) {
+    package init(setUp: Duration = .milliseconds(3900), person: Duration = .seconds(30), retries: Int = 10) {
       (self.setUp, self.person, self.retries) = (setUp, person, retries)
     }
   }

@@ -9,6 +9,7 @@ public import VaultKit
 public struct PinentryPrompt: Prompt {
   private let pinentry: Pinentry
   private let patience: Duration
+  private let silence: Duration
   private let open: OpenPrompt
 
   /// The pinentry that `$VAULT_PINENTRY` names, else the system's.
@@ -21,15 +22,24 @@ public struct PinentryPrompt: Prompt {
     } catch { throw VaultError(absence: error) }
   }
 
-  package init(_ pinentry: Pinentry, patience: Duration = .seconds(300)) {
-    self.init(pinentry, patience: patience, open: OpenPrompt())
+  /// - Parameter silence: How long pinentry itself may take until it asks the person.
+  package init(
+    _ pinentry: Pinentry, patience: Duration = .seconds(300), silence: Duration = Self.silence
+  ) {
+    self.init(pinentry, patience: patience, silence: silence, open: OpenPrompt())
   }
 
-  init(_ pinentry: Pinentry, patience: Duration, open: OpenPrompt) {
+  init(
+    _ pinentry: Pinentry, patience: Duration, silence: Duration = Self.silence, open: OpenPrompt
+  ) {
     self.pinentry = pinentry
     self.patience = patience
+    self.silence = silence
     self.open = open
   }
+
+  /// With the end of one that ignores SIGTERM it stays under 5 s.
+  package static let silence = Duration.seconds(4)
 
   /// At most 1,024 bytes.
   ///
@@ -87,7 +97,8 @@ extension PinentryPrompt {
   ) throws(VaultError) -> SecretBytes {
     var process = try PinentryProcess(pinentry)
     var talk = PinentryTalk(
-      AssuanChannel(input: process.input, output: process.output), signals, patience: patience)
+      AssuanChannel(input: process.input, output: process.output), signals, patience: patience,
+      silence: silence)
     try talk.begin(pinentry)
     try talk.describe(request)
     let answer = try body(&talk)

@@ -7,12 +7,15 @@ struct PinentryTalk: ~Copyable {
   private let signals: PromptSignals
   private let patience: Duration
   /// Until then pinentry itself must have answered; a person has her own time.
-  private var setUp = Deadline(after: .seconds(4))
+  private var setUp: Deadline
 
-  init(_ channel: consuming AssuanChannel, _ signals: PromptSignals, patience: Duration) {
+  init(
+    _ channel: consuming AssuanChannel, _ signals: PromptSignals, patience: Duration, silence: Duration
+  ) {
     self.channel = channel
     self.signals = signals
     self.patience = patience
+    setUp = Deadline(after: silence)
   }
 
   /// The greeting, and where it may ask. Options that it does not know are refused by it, which is no harm.

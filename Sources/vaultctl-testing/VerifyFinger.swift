@@ -2,11 +2,19 @@ import Glibc
 import VaultKit
 import VaultPrompts
 
-/// `vaultctl-testing verify-finger [SECONDS]`: one attempt at the fingerprint reader, or with `list` the enrolled fingers.
-/// Prints what it shows and what came of it.
-func verifyFinger() -> Never {
+/// `vaultctl-testing verify-finger [SECONDS [SETUP]]`: one attempt at the fingerprint reader, or with `list` the enrolled
+/// fingers; SETUP in milliseconds. Prints what it shows, what came of it, and how long that took.
+func verifyFinger() -> Never { exit(attemptFinger()) }
+
+private func attemptFinger() -> Int32 {
   let word = CommandLine.arguments.dropFirst(2).first ?? ""
-  let source = FprintdSource(limits: .init(person: .seconds(Int64(word) ?? 20)))
+  var limits = FprintdSource.Limits(person: .seconds(Int64(word) ?? 20))
+  if let setUp = CommandLine.arguments.dropFirst(3).first.flatMap(Int64.init) {
+    limits.setUp = .milliseconds(setUp)
+  }
+  let source = FprintdSource(limits: limits)
+  let begin = ContinuousClock.now
+  defer { say("took \((ContinuousClock.now - begin) / .milliseconds(1))") }
   do throws(VaultError) {
     if word == "list" {
       say("enrolled: \(try source.enrolledFingers().joined(separator: " "))")
@@ -14,10 +22,10 @@ func verifyFinger() -> Never {
       let request = PromptRequest(.finger, operation: "use the key", label: "mail")
       say("verified: \(try source.verify(request, showing: say) ?? "some finger")")
     }
-    exit(0)
+    return 0
   } catch {
     say("\(error.code.rawValue): \(error.message)")
-    exit(3)
+    return 3
   }
 }
 

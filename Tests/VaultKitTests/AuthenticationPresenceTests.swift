@@ -1,6 +1,7 @@
 import SecretMemory
 import Testing
 import VaultKit
+import VaultStorage
 import VaultTestKit
 
 /// The login password as a member: presence and nothing else, and advisory.
@@ -74,6 +75,10 @@ struct AuthenticationPresenceTests {
   @Test("it opens presence alone, is no biometry, and leaves the enrolled set as it was")
   func presenceAlone() throws {
     let core = try makeCore()
+    // Its own half, and presence wrapped to it: whoever has the device key gets no further.
+    let slots = try Intruder(place: place).tamper { store throws(StorageError) in try store.slots() }
+    #expect(
+      Set(slots.filter { $0.kind == 4 && $0.opener == 6 }.map(\.subject)) == [0x0200_0000, 0x0600_0001])
     for constraints: Constraints in [
       .biometryAny, .biometryCurrentSet, [.biometryAny, .devicePasscode, .or],
     ] {

@@ -11,16 +11,17 @@ extension OneAtATime {
     private static let request = PromptRequest(.passcode, operation: "read the password", label: "mail")
 
     private func answer(
-      _ pinentry: Pinentry, _ request: PromptRequest = Self.request, patience: Duration = .seconds(60)
+      _ pinentry: Pinentry, _ request: PromptRequest = Self.request, patience: Duration = .seconds(60),
+      silence: Duration = PinentryPrompt.silence
     ) throws -> Answer {
       try Answer.reading { () throws(VaultError) in
-        try PinentryPrompt(pinentry, patience: patience).readSecret(request)
+        try PinentryPrompt(pinentry, patience: patience, silence: silence).readSecret(request)
       }.wait()
     }
 
     // MARK: what a well-behaved program is told and gives
 
-    /// Fails when an escape is not decoded, and when data over several lines are not joined.
+    /// Planted bugs: escapes are not decoded; what came so far counts before the OK: both seen to fail.
     @Test("what is typed arrives byte for byte, over several lines and escaped")
     func secret() throws {
       let script = try ScriptedPinentry(
@@ -61,7 +62,7 @@ extension OneAtATime {
       #expect(long.contains { $0.hasPrefix("SETDESC") && $0.contains("more characters)") })
     }
 
-    /// Fails without `clinux_spawn_close_from`, and when the environment is handed on whole.
+    /// Planted bug: no `clinux_spawn_close_from`: seen to fail. Fails too when the environment is handed on whole.
     @Test("it gets three descriptors and the variables that it needs, no others")
     func inheritance() throws {
       let held = unsafe open("/dev/null", O_RDONLY)  // Not close-on-exec: a careless host's.
@@ -103,8 +104,12 @@ extension OneAtATime {
       let testDescription: String
       let script: String
       let code: VaultError.Code
-      init(_ name: String, _ code: VaultError.Code, _ script: String) {
-        (testDescription, self.code, self.script) = (name, code, script)
+      /// A fraction of what is shipped where the limit itself is what ends it, so that a busy machine has time to spare.
+      let silence: Duration
+      init(
+        _ name: String, _ code: VaultError.Code, _ script: String, silence: Duration = PinentryPrompt.silence
+      ) {
+        (testDescription, self.code, self.script, self.silence) = (name, code, script, silence)
       }
     }
 
@@ -115,8 +120,10 @@ extension OneAtATime {
       Fault("dies after half of the data", .cancelled, "serve('GETPIN', 'D half')"),
       Fault("dies before the OK", .cancelled, "serve('GETPIN', 'D whole\\n')"),
       Fault("closes its ears", .cancelled, "greet(); os.close(0); time.sleep(0.3)"),
-      Fault("says nothing", .verificationUnavailable, "time.sleep(60)"),
-      Fault("stops in the middle", .verificationUnavailable, "greet(); hear(); time.sleep(60)"),
+      Fault("says nothing", .verificationUnavailable, "time.sleep(60)", silence: .seconds(1)),
+      Fault(
+        "stops in the middle", .verificationUnavailable, "greet(); hear(); time.sleep(60)",
+        silence: .seconds(1)),
       Fault("greets with nonsense", .verificationUnavailable, "say('HTTP/1.1 200 OK\\n'); time.sleep(60)"),
       Fault(
         "greets with binary", .verificationUnavailable,
@@ -144,7 +151,8 @@ extension OneAtATime {
       Fault("an escape that is none", .verificationUnavailable, "serve('GETPIN', 'D a%zz\\nOK\\n')"),
       Fault("an escape cut off", .verificationUnavailable, "serve('GETPIN', 'D a%4\\nOK\\n')"),
       Fault(
-        "comments without end", .verificationUnavailable, "greet(); hear()\nwhile True: say('# la\\n' * 100)"),
+        "comments without end", .verificationUnavailable, "greet(); hear()\nwhile True: say('# la\\n' * 100)",
+        silence: .seconds(1)),
       Fault(
         "data before the question", .verificationUnavailable,
         "greet(); hear(); say('D x\\nOK\\n'); time.sleep(60)"),
@@ -161,10 +169,11 @@ extension OneAtATime {
     @Test("each fault is an error of its kind within 5 s, and leaves no zombie", arguments: faults)
     private func fault(_ fault: Fault) throws {
       let script = try ScriptedPinentry(fault.script)
-      let answer = try answer(script.pinentry())
+      #expect(PinentryPrompt.silence < .milliseconds(4500))
+      let answer = try answer(script.pinentry(), silence: fault.silence)
       #expect(answer.error?.code == fault.code)
       #expect(answer.bytes == nil)
-      #expect(answer.seconds < 15)
+      #expect(answer.seconds < 5)
       #expect(try script.isReaped)
     }
 
@@ -175,7 +184,7 @@ extension OneAtATime {
       )
       let answer = try answer(script.pinentry())
       #expect(answer.text == "x")
-      #expect(answer.seconds < 15)
+      #expect(answer.seconds < 5)
       #expect(try script.isReaped)
     }
 
@@ -184,7 +193,7 @@ extension OneAtATime {
       let script = try ScriptedPinentry("serve('GETPIN', lambda: time.sleep(60))")
       let answer = try answer(script.pinentry(), patience: .milliseconds(500))
       #expect(answer.error?.code == .cancelled)
-      #expect(answer.seconds < 15)
+      #expect(answer.seconds < 5)
       #expect(try script.isReaped)
     }
 
@@ -256,7 +265,7 @@ extension OneAtATime {
       #expect(!screen.echoes)
       for pid in children(named: path) { kill(pid, SIGKILL) }
       #expect(try killed.wait().error?.code == .cancelled)
-      // Fails without `SavedMode`: the killed program leaves echo off.
+      // Planted bug: `SavedMode` not restored, the killed program leaves echo off: seen to fail.
       #expect(screen.echoes)
       #expect(children(named: path) == [])
     }
