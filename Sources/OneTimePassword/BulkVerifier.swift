@@ -92,44 +92,99 @@ public struct BulkVerifier: ~Copyable, Sendable {
   /// - Precondition: Each credential has been added, and each window has fewer than 2^63 counters.
   /// - Complexity: One HMAC over 8 bytes per candidate.
   public func firstMatches(of queries: [Query]) -> [UInt64?] {
-    var matches: [UInt64?] = []
-    matches.reserveCapacity(queries.count)
-    for start in stride(from: 0, to: queries.count, by: Self.sliceSize) {
-      appendFirstMatches(of: queries[start..<min(start + Self.sliceSize, queries.count)], to: &matches)
-    }
-    return matches
-  }
-
-  /// Questions are put to the lanes in slices that fit the stack and the nearest cache.
-  private static let sliceSize = 256
-
-  private func appendFirstMatches(of queries: ArraySlice<Query>, to matches: inout [UInt64?]) {
-    unsafe withUnsafeTemporaryAllocation(of: otp_query.self, capacity: queries.count) { questions in
-      for (index, query) in queries.enumerated() {
-        unsafe questions.initializeElement(at: index, to: question(query))
-      }
-      midstates.expose { span in
-        unsafe span.withUnsafeBytes { midstates in
-          unsafe otp_find_all(
-            lanes.kernel, algorithm.kernel, midstates.baseAddress, questions.baseAddress, questions.count,
-            format.modulus)
+    unsafe [UInt64?](unsafeUninitializedCapacity: queries.count) { matches, initializedCount in
+      unsafe queries.withUnsafeBufferPointer { queries in
+        unsafe Candidates.withRoom { candidates in
+          unsafe withMidstates { midstates in
+            unsafe answer(queries, midstates, &candidates, matches)
+          }
         }
       }
-      for index in questions.indices {
-        let question = unsafe questions[index]
-        matches.append(question.found == 0 ? nil : question.match)
-      }
+      initializedCount = queries.count
     }
   }
 
-  private func question(_ query: Query) -> otp_query {
-    precondition((0..<count).contains(query.credential), "BulkVerifier: no such credential")
-    let width = query.window.upperBound - query.window.lowerBound
-    precondition(width < 1 << 63, "BulkVerifier: window too wide")
-    // No value is as large as the modulus: a code of another format is compared like any other, and never found.
-    let wanted = query.code.format == format ? query.code.value : format.modulus
-    return otp_query(
-      first: query.window.lowerBound, count: width + 1, pair: UInt32(query.credential), wanted: wanted,
-      found: 0, match: 0)
+  private func answer(
+    _ queries: UnsafeBufferPointer<Query>, _ midstates: UnsafeRawPointer?, _ candidates: inout Candidates,
+    _ matches: UnsafeMutableBufferPointer<UInt64?>
+  ) {
+    for index in queries.indices {
+      let query = unsafe queries[index]
+      let counters = query.window
+      precondition((0..<count).contains(query.credential), "BulkVerifier: no such credential")
+      precondition(counters.upperBound - counters.lowerBound < 1 << 63, "BulkVerifier: window too wide")
+      // No value is as large as the modulus: a code of another format is compared like any other, and never found.
+      let wanted = query.code.format == format ? query.code.value : format.modulus
+      unsafe matches.initializeElement(at: index, to: nil)
+      var counter = counters.lowerBound
+      while true {
+        unsafe candidates.append(counter, of: query.credential, wanted: wanted, query: index)
+        if unsafe candidates.isFull { unsafe judge(&candidates, midstates, matches) }
+        guard counter < counters.upperBound else { break }
+        counter += 1
+      }
+    }
+    unsafe judge(&candidates, midstates, matches)
+  }
+
+  /// Computes and compares all candidates, tells their questions, and makes room again.
+  private func judge(
+    _ candidates: inout Candidates, _ midstates: UnsafeRawPointer?,
+    _ matches: UnsafeMutableBufferPointer<UInt64?>
+  ) {
+    unsafe otp_compare(
+      lanes.kernel, algorithm.kernel, midstates, candidates.pairs, candidates.counters, candidates.wanted,
+      candidates.count, format.modulus, candidates.areEqual)
+    for index in unsafe 0..<candidates.count where unsafe candidates.areEqual[index] != 0 {
+      let query = unsafe Int(candidates.queries[index])
+      if unsafe matches[query] == nil { unsafe matches[query] = candidates.counters[index] }
+    }
+    unsafe candidates.count = 0
+  }
+
+  private func withMidstates(_ body: (UnsafeRawPointer?) -> Void) {
+    midstates.expose { span in
+      unsafe span.withUnsafeBytes { unsafe body($0.baseAddress) }
+    }
+  }
+}
+
+/// What the lanes are given at once, a list for each part: as many candidates as stay in the nearest cache.
+@unsafe private struct Candidates {
+  private static let capacity = 512
+  private static let room = capacity + Int(otp_spare)
+
+  let counters: UnsafeMutablePointer<UInt64>
+  let pairs, wanted, areEqual, queries: UnsafeMutablePointer<UInt32>
+  var count = 0
+
+  static func withRoom(_ body: (inout Candidates) -> Void) {
+    unsafe withUnsafeTemporaryAllocation(byteCount: 24 * room, alignment: 64) { bytes in
+      unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0)
+      var candidates = unsafe Candidates(bytes.baseAddress!)
+      unsafe body(&candidates)
+    }
+  }
+
+  private init(_ bytes: UnsafeMutableRawPointer) {
+    func list(_ number: Int) -> UnsafeMutablePointer<UInt32> {
+      unsafe (bytes + (8 + 4 * number) * Self.room).bindMemory(to: UInt32.self, capacity: Self.room)
+    }
+    unsafe counters = bytes.bindMemory(to: UInt64.self, capacity: Self.room)
+    unsafe pairs = list(0)
+    unsafe wanted = list(1)
+    unsafe areEqual = list(2)
+    unsafe queries = list(3)
+  }
+
+  var isFull: Bool { unsafe count == Self.capacity }
+
+  @inline(__always)
+  mutating func append(_ counter: UInt64, of credential: Int, wanted code: UInt32, query: Int) {
+    unsafe counters[count] = counter
+    unsafe pairs[count] = UInt32(truncatingIfNeeded: credential)
+    unsafe wanted[count] = code
+    unsafe queries[count] = UInt32(truncatingIfNeeded: query)
+    unsafe count += 1
   }
 }

@@ -56,7 +56,7 @@ public struct HOTPGenerator: ~Copyable, Sendable {
   ///
   /// - Complexity: One HMAC over 8 bytes, keyed midstates: two calls of the compression function.
   public func value(at counter: UInt64) -> UInt32 {
-    truncatedValue(at: counter) % format.modulus
+    format.reduced(truncatedValue(at: counter))
   }
 
   /// The code for a counter: exactly ``OTPFormat/length`` characters, zeros kept on the left.

@@ -145,7 +145,7 @@ static __attribute__((noinline)) void wipe_stack(enum otp_lanes lanes) {
 }
 
 // How many values are kept at once between computing and comparing them, and the room for a whole group more.
-enum { chunk = 512, room = chunk + 64 };
+enum { chunk = 512, room = chunk + otp_spare };
 
 void otp_window(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, uint64_t first, size_t count,
                 uint32_t *values) {
@@ -192,87 +192,19 @@ size_t otp_find_pair(enum otp_lanes lanes, enum otp_hash hash, const void *midst
   return find(lanes, hash, midstates, first, count, modulus, both, 2);
 }
 
-// The candidates of several queries side by side.
-struct batch {
-  uint32_t pairs[room], wanted[room], values[room];
-  uint64_t counters[room];
-};
-
-// A place among the candidates of all queries.
-struct place {
-  size_t query;
-  uint64_t offset;
-};
-
-// A loop that runs once or a few times.
-#define SHORT _Pragma("clang loop vectorize(disable) unroll(disable)")
-
-// The candidates of one query from `counter` on, at least one; the first one without a loop.
-static inline void append(struct batch *batch, size_t start, size_t end, const struct otp_query *query,
-                          uint64_t counter) {
-  size_t i = start;
-  SHORT
-  do {
-    batch->pairs[i] = query->pair, batch->wanted[i] = query->wanted, batch->counters[i] = counter++;
-  } while (++i < end);
-}
-
-// Fills a batch from `place` on.  Midstates of many credentials are in no cache; they are asked for meanwhile.
-static inline size_t fill(struct batch *batch, const void *midstates, size_t bytes,
-                          const struct otp_query *queries, size_t count, struct place *place) {
-  size_t size = 0;
-  for (; place->query < count; place->query++, place->offset = 0) {
-    const struct otp_query *query = &queries[place->query];
-    const char *pair = (const char *)midstates + query->pair * bytes;
-    __builtin_prefetch(pair), __builtin_prefetch(pair + bytes - 1);
-    uint64_t counter = query->first + place->offset, rest = query->count - place->offset;
-    size_t left = chunk - size;
-    if (rest > left) {
-      if (left) append(batch, size, chunk, query, counter);
-      place->offset += left;
-      return chunk;
-    }
-    if (rest) append(batch, size, size + rest, query, counter);
-    size += rest;
-  }
-  return size;
-}
-
-// Tells the queries from `place` on what was found in the batch of their `size` candidates.
-static inline void answer(const struct batch *batch, size_t size, struct otp_query *queries, struct place place) {
-  for (size_t start = 0; start < size; place.query++, place.offset = 0) {
-    struct otp_query *query = &queries[place.query];
-    uint64_t counter = query->first + place.offset, rest = query->count - place.offset;
-    if (rest == 0) continue;
-    size_t i = start, end = rest < size - start ? start + rest : size;
-    uint32_t smallest = none;
-    SHORT
-    do smallest = batch->values[i] < smallest ? batch->values[i] : smallest;
-    while (++i < end);
-    uint64_t isFirst = (uint64_t)(smallest != none) & ~query->found & 1;
-    __asm__("" : "+r"(isFirst));  // no branch
-    query->match = ((counter + smallest - start) & (0 - isFirst)) | (query->match & (isFirst - 1));
-    query->found |= isFirst;
-    start = end;
-  }
-}
-
-void otp_find_all(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, struct otp_query *queries,
-                  size_t count, uint32_t modulus) {
+void otp_compare(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, uint32_t *pairs,
+                 const uint64_t *counters, const uint32_t *wanted, size_t count, uint32_t modulus, uint32_t *equal) {
   const struct way *way = &ways[lanes];
-  const struct divisor by = divisor(modulus);
-  struct batch batch;
-  const struct job job = {.midstates = midstates, .pairs = batch.pairs, .counters = batch.counters};
-  struct place place = {0};
-  while (place.query < count) {
-    struct place start = place;
-    size_t size = fill(&batch, midstates, otp_midstates_size(hash), queries, count, &place);
-    // What completes the last group is computed as well; nobody reads what comes out.
-    memset(batch.pairs + size, 0, sizeof batch.pairs - size * sizeof *batch.pairs);
-    way->run[hash](&job, 0, size, batch.values);
-    way->mark(batch.values, size, by, batch.wanted);
-    answer(&batch, size, queries, start);
+  const struct job job = {.midstates = midstates, .pairs = pairs, .counters = counters};
+  const size_t bytes = otp_midstates_size(hash);
+  // Midstates of many credentials are in no cache; they are asked for before the first of them is needed.
+  for (size_t i = 0; i < count; i++) {
+    const char *pair = (const char *)midstates + pairs[i] * bytes;
+    __builtin_prefetch(pair), __builtin_prefetch(pair + bytes - 1);
   }
-  explicit_bzero(batch.values, sizeof batch.values);
+  // What completes the last group is computed as well; nobody reads what comes out.
+  memset(pairs + count, 0, otp_spare * sizeof *pairs);
+  way->run[hash](&job, 0, count, equal);
+  way->mark(equal, count, divisor(modulus), wanted);
   wipe_stack(lanes);
 }

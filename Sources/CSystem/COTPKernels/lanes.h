@@ -287,15 +287,12 @@ static __attribute__((noinline)) TARGET uint32_t NAME(first)(FIRST_ARGUMENTS) {
   return (uint32_t)__builtin_reduce_min((NAME(s32))first);
 }
 
-// values[i] = i for a value that is wanted[i] modulo `by.modulus`, else `none`, up to the next whole vector.
+// values[i] = 1 for a value that is wanted[i] modulo `by.modulus`, else 0, up to the next whole vector.
 static __attribute__((noinline)) TARGET void NAME(mark)(MARK_ARGUMENTS) {
-  W32 index;
-  UNROLL
-  for (uint32_t l = 0; l < LANES; l++) index[l] = l;
-  for (uint32_t base = 0; base < count; base += LANES, index += LANES) {
+  for (uint32_t base = 0; base < count; base += LANES) {
     W32 here, want;
     __builtin_memcpy(&here, values + base, sizeof here), __builtin_memcpy(&want, wanted + base, sizeof want);
-    here = index | ((W32)(NAME(remainders)(here, by) != want) & none);
+    here = (W32)(NAME(remainders)(here, by) == want) & 1;
     __builtin_memcpy(values + base, &here, sizeof here);
   }
 }

@@ -31,13 +31,10 @@ size_t otp_find(enum otp_lanes lanes, enum otp_hash hash, const void *midstates,
 size_t otp_find_pair(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, uint64_t first,
                      size_t count, uint32_t modulus, uint32_t wanted, uint32_t next);
 
-// One question of many: which of `count` counters from `first` on has the value `wanted`, under midstate pair `pair`?
-struct otp_query {
-  uint64_t first, count;
-  uint32_t pair, wanted;
-  uint64_t found;  // in: 0; out: whether there is one
-  uint64_t match;  // out: the first one
-};
+// How many entries more than `count` the lists of otp_compare have, so that whole groups of lanes can be computed.
+enum { otp_spare = 64 };
 
-void otp_find_all(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, struct otp_query *queries,
-                  size_t count, uint32_t modulus);
+// equal[i] = 1 if the value of counters[i] under midstate pair pairs[i] is wanted[i] (modulo modulus), else 0.
+// The spare entries are overwritten in `pairs` and `equal`, and read in the others.
+void otp_compare(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, uint32_t *pairs,
+                 const uint64_t *counters, const uint32_t *wanted, size_t count, uint32_t modulus, uint32_t *equal);
