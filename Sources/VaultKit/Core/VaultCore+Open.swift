@@ -11,13 +11,14 @@ extension VaultCore {
   package static func open(
     at path: String, protector: (any Protector)? = nil, environment: VaultEnvironment = .system
   ) throws(VaultError) -> VaultCore {
-    for _ in 0..<8 {
+    var race = KeyRace()
+    while race.mayTry() {
       var store = try stored { () throws(StorageError) in try Store.open(at: path, access: .readWrite) }
       let header = try Header(decoding: try stored { () throws(StorageError) in try store.header() }.body)
       try refuseForeign(header, environment)
       let chosen: any Protector
       if let protector { chosen = protector } else { chosen = try environment.protector(header.protector) }
-      let key = try chosen.loadKey(header.deviceKey, of: header.vault)
+      guard let key = try presentKey(header, chosen, &store) else { continue }
       // Asked before the file is read: what is seen now is in the state read after it.
       let seen = chosen.seenSequence(under: key.id, of: header.vault) ?? 0
       guard var session = try session(consume store, key, environment) else { continue }
@@ -27,7 +28,7 @@ extension VaultCore {
       try? core.tidy()
       return core
     }
-    throw VaultError(.busy, "the vault's keys are being changed by another process", hint: "try again")
+    throw KeyRace.lost
   }
 
   /// The parts of a vault that can be read without any key, for `status` and error messages.
@@ -47,6 +48,17 @@ extension VaultCore {
     }
     if header.isBackup {
       throw VaultError(.policy, "this file is a backup", hint: "restore it with 'vaultctl restore'")
+    }
+  }
+
+  /// The key that the header names; `nil` where another process has put a new one in its place meanwhile.
+  private static func presentKey(
+    _ header: Header, _ protector: any Protector, _ store: inout Store
+  ) throws(VaultError) -> DeviceKey? {
+    do throws(VaultError) { return try protector.loadKey(header.deviceKey, of: header.vault) } catch {
+      let now = try Header(decoding: try stored { () throws(StorageError) in try store.header() }.body)
+      guard now.deviceKey == header.deviceKey else { return nil }
+      throw error
     }
   }
 

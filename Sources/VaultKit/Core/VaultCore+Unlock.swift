@@ -37,7 +37,8 @@ extension VaultCore {
 
   /// The keys of a right passcode; the session is unlocked with them.
   func verified(_ passcode: borrowing Passcode) throws(VaultError) -> PasscodeKeys {
-    for _ in 0..<8 {
+    var race = KeyRace()
+    while race.mayTry() {
       guard let derivation = try countAttempt() else {
         throw VaultError(.policy, "no passcode is set", hint: "set one with 'vaultctl passcode set'")
       }
@@ -47,7 +48,11 @@ extension VaultCore {
         throw error
       }
       do throws(VaultError) {
-        guard try opened(with: keys) else { continue }
+        guard try opened(with: keys) else {
+          // Another process has changed the passcode: what was derived was compared with nothing.
+          try takeBackAttempt()
+          continue
+        }
       } catch {
         if error.code == .authenticationFailed { throw try countFailure(error) }
         throw error

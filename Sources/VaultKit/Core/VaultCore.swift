@@ -64,9 +64,10 @@ package final class VaultCore: Sendable {
     }
   }
 
-  /// Runs a transaction; when the keys turn out to be of another `config` it is begun once more with new ones.
+  /// Runs a transaction; when the keys turn out to be of another `config` it is begun anew with new ones.
   private func refreshingKeys<R>(_ body: (inout Session) throws -> Result<R, any Error>) throws -> R {
-    for _ in 0..<8 {
+    var race = KeyRace()
+    while race.mayTry() {
       var outcome: Result<R, any Error>?
       var needsDeviceKey: DeviceKeyID?
       state.withLock { slot in
@@ -83,23 +84,37 @@ package final class VaultCore: Sendable {
       if let outcome { return try outcome.get() }
       if needsDeviceKey != nil { try reload() }
     }
-    throw VaultError(.busy, "the vault's keys are being changed by another process", hint: "try again")
+    throw KeyRace.lost
   }
 
   /// Reads header and slots anew with the device key.
   private func reload() throws(VaultError) {
-    for _ in 0..<8 {
-      let wanted = withSession { session -> Result<Header, VaultError> in
-        Result { () throws(VaultError) in try session.storedHeader().header }
-      }
-      let header = try wanted.get()
-      let key = try keeper(of: header).loadKey(header.deviceKey, of: header.vault)
+    var race = KeyRace()
+    while race.mayTry() {
+      let header = try storedHeader()
+      guard let key = try presentKey(header) else { continue }
       let isCurrent = withSession { session -> Result<Bool, VaultError> in
         Result { () throws(VaultError) in try session.reload(with: key) }
       }
       if try isCurrent.get() { return }
     }
-    throw VaultError(.busy, "the vault's keys are being changed by another process", hint: "try again")
+    throw KeyRace.lost
+  }
+
+  /// The key that the header names; `nil` where another process has put a new one in its place meanwhile.
+  private func presentKey(_ header: Header) throws(VaultError) -> DeviceKey? {
+    do throws(VaultError) { return try keeper(of: header).loadKey(header.deviceKey, of: header.vault) } catch
+    {
+      guard try storedHeader().deviceKey == header.deviceKey else { return nil }
+      throw error
+    }
+  }
+
+  private func storedHeader() throws(VaultError) -> Header {
+    let header = withSession { session -> Result<Header, VaultError> in
+      Result { () throws(VaultError) in try session.storedHeader().header }
+    }
+    return try header.get()
   }
 
   /// Who keeps the device key now.
