@@ -3,16 +3,23 @@ import SecretMemory
 import VaultKit
 import VaultTestKit
 
-/// Adds items of all classes until told to stop, while another process changes the passcode (R21).
-enum Adding {
+/// Adds items of every class and behind every kind of factor until told to stop, while another process changes passcode,
+/// keys and the enrolled set. Looks at each of its older items once more, then deletes it, so that the vault does not
+/// grow without end (R21).
+final class Adding {
+  private let rig: Rig
+  private var core: VaultCore
+  private let passcode: String
+  private let random: SeededRandom
+  private var kept: [(id: ItemID, name: String)] = []
+
   static func run(_ rig: Rig, passcode: String, seed: UInt64) {
-    let random = SeededRandom(seed: seed)
     do throws(VaultError) {
-      let core = try rig.open()
+      let adding = Adding(rig, try rig.open(), passcode, SeededRandom(seed: seed))
       var number = 0
       while !isStopAsked() {
         number += 1
-        try add(core, "a\(seed)-\(number)", access(random), passcode)
+        try adding.step("a\(seed)-\(number)")
       }
       say("end")
     } catch {
@@ -21,42 +28,95 @@ enum Adding {
     }
   }
 
-  private static func access(_ random: SeededRandom) -> AccessControl {
-    let classes: [AccessControl] = [
-      AccessControl(.whenUnlocked), AccessControl(.afterFirstUnlock), AccessControl(.whenPasscodeSet),
-      AccessControl(.whenUnlocked, thisDeviceOnly: true),
-      AccessControl(.afterFirstUnlock, thisDeviceOnly: true),
-    ]
-    return classes[random.below(classes.count)]
+  private init(_ rig: Rig, _ core: VaultCore, _ passcode: String, _ random: SeededRandom) {
+    self.rig = rig
+    self.core = core
+    self.passcode = passcode
+    self.random = random
   }
 
-  /// Locked means: unlock and go on. No passcode, or one just changed, means: not this one.
-  private static func add(_ core: VaultCore, _ name: String, _ access: AccessControl, _ passcode: String)
-    throws(VaultError)
-  {
+  /// Locked means: unlock and go on. No passcode, no member, or one just changed, means: not this one. Busy means that
+  /// nothing was done, and is counted.
+  private func step(_ name: String) throws(VaultError) {
     do throws(VaultError) {
-      let item = try core.add(
-        NewItem(.genericPassword, name: name, access: access),
-        secret: SecretBytes(testing: "secret of " + name))
-      say("< \(item.id.hexadecimal) \(name)")
+      if random.below(64) == 0 { core = try rig.open() }
+      try add(name)
+      if kept.count > 100 { try look() }
+    } catch  where error.code == .busy {
+      say("busy \(error.message)")
     } catch  where error.code == .locked {
       do throws(VaultError) { try core.unlock(with: Passcode(testing: passcode)) } catch
         where error.code == .policy || error.code == .busy
       {}
     } catch  where error.code == .policy {}
   }
+
+  /// Says when it began and when it was acknowledged.
+  private func add(_ name: String) throws(VaultError) {
+    let (access, kind) = try access()
+    let start = microseconds()
+    let item = try core.add(
+      NewItem(.genericPassword, name: name, access: access),
+      secret: SecretBytes(testing: "secret of " + name))
+    say("< \(item.id.hexadecimal) \(name) \(kind) \(start) \(microseconds())")
+    if kind == "plain" { kept.append((item.id, name)) }
+  }
+
+  /// One of five classes, or, more rarely, behind a member of the set: those are looked at by the test.
+  private func access() throws(VaultError) -> (AccessControl, kind: String) {
+    switch random.below(12) {
+    case 0: return (try AccessControl(.biometryCurrentSet, accessibility: .afterFirstUnlock), "set")
+    case 1: return (try AccessControl(.biometryAny), "any")
+    case 2: return (try AccessControl(.devicePasscode, accessibility: .whenUnlocked), "plain")
+    default:
+      let classes: [AccessControl] = [
+        AccessControl(.whenUnlocked), AccessControl(.afterFirstUnlock), AccessControl(.whenPasscodeSet),
+        AccessControl(.whenUnlocked, thisDeviceOnly: true),
+        AccessControl(.afterFirstUnlock, thisDeviceOnly: true),
+      ]
+      return (classes[random.below(classes.count)], "plain")
+    }
+  }
+
+  /// The oldest item: it opens and is deleted, or it is gone, and the test asks who destroyed it.
+  private func look() throws(VaultError) {
+    let (id, name) = kept[0]
+    let context = AuthenticationContext(reason: "", interaction: .notAllowed)
+    context.provide(try Passcode(testing: passcode))
+    do throws(VaultError) {
+      let secret = try core.secret(of: id, context: context)
+      guard secret.bytesForTesting == Array("secret of \(name)".utf8) else {
+        fail("\(name) holds another secret")
+      }
+      try core.delete(Query(id: id))
+      say("= \(id.hexadecimal)")
+    } catch  where error.code == .itemNotFound {
+      say("? \(id.hexadecimal) \(name)")
+    }
+    kept.removeFirst()
+  }
 }
 
-/// Sets, changes and removes the passcode, rotates epoch and device key; lists what each removal destroyed (R21).
-enum PasscodeChanges {
+/// Sets, changes and removes the passcode, rotates epoch and device key, enrolls and removes members; lists what dies
+/// of it (R21).
+final class KeyChanges {
+  private let core: VaultCore
+  private let passcode: String
+  private let random: SeededRandom
+  private var number = 0
+
+  /// Ends with a passcode and two members, `left` and `right`, so that something is left to open.
   static func run(_ rig: Rig, _ passcode: String, count: Int, seed: UInt64) {
-    let random = SeededRandom(seed: seed)
     do throws(VaultError) {
-      let core = try rig.open()
-      var done = 0
-      while done < count {
-        try change(core, passcode, random)
-        done += 1
+      let changes = KeyChanges(try rig.open(), passcode, SeededRandom(seed: seed))
+      for _ in 0..<count { try changes.trying { changes throws(VaultError) in try changes.change() } }
+      try changes.trying { changes throws(VaultError) in
+        if !changes.core.hasPasscode { try changes.core.setPasscode(changes.typed()) }
+      }
+      for member in ["left", "right"] {
+        try changes.trying { changes throws(VaultError) in
+          try changes.changingSet { () throws(VaultError) in try changes.enroll(member) }
+        }
       }
       say("end")
     } catch {
@@ -65,31 +125,81 @@ enum PasscodeChanges {
     }
   }
 
-  private static func change(_ core: VaultCore, _ text: String, _ random: SeededRandom) throws(VaultError) {
-    let choice = random.below(8)
-    if choice == 0 {
-      if core.hasPasscode {
-        try core.rotateEpoch(passcode: Passcode(testing: text))
-      } else {
-        try core.rotateEpoch()
+  private init(_ core: VaultCore, _ passcode: String, _ random: SeededRandom) {
+    self.core = core
+    self.passcode = passcode
+    self.random = random
+  }
+
+  /// Busy means that nothing was changed: it is counted, and tried again.
+  private func trying(_ body: (KeyChanges) throws(VaultError) -> Void) throws(VaultError) {
+    while true {
+      do throws(VaultError) { return try body(self) } catch  where error.code == .busy {
+        say("busy \(error.message)")
       }
+    }
+  }
+
+  private func typed() throws(VaultError) -> Passcode { try Passcode(testing: passcode) }
+
+  private func change() throws(VaultError) {
+    let choice = random.below(10)
+    if choice == 0 {
+      if core.hasPasscode { try core.rotateEpoch(passcode: typed()) } else { try core.rotateEpoch() }
       say("rotated epoch")
     } else if choice == 1 {
       try core.rotateDeviceKey()
       say("rotated device-key")
     } else if !core.hasPasscode {
-      try core.setPasscode(Passcode(testing: text))
+      try core.setPasscode(typed())
       say("set")
-    } else if random.below(2) == 0 {
-      try core.changePasscode(from: Passcode(testing: text), to: Passcode(testing: text))
+    } else if choice < 6 {
+      try changeSet()
+    } else if choice < 8 {
+      try core.changePasscode(from: typed(), to: typed())
       say("changed")
     } else {
-      for item in try core.removePasscode(Passcode(testing: text)).items {
-        say("destroyed \(item.id.hexadecimal)")
-      }
+      for item in try core.removePasscode(typed()).items { say("destroyed \(item.id.hexadecimal)") }
       say("removed")
     }
   }
+
+  private func changeSet() throws(VaultError) {
+    let members = try core.enrolledMembers().map(\.name)
+    try changingSet { () throws(VaultError) in
+      if members.isEmpty || members.count < 3 && random.below(2) == 0 {
+        number += 1
+        try enroll("m\(number)")
+      } else {
+        try core.removeMember(named: members[random.below(members.count)])
+      }
+    }
+  }
+
+  private func enroll(_ name: String) throws(VaultError) {
+    _ = try core.enroll(BiometricPhrase(testing: name), named: name, passcode: typed())
+  }
+
+  /// Lists what stands behind the set, then changes it: from the list to the change more may come to stand there.
+  private func changingSet(_ body: () throws(VaultError) -> Void) throws(VaultError) {
+    let start = microseconds()
+    let dying = try core.itemsBehindCurrentSet()
+    do throws(VaultError) { try body() } catch  where error.code == .busy {
+      // The commit may be followed by a step that had no time: what was listed may be gone all the same.
+      for item in dying { say("behind \(item.id.hexadecimal)") }
+      say("changed-set \(start) \(microseconds())")
+      throw error
+    }
+    for item in dying { say("behind \(item.id.hexadecimal)") }
+    say("changed-set \(start) \(microseconds())")
+  }
+}
+
+/// The time since boot, the same clock for all processes.
+private func microseconds() -> UInt64 {
+  var time = timespec()
+  unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+  return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1_000
 }
 
 /// One passcode given to the vault; every key derivation adds one byte to a file (R5).
