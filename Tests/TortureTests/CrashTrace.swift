@@ -1,0 +1,204 @@
+import Foundation
+
+extension Torture {
+  /// One thing that a command did to the disk, in the order of its system calls.
+  enum DiskStep {
+    case write(file: Int, offset: Int, bytes: [UInt8])
+    case truncate(file: Int, count: Int)
+    case synchronize(file: Int)
+    case synchronizeFolder(String)
+    case makeFolder(String)
+    /// A name for a file, a new one or one that has another name already.
+    case name(String, file: Int)
+    case remove(String)
+    case rename(String, to: String)
+    case exchange(String, with: String)
+    /// Standard output: from here on the command is acknowledged.
+    case say
+
+    /// The folder whose names it changes.
+    var folder: String? {
+      switch self {
+      case .makeFolder(let path), .name(let path, _), .remove(let path), .rename(let path, _),
+        .exchange(let path, _):
+        (path as NSString).deletingLastPathComponent
+      default: nil
+      }
+    }
+  }
+
+  /// What a command did below a folder, read from the output of `strace -f -xx -s 70000`.
+  struct CrashTrace {
+    /// The files before the first step.
+    let base: Disk
+    private(set) var steps: [DiskStep] = []
+
+    private var names: [String: Int]
+    private var handles: [Int: Handle] = [:]
+    private var files: Int
+    private let folder: String
+
+    private enum Handle {
+      case file(Int, position: Int)
+      case folder(String)
+    }
+
+    static let calls = [
+      "openat", "close", "write", "pwrite64", "fdatasync", "fsync", "ftruncate", "unlink", "unlinkat",
+      "rename",
+      "renameat", "renameat2", "link", "linkat", "mkdir", "mkdirat", "lseek", "writev", "pwritev",
+      "fallocate",
+      "copy_file_range", "sendfile", "open", "creat", "truncate", "rmdir", "symlink", "symlinkat",
+    ]
+
+    init(_ log: String, folder: String, base: Disk) throws {
+      self.base = base
+      self.folder = folder
+      names = base.names
+      files = base.files.count
+      for line in log.split(separator: "\n") { try read(line) }
+      try fillIn()
+    }
+
+    struct Unreadable: Error { let line: String }
+
+    private mutating func read(_ line: Substring) throws {
+      // "12345 call(arguments) = result …"
+      guard let space = line.firstIndex(of: " ") else { throw Unreadable(line: String(line)) }
+      let text = line[space...].drop { $0 == " " }
+      if text.hasPrefix("+++") || text.hasPrefix("---") { return }
+      guard let open = text.firstIndex(of: "("), let end = text.range(of: ") ", options: .backwards),
+        let equals = text.range(of: "= ", options: .backwards), end.lowerBound < equals.lowerBound,
+        !text.contains("<unfinished"), !text.contains(" resumed>")
+      else { throw Unreadable(line: String(line.prefix(200))) }
+      let words = text[text.index(after: open)..<end.lowerBound].components(separatedBy: ", ")
+      guard let result = Int(text[equals.upperBound...].prefix { $0.isNumber || $0 == "-" }), result >= 0
+      else {
+        return
+      }
+      try note(String(text[..<open]), words, result, line)
+    }
+
+    private mutating func note(_ call: String, _ words: [String], _ result: Int, _ line: Substring) throws {
+      switch call {
+      case "openat": try opened(path(words[0], words[1]), flags: words[2], handle: result)
+      case "close": handles[Int(words[0])!] = nil
+      case "write", "pwrite64": try wrote(words, result)
+      case "fdatasync", "fsync":
+        switch handles[Int(words[0])!] {
+        case .file(let file, _): steps.append(.synchronize(file: file))
+        case .folder(let path): steps.append(.synchronizeFolder(path))
+        case nil: break
+        }
+      case "ftruncate":
+        if case .file(let file, _) = handles[Int(words[0])!] {
+          steps.append(.truncate(file: file, count: Int(words[1])!))
+        }
+      case "mkdir", "mkdirat":
+        if let path = path(call == "mkdir" ? "AT_FDCWD" : words[0], words[call == "mkdir" ? 0 : 1]) {
+          steps.append(.makeFolder(path))
+        }
+      case "unlink": removed(path("AT_FDCWD", words[0]))
+      case "unlinkat": removed(path(words[0], words[1]))
+      case "rename": renamed(path("AT_FDCWD", words[0]), path("AT_FDCWD", words[1]), flags: "0")
+      case "renameat", "renameat2":
+        renamed(path(words[0], words[1]), path(words[2], words[3]), flags: words.count > 4 ? words[4] : "0")
+      case "link": linked(path("AT_FDCWD", words[0]), path("AT_FDCWD", words[1]))
+      case "linkat": linked(path(words[0], words[1]), path(words[2], words[3]))
+      default:
+        // What this model does not know must not touch one of the files.
+        if words.contains(where: { handles[Int($0) ?? -1] != nil || path("AT_FDCWD", $0) != nil }) {
+          throw Unreadable(line: String(line.prefix(200)))
+        }
+      }
+    }
+
+    private mutating func opened(_ path: String?, flags: String, handle: Int) throws {
+      handles[handle] = nil
+      guard let path else { return }
+      if flags.contains("O_DIRECTORY") { return handles[handle] = .folder(path) }
+      if let file = names[path] {
+        if flags.contains("O_TRUNC") { steps.append(.truncate(file: file, count: 0)) }
+        return handles[handle] = .file(file, position: 0)
+      }
+      // A folder that was not opened as one; what is made has a name now.
+      guard flags.contains("O_CREAT") else { return handles[handle] = .folder(path) }
+      names[path] = files
+      steps.append(.name(path, file: files))
+      handles[handle] = .file(files, position: 0)
+      files += 1
+    }
+
+    private mutating func wrote(_ words: [String], _ count: Int) throws {
+      let handle = Int(words[0])!
+      guard case .file(let file, let position) = handles[handle] else {
+        if handle == 1 { steps.append(.say) }
+        return
+      }
+      // `write` goes on where it stopped; nothing of ours seeks and writes.
+      let offset = words.count > 3 ? Int(words[3])! : position
+      if words.count == 3 { handles[handle] = .file(file, position: position + count) }
+      // What lies in secret memory strace cannot see: it is filled in afterwards.
+      let bytes = words[1].hasPrefix("\"") ? Array(Self.bytes(words[1]).prefix(count)) : []
+      steps.append(.write(file: file, offset: offset, bytes: bytes.isEmpty ? Self.unseen(count) : bytes))
+      if bytes.isEmpty { unseen.append((steps.count - 1, count)) }
+    }
+
+    private mutating func removed(_ path: String?) {
+      guard let path, names.removeValue(forKey: path) != nil else { return }
+      steps.append(.remove(path))
+    }
+
+    private mutating func renamed(_ from: String?, _ to: String?, flags: String) {
+      guard let from, let to, let file = names[from] else { return }
+      if flags.contains("EXCHANGE") {
+        names[from] = names[to]
+        steps.append(.exchange(from, with: to))
+      } else {
+        names[from] = nil
+        steps.append(.rename(from, to: to))
+      }
+      names[to] = file
+    }
+
+    private mutating func linked(_ from: String?, _ to: String?) {
+      guard let from, let to, let file = names[from] else { return }
+      names[to] = file
+      steps.append(.name(to, file: file))
+    }
+
+    /// Below the folder, or `nil`.
+    private func path(_ place: String, _ word: String) -> String? {
+      guard word.hasPrefix("\"") else { return nil }
+      var path = String(decoding: Self.bytes(word), as: UTF8.self)
+      if !path.hasPrefix("/"), case .folder(let above) = handles[Int(place) ?? -1] {
+        path = path == "." ? above : above + "/" + path
+      }
+      // The log that SQLite keeps in shared memory is made anew after a crash.
+      return path.hasPrefix(folder + "/") && !path.hasSuffix("-shm") ? path : nil
+    }
+
+    /// `"\x2f\x6f…"`.
+    private static func bytes(_ word: String) -> [UInt8] {
+      func digit(_ code: UInt8) -> UInt8 { code < 58 ? code - 48 : code - 87 }
+      let codes = Array(word.utf8)
+      return stride(from: 3, to: codes.count - 1, by: 4).map { digit(codes[$0]) << 4 | digit(codes[$0 + 1]) }
+    }
+
+    // MARK: What strace cannot see
+
+    private var unseen: [(step: Int, count: Int)] = []
+    private static func unseen(_ count: Int) -> [UInt8] { [UInt8](repeating: 0xEE, count: count) }
+
+    /// A device key is written from secret memory: its bytes are taken from the file that is there in the end.
+    private mutating func fillIn() throws {
+      for (step, count) in unseen {
+        guard case .write(let file, let offset, _) = steps[step],
+          let path = names.first(where: { $0.value == file })?.key,
+          let content = FileManager.default.contents(atPath: path), content.count >= offset + count
+        else { throw Unreadable(line: "what was written from secret memory is gone") }
+        steps[step] = .write(file: file, offset: offset, bytes: Array(content[offset..<offset + count]))
+      }
+    }
+  }
+}
