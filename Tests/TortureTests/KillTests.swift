@@ -7,7 +7,7 @@ import VaultTestKit
 
 extension Torture {
   /// R1. Planted, and found: the counter written back unchanged, once in 97 codes; a put acknowledged before its
-  /// commit. To plant, not yet seen to fail: an entry left out of the log for an update (R15).
+  /// commit; an entry left out of the log for one update in seven (R15).
   @Suite("Killed processes (R1)", .serialized)
   struct Kills {
     @Test("what was acknowledged survives SIGKILL, no counter comes twice, at most one is skipped per kill")

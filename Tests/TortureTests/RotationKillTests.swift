@@ -6,8 +6,8 @@ import VaultKit
 import VaultTestKit
 
 extension Torture {
-  /// R22. Planted, and found: the old generation dropped when the new one begins; the rows of a batch committed before
-  /// their secrets are wrapped anew.
+  /// R22. Planted, and found: the old generation dropped when the new one begins, and when no row is moved yet; the rows
+  /// of a batch committed before their secrets are wrapped anew; a batch that forgets every 400th item.
   @Suite("A rotation that is killed (R22)", .serialized)
   struct RotationKills {
     @Test("every item opens at every moment of a rotation, whoever is killed", arguments: ["", "pass"])

@@ -9,8 +9,8 @@ import VaultTestKit
 /// R15: every edit, deletion, exchange and truncation of the log is found, by whoever has the passcode.
 ///
 /// That the log has one entry for each operation is shown after the kills of R1 (Tests/TortureTests).
-/// Fails when `AuditWalk` does not compare an entry's MAC, when it lets a segment end early, and when `Verification` does
-/// not ask `endsAsHeadSays`. To plant, not yet seen to fail: a locked vault that does not compare a segment's `previous`.
+/// Planted, and found: an entry's MAC not compared in `AuditWalk`; a segment that may end early; `endsAsHeadSays` not
+/// asked by `Verification`; a segment's `previous` not compared while the vault is locked.
 @Suite("An altered audit log (R15)", .serialized)
 struct AuditTamperTests {
   /// Entries before the passcode, then a new chain with more of them; long: over several full segments.

@@ -2,7 +2,7 @@ import Foundation
 import VaultStorage
 
 /// A new folder, 0700, removed at the end.
-final class TemporaryFolder {
+final class TemporaryFolder: Sendable {
   let path: String
 
   init() {
