@@ -84,10 +84,10 @@ class RoundTrips(Case):
     def test_a_factor_that_is_gone_is_named(self):
         maker = self.make(small=True)
         maker.factor(make_vault.SET + 7)                   # in no header: its set was replaced
-        maker.put_item(1, {1: make_vault.string("stale"), 2: make_vault.string("a set")}, b"lost", opens=False,
-                       alternatives=[([make_vault.SET + 7],), ([make_vault.PASSCODE, make_vault.SET + 7], 1, [b""], b"no KDF record")])
+        maker.put_item(1, {1: make_vault.string("stale"), 2: make_vault.string("a set")}, b"lost", opens=False, policy=maker.policy(1, False, 0x80000000),
+                       alternatives=[([make_vault.SET + 7], 1, [b""], b"no KDF record"), ([make_vault.PASSCODE, make_vault.SET + 7], 1, [b""], b"no KDF record")])
         maker.write(self.path)
-        self.assertEqual(self.read()["items"][-1]["secretMissing"], "needs factor 0x04000007, which is gone, or "
+        self.assertEqual(self.read()["items"][-1]["secretMissing"], "needs factor 0x04000007, which is gone and the application password, or "
                          "factor 0x04000007, which is gone and the application password")
 
     def test_the_recovery_code_opens_all_but_this_device_only(self):
