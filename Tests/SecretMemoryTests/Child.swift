@@ -18,7 +18,7 @@ enum Child {
     if child == 0 {
       for number in [SIGILL, SIGTRAP, SIGSEGV, SIGBUS] { signal(number, SIG_DFL) }
       close(STDERR_FILENO)
-      alarm(30)  // a lock that another thread held at the fork is held for ever here
+      alarm(120)  // a lock that another thread held at the fork is held for ever here
       _exit(body())
     }
     var status: Int32 = 0

@@ -86,7 +86,7 @@ struct SecretServiceFaultTests {
   ) throws -> [String] {
     guard let trial = try Trial(operation) else { return [] }
     var problems: [String] = []
-    let messages = try trial.undisturbed()
+    let (messages, usual) = try trial.undisturbed()
     if messages.count < 6 { problems.append("\(operation) sends \(messages.count) messages") }
     var slowest = Duration.zero
     var (runs, failures) = (0, 0)
@@ -95,7 +95,10 @@ struct SecretServiceFaultTests {
       let place = "\(operation) \(fault) before message \(number), \(messages[number - 1])"
       slowest = max(slowest, outcome.time)
       runs += 1
-      if outcome.time >= .seconds(5) { problems.append("\(place): \(outcome.time)") }
+      // On a machine that is busy with other things all takes longer; what is left to itself takes 25 s, or for ever.
+      if outcome.time >= .seconds(5) + usual * 10 {
+        problems.append("\(place): \(outcome.time), usually \(usual)")
+      }
       if let error = outcome.error {
         failures += 1
         if !fault.explains(error) { problems.append("\(place): \(error)") }
@@ -158,19 +161,30 @@ private final class Trial {
   }
 
   /// The messages of the operation when nothing happens.
-  func undisturbed() throws -> [String] {
-    try prepare()
+  func undisturbed() throws -> (messages: [String], time: Duration) {
+    try prepare(patience: Self.muchPatience)
     gate.reset()
-    let outcome = perform()
+    let outcome = perform(patience: Self.muchPatience)
     if let error = outcome.error { throw error }
-    return gate.messages
+    return (gate.messages, outcome.time)
   }
 
+  /// Only a service that is silent tries the patience that is shipped: what other faults look like shall not depend on
+  /// how busy this machine is.
+  private static let muchPatience = Duration.seconds(60)
+  private static let shippedPatience = Duration.seconds(3)
+
   func disturbed(at number: Int, by fault: SecretServiceFaultTests.Fault) throws -> Outcome {
-    try prepare()
-    gate.reset(at: number) { [rig = session.rig, gate] in fault.strike(rig, gate) }
-    let outcome = perform()
+    let patience = fault == .stopped ? Self.shippedPatience : Self.muchPatience
+    try prepare(patience: patience)
+    let striking = Mutex(Duration.zero)
+    gate.reset(at: number) { [rig = session.rig, gate] in
+      let time = ContinuousClock().measure { fault.strike(rig, gate) }
+      striking.withLock { $0 = time }
+    }
+    var outcome = perform(patience: patience)
     gate.reset()
+    outcome.time -= striking.withLock { $0 }
     try session.rig.mend()
     return outcome
   }
@@ -199,7 +213,7 @@ private final class Trial {
   // MARK: steps
 
   /// A vault as the operation needs it, an empty service otherwise.
-  private func prepare() throws {
+  private func prepare(patience: Duration) throws {
     for item in try session.rig.items() {
       _ = try session.rig.call("org.freedesktop.Secret.Item.Delete", path: item)
     }
@@ -212,7 +226,7 @@ private final class Trial {
     }
     if operation == .rotate || operation == .rotateToFile {
       core = try VaultCore.open(
-        at: session.place.path, protector: session.protector(over: gate.address),
+        at: session.place.path, protector: session.protector(over: gate.address, patience: patience),
         environment: session.place.environment)
     } else if operation == .rotateFromFile {
       core = try session.place.openCore()
@@ -221,9 +235,9 @@ private final class Trial {
 
   private var core: VaultCore?
 
-  private func perform() -> Outcome {
+  private func perform(patience: Duration) -> Outcome {
     var failure: VaultError?
-    let through = session.protector(over: gate.address)
+    let through = session.protector(over: gate.address, patience: patience)
     let environment = session.place.environment
     let time = ContinuousClock().measure {
       do throws(VaultError) {

@@ -33,13 +33,15 @@ struct KWalletTests {
     try rig.startWallet(kwallet)
     let place = TemporaryVault()
     // A wallet counts as locked until a client asks for it to be unlocked, also when it is open.
-    let refused = SecretServiceProtector(busAddress: rig.address, stateFolder: nil, prompting: .never)
+    let refused = SecretServiceProtector(
+      busAddress: rig.address, stateFolder: nil, prompting: .never, patience: .seconds(60))
     do throws(VaultError) {
       _ = try VaultCore.create(at: place.path, protector: refused, environment: place.environment)
       Issue.record("created")
     } catch { #expect(error.code == .deviceKeyLocked, "\(error)") }
     let protector = SecretServiceProtector(
-      busAddress: rig.address, stateFolder: place.folder + "/state", prompting: .allowed)
+      busAddress: rig.address, stateFolder: place.folder + "/state", prompting: .allowed,
+      patience: .seconds(60))
     let core = try VaultCore.create(
       at: place.path, protector: protector, environment: place.environment
     ).core

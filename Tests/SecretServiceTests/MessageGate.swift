@@ -5,12 +5,13 @@ import Testing
 ///
 /// So a fault happens exactly before the n-th call of an operation, whatever libraries lie in between.
 final class MessageGate: @unchecked Sendable {  // what changes is behind the lock
-  private let lock = NSLock()
+  private let lock = NSCondition()
   private let target: String
   private let listener: Int32
   private let path: String
   private var seen: [String] = []
   private var trigger: (number: Int, action: @Sendable () -> Void)?
+  private var isActing = false
   private var open: Set<Int32> = []
 
   /// The address for the client.
@@ -46,8 +47,12 @@ final class MessageGate: @unchecked Sendable {  // what changes is behind the lo
   var messages: [String] { lock.withLock { seen } }
 
   /// Counts anew; `action` runs before message `number`, from 1, is passed on.
+  ///
+  /// Waits for the end of the one before: what kills a bus is still waiting for its end when the client knows already,
+  /// and would take the next bus for it.
   func reset(at number: Int = 0, _ action: @escaping @Sendable () -> Void = {}) {
     lock.withLock {
+      while isActing { lock.wait() }
       seen = []
       trigger = (number, action)
     }
@@ -105,9 +110,16 @@ final class MessageGate: @unchecked Sendable {  // what changes is behind the lo
   private func pass(_ method: String) {
     let action: (@Sendable () -> Void)? = lock.withLock {
       seen.append(method)
-      return seen.count == trigger?.number ? trigger?.action : nil
+      guard let trigger, seen.count == trigger.number else { return nil }
+      isActing = true
+      return trigger.action
     }
-    action?()
+    guard let action else { return }
+    action()
+    lock.withLock {
+      isActing = false
+      lock.broadcast()
+    }
   }
 
   private static func sendAll(_ bytes: [UInt8], to sink: Int32) -> Bool {
@@ -139,7 +151,7 @@ final class MessageGate: @unchecked Sendable {  // what changes is behind the lo
 
   private struct NoBus: Error {}
 
-  private static func address(_ path: String) throws -> sockaddr_un {
+  static func address(_ path: String) throws -> sockaddr_un {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)

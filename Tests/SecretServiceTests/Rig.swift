@@ -72,7 +72,20 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
       """
     try configuration.write(toFile: folder + "/bus.conf", atomically: true, encoding: .utf8)
     bus = try start("dbus-daemon", ["--config-file=\(folder)/bus.conf", "--nofork", "--nopidfile"])
-    try wait("a bus") { FileManager.default.fileExists(atPath: folder + "/bus") }
+    // Its socket is there before it listens, and a keyring that comes in between never asks again.
+    try wait("a bus") { Self.answers(folder + "/bus") }
+  }
+
+  /// Whether somebody takes connections on a socket.
+  private static func answers(_ path: String) -> Bool {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0, var address = try? MessageGate.address(path) else { return false }
+    defer { close(descriptor) }
+    return unsafe withUnsafePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    } == 0
   }
 
   /// Another program in the place of the daemon.
@@ -152,7 +165,7 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-send")
     process.arguments =
-      ["--session", "--print-reply", "--reply-timeout=5000", "--dest=org.freedesktop.secrets", path, method]
+      ["--session", "--print-reply", "--reply-timeout=60000", "--dest=org.freedesktop.secrets", path, method]
       + arguments
     process.environment = environment
     let pipe = Pipe()
@@ -186,11 +199,12 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
   private struct Missing: Error { let what: String }
 
   func wait(_ what: String, _ isThere: () throws -> Bool) throws {
-    for _ in 0..<200 {
+    let deadline = ContinuousClock.now + .seconds(60)
+    repeat {
       if try isThere() { return }
       usleep(25_000)
-    }
-    throw Missing(what: "there was no \(what) within 5 s")
+    } while ContinuousClock.now < deadline
+    throw Missing(what: "there was no \(what) within 60 s")
   }
 
   private static func end(_ process: Process?) {

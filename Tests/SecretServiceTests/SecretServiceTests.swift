@@ -97,15 +97,15 @@ struct SecretServiceTests {
   @Test("init with a locked, absent or stopped service makes neither a vault nor a key")
   func refusedInit() throws {
     guard let session = try Session() else { return }
-    func expect(_ code: VaultError.Code, _ line: Int = #line) {
+    func expect(_ code: VaultError.Code, _ protector: SecretServiceProtector? = nil, _ line: Int = #line) {
       // Not planted yet: storeKey and probe keep the service's answer to themselves, so that a vault has no key.
-      #expect(session.creationFault() == code, "line \(line)")
+      #expect(session.creationFault(protector) == code, "line \(line)")
       #expect(!FileManager.default.fileExists(atPath: session.place.path), "line \(line)")
     }
     try session.rig.lock()
     expect(.deviceKeyLocked)
     session.rig.stopDaemon()
-    expect(.deviceKeyUnavailable)
+    expect(.deviceKeyUnavailable, session.shippedProtector)
     session.rig.killDaemon()
     expect(.deviceKeyUnavailable)
     session.rig.killBus()
@@ -123,6 +123,9 @@ struct SecretServiceTests {
     let asking = SecretServiceProtector(
       busAddress: session.rig.address, stateFolder: nil, prompting: .allowed)
     let outline = try VaultCore.outline(at: session.place.path)
+    let usual = try ContinuousClock().measure {
+      _ = try session.shippedProtector.loadKey(outline.deviceKey, of: outline.vault)
+    }
     session.rig.stopDaemon()
     let time = ContinuousClock().measure {
       do throws(VaultError) {
@@ -130,7 +133,7 @@ struct SecretServiceTests {
         Issue.record("loaded")
       } catch { #expect(error.code == .deviceKeyUnavailable && error.underlying == 5, "\(error)") }
     }
-    #expect(time < .seconds(5), "\(time)")
+    #expect(time < .seconds(5) + usual * 10, "\(time), usually \(usual)")
     // Nobody can show a prompt here: the service says so, and nothing waits. (The first protector is out of patience.)
     session.rig.wake()
     try session.rig.lock()

@@ -17,11 +17,17 @@ struct Session {
     busAddress = rig.address
   }
 
-  /// What a process that starts now would use.
-  var protector: SecretServiceProtector { protector(over: busAddress) }
+  /// What a process that starts now would use, with more patience: what is about other things than time shall not
+  /// depend on how busy this machine is.
+  var protector: SecretServiceProtector { protector(over: busAddress, patience: .seconds(60)) }
 
-  func protector(over address: String) -> SecretServiceProtector {
-    SecretServiceProtector(busAddress: address, stateFolder: place.folder + "/state")
+  /// What a process that starts now would use.
+  var shippedProtector: SecretServiceProtector {
+    SecretServiceProtector(busAddress: busAddress, stateFolder: place.folder + "/state")
+  }
+
+  func protector(over address: String, patience: Duration) -> SecretServiceProtector {
+    SecretServiceProtector(busAddress: address, stateFolder: place.folder + "/state", patience: patience)
   }
 
   /// Another folder for another vault.
@@ -58,9 +64,10 @@ struct Session {
     } catch { return error.code }
   }
 
-  func creationFault() -> VaultError.Code? {
+  func creationFault(_ protector: SecretServiceProtector? = nil) -> VaultError.Code? {
     do throws(VaultError) {
-      _ = try VaultCore.create(at: place.path, protector: protector, environment: place.environment)
+      _ = try VaultCore.create(
+        at: place.path, protector: protector ?? self.protector, environment: place.environment)
       return nil
     } catch { return error.code }
   }

@@ -31,7 +31,7 @@ package final class PseudoTerminal {
   }
 
   /// Waits until the screen shows `text` after what was waited for before.
-  package func wait(for text: String, seconds: Double = 20) throws {
+  package func wait(for text: String, seconds: Double = 120) throws {
     let deadline = Date().addingTimeInterval(seconds)
     while !seen.contains(text) {
       guard Date() < deadline else {

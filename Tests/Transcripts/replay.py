@@ -50,7 +50,7 @@ class Screen:
 
     def wait(self, text, start=0):
         """Reads until the screen shows `text` behind `start`; returns where it ends."""
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 300
         while text not in self.text[start:]:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([self.terminal], [], [], left)[0]:
@@ -72,7 +72,7 @@ class Screen:
         shown = ""
         for line in expected:
             for before, typed in TYPED.findall(line):
-                end = self.wait(before, place) if before else place
+                end = self.wait(before.replace("␛", "\x1b").replace("␇", "\x07"), place) if before else place
                 shown += self.text[place:end] + "⟨" + typed + "⟩"
                 place = end
                 self.type({"^C": "\x03", "^D": "\x04"}.get(typed, typed + "\n"))

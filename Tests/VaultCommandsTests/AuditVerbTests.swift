@@ -61,7 +61,7 @@ struct AuditVerbTests {
         String.init)
     }
     func wait(_ count: Int) throws {
-      let deadline = Date().addingTimeInterval(30)
+      let deadline = Date().addingTimeInterval(120)
       while try lines().count < count {
         try #require(Date() < deadline, "no entry number \(count)"); usleep(20_000)
       }

@@ -66,25 +66,31 @@ struct CompletionTests {
     let tool = try Tool()
     let script = try script(.zsh, tool)
     for (line, offered, missing) in Self.cases {
-      // A real line editor in a pseudo-terminal; what compadd is given is written down.
+      // A real line editor in a pseudo-terminal; what compadd is given is written down, and then that all is done.
       let inner = """
         autoload -Uz compinit; compinit -u -D; source '\(script)'
         compadd() {
           local -a all; builtin compadd -O all "$@"; print -rl -- $all >> '\(tool.home.path)/offered'
           builtin compadd "$@"
         }
+        finished() { : > '\(tool.home.path)/finished' }
+        comppostfuncs=(finished)
         """
       let rc = try tool.file("inner.zsh", inner)
-      try? FileManager.default.removeItem(atPath: tool.home.path + "/offered")
+      for name in ["offered", "finished"] {
+        try? FileManager.default.removeItem(atPath: tool.home.path + "/" + name)
+      }
       let command = """
         zmodload zsh/zpty; zpty -b line 'zsh -f -i'
         zpty -w line "PS1=; source '\(rc)'; print REA''DY"
-        for i in {1..200}; do zpty -rt line out '*READY*' && break; sleep 0.05; done
+        for i in {1..2400}; do zpty -rt line out '*READY*' && break; sleep 0.05; done
         zpty -n -w line $'\(line)\\t'
-        for i in {1..60}; do sleep 0.05; zpty -rt line out; [[ -s '\(tool.home.path)/offered' ]] && break; done
-        sleep 0.1; zpty -d line
+        for i in {1..2400}; do sleep 0.05; zpty -rt line out; [[ -e '\(tool.home.path)/finished' ]] && break; done
+        zpty -d line
         """
       _ = try tool.run(["-f", "-c", command], program: zsh)
+      #expect(
+        FileManager.default.fileExists(atPath: tool.home.path + "/finished"), "'\(line)' is not completed")
       let text = (try? String(contentsOfFile: tool.home.path + "/offered", encoding: .utf8)) ?? ""
       check(line, Set(text.split(separator: "\n").map(String.init)), offered, missing)
     }

@@ -128,12 +128,18 @@ struct DoctorTests {
   func progress() throws {
     let screen = try PseudoTerminal()
     let terminal = unsafe open(screen.path, O_RDWR | O_NOCTTY)
-    let shown = Progress("verifying", on: OutputStream(descriptor: terminal, name: "test"), isQuiet: false)
-    let quiet = Progress("quiet", on: OutputStream(descriptor: terminal, name: "test"), isQuiet: true)
+    var now: Int64 = 5000
+    func progress(_ title: String, on descriptor: Int32, isQuiet: Bool = false) -> VaultCommands.Progress {
+      VaultCommands.Progress(
+        title, on: OutputStream(descriptor: descriptor, name: "test"), isQuiet: isQuiet, clock: { now })
+    }
+    let shown = progress("verifying", on: terminal)
+    let quiet = progress("quiet", on: terminal, isQuiet: true)
     let scratch = try Scratch()
-    let inFile = Progress("x", on: OutputStream(descriptor: scratch.descriptor, name: "file"), isQuiet: false)
+    let inFile = progress("x", on: scratch.descriptor)
+    now += 999
     shown.update(done: 1, of: 4)
-    usleep(1_100_000)
+    now += 1
     for progress in [shown, quiet, inFile] { progress.update(done: 2, of: 4) }
     for progress in [shown, quiet, inFile] { progress.finish() }
     let text = screen.drain()

@@ -104,7 +104,7 @@ struct ExecVerbTests {
     var child = Child(Tool.path, ["exec", "--fd", "3=mail", "--", "sleep", "60"], tool.environment)
     child.create(2, tool.home.path + "/errors")
     let running = try child.start()
-    let deadline = Date().addingTimeInterval(20)
+    let deadline = Date().addingTimeInterval(120)
     while try String(contentsOfFile: "/proc/\(running.pid)/comm", encoding: .utf8) != "sleep\n" {
       try #require(Date() < deadline, "vaultctl does not become the program")
     }

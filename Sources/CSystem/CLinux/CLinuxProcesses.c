@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -89,30 +90,47 @@ static void close_from(int first) {
   for (int descriptor = first; descriptor < (most > 0 ? most : 1024); descriptor++) close(descriptor);
 }
 
-static int arrange(int kept) {
+/// 0, 1 and 2 are /dev/null, 3 is `kept` (/dev/null for none), 4 is `ready`, and nothing else is open.
+static bool arrange(int kept, int ready) {
+  // First out of the way of the numbers that they get.
+  int moved = kept >= 0 ? fcntl(kept, F_DUPFD, 5) : -1;
+  int moved_ready = fcntl(ready, F_DUPFD, 5);
   int null = open("/dev/null", O_RDWR);
-  if (null < 0) return -1;
+  if (moved_ready < 0 || null < 0 || (kept >= 0 && moved < 0)) return false;
   for (int standard = 0; standard < 3; standard++)
-    if (dup2(null, standard) < 0) return -1;
-  if (kept > 3 && dup2(kept, 3) < 0) return -1;
-  close_from(kept >= 3 ? 4 : 3);
-  return 3;
+    if (dup2(null, standard) < 0) return false;
+  if (dup2(kept >= 0 ? moved : 0, 3) < 0 || dup2(moved_ready, 4) < 0) return false;
+  close_from(5);
+  return true;
 }
 
-int clinux_detach(int kept) {
+/// Whether the byte came that says "I am ready"; the end of the pipe says that nobody will send it.
+static bool is_ready(int pipe) {
+  char byte = 0;
+  ssize_t count;
+  while ((count = read(pipe, &byte, 1)) < 0 && errno == EINTR) continue;
+  return count == 1;
+}
+
+int clinux_detach(int kept, const sigset_t *blocked) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) < 0) return -1;
   pid_t first = fork();
-  if (first < 0) return -1;
-  if (first > 0) {
-    int status = 0;
-    while (waitpid(first, &status, 0) < 0 && errno == EINTR) continue;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return -2;
-    errno = EAGAIN;
-    return -1;
+  if (first != 0) {
+    int problem = errno, status = 0;
+    close(ends[1]);
+    while (first > 0 && waitpid(first, &status, 0) < 0 && errno == EINTR) continue;
+    bool has_begun = first > 0 && is_ready(ends[0]);
+    close(ends[0]);
+    errno = first < 0 ? problem : EAGAIN;
+    return has_begun ? -2 : -1;
   }
   if (setsid() < 0) _exit(1);
   pid_t second = fork();
   if (second != 0) _exit(second > 0 ? 0 : 1);
-  int descriptor = arrange(kept);
-  if (descriptor < 0) _exit(1);
-  return descriptor;
+  sigprocmask(SIG_BLOCK, blocked, NULL);
+  if (!arrange(kept, ends[1]) || write(4, "", 1) != 1) _exit(1);
+  close(4);
+  if (kept < 0) close(3);
+  return 3;
 }

@@ -68,25 +68,26 @@ enum ClipboardWatch {
   ///
   /// The child has neither the vault nor the secret: secret memory is not inherited, and every descriptor but `kept`
   /// is closed. It is in a session of its own, so it outlives the terminal; a request to end makes it clear at once.
+  /// All this is so when `start` returns.
   static func start(seconds: Int64, keeping kept: Int32, _ clear: (Int32) -> Void) throws(CommandError) {
-    let place = clinux_detach(kept)
+    var ends = sigset_t()
+    unsafe sigemptyset(&ends)
+    for signal in [SIGTERM, SIGHUP, SIGINT] { unsafe sigaddset(&ends, signal) }
+    let place = unsafe clinux_detach(kept, &ends)
     if place == -2 { return }
     guard place >= 0 else {
       throw .io(
         "starting the process that clears the clipboard", errno: errno,
         hint: "the clipboard holds the secret now: copy something else")
     }
-    wait(seconds)
+    wait(seconds, &ends)
     clear(place)
     _exit(0)
   }
 
-  /// On the clock that counts suspend, so that a sleeping laptop does not lengthen it.
-  private static func wait(_ seconds: Int64) {
-    var ends = sigset_t()
-    unsafe sigemptyset(&ends)
-    for signal in [SIGTERM, SIGHUP, SIGINT] { unsafe sigaddset(&ends, signal) }
-    unsafe sigprocmask(SIG_BLOCK, &ends, nil)
+  /// Until a request to end, or the time on the clock that counts suspend, so that a sleeping laptop does not lengthen
+  /// it.
+  private static func wait(_ seconds: Int64, _ ends: inout sigset_t) {
     let deadline = milliseconds + seconds * 1000
     while case let left = deadline - milliseconds, left > 0 {
       let pause = min(left, 1000)

@@ -6,19 +6,26 @@ package final class Progress {
   private let stream: OutputStream
   private let title: String
   private let isShown: Bool
-  private let begun = Progress.milliseconds
+  private let clock: () -> Int64
+  private let begun: Int64
   private var lastShown: Int64?
 
-  package init(_ title: String, on stream: OutputStream, isQuiet: Bool) {
+  /// - Parameter clock: Milliseconds that only grow; a test has its own.
+  package init(
+    _ title: String, on stream: OutputStream, isQuiet: Bool,
+    clock: @escaping () -> Int64 = monotonicMilliseconds
+  ) {
     self.stream = stream
     self.title = title
+    self.clock = clock
+    begun = clock()
     isShown = !isQuiet && stream.isTerminal
   }
 
   /// - Parameter total: 0 when it is not known.
   package func update(done: Int, of total: Int) {
     guard isShown else { return }
-    let now = Self.milliseconds
+    let now = clock()
     guard now - begun >= 1000, now - (lastShown ?? 0) >= 100 else { return }
     lastShown = now
     emit("\r\u{1B}[Kvaultctl: " + line(done, total))
@@ -41,7 +48,7 @@ package final class Progress {
     try? stream.flush()
   }
 
-  private static var milliseconds: Int64 {
+  package static func monotonicMilliseconds() -> Int64 {
     var now = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &now)
     return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000

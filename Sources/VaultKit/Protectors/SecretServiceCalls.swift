@@ -7,11 +7,12 @@ import Synchronization
 struct SecretServiceCalls: Sendable {
   private let busAddress: String?
   private let prompting: SecretServiceProtector.Prompting
-  private let patience = Patience()
+  private let patience: Patience
 
-  init(busAddress: String?, prompting: SecretServiceProtector.Prompting) {
+  init(busAddress: String?, prompting: SecretServiceProtector.Prompting, patience: Duration) {
     self.busAddress = busAddress
     self.prompting = prompting
+    self.patience = Patience(patience)
   }
 
   /// The items of a vault's key, or of all its keys.
@@ -109,10 +110,13 @@ struct SecretServiceCalls: Sendable {
 
 /// How long a call may take. After one that was not answered the next ones, which clean up, do not wait again.
 private final class Patience: Sendable {
+  private let usual: UInt32
   private let impatientUntil = Mutex<UInt64>(0)
 
+  init(_ usual: Duration) { self.usual = UInt32(usual / .milliseconds(1)) }
+
   var milliseconds: UInt32 {
-    impatientUntil.withLock { $0 } > Self.now ? 200 : 3000
+    impatientUntil.withLock { $0 } > Self.now ? 200 : usual
   }
 
   func learn(didTimeOut: Bool) {

@@ -33,7 +33,16 @@ public struct SecretServiceProtector: Protector {
   ///     `$XDG_RUNTIME_DIR/bus`.
   ///   - stateFolder: Where to remember how many commits a vault has had; `nil` for nowhere.
   public init(busAddress: String?, stateFolder: String?, prompting: Prompting = .never) {
-    service = SecretServiceCalls(busAddress: busAddress, prompting: prompting)
+    self.init(
+      busAddress: busAddress, stateFolder: stateFolder, prompting: prompting, patience: .seconds(3))
+  }
+
+  /// - Parameter patience: How long one call may take; a test of other faults has more of it, so that what it sees does
+  ///   not depend on how busy the machine is.
+  package init(
+    busAddress: String?, stateFolder: String?, prompting: Prompting = .never, patience: Duration
+  ) {
+    service = SecretServiceCalls(busAddress: busAddress, prompting: prompting, patience: patience)
     witnessFolder = stateFolder
   }
 

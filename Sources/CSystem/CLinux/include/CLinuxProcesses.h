@@ -1,5 +1,6 @@
 // What the Glibc module lacks about starting programs.
 #pragma once
+#include <signal.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -21,8 +22,9 @@ int clinux_become(char *const words[], char *const added[]);
 pid_t clinux_spawn(char *const words[], int input, int output);
 
 /// Swift refuses fork. The child leads a session of its own and has none of our descriptors but `kept` (-1 for
-/// none, else 3 or more), with 0, 1 and 2 on /dev/null; its parent is not this process. Returns 3 in the child, where
-/// `kept` has that number; -2 in the parent; -1 with errno set when there is no child.
+/// none), with 0, 1 and 2 on /dev/null; the signals of `blocked` wait; its parent is not this process. Returns 3 in the
+/// child, where `kept` has that number; -2 in the parent, once the child is like this; -1 with errno set when there is
+/// no child.
 ///
 /// Only for a process of one thread.
-int clinux_detach(int kept);
+int clinux_detach(int kept, const sigset_t *blocked);
