@@ -49,14 +49,25 @@ struct SecretServiceCalls: Sendable {
   ) throws(VaultError) -> Answer {
     let address = try address()
     let milliseconds = patience.milliseconds
-    let answer = unsafe withStrings(address, vault.hexadecimal, key?.hexadecimal) { address, vault, key in
-      var request = unsafe secret_service_request(
-        address: address, vault: vault, key: key, milliseconds: milliseconds, may_prompt: mayPrompt)
-      return unsafe call(&request)
+    var attempts = 0
+    while true {
+      let answer = unsafe withStrings(address, vault.hexadecimal, key?.hexadecimal) { address, vault, key in
+        var request = unsafe secret_service_request(
+          address: address, vault: vault, key: key, milliseconds: milliseconds, may_prompt: mayPrompt)
+        return unsafe call(&request)
+      }
+      patience.learn(didTimeOut: unsafe answer.pointee.status == SECRET_SERVICE_TIMED_OUT)
+      attempts += 1
+      guard attempts < Self.mostSessions, unsafe FoundItems.wasRefusedAtRandom(answer.pointee) else {
+        return unsafe answer
+      }
+      unsafe secret_service_free(answer)
     }
-    patience.learn(didTimeOut: unsafe answer.pointee.status == SECRET_SERVICE_TIMED_OUT)
-    return unsafe answer
   }
+
+  /// KWallet spoils one session in 128, by the zero byte that a number of the key agreement may begin with: the public
+  /// key without it is refused, and with the secret without it nothing can be read. The next session has other numbers.
+  static let mostSessions = 3
 
   private func withStrings<R>(
     _ first: String, _ second: String, _ third: String?,
@@ -173,6 +184,11 @@ struct FoundItems: ~Copyable {
 }
 
 extension FoundItems {
+  /// Whether the session was refused for what its random numbers happened to be, before anything was done.
+  fileprivate static func wasRefusedAtRandom(_ answer: secret_service_answer) -> Bool {
+    answer.status == SECRET_SERVICE_FAILED && text(answer.message).contains("public key size")
+  }
+
   /// The error that an answer stands for; each kind of fault has a message of its own.
   private static func fault(_ answer: secret_service_answer) -> VaultError? {
     func unavailable(_ message: String, _ hint: String) -> VaultError {

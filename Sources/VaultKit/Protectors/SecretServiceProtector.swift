@@ -60,7 +60,18 @@ public struct SecretServiceProtector: Protector {
   }
 
   /// Reads the key. Of several items with its id the one that holds it is taken.
+  ///
+  /// What is damaged is read again in another session, which may have been what was damaged.
   public func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
+    for _ in 1..<SecretServiceCalls.mostSessions {
+      do throws(VaultError) { return try loadKeyOnce(key, of: vault) } catch {
+        guard error.code == .deviceKeyDamaged else { throw error }
+      }
+    }
+    return try loadKeyOnce(key, of: vault)
+  }
+
+  private func loadKeyOnce(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
     let found = try service.find(vault, key, loads: true)
     var fault: VaultError?
     for index in 0..<found.count where !found.isLocked(index) {
