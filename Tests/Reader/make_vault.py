@@ -21,6 +21,7 @@ from vault_bytes import *  # noqa: F403
 from vault_contents import Contents
 
 SOURCES = {"phrase": 1, "fprintd": 2, "login": 3}
+LOGIN = 0x05000000
 
 
 class Maker(Contents):
@@ -146,8 +147,9 @@ class Maker(Contents):
         if "phrase" in sources:
             h[15] = self.kdf()
         for number, source in enumerate(sources, 1):
-            self.factor(MEMBER + number)
-            self.members.append((self.rnd(16), source, MEMBER + number))
+            factor = LOGIN if source == "login" else MEMBER + number
+            self.factor(factor)
+            self.members.append((self.rnd(16), source, factor))
         if sources:
             members = [record({1: i, 2: u8(SOURCES[source]), 3: b"left hand", 4: i64(NOW), 5: u32(f),
                                9: b"of a later version"}) for i, source, f in self.members]

@@ -114,6 +114,20 @@ class WrongWriters(Case):
             maker.write(self.path)
             self.refused(message)
 
+    def test_the_login_password_passed_off_as_a_member_of_the_set(self):
+        for source, sources in (("fprintd", ("phrase", "login")), ("login", ("phrase", "fprintd"))):
+            class Forged(make_vault.Maker):
+                def make_header(self, members):
+                    super().make_header(members)
+                    # As the other kind, with the number that it has.
+                    self.members[1] = (self.members[1][0], source, self.members[1][2])
+                    listed = [make_vault.record({1: i, 2: make_vault.u8(make_vault.SOURCES[s]), 3: b"left hand", 4: make_vault.i64(0), 5: make_vault.u32(f)})
+                              for i, s, f in self.members]
+                    enrolled = make_vault.record({1: make_vault.u32(1), 2: bytes(32), 3: make_vault.listed(listed)})
+                    self.header_fields[14] = self.seal2("meta", self.aad("enrolled", {}), enrolled)
+            self.make(small=True, maker=Forged, members=sources)
+            self.refused("login password's number")
+
     def test_a_list_of_factors_out_of_order_or_doubled(self):
         for change in (lambda h: h[36:72] + h[:36] + h[72:], lambda h: h[:36] + h, lambda h: h[:-1]):
             maker = self.make(small=True, members=())

@@ -93,6 +93,39 @@ struct AttackConstraintTests {
     }
   }
 
+  // Planted bug: a member's source and the number of its factor not compared: seen to fail.
+  @Test("the login password, which the device key opens, is not passed off as a member of the set")
+  func smuggledLogin() throws {
+    let core = try place.makeCore(passcode: "passcode")
+    _ = try core.enrollLogin(passcode: Passcode(testing: "passcode"))
+    try enroll("first", core)
+    let intruder = Intruder(place: place)
+    let keys = try intruder.keys()
+    let seal = try keys.seal(Labels.meta, Labels.metaNonce)
+    let data = keys.part("enrolled").encoded
+    try intruder.changeHeader { header in
+      do {
+        var set = try Record(decoding: seal.open(header[14]!, aad: data))
+        let members = try Record(decoding: set[3]!).list().map { bytes in
+          var member = try Record(decoding: bytes)
+          // As a finger, whose half lies under the device key too.
+          if try member.u8(2) == 3 { member.set(2, u8: 2) }
+          return member.encoded
+        }
+        set[3] = Record.list(members).encoded
+        header[14] = try seal.seal(set.encoded, aad: data, random: SystemRandom())
+      } catch { Issue.record("\(error)") }
+    }
+    // Else the next set is wrapped to it, and opens for the device key's holder.
+    #expect(throws: VaultError.Code.damaged) {
+      try code { () throws(VaultError) in
+        let again = try place.openCore()
+        _ = try again.enroll(
+          BiometricPhrase(testing: "second"), named: "second", passcode: Passcode(testing: "passcode"))
+      }
+    }
+  }
+
   // Fails when field 19 is taken for every factor.
   @Test("a header that revokes the passcode itself is damaged, and its half is not thrown away")
   func forgedRevocation() throws {

@@ -78,7 +78,7 @@ struct AuthenticationPresenceTests {
     // Its own half, and presence wrapped to it: whoever has the device key gets no further.
     let slots = try Intruder(place: place).tamper { store throws(StorageError) in try store.slots() }
     #expect(
-      Set(slots.filter { $0.kind == 4 && $0.opener == 6 }.map(\.subject)) == [0x0200_0000, 0x0600_0001])
+      Set(slots.filter { $0.kind == 4 && $0.opener == 6 }.map(\.subject)) == [0x0200_0000, 0x0500_0000])
     for constraints: Constraints in [
       .biometryAny, .biometryCurrentSet, [.biometryAny, .devicePasscode, .or],
     ] {
@@ -211,6 +211,25 @@ struct AuthenticationPresenceTests {
       try code { () throws(VaultError) in
         _ = try bare.enrollLogin(passcode: Passcode(testing: "passcode"))
       }
+    }
+  }
+
+  @Test("a program enrolls it, and a reader's fingers, through the vault")
+  func throughTheVault() async throws {
+    let vault = try place.make(passcode: "passcode")
+    #expect(try await vault.enrollLogin(passcode: Passcode(testing: "passcode")).source == .login)
+    let reader = ScriptedBiometry(fingers: ["thumb"], [.finger("thumb")])
+    let fingers = try await vault.enrollFingers(of: reader, passcode: Passcode(testing: "passcode"))
+    #expect(fingers.map(\.name) == ["thumb"])
+    #expect(try await vault.enrolledMembers().map(\.source) == [.login, .finger])
+    let item = try await vault.add(
+      NewItem(.genericPassword, name: "n", access: AccessControl(.userPresence)),
+      secret: SecretBytes(testing: "s"))
+    for context in [
+      AuthenticationContext(reason: "", biometry: reader),
+      AuthenticationContext(reason: "", presence: ScriptedPresence([nil])),
+    ] {
+      #expect(try await vault.secret(of: item.id, context: context).byteCount == 1)
     }
   }
 

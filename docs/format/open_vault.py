@@ -34,7 +34,7 @@ STATE = {"bits": (1, 2), "failures": (4, 8), "counter": (8, 16), "lastAccepted":
   "clockOffset": (64, 72), "usesLeft": (72, 76), "unconfirmed": (76, 80), "reservedEnd": (96, 104), "uses": (104, 112)}
 ENTRY = {1: "wall", 2: "boot", 4: "uid", 5: "pid", 7: "operation", 9: "kind", 10: "result"}
 EXTRA = {1: "the application password", 2: "the PIN", 4: "the session", 0xF8: "a secret of a later version"}
-WHEN_UNLOCKED, AFTER_FIRST_UNLOCK, DEVICE_ONLY, ANY = 1, 2, 0x80, 0x03000000
+WHEN_UNLOCKED, AFTER_FIRST_UNLOCK, DEVICE_ONLY, ANY, LOGIN = 1, 2, 0x80, 0x03000000, 0x05000000
 
 class Failure(Exception):
   def __init__(self, message, code=10): super().__init__(message); self.code = code
@@ -180,13 +180,14 @@ class Vault:
       enrolled = decode(self.open2("meta", self.aad("enrolled", {}), h[14], "enrolled set"), "enrolled set", f1=4, f2=32, f3=None)
       members = [decode(m, "member", f1=16, f2=1, f3=None, f4=8, f5=4) for m in items_of(enrolled[3], "members")]
       self.members = {m[1]: (m[2][0], n(m[5])) for m in members}
+      need(all((source == 3) == (f == LOGIN) for source, f in self.members.values()), "damaged: a member under the login password's number, or it under a member's")
     if phrase is not None:
       need(15 in h, "a phrase was given, and no member of this vault has one", 2)
       base = argon(phrase, h[15], "phrase KDF record", self.cheap); self.typed |= {m: hkdf(base, b"vault/1/member" + m) for m in self.members}
     self.lk = {s[3]: self.open_slot(s, device_key) for s in self.slot if s[1] == 2} if device_key else {}
     self.ck, self.private, self.audit_root = {}, {}, {}
     # A member's own half opens `any`, and `any` opens presence: they come in this order.
-    for s in sorted(self.slot, key=lambda s: (s[4] == 7, s[2] >> 24 != 6)):
+    for s in sorted(self.slot, key=lambda s: (s[4] == 7, s[2] >> 24 not in (5, 6))):
       need(s[1] in range(1, 6) and s[4] in range(1, 9), f"newer format: slot {s[0]}", 15)
       if s[1] > 2: self.open_stored_key(s)
     need(phrase is None or any(source == 1 and f in self.private for source, f in self.members.values()), "wrong phrase", 3)

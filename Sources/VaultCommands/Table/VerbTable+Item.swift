@@ -52,8 +52,8 @@ extension VerbTable {
       channels: [.applicationPassword], standardInput: .data("secret"), session: .unlocked, audited: .always,
       ownExits: [.alreadyExists, .refused],
       notes: [
-        "--access passcode asks for the passcode at each use, presence for the passcode or a member's phrase, biometry-any and "
-          + "biometry-current-set for a member's phrase ('vaultctl biometry enroll'), application-password for a password of "
+        "--access passcode asks for the passcode at each use, presence for the passcode, a member or the login password, biometry-any and "
+          + "biometry-current-set for a member's phrase or finger ('vaultctl biometry enroll'), application-password for a password of "
           + "the item's own. Two of them need 'and', or 'or' where one is enough. 'item show' says what enforces each.",
         "A generated secret is printed by 'item get', not by 'item add', which says how many bits it has. "
           + "Two items with the same service and account are refused as duplicates.",

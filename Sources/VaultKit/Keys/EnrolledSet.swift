@@ -86,7 +86,8 @@ struct Member: Sendable, Equatable {
   init?(decoding bytes: [UInt8]) {
     guard let record = try? Record(decoding: bytes), let id = try? record.bytes(1, count: 16),
       let source = (try? record.u8(2)).flatMap(MemberSource.init), let label = try? record.string(3),
-      let enrolled = try? record.i64(4), let number = try? record.u32(5), Factor(rawValue: number).isMember
+      let enrolled = try? record.i64(4), let number = try? record.u32(5), Factor(rawValue: number).isMember,
+      (source == .login) == (Factor(rawValue: number) == .login)
     else { return nil }
     self.id = id
     self.source = source

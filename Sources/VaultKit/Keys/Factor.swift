@@ -4,6 +4,9 @@ struct Factor: RawRepresentable, Hashable, Sendable {
   static let passcode = Factor(rawValue: 0x0100_0000)
   static let presence = Factor(rawValue: 0x0200_0000)
   static let any = Factor(rawValue: 0x0300_0000)
+  /// The login password as a member. A number of its own, which the factor MAC covers with its half: the device key opens
+  /// that half, so nobody may pass it off as a member of a set.
+  static let login = Factor(rawValue: 0x0500_0000)
 
   /// The enrolled set of a generation.
   static func set(_ generation: UInt32) -> Factor { Factor(rawValue: 0x0400_0000 + generation) }
@@ -11,7 +14,7 @@ struct Factor: RawRepresentable, Hashable, Sendable {
   static func member(_ number: UInt32) -> Factor { Factor(rawValue: 0x0600_0000 + number) }
 
   var isSet: Bool { rawValue >> 24 == 4 }
-  var isMember: Bool { rawValue >> 24 == 6 }
+  var isMember: Bool { rawValue >> 24 == 6 || self == .login }
   /// Any member, or a member of one set.
   var isBiometric: Bool { self == .any || isSet }
   /// The number within its kind.

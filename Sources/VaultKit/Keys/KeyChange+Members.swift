@@ -140,7 +140,8 @@ extension KeyChange {
   ) throws(VaultError) -> Member {
     let pair = try crypto { () throws(CryptoError) in try X25519KeyPair.generate(random: random) }
     let id = try crypto { () throws(CryptoError) in try random.bytes(16) }
-    let member = Member(id: id, source: source, label: label, enrolled: now, factor: nextMember(set))
+    let factor = source == .login ? Factor.login : nextMember(set)
+    let member = Member(id: id, source: source, label: label, enrolled: now, factor: factor)
     header.factors[member.factor] = pair.publicKey
     try putOwnHalf(pair.privateKey, member, phrase)
     return member
