@@ -25,11 +25,11 @@ extension Torture {
         #expect(found == "old" || found == "restored", "\(point): \(found)")
         if !isKilled { #expect(found == "restored", "\(point)") }
         seen[found, default: 0] += 1
-        // What is left lies beside, is named, and gone the way is free.
-        try home.removeLeftovers()
+        // What is left beside it is the next restore's to remove.
         if found == "old" {
           #expect(try home.restore(killedAt: nil) == false)
           #expect(try home.look() == "restored", "\(point), the second time")
+          #expect(!home.hasLeftovers, "\(point)")
         }
       }
       report(
@@ -176,14 +176,9 @@ extension Torture {
 
     private var hadVault: Bool { FileManager.default.fileExists(atPath: folder + "/had-vault") }
 
-    /// What the message of a second try names.
-    func removeLeftovers() throws {
-      try? FileManager.default.removeItem(atPath: key + ".before-restore")
-      for suffix in [".restoring", ".before-restore"] {
-        for more in ["", "-wal", "-shm"] {
-          try? FileManager.default.removeItem(atPath: vault + suffix + more)
-        }
-      }
+    /// Whether a vault lies beside that is in nobody's place.
+    var hasLeftovers: Bool {
+      ["", "-wal", "-shm"].contains { FileManager.default.fileExists(atPath: vault + ".restoring" + $0) }
     }
 
     private func run(_ words: [String], _ input: String = "", before: [String] = []) throws {

@@ -108,6 +108,56 @@ struct BackupVerbTests {
     #expect(try restore(tool.home.path + "/b.vault", in: tool).exit == 8)
   }
 
+  /// Planted, and found: the device key of the interrupted restore left; the file of another vault taken for a leftover.
+  @Test("what an interrupted restore has left is named by doctor, and removed by the next restore")
+  func interrupted() throws {
+    let tool = try filled(nil)
+    #expect(try backUp(tool).exit == 0)
+    #expect(try tool("item", "add", "late", input: [9]).exit == 0)
+    let vault = tool.home.path + "/.local/share/vault/default.vault"
+    let beside = vault + ".restoring"
+    let status = try tool("status", "--json").json
+    let folder = URL(fileURLWithPath: try #require(status["deviceKey"] as? String))
+      .deletingLastPathComponent()
+    func keys() throws -> Int {
+      try FileManager.default.contentsOfDirectory(atPath: folder.path).count { $0.hasSuffix(".key") }
+    }
+    // As a kill leaves it between the making of the new vault and the exchange, and between the two names of that.
+    for hasSecondName in [false, true] {
+      let made = try tool(
+        "restore", tool.home.path + "/b.vault", "--vault", beside, "--passphrase-fd", "3",
+        secrets: [3: "long phrase"])
+      #expect(made.exit == 0, "\(made.errors)")
+      #expect(try keys() == 2)
+      let doctor = try tool("doctor").text
+      #expect(doctor.contains("a restore is under way, or was interrupted") && doctor.contains(".restoring"))
+      #expect(!doctor.contains("an old device key"))
+      #expect(try tool("doctor", "--remove-old-keys").exit == 0 && keys() == 2)
+      if hasSecondName {
+        try FileManager.default.linkItem(atPath: vault, toPath: vault + ".before-restore")
+      }
+      #expect(try tool("item", "get", "late").output == [9])
+      let again = try tool(
+        "restore", tool.home.path + "/b.vault", "--passphrase-fd", "3", secrets: [3: "long phrase"])
+      #expect(again.exit == 0, "\(again.errors)")
+      #expect(again.errors.contains("interrupted restore"))
+      #expect(!(try files(tool)).contains { $0.contains(".restoring") })
+      #expect(try keys() == 2, "the old key and the new one")
+      #expect(try tool("item", "get", "late", "--vault", vault + ".before-restore").output == [9])
+      #expect(try tool("item", "get", "late").exit == 1 && tool("verify").exit == 0)
+      // What was there before is put back for the second round.
+      try FileManager.default.removeItem(atPath: vault)
+      try FileManager.default.moveItem(atPath: vault + ".before-restore", toPath: vault)
+      #expect(try tool("doctor", "--remove-old-keys").exit == 0 && keys() == 1)
+    }
+    // Another vault's file is nobody's leftover.
+    let other = try filled(nil)
+    try FileManager.default.copyItem(
+      atPath: other.home.path + "/.local/share/vault/default.vault", toPath: beside)
+    let refused = try restore(tool.home.path + "/b.vault", in: tool)
+    #expect(refused.exit == 8 && FileManager.default.fileExists(atPath: beside), "\(refused.errors)")
+  }
+
   // Fails when the restored key is left to wait beside the named file.
   @Test(
     "over the same vault with a named key file the new key is in that file, and the old one opens the old vault"

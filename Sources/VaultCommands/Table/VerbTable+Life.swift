@@ -32,6 +32,8 @@ extension VerbTable {
           + "nothing is restored (9).",
         "The old device key stays too, for the old file: under its own name, or beside a key file that --device-key names as "
           + "KEY.before-restore. 'vaultctl doctor' lists what is left.",
+        "A restore that is killed leaves the old vault or the new one in its place, never neither. What it has left beside "
+          + "it as PATH.restoring the next one removes.",
         "With --json: path, deviceKey, items (how many), countersBehind (how many), and oldVault where one was kept.",
       ],
       example: "vaultctl restore monday.vault --passphrase-file phrase", allowedInBatch: false,

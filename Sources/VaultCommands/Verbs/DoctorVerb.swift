@@ -37,6 +37,7 @@ private func vaultFindings(_ command: Command) throws -> [Finding] {
   findings.append(protector(outline))
   if let finding = try keyPlace(command, outline) { findings.append(finding) }
   findings += try oldKeyFindings(command, core, outline)
+  if let finding = try interruptedRestore(command, outline) { findings.append(finding) }
   findings += PlaceFindings.all(vault: try command.places.vault, key: command.places.keyPath(of: outline))
   if let finding = try clockSetBack(core) { findings.append(finding) }
   return try findings + itemFindings(command, core)
@@ -134,6 +135,14 @@ private func oldKeyFindings(_ command: Command, _ core: VaultCore, _ outline: Va
       Finding("oldKeys", .ok, "an old device key is kept for the vault from before a restore: \(key)"))
   }
   return findings
+}
+
+private func interruptedRestore(_ command: Command, _ outline: VaultOutline) throws -> Finding? {
+  let left = InterruptedRestore(path: try command.places.vault, vault: outline.vault)
+  guard left.key != nil else { return nil }
+  return Finding(
+    "interruptedRestore", .warning, "a restore is under way, or was interrupted: it has left \(left.beside)",
+    "the vault is as it was before; 'vaultctl restore' begins anew, and removes what was left")
 }
 
 private func itemFindings(_ command: Command, _ core: VaultCore) throws -> [Finding] {

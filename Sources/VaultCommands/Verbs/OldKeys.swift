@@ -19,11 +19,15 @@ struct OldKeys {
     }
   }
 
-  /// Old keys in the place where the vault's key is, and those of them that a file beside the vault needs.
+  /// Old keys in the place where the vault's key is: those that nothing here needs, and those of the vault from before a
+  /// restore. That of a restore under way, or interrupted, is neither.
   func found() throws -> (unused: [DeviceKeyID], needed: [DeviceKeyID]) {
     let needed = try others.compactMap { try? VaultCore.outline(at: $0).deviceKey }
+    let interrupted = try InterruptedRestore(path: command.places.vault, vault: core.status().vault).key
     let old = try core.oldKeys(in: presentPlace())
-    return (old.filter { !needed.contains($0) }, old.filter { needed.contains($0) })
+    return (
+      old.filter { !needed.contains($0) }, old.filter { needed.contains($0) && $0 != interrupted }
+    )
   }
 
   /// Removes them where the vault's key is, and in the other place where keys may be: files, or the Secret Service.

@@ -50,13 +50,17 @@ private struct Restore {
         .refused, "the vault there is another one than the backup's",
         hint: "restore to another path with --vault PATH")
     }
-    let taken = [aside, beside, keyAside].compactMap { $0 }.first { FilePlace.exists($0) }
-    if let taken { throw FilePlace.taken(taken) }
+    let left = InterruptedRestore(path: path, vault: try VaultCore.outline(at: path).vault)
+    try left.refuseTaken()
+    if let keyAside, FilePlace.exists(keyAside) { throw FilePlace.taken(keyAside) }
     let passphrase = try passphrase()
     let (point, sequence) = try pointOfOld()
     // Nobody removes the new key as one that no vault needs before the new vault is in its place.
-    let lock = try protector.lock(VaultCore.outline(at: path).vault)
+    let lock = try protector.lock(left.vault)
     defer { lock?.keep() }
+    if try left.remove(lock, keysIn: protector) {
+      command.messages.note("what an interrupted restore had left beside the vault was removed")
+    }
     var made: (report: BackupReport, key: DeviceKeyID, vault: VaultID)?
     do {
       made = try restored(to: beside, newer: point, passphrase)

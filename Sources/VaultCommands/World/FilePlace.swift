@@ -28,9 +28,22 @@ enum FilePlace {
     try synchronizeFolder(of: old)
   }
 
+  /// Whether both are names of one file.
+  static func isSame(_ first: String, _ second: String) -> Bool {
+    var (one, other) = (stat(), stat())
+    guard unsafe lstat(first, &one) == 0, unsafe lstat(second, &other) == 0 else { return false }
+    return one.st_dev == other.st_dev && one.st_ino == other.st_ino
+  }
+
+  /// Removes one of several names of a file.
+  static func removeName(_ path: String) throws(CommandError) {
+    guard unsafe unlink(path) == 0 else { throw .io("removing \(printable(path))", errno: errno) }
+  }
+
   /// Removes a vault that is in no one's use, with what SQLite keeps beside it.
   static func remove(vault path: String) {
-    for suffix in [""] + companions { unsafe unlink(path + suffix) }
+    // The file last: while it is there, what lies beside it is known for what it is.
+    for suffix in companions + [""] { unsafe unlink(path + suffix) }
   }
 
   /// Whether a program has the vault open: the last one to close it removes these files.
