@@ -1,0 +1,129 @@
+import SecretMemory
+import VaultCrypto
+
+/// Members of the enrolled set, and the login password: who shows what, and the private half that it opens.
+extension Authentication {
+  mutating func shownMember(_ factors: FactorSlots) throws(VaultError) -> (Member, StoredKey) {
+    let members = try factors.enrolledSet().biometric
+    if let shown = member ?? keptMember, let known = members.first(where: { $0.id == shown.id }) {
+      member = shown
+      return (known, shown.half)
+    }
+    let phrases = members.filter { $0.source == .phrase }
+    let fingers = members.filter { $0.source == .finger }
+    guard !members.isEmpty else { throw Gate.nobodyEnrolled }
+    let shown: (Member, StoredKey)
+    if !phrases.isEmpty,
+      fingers.isEmpty || asking.context?.biometry == nil || asking.context?.memory.given(.phrase) != nil
+    {
+      shown = try byPhrase(phrases, factors)
+    } else {
+      shown = try byFinger(fingers, factors)
+    }
+    member = (shown.0.id, shown.1)
+    asking.keep(.member(shown.0.id, shown.1))
+    return shown
+  }
+
+  var keptMember: (id: [UInt8], half: StoredKey)? {
+    for kept in asking.kept {
+      if case .member(let id, let half) = kept.shown { return (id, half) }
+    }
+    return nil
+  }
+
+  private mutating func byPhrase(_ members: [Member], _ factors: FactorSlots) throws(VaultError)
+    -> (Member, StoredKey)
+  {
+    try core.refuseLockedBiometry()
+    guard let derivation = try factors.header.phraseDerivation() else {
+      throw VaultError(.damaged, "the members' key derivation is missing")
+    }
+    let core = core
+    return try asking.typed(.phrase) { (bytes) throws(VaultError) -> (Member, StoredKey) in
+      try core.judgingBiometry { () throws(VaultError) in
+        let root = StoredKey(try derivation.derive(from: bytes, core.environment))
+        for member in members {
+          if let half = try factors.half(of: member, phrase: root) { return (member, half) }
+        }
+        throw VaultError(.authenticationFailed, "that is no member's phrase")
+      }
+    }
+  }
+
+  private mutating func byFinger(_ members: [Member], _ factors: FactorSlots) throws(VaultError)
+    -> (Member, StoredKey)
+  {
+    guard let context = asking.context, let source = context.biometry, !members.isEmpty else {
+      throw asking.context == nil
+        ? asking.nobodyToAsk(.finger)
+        : VaultError(
+          .unsupported, "the enrolled fingers need a fingerprint reader", hint: "use the passcode")
+    }
+    guard context.interaction == .allowed else { throw asking.nobodyToAsk(.finger) }
+    try core.refuseLockedBiometry()
+    // A reader that has another finger than the set would speak for it.
+    guard try Set(source.enrolledFingers()) == Set(members.map(\.label)) else {
+      throw Self.otherFingers
+    }
+    let request = asking.request(.finger, problem: nil)
+    do throws(VaultError) {
+      let shown = try core.judgingBiometry { () throws(VaultError) -> (Member, StoredKey) in
+        let finger = try source.verify(request) { line in context.prompt?.show(line, for: request) }
+        // A reader that does not say which finger it was has seen one of its own: all of them are members.
+        guard let member = members.first(where: { finger == nil || $0.label == finger }),
+          let half = try factors.half(of: member, phrase: nil)
+        else { throw VaultError(.authenticationFailed, "that finger is not enrolled") }
+        return (member, half)
+      }
+      asking.note(.finger, result: 0)
+      return shown
+    } catch {
+      asking.note(.finger, result: error.auditResult)
+      if Self.unavailable.contains(error.code) { asking.isDeclined = true }
+      throw error
+    }
+  }
+
+  // MARK: Login password
+
+  /// The half of the login password, where a presence source vouches for the person; `nil` where there is none to ask.
+  /// PAM counts its own attempts.
+  mutating func byLogin(_ member: Member, _ factors: FactorSlots) throws(VaultError) -> StoredKey? {
+    guard let context = asking.context, let source = context.presence, context.interaction == .allowed else {
+      return nil
+    }
+    try asking.refuseInvalid()
+    do throws(VaultError) {
+      let request = asking.request(.presence, problem: nil)
+      try source.verifyPresence(request, asking: context.prompt ?? NobodyPrompt())
+      try asking.refuseInvalid()
+      guard let half = try factors.half(of: member, phrase: nil) else { throw VaultError(crypto: .malformed) }
+      asking.note(.presence, result: 0)
+      login = (member.id, half)
+      asking.keep(.login(member.id, half))
+      return half
+    } catch {
+      asking.note(.presence, result: error.auditResult)
+      if Self.unavailable.contains(error.code) { asking.isDeclined = true }
+      throw error
+    }
+  }
+
+  var keptLogin: (id: [UInt8], half: StoredKey)? {
+    for kept in asking.kept {
+      if case .login(let id, let half) = kept.shown { return (id, half) }
+    }
+    return nil
+  }
+
+  /// A source that cannot be asked now: where the rule allows something else, that is asked for.
+  private static let unavailable: Set<VaultError.Code> = [.unsupported, .verificationUnavailable, .busy]
+
+  private static var otherFingers: VaultError {
+    VaultError(
+      .unsupported, "biometry is unavailable: the reader's fingers are not those of the enrolled set",
+      hint: "make the reader's fingers those of the set again, or enrol them anew with "
+        + "'vaultctl biometry enroll --source fingerprint': items of the set as it was then stay closed")
+  }
+}
