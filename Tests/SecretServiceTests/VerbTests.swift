@@ -23,6 +23,26 @@ struct SecretServiceVerbTests {
     #expect(try rig.tool("item", "get", "mail").text == "secret")
   }
 
+  @Test(
+    "an old copy of the vault written over it in place is noticed: the counter gives no code before it is set"
+  )
+  func oldCopyInPlace() throws {
+    guard let rig = try Rig.started() else { return }
+    #expect(try rig.tool("init", "--no-passcode", "--protector", "secret-service").exit == 0)
+    let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
+    #expect(try rig.tool("otp", "add", "rfc", input: uri).exit == 0)
+    #expect(try rig.tool("otp", "code", "rfc").text == "755224\n")
+    func shell(_ line: String) throws { #expect(try rig.program("/bin/sh", ["-c", line]).exit == 0) }
+    try shell("ls .local/share/vault && cp .local/share/vault/default.vault old")
+    #expect(try rig.tool("otp", "code", "rfc").text == "287082\n")
+    // The same file, so that its inode tells nothing.
+    try shell("cat old > .local/share/vault/default.vault")
+    #expect(try rig.tool("otp", "code", "rfc").exit == 17)
+    #expect(try rig.tool("otp", "counter", "rfc", "--set", "2").exit == 0)
+    #expect(try rig.tool("otp", "code", "rfc").text == "359152\n")
+    #expect(try rig.tool("verify").exit == 0)
+  }
+
   // Fails when a restore or a recovery takes the file protector whatever the header names.
   @Test("restore over a vault and recovery by code leave the key with the service, never in a file")
   func stays() throws {

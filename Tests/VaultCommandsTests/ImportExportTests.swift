@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// To plant, not yet seen to fail: a transaction for each line instead of one for all; the file of the export made
@@ -105,6 +106,104 @@ struct ImportExportTests {
     #expect(try tool("export", "jsonl", "--plain").errors.contains("left out 'here' (thisDeviceOnly)"))
   }
 
+  /// A vault with a passcode, with items that ask for it at each use, and others that ask for a password of their own.
+  private func newGuardedTool() throws -> Tool {
+    let tool = try newTool("p")
+    func add(_ name: String, _ access: [String]) throws {
+      let run = try tool.run(
+        ["item", "add", name, "--passcode-fd", "3", "--application-password-fd", "4"] + access,
+        input: Array("s-\(name)".utf8), secrets: [3: "p", 4: "own"])
+      #expect(run.exit == 0, "\(run.errors)")
+    }
+    try add("mail", [])
+    for name in ["bank", "door"] { try add(name, ["--access", "passcode"]) }
+    for name in ["app", "app2"] { try add(name, ["--access", "application-password"]) }
+    return tool
+  }
+
+  private func leftOut(_ run: Tool.Run) throws -> [String: String] {
+    let left = try #require(try run.json["leftOut"] as? [[String: Any]])
+    return Dictionary(
+      uniqueKeysWithValues: left.map { ($0["name"] as? String ?? "", $0["reason"] as? String ?? "") })
+  }
+
+  @Test(
+    "items with an access rule go out with what it asks for, and without it stay, listed and counted; they come in again with their rule"
+  )
+  func guarded() throws {
+    let tool = try newGuardedTool()
+    let words = ["export", "jsonl", "--plain", "--no-input", "--passcode-fd", "3", "--json"]
+    let some = try tool.run(words + [tool.home.path + "/some"], secrets: [3: "p"])
+    #expect(try some.exit == 0 && some.json["items"] as? Int == 3, "\(some.errors)")
+    #expect(try leftOut(some) == ["app": "promptNeeded", "app2": "promptNeeded"])
+    let told = try tool.run(
+      ["export", "jsonl", "--plain", "--no-input", "--passcode-fd", "3"], secrets: [3: "p"])
+    #expect(told.exit == 0 && told.text.split(separator: "\n").count == 3)
+    #expect(told.errors.contains("left out 'app2' (promptNeeded)"), "\(told.errors)")
+    #expect(told.errors.contains("2 items were left out") && told.errors.contains("may ask"))
+    let all = try tool.run(
+      words + [tool.home.path + "/all", "--application-password-fd", "4"], secrets: [3: "p", 4: "own"])
+    #expect(try all.exit == 0 && all.json["items"] as? Int == 5 && leftOut(all) == [:], "\(all.errors)")
+    let wrong = try tool.run(
+      words + [tool.home.path + "/none", "--application-password-fd", "4"], secrets: [3: "p", 4: "other"])
+    #expect(wrong.exit == 3 && !FileManager.default.fileExists(atPath: tool.home.path + "/none"))
+    // Each is logged before it leaves: 3 and 3 and 5, and 3 of the export that a wrong password ended.
+    let exported = try tool("audit", "--json").json["items"] as? [[String: Any]]
+    #expect(exported?.count { $0["operation"] as? String == "exported" } == 14)
+
+    let other = try newTool("q")
+    let taken = try other.run(
+      ["import", "jsonl", tool.home.path + "/some", "--passcode-fd", "3"], secrets: [3: "q"])
+    #expect(taken.exit == 0, "\(taken.errors)")
+    for name in ["bank", "door"] {
+      #expect(try other("item", "show", name, "--json").json["access"] as? String == "passcode")
+      #expect(try other("item", "get", name, "--no-input").exit == 6)
+      #expect(
+        try other.run(["item", "get", name, "--passcode-fd", "3"], secrets: [3: "q"]).text == "s-\(name)")
+    }
+    let refused = try other.run(
+      ["import", "jsonl", tool.home.path + "/all", "--on-duplicate", "skip", "--passcode-fd", "3"],
+      secrets: [3: "q"])
+    #expect(refused.exit == 12 && refused.errors.contains("item add"), "\(refused.errors)")
+    // Without a passcode nobody could open them.
+    let bare = try newTool()
+    #expect(try bare("import", "jsonl", tool.home.path + "/some").exit == 9)
+    #expect(try names(bare) == [])
+  }
+
+  @Test("who an access rule asks for is asked once, and whoever declines is not asked for the next item")
+  func askedOnce() throws {
+    let tool = try newGuardedTool()
+    func export(_ file: String) throws -> (screen: PseudoTerminal, running: Child.Running) {
+      let screen = try PseudoTerminal()
+      let words = ["export", "jsonl", tool.home.path + "/" + file, "--plain"]
+      var child = Child(Tool.path, words, tool.environment)
+      child.leadsSession = true
+      child.open(0, screen.path, flags: O_RDWR)
+      child.create(1, tool.home.path + "/output")
+      child.open(2, screen.path, flags: O_RDWR)
+      return (screen, try child.start())
+    }
+    let (screen, running) = try export("first")
+    try screen.wait(for: "passcode: ")
+    screen.type("p\n")
+    // The passcode serves for both items that ask for it: what comes next is another secret.
+    try screen.wait(for: "application password")
+    #expect(!screen.seen.contains("passcode"))
+    try screen.wait(for: ": ")
+    screen.type("\u{3}")
+    #expect(try running.wait() == 0)
+    #expect(screen.drain().components(separatedBy: "(declined)").count == 3)
+    #expect(
+      try String(contentsOfFile: tool.home.path + "/first", encoding: .utf8).split(separator: "\n").count == 3
+    )
+    let (second, declining) = try export("second")
+    try second.wait(for: "passcode: ")
+    second.type("\u{3}")
+    #expect(try declining.wait() == 5)
+    #expect(!FileManager.default.fileExists(atPath: tool.home.path + "/second"))
+  }
+
   @Test("an export that cannot be written leaves no file, one that cannot be unlocked neither")
   func noHalves() throws {
     let tool = try newTool("p")
@@ -154,6 +253,9 @@ struct ImportExportTests {
     (#"{"kind":"password","name":"a","secret":"canary","thisDeviceOnly":yes}"#, "true or false"),
     (#"{"kind":"password","name":"a","secret":"canary","accessible":"always"}"#, "none of"),
     (#"{"kind":"password","name":"a","secret":"canary","role":"prover"}"#, "credentials"),
+    (#"{"kind":"password","name":"a","secret":"canary","access":"passcode,always"}"#, "comma list"),
+    (#"{"kind":"password","name":"a","secret":"canary","access":"application-password"}"#, "item add"),
+    (#"{"kind":"password","name":"a","secret":"canary","access":"passcode,presence"}"#, "presence"),
     (#"{"kind":"otp","name":"a","secret":"canary"}"#, "uri"),
     (#"{"kind":"otp","name":"a","uri":"otpauth://totp/x?secret=canary1"}"#, "Base32"),
     ("{\"kind\":\"password\",\"name\":\"a\",\"secret\":\"\u{0}\"}", "control character"),

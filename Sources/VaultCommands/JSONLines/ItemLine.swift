@@ -72,7 +72,7 @@ struct ItemLineReader {
 
   private func value(of key: String, into fields: inout Fields) throws(CommandError) {
     switch key {
-    case "kind", "name", "service", "account", "label", "comment", "accessible", "audit", "role":
+    case "kind", "name", "service", "account", "label", "comment", "accessible", "access", "audit", "role":
       fields.texts[key] = try json.string(limit: Names.longestText)
     case "thisDeviceOnly", "needsResync": fields.flags[key] = try json.boolean()
     case "expires", "created", "modified", "window": fields.numbers[key] = try json.integer()
@@ -128,11 +128,29 @@ extension ItemLineReader.Fields {
     var item = NewItem(kind == "otp" ? .otp : .genericPassword, name: name, attributes: attributes)
     let accessible = try choice(
       "accessible", Dictionary(uniqueKeysWithValues: Accessibility.allCases.map { ($0.word, $0) }))
-    item.access = AccessControl(
-      accessible ?? .whenUnlocked, thisDeviceOnly: flags["thisDeviceOnly"] ?? false)
+    item.access = try access(accessible ?? .whenUnlocked)
     item.audit = try choice("audit", ["changes": AuditPolicy.changes, "all": .all]) ?? .changes
     item.expires = numbers["expires"].map { Instant(seconds: $0) }
     return item
+  }
+
+  /// The words of `access`, as `--access` takes them.
+  private func access(_ accessible: Accessibility) throws(CommandError) -> AccessControl {
+    let words =
+      texts["access"]?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
+    let known = Constraints.words.map(\.word)
+    guard words.allSatisfy(known.contains) else {
+      throw JSONReader.malformed("\"access\" is no comma list of \(known.joined(separator: ", "))")
+    }
+    let constraints = Constraints(words: words)
+    guard !constraints.contains(.applicationPassword) else {
+      throw JSONReader.malformed(
+        "an application password is in no file: add the item with 'vaultctl item add --access'")
+    }
+    do throws(VaultError) {
+      return try AccessControl(
+        constraints, accessibility: accessible, thisDeviceOnly: flags["thisDeviceOnly"] ?? false)
+    } catch { throw JSONReader.malformed(error.message) }
   }
 
   private func choice<Value>(_ key: String, _ values: [String: Value]) throws(CommandError) -> Value? {

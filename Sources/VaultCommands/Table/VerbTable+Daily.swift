@@ -58,8 +58,9 @@ extension VerbTable {
         "Everything is read and judged first, and stored in one step: after any error nothing was imported. Each "
           + "line that cannot be read is named with its number and the reason.",
         "A line has kind (password or otp), name, and secret, secretBase64 or, for otp, uri; also service, "
-          + "account, label, comment, accessible, thisDeviceOnly, audit, expires (Unix seconds), role, window, "
-          + "needsResync. created and modified are ignored, any other key is an error.",
+          + "account, label, comment, accessible, thisDeviceOnly, access (as --access of 'item add' takes it, "
+          + "without application-password), audit, expires (Unix seconds), role, window, needsResync. created "
+          + "and modified are ignored, any other key is an error.",
         "rename puts -2, -3 ... behind the name; replace deletes the old item and stores the new one.",
         "With --json: added, skipped, renamed, replaced, dryRun, and items with line, name, result and, where "
           + "it was renamed, oldName.",
@@ -78,11 +79,15 @@ extension VerbTable {
           isRequired: false),
       ],
       ownOptions: [.flag("plain", "Agree that every secret is written in clear. jsonl knows no other way.")],
-      session: .unlocked, audited: .always, ownExits: [.alreadyExists, .refused, .unsupported],
+      channels: accessChannels, session: .unlocked, asksByFlags: true, audited: .always,
+      ownExits: [.alreadyExists, .refused, .unsupported],
       notes: [
         "What opens by a passphrase is 'vaultctl backup'. Without --plain nothing is written (9).",
-        "Left out, and listed: items of this device only, expired ones, and kinds that are neither password nor "
-          + "one-time-password credential. Each item that is written is audited first.",
+        "Left out, and listed: items of this device only, expired ones, kinds that are neither password nor "
+          + "one-time-password credential, and items with an access rule where nobody can be asked (promptNeeded), "
+          + "whoever was asked declined (declined), or nobody can open them any more (beyondReach). What is left "
+          + "out is no error: the exit code is 0. Each item that is written is audited first.",
+        "Who an access rule asks for is asked once for all items, for five minutes. A wrong answer ends the export.",
         "FILE is never written over. Standard output must not be a file that others can read (9).",
         "With --json, which needs FILE: path, items (how many), leftOut with id, name and reason.",
       ],

@@ -73,6 +73,8 @@ private struct ExportDestination {
 private struct ExportReport {
   var items = 0
   var leftOut: [(item: Item, reason: String)] = []
+  /// Whoever declines once is not asked for the next item.
+  var isDeclined = false
 }
 
 extension Command {
@@ -85,15 +87,17 @@ extension Command {
         return true
       }
     }
+    try unlockOnce(for: items)
     var report = ExportReport()
     let progress = progress("exporting")
     defer { progress.finish() }
     for start in stride(from: 0, to: items.count, by: 200) {
       let group = items[start..<min(start + 200, items.count)]
-      let answers = try vault.write { transaction in
-        try group.map { try Exported($0.id, in: &transaction) }
+      let unasked = try vault.write { transaction in
+        try group.map { $0.isConstrained ? nil : try Exported(unasked: $0.id, in: &transaction) }
       }
-      for answer in answers {
+      for (item, answer) in zip(group, unasked) {
+        let answer = try answer ?? exportConstrained(item, &report)
         if let reason = answer.reason {
           report.leftOut.append((answer.item, reason))
         } else if let json = answer.json {
@@ -107,9 +111,46 @@ extension Command {
     return report
   }
 
+  /// Where items ask for the passcode, the one that unlocks the vault serves for them too.
+  private func unlockOnce(for items: [Item]) throws {
+    let asking = items.first { item in
+      Exported.reasonToStay(item) == nil
+        && !item.access.constraints.isDisjoint(with: [.devicePasscode, .userPresence])
+    }
+    let core = try vault.opened()
+    guard let asking, !core.isUnlocked, let context = try vault.context(for: asking.access, keeping: true)
+    else { return }
+    try vault.unlocking { _ in try core.unlock(with: context) }
+  }
+
+  /// An item with an access rule: who may have it is asked, once for all of them.
+  private func exportConstrained(_ item: Item, _ report: inout ExportReport) throws -> Exported {
+    if let reason = Exported.reasonToStay(item) { return Exported(item, reason) }
+    guard !report.isDeclined else { return Exported(item, "declined") }
+    let context = try vault.context(for: item.access, keeping: true)
+    do {
+      return try vault.unlocking { core in
+        try core.authorizing(.export, on: item.id, context) { (grant) throws(VaultError) in
+          var grant = consume grant
+          return try core.writing { transaction throws(VaultError) in
+            try Exported(transaction.item(item.id), in: &transaction, with: grant.take())
+          }
+        }
+      }
+    } catch let error as VaultError {
+      guard let reason = Exported.reasons[error.code] else { throw error }
+      report.isDeclined = error.code == .cancelled
+      return Exported(item, reason)
+    }
+  }
+
   fileprivate func outcome(_ path: String?, _ report: ExportReport) -> Outcome {
     for (item, reason) in report.leftOut {
       messages.note("left out '\(item.name ?? item.id.hexadecimal)' (\(reason))")
+    }
+    if report.leftOut.count > 1 { messages.note("\(report.leftOut.count) items were left out") }
+    if report.leftOut.contains(where: { $0.reason == "promptNeeded" }) {
+      messages.note("run it where it may ask, or give what it needs, like --passcode-fd N")
     }
     guard let path else { return Outcome(json: nil) }
     messages.note("\(path) holds every secret in clear: delete it as soon as it has served")
@@ -131,24 +172,43 @@ private struct Exported {
   var json: JSON?
   var reason: String?
 
-  init(_ id: ItemID, in transaction: inout WriteTransaction) throws {
-    item = try transaction.item(id)
-    if let stay = item.reasonToStay {
-      reason = stay.rawValue
+  /// One that stays.
+  init(_ item: Item, _ reason: String) {
+    self.item = item
+    self.reason = reason
+  }
+
+  /// One that nobody is asked for.
+  init(unasked id: ItemID, in transaction: inout WriteTransaction) throws(VaultError) {
+    let item = try transaction.item(id)
+    if let reason = Self.reasonToStay(item) {
+      self.init(item, reason)
       return
     }
-    guard item.name != nil, item.hasSecret, item.kind == .genericPassword || item.kind == .otp else {
-      reason = "otherKind"
-      return
-    }
-    do {
-      json = try line(in: &transaction)
-    } catch let error as VaultError where Self.reasons[error.code] != nil {
-      reason = Self.reasons[error.code]
+    do throws(VaultError) { try self.init(item, in: &transaction) } catch {
+      guard let reason = Self.reasons[error.code] else { throw error }
+      self.init(item, reason)
     }
   }
 
-  private func line(in transaction: inout WriteTransaction) throws -> JSON {
+  /// One that may go: with the grant of whoever was asked, where its access rule wants one.
+  init(
+    _ item: Item, in transaction: inout WriteTransaction, with grant: consuming Grant? = nil
+  ) throws(VaultError) {
+    self.item = item
+    json = try Self.line(item, in: &transaction, with: grant)
+  }
+
+  /// What keeps an item here whoever asks for it.
+  static func reasonToStay(_ item: Item) -> String? {
+    if let stay = item.reasonToStay { return stay.rawValue }
+    let isKnown = item.kind == .genericPassword || item.kind == .otp
+    return item.name != nil && item.hasSecret && isKnown ? nil : "otherKind"
+  }
+
+  private static func line(
+    _ item: Item, in transaction: inout WriteTransaction, with grant: consuming Grant?
+  ) throws(VaultError) -> JSON {
     var fields: [(String, JSON)] = [("kind", .string(item.kind.word)), ("name", .string(item.name ?? ""))]
     for (key, attribute) in ItemLine.attributes {
       fields += JSON.optional(key, item.attributes[attribute].map { .string($0) })
@@ -159,8 +219,11 @@ private struct Exported {
       ("created", .integer(item.created.seconds)), ("modified", .integer(item.modified.seconds)),
     ]
     fields += JSON.optional("expires", item.expires.map { .integer($0.seconds) })
+    if item.isConstrained {
+      fields.append(("access", .string(item.access.constraints.shown.joined(separator: ","))))
+    }
     guard item.kind == .otp else {
-      let secret = SecretBox(try transaction.useSecret(of: item))
+      let secret = SecretBox(try transaction.exportSecret(of: item, with: grant))
       try transaction.log(.exported, item)
       let isText = secret.expose { UTF8Text.isValid($0) }
       return .object(
@@ -170,12 +233,13 @@ private struct Exported {
     fields.append(("role", .string(isVerifier ? "verifier" : "prover")))
     if isVerifier { fields += JSON.optional("window", item.attributes[.otpWindow].map { .integer($0) }) }
     if try transaction.state(of: item.id).needsResync { fields.append(("needsResync", .boolean(true))) }
-    return .object(fields + [("uri", .secretText(SecretBox(try transaction.exportOTP(item))))])
+    return .object(fields + [("uri", .secretText(SecretBox(try transaction.exportOTP(item, with: grant))))])
   }
 
   /// What keeps one item back and is no reason to keep all.
-  private static let reasons: [VaultError.Code: String] = [
+  static let reasons: [VaultError.Code: String] = [
     .expired: "expired", .unsupported: "accessNotSupported", .interactionNotAllowed: "promptNeeded",
-    .cancelled: "promptNeeded", .verificationNeeded: "promptNeeded",
+    .verificationNeeded: "promptNeeded", .verificationUnavailable: "promptNeeded", .cancelled: "declined",
+    .itemNotFound: "beyondReach",
   ]
 }

@@ -11,8 +11,8 @@ final class OpenVault {
   private var refusal: (any Error)?
   private let prompt: CommandPrompt
   private let world: World
-  /// Who is asked where an item has constraints; each use of one asks anew.
-  private var asking: AuthenticationContext?
+  /// Who is asked where an item has constraints: each use of one asks anew, or what was verified is kept for a while.
+  private var asking: [Bool: AuthenticationContext] = [:]
 
   init(invocation: Invocation, world: World) {
     places = Places(invocation: invocation, environment: world.environment)
@@ -71,18 +71,21 @@ final class OpenVault {
     try context(for: item.access)
   }
 
-  /// The same for an item that is about to be stored.
-  func context(for access: AccessControl) throws -> AuthenticationContext? {
+  /// The same for an item that is about to be stored, or for one of many that are used together.
+  ///
+  /// - Parameter keeping: What was verified serves for five minutes, so that one command does not ask for each item.
+  func context(for access: AccessControl, keeping: Bool = false) throws -> AuthenticationContext? {
     guard !access.constraints.isEmpty else { return nil }
     let core = try opened()
     try endDelay(core)
-    if let asking { return asking }
+    if let asking = asking[keeping] { return asking }
     let mayPrompt = secrets.invocation.mayPrompt
     let hasFingers = try core.enrolledMembers().contains { $0.source == .finger }
     let context = AuthenticationContext(
       reason: "", prompt: prompt, presence: mayPrompt ? world.presence : nil,
-      biometry: hasFingers ? CommandReader(source: world.biometry, mayPrompt: mayPrompt) : nil)
-    asking = context
+      biometry: hasFingers ? CommandReader(source: world.biometry, mayPrompt: mayPrompt) : nil,
+      reuse: keeping ? .seconds(300) : .zero)
+    asking[keeping] = context
     return context
   }
 
