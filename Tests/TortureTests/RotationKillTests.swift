@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import SecretMemory
+import Synchronization
 import Testing
 import VaultKit
 import VaultTestKit
@@ -90,6 +91,46 @@ extension Torture {
         let secret = try? core.secret(of: core.item(named: name).id).bytesForTesting
         return secret == Array("secret of \(name)".utf8) ? nil : name
       }
+    }
+  }
+
+  /// Planted, and found: a key that is not there taken for lost without another look at the header; in the long form
+  /// also a named key file that is looked at once only.
+  @Suite("Opening while the device key changes", .serialized)
+  struct DeviceKeyRaces {
+    @Test("a vault opens at every moment of a rotation of its device key", arguments: [false, true])
+    func opens(hasNamedKey: Bool) async throws {
+      let rotations = Scale.pick(150, long: 5_000)
+      let vault = TemporaryVault(in: Place.fast)
+      let protector = hasNamedKey ? FileProtector(file: vault.folder + "/named/device.key") : vault.protector
+      let path = vault.path
+      _ = try VaultCore.create(at: path, protector: protector, environment: .testing())
+      let isDone = Flag()
+      let counts = try await lanes(4) { lane in
+        var count = 0
+        if lane == 0 {
+          defer { isDone.set() }
+          for _ in 0..<rotations {
+            try VaultCore.open(at: path, protector: protector, environment: .testing()).rotateDeviceKey()
+          }
+        } else {
+          while !isDone.isSet {
+            _ = try VaultCore.open(at: path, protector: protector, environment: .testing())
+            count += 1
+          }
+        }
+        return count
+      }
+      let opened = counts.reduce(0, +)
+      report(
+        "device key: \(opened) openings during \(rotations) rotations\(hasNamedKey ? ", named file" : "")")
+      #expect(opened > rotations / 4)
+    }
+
+    private final class Flag: Sendable {
+      private let state = Atomic(false)
+      var isSet: Bool { state.load(ordering: .relaxed) }
+      func set() { state.store(true, ordering: .relaxed) }
     }
   }
 }

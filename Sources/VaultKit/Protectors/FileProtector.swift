@@ -55,9 +55,11 @@ public struct FileProtector: Protector {
 
   /// Reads the key file; owner, mode and id are checked, links are not followed.
   public func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
-    let found = try read(path(of: key, vault))
-    if found.id != key, let next = nextPath(of: key), let waiting = try? read(next), waiting.id == key {
-      return waiting
+    var found = try read(path(of: key, vault))
+    if found.id != key, let next = nextPath(of: key) {
+      if let waiting = try? read(next), waiting.id == key { return waiting }
+      // Between the two looks it may have come into its place.
+      found = try read(path(of: key, vault))
     }
     guard found.id == key else {
       throw VaultError(
