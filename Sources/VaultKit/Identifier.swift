@@ -1,3 +1,5 @@
+import VaultStorage
+
 /// A 16-byte identifier: random when made, never reused, the same for life.
 ///
 /// The type parameter only keeps identifiers of different things apart.
@@ -15,6 +17,12 @@ public struct Identifier<Subject>: Sendable, Hashable {
     }
     (high, low) = words
   }
+
+  /// As a row of the store holds it.
+  init(_ stored: Bytes16) { (high, low) = (stored.high, stored.low) }
+
+  /// As a row of the store holds it.
+  var stored: Bytes16 { Bytes16(high: high, low: low) }
 
   /// An identifier from 32 hexadecimal digits of either case.
   public init?(hexadecimal text: String) {

@@ -67,7 +67,9 @@ func id16(_ number: Int, _ kind: UInt8 = 0) -> [UInt8] {
   return generator.bytes(16)
 }
 
-func sampleItem(_ row: Int64, name: [UInt8]? = nil) -> ItemRow {
+func id16(_ number: Int, _ kind: UInt8 = 0) -> Bytes16 { Bytes16(id16(number, kind) as [UInt8]) }
+
+func sampleItem(_ row: Int64, name: Bytes16? = nil) -> ItemRow {
   ItemRow(
     row: row, id: id16(Int(row), 1), kind: 16, primaryKey: id16(Int(row), 2), name: name ?? id16(Int(row), 3),
     flags: 4, class: 0x81, generation: 1, version: 1, material: 1, expires: nil,

@@ -106,9 +106,14 @@ package final class RecordSeal: Sendable {
 
   /// The plaintext of a seal of this generation.
   package func open(_ sealed: RawSpan, aad: [UInt8]) throws(CryptoError) -> [UInt8] {
+    try unsafe open(sealed, aad: aad.span.bytes)
+  }
+
+  /// The plaintext of a seal of this generation.
+  package func open(_ sealed: RawSpan, aad: RawSpan) throws(CryptoError) -> [UInt8] {
     let count = try plaintextByteCount(of: sealed)
     return try unsafe [UInt8](count: count) { (target) throws(CryptoError) in
-      try unsafe open(sealed, aad.span.bytes, into: target)
+      try unsafe open(sealed, aad, into: target)
     }
   }
 

@@ -45,11 +45,11 @@ struct Session: ~Copyable, Sendable {
   func open(_ row: ItemRow) throws(VaultError) -> Item {
     let keys = try keys(of: row.generation)
     let content = try crypto { () throws(CryptoError) in
-      try keys.meta.open(row.meta, aad: AssociatedData.meta(vault, row))
+      try AssociatedData.openMeta(vault, row, with: keys.meta)
     }
     guard let record = try? Record(decoding: content), let attributeBytes = record[1],
       let policyBytes = record[2], let attributeRecord = try? Record(decoding: attributeBytes),
-      let policyRecord = try? Record(decoding: policyBytes), let id = ItemID(row.id)
+      let policyRecord = try? Record(decoding: policyBytes)
     else { throw VaultError(.damaged, "an item is not readable") }
     let attributes = try Attributes(record: attributeRecord)
     let policy = try Policy(record: policyRecord)
@@ -57,20 +57,19 @@ struct Session: ~Copyable, Sendable {
       throw VaultError(.damaged, "an item's class is not that of its policy")
     }
     return Item(
-      id: id, kind: ItemKind(rawValue: row.kind), attributes: attributes, access: policy.access,
-      audit: policy.audit, created: attributes[.creationDate] ?? Instant(milliseconds: 0),
-      modified: attributes[.modificationDate] ?? Instant(milliseconds: 0),
+      id: ItemID(row.id), kind: ItemKind(rawValue: row.kind), attributes: attributes, access: policy.access,
+      audit: policy.audit, created: attributes.date(.creationDate), modified: attributes.date(.modificationDate),
       expires: row.expires.map { Instant(milliseconds: $0) }, hasSecret: row.flags & ItemFlags.hasSecret != 0,
       version: row.version, row: row.row, policy: policy)
   }
 
   /// The row of an item; the error names nothing but its absence.
   mutating func row(of id: ItemID) throws(VaultError) -> ItemRow {
-    guard let row = try stored({ () throws(StorageError) in try store.item(id: id.bytes) }) else {
+    guard let row = try stored({ () throws(StorageError) in try store.item(id: id.stored) }) else {
       throw VaultError(.itemNotFound, "there is no such item")
     }
     // The index that led here is the file's: nothing seals it.
-    guard row.id == id.bytes else { throw VaultError(.damaged, "the vault's index leads to another item") }
+    guard row.id == id.stored else { throw VaultError(.damaged, "the vault's index leads to another item") }
     return row
   }
 
@@ -112,7 +111,7 @@ struct Session: ~Copyable, Sendable {
   /// The rows that an id, a name or an indexed attribute leads to; `nil` where only a scan answers.
   private mutating func candidates(_ query: Query) throws(VaultError) -> [ItemRow]? {
     if let id = query.id {
-      return try stored { () throws(StorageError) in try store.item(id: id.bytes).map { [$0] } ?? [] }
+      return try stored { () throws(StorageError) in try store.item(id: id.stored).map { [$0] } ?? [] }
     }
     var rows: [ItemRow] = []
     for keys in [keys.current, keys.previous].compactMap({ $0 }) {
@@ -134,7 +133,8 @@ struct Session: ~Copyable, Sendable {
         return nil
       }
     }
-    return rows.sorted { $0.row < $1.row }
+    if rows.count > 1 { rows.sort { $0.row < $1.row } }
+    return rows
   }
 
   // MARK: Secrets
@@ -222,11 +222,11 @@ struct Session: ~Copyable, Sendable {
       throw VaultError(.damaged, "the vault's own state is missing")
     }
     let generation = try crypto { () throws(CryptoError) in try RecordSeal.generation(of: row.body) }
-    let bytes = try openState(row, item: ItemID.zero.bytes, generation: generation)
+    let bytes = try openState(row, item: ItemID.zero.stored, generation: generation)
     return (try VaultState(bytes: bytes), row)
   }
 
-  private func openState(_ row: StateRow, item: [UInt8], generation: UInt32) throws(VaultError) -> [UInt8] {
+  private func openState(_ row: StateRow, item: Bytes16, generation: UInt32) throws(VaultError) -> [UInt8] {
     let keys = try keys(of: generation)
     return try crypto { () throws(CryptoError) in
       try keys.state.open(row.body, aad: AssociatedData.state(vault, item: item, revision: row.revision))

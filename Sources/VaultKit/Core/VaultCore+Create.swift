@@ -106,7 +106,7 @@ extension VaultCore {
     let keys = change.keys
     var head = Head(auditRoot: change.auditRoot!.key)
     do throws(CryptoError) {
-      let aad = AssociatedData.state(vault, item: ItemID.zero.bytes, revision: 1)
+      let aad = AssociatedData.state(vault, item: ItemID.zero.stored, revision: 1)
       let state = try keys.state.seal(VaultState().bytes, aad: aad, random: environment.random)
       head.sum += Summand(key: keys).state(0, state)
       head.summedRows = 1

@@ -145,12 +145,12 @@ private struct RestoredStates {
     guard later.failures >= state.failures || biometry != state.biometryFailures else { return row }
     if later.failures >= state.failures { state = later }
     state.biometryFailures = biometry
-    return try source.sealed(state.bytes, item: ItemID.zero.bytes, revision: row.revision + 1)
+    return try source.sealed(state.bytes, item: ItemID.zero.stored, revision: row.revision + 1)
   }
 }
 
 extension Session {
-  fileprivate func sealed(_ bytes: [UInt8], item: [UInt8], revision: UInt64) throws(VaultError) -> StateRow {
+  fileprivate func sealed(_ bytes: [UInt8], item: Bytes16, revision: UInt64) throws(VaultError) -> StateRow {
     let body = try crypto { () throws(CryptoError) in
       try keys.current.state.seal(
         bytes, aad: AssociatedData.state(vault, item: item, revision: revision), random: environment.random)

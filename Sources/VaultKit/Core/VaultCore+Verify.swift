@@ -103,7 +103,7 @@ private struct Verification {
       last = end.row
       for row in batch {
         do throws(VaultError) { blinds += try checkItem(&session, row) } catch {
-          report.problems.append("item \(ItemID(row.id)?.hexadecimal ?? "?"): \(error.message)")
+          report.problems.append("item \(ItemID(row.id)): \(error.message)")
         }
         report.items += 1
       }

@@ -23,6 +23,14 @@ public struct Attributes: Sendable, Equatable {
     set { record[attribute.code] = newValue.map { [Value.attributeTypeTag] + $0.attributeBytes } }
   }
 
+  /// A date, read without a copy; 1970 where it is absent or of another type.
+  func date(_ attribute: Attribute<Instant>) -> Instant {
+    guard let bytes = record.slice(attribute.code), bytes.first == Instant.attributeTypeTag, bytes.count == 9
+    else { return Instant(milliseconds: 0) }
+    let bits = bytes.dropFirst().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    return Instant(milliseconds: Int64(bitPattern: bits))
+  }
+
   /// The codes present, ascending.
   package var codes: [UInt16] { record.numbers }
 

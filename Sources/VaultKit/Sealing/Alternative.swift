@@ -114,7 +114,7 @@ struct Alternative: Sendable {
     _ extras: UInt8, _ place: Place
   ) -> SecretBytes {
     var bound = Record()
-    bound[1] = place.row.id
+    bound[1] = place.row.id.bytes
     bound[2] = place.policyHash
     bound[3] = factors.flatMap(\.bytes)
     bound[4] = ephemeral

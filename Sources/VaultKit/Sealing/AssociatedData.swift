@@ -1,3 +1,4 @@
+import VaultCrypto
 import VaultStorage
 
 /// The associated data of every sealed part (docs/format/vault-file.md, section 4).
@@ -5,18 +6,31 @@ import VaultStorage
 /// Each function lists the fields of one part; the numbers are the table's.
 enum AssociatedData {
   static func meta(_ vault: VaultID, _ row: ItemRow) -> [UInt8] {
-    part("meta", vault, item: row.id) { fields in
-      fields.put(4, row.generation)
-      fields.put(5, row.version)
-      fields.put(6, row.class)
-      fields.put(8, UInt64(bitPattern: row.row))
-      fields.put(9, row.kind)
-      fields.put(10, row.flags)
-      if let expires = row.expires { fields.put(11, expires) }
-      fields.put(12, row.primaryKey)
-      if let name = row.name { fields.put(13, name) }
-      fields.put(16, row.material)
+    Record.encoding(atMost: size) { putMeta(&$0, vault, row) }
+  }
+
+  /// Opens a row's `meta`. The associated data is lent, not allocated: this is done for every item that is looked at.
+  static func openMeta(_ vault: VaultID, _ row: ItemRow, with seal: RecordSeal) throws(CryptoError) -> [UInt8] {
+    try unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) { (memory) throws(CryptoError) in
+      var fields = unsafe FieldWriter(memory)
+      putMeta(&fields, vault, row)
+      return try unsafe seal.open(
+        row.meta.span.bytes, aad: UnsafeRawBufferPointer(rebasing: memory[..<fields.count]).bytes)
     }
+  }
+
+  private static func putMeta(_ fields: inout FieldWriter, _ vault: VaultID, _ row: ItemRow) {
+    begin(&fields, "meta", vault, item: row.id)
+    fields.put(4, row.generation)
+    fields.put(5, row.version)
+    fields.put(6, row.class)
+    fields.put(8, UInt64(bitPattern: row.row))
+    fields.put(9, row.kind)
+    fields.put(10, row.flags)
+    if let expires = row.expires { fields.put(11, expires) }
+    fields.put(12, row.primaryKey.high, row.primaryKey.low)
+    if let name = row.name { fields.put(13, name.high, name.low) }
+    fields.put(16, row.material)
   }
 
   static func keys(_ vault: VaultID, _ row: ItemRow, policyHash: [UInt8]) -> [UInt8] {
@@ -46,7 +60,7 @@ enum AssociatedData {
     }
   }
 
-  static func state(_ vault: VaultID, item: [UInt8], revision: UInt64) -> [UInt8] {
+  static func state(_ vault: VaultID, item: Bytes16, revision: UInt64) -> [UInt8] {
     part("state", vault, item: item) { $0.put(15, revision) }
   }
 
@@ -69,16 +83,25 @@ enum AssociatedData {
     }
   }
 
-  /// Fields 1 to 3 and those that `rest` puts: up to 191 bytes, those of `meta`, and `further` ones.
+  /// Room for the longest of them, `meta`, which takes 191 bytes.
+  private static let size = 192
+
+  /// Fields 1 to 3 and those that `rest` puts; `further` is what they take beyond ``size``.
   private static func part(
-    _ name: StaticString, _ vault: VaultID, item: [UInt8]? = nil, further: Int = 0,
+    _ name: StaticString, _ vault: VaultID, item: Bytes16? = nil, further: Int = 0,
     _ rest: (inout FieldWriter) -> Void
   ) -> [UInt8] {
-    Record.encoding(atMost: 192 + further) { fields in
-      fields.put(1, vault.high, vault.low)
-      if let item { fields.put(2, item) }
-      fields.put(3, name)
+    Record.encoding(atMost: size + further) { fields in
+      begin(&fields, name, vault, item: item)
       rest(&fields)
     }
+  }
+
+  private static func begin(
+    _ fields: inout FieldWriter, _ name: StaticString, _ vault: VaultID, item: Bytes16?
+  ) {
+    fields.put(1, vault.high, vault.low)
+    if let item { fields.put(2, item.high, item.low) }
+    fields.put(3, name)
   }
 }

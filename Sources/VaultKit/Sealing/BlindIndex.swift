@@ -6,11 +6,14 @@ struct BlindIndex {
   let key: GenerationKeys
 
   /// The value of one attribute.
-  func value(_ code: UInt16, _ bytes: [UInt8]) -> [UInt8] {
-    var record = Record()
-    record.set(1, u16: code)
-    record[2] = bytes
-    return Array(key.index.code(for: record.encoded).prefix(16))
+  func value(_ code: UInt16, _ bytes: [UInt8]) -> [UInt8] { Array(hash(code, bytes).prefix(16)) }
+
+  private func hash(_ code: UInt16, _ bytes: [UInt8]) -> [UInt8] {
+    let message = Record.encoding(atMost: 14 + bytes.count) { fields in
+      fields.put(1, code)
+      fields.put(2, bytes)
+    }
+    return key.index.code(for: message)
   }
 
   /// The values of all indexed attributes that are present, sorted.
@@ -20,10 +23,12 @@ struct BlindIndex {
   }
 
   /// The value of the name column.
-  func name(of attributes: Attributes) -> [UInt8]? { attributes.bytes(of: 1).map { value(1, $0) } }
+  func name(of attributes: Attributes) -> Bytes16? {
+    attributes.bytes(of: 1).map { Bytes16(first: hash(1, $0)) }
+  }
 
   /// The primary key: two items of one kind with equal primary attributes collide in it.
-  func primaryKey(of kind: ItemKind, _ attributes: Attributes) -> [UInt8] {
+  func primaryKey(of kind: ItemKind, _ attributes: Attributes) -> Bytes16 {
     var primary = Record()
     for code in kind.primaryAttributes {
       let absent: [UInt8] = code == 17 || code == 19 ? Int64(0).attributeBytes : []
@@ -37,7 +42,7 @@ struct BlindIndex {
     record[1] = Array("pk".utf8)
     record.set(2, u32: kind.rawValue)
     record[3] = primary.encoded
-    return Array(key.index.code(for: record.encoded).prefix(16))
+    return Bytes16(first: key.index.code(for: record.encoded))
   }
 }
 

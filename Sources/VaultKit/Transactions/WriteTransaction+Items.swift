@@ -33,7 +33,7 @@ extension Transaction where Mode == Writing {
     let id = try crypto { () throws(CryptoError) in try session.environment.random.bytes(16) }
     let policy = Policy(access: new.access, audit: new.audit, factors: rule.factors)
     var row = ItemRow(
-      row: head!.nextRow, id: id, kind: new.kind.rawValue,
+      row: head!.nextRow, id: Bytes16(id), kind: new.kind.rawValue,
       primaryKey: index.primaryKey(of: new.kind, attributes), name: index.name(of: attributes), flags: 0,
       class: new.access.classNumber, generation: keys.generation, version: 1, material: 0,
       expires: new.expires?.milliseconds, meta: [])

@@ -39,12 +39,12 @@ extension Transaction where Mode == Writing {
 
   mutating func setVaultState(_ state: VaultState, replacing old: StateRow?) throws(VaultError) {
     try write(
-      state.bytes, row: 0, item: ItemID.zero.bytes, generation: session.keys.current.generation,
+      state.bytes, row: 0, item: ItemID.zero.stored, generation: session.keys.current.generation,
       replacing: old)
   }
 
   mutating func write(
-    _ bytes: [UInt8], row: Int64, item: [UInt8], generation: UInt32, replacing old: StateRow?
+    _ bytes: [UInt8], row: Int64, item: Bytes16, generation: UInt32, replacing old: StateRow?
   ) throws(VaultError) {
     let keys = try session.keys(of: generation)
     let revision = (old?.revision ?? 0) + 1

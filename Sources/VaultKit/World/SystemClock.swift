@@ -10,7 +10,12 @@ package struct SystemClock: VaultClock {
 
   package func bootMilliseconds() -> UInt64 { UInt64(clamping: milliseconds(of: CLOCK_BOOTTIME)) }
 
-  package func bootID() -> [UInt8]? {
+  package func bootID() -> [UInt8]? { Self.thisBoot }
+
+  /// Read once: no process outlives its boot.
+  private static let thisBoot = readBootID()
+
+  private static func readBootID() -> [UInt8]? {
     let file = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }

@@ -6,15 +6,19 @@ package struct FieldWriter {
   private let room: Int
   private var last = -1
 
-  fileprivate init(_ memory: UnsafeMutableRawBufferPointer) {
+  /// Writes into `memory`, which outlives it.
+  @unsafe
+  package init(_ memory: UnsafeMutableRawBufferPointer) {
     unsafe writer = unsafe ByteWriter(memory)
     room = memory.count
   }
 
-  fileprivate var count: Int { unsafe writer.count }
+  /// The bytes written.
+  package var count: Int { unsafe writer.count }
 
   // One for each type: a generic function would not be specialized for callers in other modules.
   package mutating func put(_ number: UInt16, _ value: UInt8) { put(number, integer: value) }
+  package mutating func put(_ number: UInt16, _ value: UInt16) { put(number, integer: value) }
   package mutating func put(_ number: UInt16, _ value: UInt32) { put(number, integer: value) }
   package mutating func put(_ number: UInt16, _ value: UInt64) { put(number, integer: value) }
   package mutating func put(_ number: UInt16, _ value: Int64) { put(number, integer: value) }

@@ -43,6 +43,14 @@ struct Cursor: ~Copyable {
     try unsafe check(code, database)
   }
 
+  func bind(_ bytes: Bytes16?, at index: Int32) throws(StorageError) {
+    guard let bytes else { return }
+    let code = unsafe withUnsafeBytes(of: (bytes.high.bigEndian, bytes.low.bigEndian)) {
+      unsafe csqlite_bind_bytes(statement, index, $0.baseAddress, $0.count)
+    }
+    try unsafe check(code, database)
+  }
+
   func bind(_ text: String, at index: Int32) throws(StorageError) {
     let code = unsafe text.withCString { unsafe csqlite_bind_text(statement, index, $0) }
     try unsafe check(code, database)

@@ -6,10 +6,21 @@ package struct Bytes16: Hashable, Sendable {
   /// - Precondition: `bytes` are 16.
   package init(_ bytes: [UInt8]) {
     precondition(bytes.count == 16, "Bytes16: not 16 bytes")
+    self.init(first: bytes)
+  }
+
+  /// The first 16 of at least as many bytes.
+  package init(first bytes: [UInt8]) {
+    precondition(bytes.count >= 16, "Bytes16: fewer than 16 bytes")
     self = unsafe bytes.withUnsafeBytes { unsafe Bytes16(loading: $0) }
   }
 
-  /// `bytes` are 16.
+  package init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// `bytes` are at least 16.
   @unsafe
   init(loading bytes: UnsafeRawBufferPointer) {
     high = unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self))

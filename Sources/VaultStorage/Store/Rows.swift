@@ -39,13 +39,10 @@ package struct SlotRow: Equatable, Sendable {
 package struct ItemRow: Equatable, Sendable {
   /// From 1.
   package var row: Int64
-  /// 16 bytes.
-  package var id: [UInt8]
+  package var id: Bytes16
   package var kind: UInt32
-  /// 16 bytes.
-  package var primaryKey: [UInt8]
-  /// 16 bytes, or none.
-  package var name: [UInt8]?
+  package var primaryKey: Bytes16
+  package var name: Bytes16?
   package var flags: UInt32
   package var `class`: UInt8
   package var generation: UInt32
@@ -56,7 +53,7 @@ package struct ItemRow: Equatable, Sendable {
   package var meta: [UInt8]
 
   package init(
-    row: Int64, id: [UInt8], kind: UInt32, primaryKey: [UInt8], name: [UInt8]?, flags: UInt32,
+    row: Int64, id: Bytes16, kind: UInt32, primaryKey: Bytes16, name: Bytes16?, flags: UInt32,
     class: UInt8, generation: UInt32, version: UInt64, material: UInt64, expires: Int64?, meta: [UInt8]
   ) {
     self.row = row

@@ -3,15 +3,15 @@ extension Store {
     try item(.itemByRow) { row throws(StorageError) in try row.bind(number, at: 1) }
   }
 
-  package mutating func item(id: [UInt8]) throws(StorageError) -> ItemRow? {
+  package mutating func item(id: Bytes16) throws(StorageError) -> ItemRow? {
     try item(.itemByID) { row throws(StorageError) in try row.bind(id, at: 1) }
   }
 
-  package mutating func item(name: [UInt8]) throws(StorageError) -> ItemRow? {
+  package mutating func item(name: Bytes16) throws(StorageError) -> ItemRow? {
     try item(.itemByName) { row throws(StorageError) in try row.bind(name, at: 1) }
   }
 
-  package mutating func item(primaryKey: [UInt8]) throws(StorageError) -> ItemRow? {
+  package mutating func item(primaryKey: Bytes16) throws(StorageError) -> ItemRow? {
     try item(.itemByPrimaryKey) { row throws(StorageError) in try row.bind(primaryKey, at: 1) }
   }
 
@@ -146,8 +146,8 @@ extension ItemRow {
   fileprivate init(_ row: borrowing Cursor) throws(StorageError) {
     let fields = try ItemFields(row)
     self.init(
-      row: fields.row, id: fields.id.bytes, kind: fields.kind, primaryKey: fields.primaryKey.bytes,
-      name: fields.name?.bytes, flags: fields.flags, class: fields.class, generation: fields.generation,
+      row: fields.row, id: fields.id, kind: fields.kind, primaryKey: fields.primaryKey, name: fields.name,
+      flags: fields.flags, class: fields.class, generation: fields.generation,
       version: fields.version, material: fields.material, expires: fields.expires, meta: try row.bytes(11))
   }
 }
