@@ -88,7 +88,7 @@ struct RootKeys: ~Copyable {
 
   func keysData(_ row: ItemRow, policy: [UInt8]) -> [UInt8] {
     var record = part("keys")
-    record[2] = row.id
+    record[2] = row.id.bytes
     record.set(4, u32: row.generation)
     record.set(6, u8: row.class)
     record[7] = SHA256.hash(policy)
@@ -98,7 +98,7 @@ struct RootKeys: ~Copyable {
 
   func secretData(_ row: ItemRow, policy: [UInt8]) -> [UInt8] {
     var record = part("secret")
-    record[2] = row.id
+    record[2] = row.id.bytes
     record.set(5, u64: row.material)
     record[7] = SHA256.hash(policy)
     record.set(9, u32: row.kind)
@@ -114,7 +114,7 @@ struct RootKeys: ~Copyable {
 
   func metaData(_ row: ItemRow) -> [UInt8] {
     var record = part("meta")
-    record[2] = row.id
+    record[2] = row.id.bytes
     record.set(4, u32: row.generation)
     record.set(5, u64: row.version)
     record.set(6, u8: row.class)
@@ -122,8 +122,8 @@ struct RootKeys: ~Copyable {
     record.set(9, u32: row.kind)
     record.set(10, u32: row.flags)
     record.set(11, i64: row.expires)
-    record[12] = row.primaryKey
-    record[13] = row.name
+    record[12] = row.primaryKey.bytes
+    record[13] = row.name?.bytes
     record.set(16, u64: row.material)
     return record.encoded
   }

@@ -208,7 +208,7 @@ extension ItemRow {
 extension RootKeys {
   fileprivate func stateData(_ row: ItemRow, _ state: StateRow) -> [UInt8] {
     var record = part("state")
-    record[2] = row.id
+    record[2] = row.id.bytes
     record.set(15, u64: state.revision)
     return record.encoded
   }

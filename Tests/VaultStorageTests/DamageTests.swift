@@ -107,7 +107,7 @@ struct DamageTests {
   @Test("a row that its index does not know is found by the integrity check")
   func integrity() throws {
     var bytes = try bytesOfVault(items: 40)
-    let name = id16(2, 3)
+    let name: [UInt8] = id16(2, 3)
     let places = bytes.indices.dropLast(16).filter { Array(bytes[$0..<$0 + 16]) == name }
     #expect(places.count == 2)  // in the row and in the index
     bytes[try #require(places.last)] ^= 1

@@ -157,11 +157,7 @@ struct StoreTests {
     var scanned: [Int64] = []
     try store.scanItems(after: 17) { (fields: ItemFields, meta: RawSpan) throws(StorageError) in
       let item = sampleItem(fields.row)
-      if fields.id == Bytes16(item.id), fields.primaryKey.bytes == item.primaryKey,
-        fields.name?.bytes == item.name, fields.class == item.class, meta.byteCount == item.meta.count
-      {
-        scanned.append(fields.row)
-      }
+      if fields == item.fields, meta.byteCount == item.meta.count { scanned.append(fields.row) }
       return true
     }
     #expect(scanned == [18, 19, 20])

@@ -43,25 +43,11 @@ struct Session: ~Copyable, Sendable {
 
   /// Opens an item's attributes and policy; what does not fit its clear columns is damage.
   func open(_ row: ItemRow) throws(VaultError) -> Item {
-    let keys = try keys(of: row.generation)
-    let content = try crypto { () throws(CryptoError) in
-      try AssociatedData.openMeta(vault, row, with: keys.meta)
-    }
-    guard let record = try? Record(decoding: content), let attributeBytes = record[1],
-      let policyBytes = record[2], let attributeRecord = try? Record(decoding: attributeBytes),
-      let policyRecord = try? Record(decoding: policyBytes)
-    else { throw VaultError(.damaged, "an item is not readable") }
-    let attributes = try Attributes(record: attributeRecord)
-    let policy = try Policy(record: policyRecord)
-    guard policy.access.classNumber == row.class else {
-      throw VaultError(.damaged, "an item's class is not that of its policy")
-    }
-    return Item(
-      id: ItemID(row.id), kind: ItemKind(rawValue: row.kind), attributes: attributes, access: policy.access,
-      audit: policy.audit, created: attributes.date(.creationDate), modified: attributes.date(.modificationDate),
-      expires: row.expires.map { Instant(milliseconds: $0) }, hasSecret: row.flags & ItemFlags.hasSecret != 0,
-      version: row.version, row: row.row, policy: policy)
+    var opener = opener
+    return try unsafe opener.open(row.fields, row.meta.span.bytes)
   }
+
+  private var opener: ItemOpener { ItemOpener(vault: vault, keys: keys) }
 
   /// The row of an item; the error names nothing but its absence.
   mutating func row(of id: ItemID) throws(VaultError) -> ItemRow {
@@ -95,14 +81,15 @@ struct Session: ~Copyable, Sendable {
   /// Every item in the order of insertion, until the body says to stop.
   mutating func forEachItem(_ body: (Item) throws(VaultError) -> Bool) throws(VaultError) {
     // The rows are read in batches so that a body may use the store again.
+    var opener = opener
     var last: Int64 = 0
     while true {
-      var batch: [ItemRow] = []
-      try store.forEachItem(after: last, limit: 256) { (row) throws(VaultError) in
-        batch.append(row)
+      var batch: [Item] = []
+      try store.scanItems(after: last, limit: 256) { (row, meta) throws(VaultError) in
+        batch.append(try opener.open(row, meta))
         return true
       }
-      for row in batch { guard try body(open(row)) else { return } }
+      for item in batch { guard try body(item) else { return } }
       guard let end = batch.last else { return }
       last = end.row
     }

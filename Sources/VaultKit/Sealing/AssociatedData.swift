@@ -6,20 +6,22 @@ import VaultStorage
 /// Each function lists the fields of one part; the numbers are the table's.
 enum AssociatedData {
   static func meta(_ vault: VaultID, _ row: ItemRow) -> [UInt8] {
-    Record.encoding(atMost: size) { putMeta(&$0, vault, row) }
+    Record.encoding(atMost: size) { putMeta(&$0, vault, row.fields) }
   }
 
   /// Opens a row's `meta`. The associated data is lent, not allocated: this is done for every item that is looked at.
-  static func openMeta(_ vault: VaultID, _ row: ItemRow, with seal: RecordSeal) throws(CryptoError) -> [UInt8] {
+  static func openMeta(
+    _ vault: VaultID, _ row: ItemFields, _ meta: RawSpan, with seal: RecordSeal
+  ) throws(CryptoError) -> [UInt8] {
     try unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) { (memory) throws(CryptoError) in
       var fields = unsafe FieldWriter(memory)
       putMeta(&fields, vault, row)
       return try unsafe seal.open(
-        row.meta.span.bytes, aad: UnsafeRawBufferPointer(rebasing: memory[..<fields.count]).bytes)
+        meta, aad: UnsafeRawBufferPointer(rebasing: memory[..<fields.count]).bytes)
     }
   }
 
-  private static func putMeta(_ fields: inout FieldWriter, _ vault: VaultID, _ row: ItemRow) {
+  private static func putMeta(_ fields: inout FieldWriter, _ vault: VaultID, _ row: ItemFields) {
     begin(&fields, "meta", vault, item: row.id)
     fields.put(4, row.generation)
     fields.put(5, row.version)

@@ -1,3 +1,5 @@
+import Glibc
+
 /// The record of the format (`docs/format/vault-file.md` section 1): fields in strictly ascending number, each
 /// `u16 number ‖ u32 length ‖ bytes`. One value has one encoding, and as such it is held: decoding keeps the bytes
 /// it is given, encoding copies none. Unknown fields are kept.
@@ -46,6 +48,17 @@ package struct Record: Sendable, Equatable {
     set {
       guard let newValue else { return remove(number) }
       put(number, newValue.count) { $0 += newValue }
+    }
+  }
+
+  /// Whether this is the encoding.
+  package func isEncoded(as bytes: ArraySlice<UInt8>) -> Bool {
+    guard bytes.count == encoded.count else { return false }
+    return unsafe encoded.withUnsafeBytes { own in
+      unsafe bytes.withUnsafeBytes { other in
+        guard let start = own.baseAddress, let otherStart = other.baseAddress else { return true }
+        return unsafe memcmp(start, otherStart, own.count) == 0
+      }
     }
   }
 
@@ -143,10 +156,14 @@ package struct Record: Sendable, Equatable {
   ///
   /// - Precondition: The header lies within `bytes`.
   private static func field(at offset: Int, in bytes: [UInt8]) -> (number: Int, value: Range<Int>) {
-    let number = Int(bytes[offset]) << 8 | Int(bytes[offset + 1])
-    var count = 0
-    for index in 2..<overhead { count = count << 8 | Int(bytes[offset + index]) }
+    precondition(offset <= bytes.count - overhead, "Record.field: no header there")
+    let (number, count) = unsafe bytes.withUnsafeBytes { bytes in
+      unsafe (
+        UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self)),
+        UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset + 2, as: UInt32.self))
+      )
+    }
     let start = offset + overhead
-    return (number, start..<start + count)
+    return (Int(number), start..<start + Int(count))
   }
 }

@@ -69,6 +69,13 @@ package struct ItemRow: Equatable, Sendable {
     self.expires = expires
     self.meta = meta
   }
+
+  /// All columns but `meta`.
+  package var fields: ItemFields {
+    ItemFields(
+      row: row, id: id, kind: kind, primaryKey: primaryKey, name: name, flags: flags, class: `class`,
+      generation: generation, version: version, material: material, expires: expires)
+  }
 }
 
 /// The columns of ``ItemRow`` but `meta`, without an allocation.
