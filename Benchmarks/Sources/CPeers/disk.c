@@ -71,6 +71,47 @@ peer *peer_sqlite_put(const char *folder, int grows) {
   return p;
 }
 
+// What a HOTP code writes, without a vault around it: a new head row, a new state, an entry of the log, in one commit.
+typedef struct { sqlite3 *db; sqlite3_stmt *begin, *head, *state, *entry, *commit; int64_t next; } rows3;
+static void step(sqlite3_stmt *statement) {
+  must(sqlite3_step(statement) == SQLITE_DONE);
+  sqlite3_reset(statement);
+}
+static void run_sqlite_rows(peer *p, long n) {
+  rows3 *r = p->context;
+  static char blob[300];
+  for (long i = 0; i < n; i++) {
+    blob[0]++;
+    sqlite3_bind_int64(r->entry, 1, ++r->next);
+    sqlite3_bind_blob(r->entry, 2, blob, 200, SQLITE_STATIC);
+    sqlite3_bind_blob(r->head, 1, blob, 290, SQLITE_STATIC);
+    sqlite3_bind_blob(r->state, 1, blob, 200, SQLITE_STATIC);
+    step(r->begin), step(r->state), step(r->entry), step(r->head), step(r->commit);
+  }
+}
+static sqlite3_stmt *prepared(sqlite3 *db, const char *text) {
+  sqlite3_stmt *statement = NULL;
+  must(sqlite3_prepare_v3(db, text, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL) == SQLITE_OK);
+  return statement;
+}
+peer *peer_sqlite_rows(const char *folder) {
+  rows3 *r = calloc(1, sizeof *r);
+  must(r);
+  char *path = path_in(folder, "sqlite-rows.db");
+  must(sqlite3_open_v2(path, &r->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK);
+  free(path);
+  sql(r->db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE head(k INTEGER PRIMARY KEY, v BLOB);"
+             "CREATE TABLE state(k INTEGER PRIMARY KEY, v BLOB); CREATE TABLE entry(k INTEGER PRIMARY KEY, v BLOB);"
+             "INSERT INTO head VALUES(1, zeroblob(290)); INSERT INTO state VALUES(1, zeroblob(200))");
+  r->begin = prepared(r->db, "BEGIN IMMEDIATE"), r->commit = prepared(r->db, "COMMIT");
+  r->head = prepared(r->db, "UPDATE head SET v = ?1 WHERE k = 1");
+  r->state = prepared(r->db, "UPDATE state SET v = ?1 WHERE k = 1");
+  r->entry = prepared(r->db, "INSERT INTO entry VALUES(?1, ?2)");
+  peer *p = peer_new("SQLite, the same three rows", run_sqlite_rows, r, 0, 0);
+  run_sqlite_rows(p, 600); // past the first checkpoint
+  return p;
+}
+
 // LMDB, loaded: its public functions.
 #define LMDB "liblmdb.so.0"
 typedef struct { size_t size; void *data; } mdb_value;
