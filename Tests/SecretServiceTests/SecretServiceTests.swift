@@ -72,6 +72,7 @@ struct SecretServiceTests {
       _ = try session.rig.call("org.freedesktop.Secret.Item.Delete", path: item)
     }
     #expect(session.openingFault() == .deviceKeyAbsent)
+    // Planted, and found: loadKey puts a new key where it finds none.
     #expect(try session.rig.items() == [])
   }
 
@@ -180,7 +181,7 @@ struct SecretServiceTests {
     let files = try FileManager.default.subpathsOfDirectory(atPath: session.place.folder)
     #expect(files.contains { $0.hasSuffix(".key.seen") })
     let status = try core.status()
-    // Not planted yet: noteSequence left to the default, which remembers nothing.
+    // Planted, and found: noteSequence writes nothing.
     #expect(session.protector.seenSequence(under: status.deviceKey, of: status.vault) == status.sequence)
   }
 }

@@ -23,6 +23,7 @@ struct SecretServiceVerbTests {
     #expect(try rig.tool("item", "get", "mail").text == "secret")
   }
 
+  // Planted, and found: noteSequence writes nothing.
   @Test(
     "an old copy of the vault written over it in place is noticed: the counter gives no code before it is set"
   )

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// To plant, not yet seen to fail: the policy of `item edit --audit` not passed on; `--since` compared with "later"
+/// Planted, and found by these tests: the policy of `item edit --audit` not passed on; `--since` compared with "later"
 /// where it says "from then on"; `--follow` beginning after the entries that are there.
 @Suite("The audit at the command line")
 struct AuditVerbTests {

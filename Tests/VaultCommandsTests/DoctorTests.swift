@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VaultCommands
 
-/// To plant, not yet seen to fail: an encrypted device taken for an open one; the mode of the device key not
+/// Planted, and found by these tests: an encrypted device taken for an open one; the mode of the device key not
 /// looked at; colours in a pipe, and in spite of NO_COLOR.
 @Suite("vaultctl doctor, and colours")
 struct DoctorTests {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// To plant, not yet seen to fail: a transaction for each line instead of one for all; the file of the export made
+/// Planted, and found by these tests: a transaction for each line instead of one for all; the file of the export made
 /// with mode 0644, and over what was there; the entry of the audit left out; a dry run that commits.
 @Suite("Import and export of JSON lines")
 struct ImportExportTests {
