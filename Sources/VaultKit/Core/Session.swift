@@ -59,6 +59,22 @@ struct Session: ~Copyable, Sendable {
     return row
   }
 
+  /// The item with this name; `nil` where there is none.
+  mutating func item(named name: String) throws(VaultError) -> Item? {
+    let name = Array(name.utf8)
+    if let item = try item(named: name, under: keys.current) { return item }
+    guard let previous = keys.previous else { return nil }
+    return try item(named: name, under: previous)
+  }
+
+  private mutating func item(named name: [UInt8], under keys: GenerationKeys) throws(VaultError) -> Item? {
+    let value = BlindIndex(key: keys).name(name)
+    guard let row = try stored({ () throws(StorageError) in try store.item(name: value) }) else { return nil }
+    let item = try open(row)
+    // The index that led here is the file's: nothing seals it.
+    return item.attributes.hasName(name) ? item : nil
+  }
+
   /// All matching items in the order of insertion.
   mutating func items(matching query: Query) throws(VaultError) -> [Item] {
     var found: [Item] = []

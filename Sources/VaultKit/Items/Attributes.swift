@@ -31,6 +31,11 @@ public struct Attributes: Sendable, Equatable {
     return Instant(milliseconds: Int64(bitPattern: bits))
   }
 
+  /// Whether the item's name has these bytes.
+  func hasName(_ bytes: [UInt8]) -> Bool {
+    record.slice(1).map { $0.dropFirst().elementsEqual(bytes) } ?? false
+  }
+
   /// The codes present, ascending.
   package var codes: [UInt16] { record.numbers }
 

@@ -24,8 +24,10 @@ struct BlindIndex {
 
   /// The value of the name column.
   func name(of attributes: Attributes) -> Bytes16? {
-    attributes.bytes(of: 1).map { Bytes16(first: hash(1, $0)) }
+    attributes.bytes(of: 1).map { name($0) }
   }
+
+  func name(_ bytes: [UInt8]) -> Bytes16 { Bytes16(first: hash(1, bytes)) }
 
   /// The primary key: two items of one kind with equal primary attributes collide in it.
   func primaryKey(of kind: ItemKind, _ attributes: Attributes) -> Bytes16 {

@@ -34,9 +34,7 @@ public struct Transaction<Mode>: ~Copyable, Sendable {
   ///
   /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/damaged``.
   public mutating func item(named name: String) throws(VaultError) -> Item {
-    var query = Query(name: name)
-    query.constrained = .unasked
-    guard let item = try items(matching: query).first else {
+    guard let item = try session.item(named: name) else {
       throw VaultError(
         .itemNotFound, "there is no item with that name", hint: "'vaultctl item list' shows the names")
     }
