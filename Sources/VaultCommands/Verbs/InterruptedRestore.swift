@@ -14,8 +14,12 @@ struct InterruptedRestore {
 
   /// The device key of the vault that was made and not put into its place. A file there is complete: it gets its name
   /// when it is.
+  ///
+  /// A restore makes a key of its own. A file that names the present one is no restore's: somebody's copy, or another
+  /// name of the vault, and to remove its key would be the end of the vault.
   var key: DeviceKeyID? {
-    guard FilePlace.exists(beside), let outline = try? VaultCore.outline(at: beside), outline.vault == vault
+    guard FilePlace.exists(beside), let outline = try? VaultCore.outline(at: beside), outline.vault == vault,
+      let present = try? VaultCore.outline(at: path), outline.deviceKey != present.deviceKey
     else { return nil }
     return outline.deviceKey
   }

@@ -1,0 +1,34 @@
+import Foundation
+import Testing
+
+/// Somebody who can write the vault's folder, or a person who keeps a copy there, and a restore that clears it away.
+@Suite("Attacks on a restore")
+struct AttackRestoreTests {
+  // Fails when a file beside the vault that names the vault's own device key is taken for what a restore has left.
+  @Test(
+    "a copy of the vault under the name of an interrupted restore does not cost the vault its device key",
+    arguments: [false, true], ["copy", "symbolic link"])
+  func copyBeside(isNamedKey: Bool, _ form: String) throws {
+    let tool = try Tool()
+    if isNamedKey { tool.environment["VAULT_DEVICE_KEY"] = tool.home.path + "/keys/device.key" }
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    #expect(try tool("item", "add", "mail", input: [1, 2, 3]).exit == 0)
+    let backup = tool.home.path + "/b.vault"
+    #expect(try tool("backup", backup, "--passphrase-fd", "3", secrets: [3: "long phrase"]).exit == 0)
+    let vault = tool.home.path + "/.local/share/vault/default.vault"
+    let beside = vault + ".restoring"
+    if form == "copy" {
+      try FileManager.default.copyItem(atPath: vault, toPath: beside)
+    } else {
+      try FileManager.default.createSymbolicLink(atPath: beside, withDestinationPath: vault)
+    }
+    let doctor = try tool("doctor").text
+    #expect(!doctor.contains("interrupted"))
+    for passphrase in ["wrong", "long phrase"] {
+      let refused = try tool("restore", backup, "--passphrase-fd", "3", secrets: [3: passphrase])
+      #expect(refused.exit == 8 && refused.errors.contains(".restoring"), "\(refused.errors)")
+      #expect(FileManager.default.fileExists(atPath: beside))
+      #expect(try tool("item", "get", "mail").output == [1, 2, 3])
+    }
+  }
+}
