@@ -128,6 +128,20 @@ class WrongWriters(Case):
             self.make(small=True, maker=Forged, members=sources)
             self.refused("login password's number")
 
+    def test_two_members_with_one_factor(self):
+        for twin in ("login", "phrase"):
+            class Doubled(make_vault.Maker):
+                def make_header(self, members):
+                    super().make_header(members)
+                    _, source, factor = next(m for m in self.members if m[1] == twin)
+                    self.members.append((bytes(16), source, factor))
+                    listed = [make_vault.record({1: i, 2: make_vault.u8(make_vault.SOURCES[s]), 3: b"left hand", 4: make_vault.i64(0), 5: make_vault.u32(f)})
+                              for i, s, f in self.members]
+                    enrolled = make_vault.record({1: make_vault.u32(1), 2: bytes(32), 3: make_vault.listed(listed)})
+                    self.header_fields[14] = self.seal2("meta", self.aad("enrolled", {}), enrolled)
+            self.make(small=True, maker=Doubled, members=("phrase", "login"))
+            self.refused("two members with one factor")
+
     def test_a_list_of_factors_out_of_order_or_doubled(self):
         for change in (lambda h: h[36:72] + h[:36] + h[72:], lambda h: h[:36] + h, lambda h: h[:-1]):
             maker = self.make(small=True, members=())

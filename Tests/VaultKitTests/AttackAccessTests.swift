@@ -99,22 +99,9 @@ struct AttackConstraintTests {
     let core = try place.makeCore(passcode: "passcode")
     _ = try core.enrollLogin(passcode: Passcode(testing: "passcode"))
     try enroll("first", core)
-    let intruder = Intruder(place: place)
-    let keys = try intruder.keys()
-    let seal = try keys.seal(Labels.meta, Labels.metaNonce)
-    let data = keys.part("enrolled").encoded
-    try intruder.changeHeader { header in
-      do {
-        var set = try Record(decoding: seal.open(header[14]!, aad: data))
-        let members = try Record(decoding: set[3]!).list().map { bytes in
-          var member = try Record(decoding: bytes)
-          // As a finger, whose half lies under the device key too.
-          if try member.u8(2) == 3 { member.set(2, u8: 2) }
-          return member.encoded
-        }
-        set[3] = Record.list(members).encoded
-        header[14] = try seal.seal(set.encoded, aad: data, random: SystemRandom())
-      } catch { Issue.record("\(error)") }
+    try changeMembers { members in
+      // As a finger, whose half lies under the device key too.
+      for index in members.indices where try members[index].u8(2) == 3 { members[index].set(2, u8: 2) }
     }
     // Else the next set is wrapped to it, and opens for the device key's holder.
     #expect(throws: VaultError.Code.damaged) {
@@ -123,6 +110,41 @@ struct AttackConstraintTests {
         _ = try again.enroll(
           BiometricPhrase(testing: "second"), named: "second", passcode: Passcode(testing: "passcode"))
       }
+    }
+  }
+
+  /// Changes the records of the members, as whoever holds the device key can.
+  private func changeMembers(_ change: (inout [Record]) throws -> Void) throws {
+    let intruder = Intruder(place: place)
+    let keys = try intruder.keys()
+    let seal = try keys.seal(Labels.meta, Labels.metaNonce)
+    let data = keys.part("enrolled").encoded
+    try intruder.changeHeader { header in
+      do {
+        var set = try Record(decoding: seal.open(header[14]!, aad: data))
+        var members = try Record(decoding: set[3]!).list().map { try Record(decoding: $0) }
+        try change(&members)
+        set[3] = Record.list(members.map(\.encoded)).encoded
+        header[14] = try seal.seal(set.encoded, aad: data, random: SystemRandom())
+      } catch { Issue.record("\(error)") }
+    }
+  }
+
+  // Fails when the numbers of the members' factors are not compared with each other.
+  @Test("two members with one factor, as two login passwords are, are damage", arguments: ["login", "voice"])
+  func twins(_ name: String) throws {
+    let core = try place.makeCore(passcode: "passcode")
+    _ = try core.enrollLogin(passcode: Passcode(testing: "passcode"))
+    try enroll("voice", core)
+    try changeMembers { members in
+      var twin = try #require(members.first { (try? $0.string(3)) == name })
+      twin[1] = [UInt8](repeating: 7, count: 16)
+      twin.set(3, string: "twin")
+      members.append(twin)
+    }
+    // Else one of them is what a removal leaves in the list.
+    #expect(throws: VaultError.Code.damaged) {
+      try code { () throws(VaultError) in try place.openCore().removeMember(named: name) }
     }
   }
 

@@ -120,6 +120,54 @@ struct AuthenticationPresenceTests {
     }
   }
 
+  // Planted bug: a source is asked where asking is not allowed: seen to fail.
+  @Test(
+    "it serves for the presence half of an item alone: the password of its own is asked for, and the class")
+  func notAlone() throws {
+    let core = try makeCore()
+    let both = try core.add(
+      NewItem(
+        .genericPassword, name: "both",
+        access: AccessControl([.userPresence, .applicationPassword], accessibility: .afterFirstUnlock)),
+      secret: SecretBytes(testing: "s"), context: password("own"))
+    let closed = try core.add(
+      NewItem(.genericPassword, name: "closed", access: AccessControl(.userPresence)),
+      secret: SecretBytes(testing: "s"))
+    core.lock()
+    for (text, expected) in [("wrong", VaultError.Code.authenticationFailed), ("own", nil)] {
+      let source = ScriptedPresence([nil])
+      let asked = context(source)
+      asked.provide(try ApplicationPassword(testing: text))
+      #expect(try core.secret(failing: both.id, with: asked) == expected)
+      #expect(source.requests.count == 1)
+    }
+    #expect(
+      try core.secret(failing: both.id, with: context(ScriptedPresence([nil]))) == .interactionNotAllowed)
+    #expect(
+      try core.secret(failing: closed.id, with: context(ScriptedPresence([nil]))) == .interactionNotAllowed)
+    #expect(!core.isUnlocked)
+  }
+
+  private func password(_ text: String) throws -> AuthenticationContext {
+    let context = AuthenticationContext(reason: "", interaction: .notAllowed)
+    context.provide(try ApplicationPassword(testing: text))
+    return context
+  }
+
+  // Fails when what a former login password has shown is taken for the one that is enrolled now.
+  @Test("what was shown before a removal does not serve after it, also where it is enrolled anew")
+  func enrolledAnew() throws {
+    let core = try makeCore()
+    let id = try add("presence", .userPresence, core)
+    let source = ScriptedPresence([nil, .scripted(.authenticationFailed)])
+    let kept = context(source, reuse: .seconds(300))
+    #expect(try core.secret(failing: id, with: kept) == nil)
+    try core.removeMember(named: "login")
+    _ = try core.enrollLogin(passcode: Passcode(testing: "passcode"))
+    #expect(try core.secret(failing: id, with: kept) == .authenticationFailed)
+    #expect(source.requests.count == 2)
+  }
+
   @Test("removed while the vault is locked it opens nothing any more, and the next unlock keeps the set")
   func removedWhileLocked() throws {
     let core = try makeCore()
@@ -262,6 +310,34 @@ struct AuthenticationReaderTests {
       NewItem(.genericPassword, name: "\(constraints.rawValue)", access: AccessControl(constraints)),
       secret: SecretBytes(testing: "s")
     ).id
+  }
+
+  // Fails when the members that go are removed before the ones that come are known to be possible.
+  @Test("fingers that cannot become members leave the set, and what stands behind it, as they were")
+  func impossibleFingers() throws {
+    let core = try place.makeCore(passcode: "passcode")
+    let reader = ScriptedBiometry(fingers: ["left-thumb"], [.finger("left-thumb")])
+    _ = try core.enrollFingers(of: reader, passcode: Passcode(testing: "passcode"))
+    _ = try core.enroll(
+      BiometricPhrase(testing: "phrase"), named: "nose", passcode: Passcode(testing: "passcode"))
+    let set = try add(.biometryCurrentSet, core)
+    let members = try core.enrolledMembers()
+    let impossible: [([String], VaultError.Code)] = [
+      (["toe", "nose"], .duplicateItem), (["toe", "toe"], .duplicateItem),
+      ((0..<16).map { "toe-\($0)" }, .policy), (["toe", ""], .malformed),
+      (["toe", String(repeating: "x", count: 1 << 16)], .malformed),
+    ]
+    for (fingers, expected) in impossible {
+      #expect(throws: expected) {
+        try code { () throws(VaultError) in
+          _ = try core.enrollFingers(
+            of: ScriptedBiometry(fingers: fingers), passcode: Passcode(testing: "passcode"))
+        }
+      }
+      #expect(try core.enrolledMembers() == members, "\(fingers.count)")
+    }
+    let context = AuthenticationContext(reason: "", biometry: reader)
+    #expect(try core.secret(failing: set, with: context) == nil)
   }
 
   // Planted bug: a finger that the reader has no longer stays a member: seen to fail.

@@ -180,6 +180,7 @@ class Vault:
       enrolled = decode(self.open2("meta", self.aad("enrolled", {}), h[14], "enrolled set"), "enrolled set", f1=4, f2=32, f3=None)
       members = [decode(m, "member", f1=16, f2=1, f3=None, f4=8, f5=4) for m in items_of(enrolled[3], "members")]
       self.members = {m[1]: (m[2][0], n(m[5])) for m in members}
+      need(len({m[5] for m in members}) == len(members), "damaged: two members with one factor")
       need(all((source == 3) == (f == LOGIN) for source, f in self.members.values()), "damaged: a member under the login password's number, or it under a member's")
     if phrase is not None:
       need(15 in h, "a phrase was given, and no member of this vault has one", 2)

@@ -43,6 +43,7 @@ extension VaultCore {
         .policy, "the reader knows no finger", hint: "enrol one with 'fprintd-enroll', then run this again")
     }
     let known = try enrolledMembers().filter { $0.source == .finger }.map(\.name)
+    try refuseImpossible(fingers)
     for finger in known where !fingers.contains(finger) { try removeMember(named: finger) }
     var enrolled: [EnrolledMember] = []
     for finger in fingers where !known.contains(finger) {
@@ -134,12 +135,8 @@ extension VaultCore {
         throw VaultError(.busy, "the vault's keys were changed by another process", hint: "try again")
       }
       let members = try change.keys.enrolledSet(of: change.header).members
-      guard !members.contains(where: { $0.label == name }) else {
-        throw VaultError(.duplicateItem, "a member has that name already", hint: "choose another")
-      }
-      guard members.count < Self.mostMembers else {
-        throw VaultError(.policy, "the set has \(Self.mostMembers) members already", hint: "remove one first")
-      }
+      guard !members.contains(where: { $0.label == name }) else { throw Self.nameTaken }
+      guard members.count < Self.mostMembers else { throw Self.setIsFull }
       guard source != .login else {
         return try change.enrollLogin(name, passcode: passcode, unlocked: unlocked, now: now)
       }
@@ -147,6 +144,14 @@ extension VaultCore {
         name, source, phrase: root, passcode: passcode, unlocked: unlocked, now: now)
     }
     return EnrolledMember(name: name, source: source, enrolled: now)
+  }
+
+  /// Nobody leaves the set before it is known that those who come can be members.
+  private func refuseImpossible(_ fingers: [String]) throws(VaultError) {
+    for finger in fingers { try ItemLimits.check(name: finger) }
+    let others = try enrolledMembers().filter { $0.source != .finger }.map(\.name)
+    guard Set(fingers + others).count == fingers.count + others.count else { throw Self.nameTaken }
+    guard fingers.count + others.count <= Self.mostMembers else { throw Self.setIsFull }
   }
 
   private func factorSlots() throws(VaultError) -> FactorSlots {
@@ -157,6 +162,14 @@ extension VaultCore {
   }
 
   private static let mostMembers = 16
+
+  private static var nameTaken: VaultError {
+    VaultError(.duplicateItem, "a member has that name already", hint: "choose another")
+  }
+
+  private static var setIsFull: VaultError {
+    VaultError(.policy, "the set has at most \(mostMembers) members", hint: "remove one first")
+  }
 
   private static var needsPasscode: VaultError {
     VaultError(

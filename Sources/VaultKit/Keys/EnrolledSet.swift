@@ -27,6 +27,8 @@ struct EnrolledSet: Sendable, Equatable {
       guard let member = Member(decoding: value) else { throw Self.unreadable }
       members.append(member)
     }
+    // Else what removes one of them leaves the other in the list.
+    guard Set(members.map(\.factor)).count == members.count else { throw Self.unreadable }
   }
 
   var encoded: [UInt8] {
