@@ -101,11 +101,14 @@ struct Session: ~Copyable, Sendable {
     var last: Int64 = 0
     while true {
       var batch: [Item] = []
+      var damage: VaultError?
       try store.scanItems(after: last, limit: 256) { (row, meta) throws(VaultError) in
-        batch.append(try opener.open(row, meta))
-        return true
+        do throws(VaultError) { batch.append(try opener.open(row, meta)) } catch { damage = error }
+        return damage == nil
       }
       for item in batch { guard try body(item) else { return } }
+      // Only now: the items before it are whole, and the body may have wanted no more.
+      if let damage { throw damage }
       guard let end = batch.last else { return }
       last = end.row
     }

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// The clocks of this machine.
 package struct SystemClock: VaultClock {
@@ -10,10 +11,15 @@ package struct SystemClock: VaultClock {
 
   package func bootMilliseconds() -> UInt64 { UInt64(clamping: milliseconds(of: CLOCK_BOOTTIME)) }
 
-  package func bootID() -> [UInt8]? { Self.thisBoot }
+  package func bootID() -> [UInt8]? {
+    Self.thisBoot.withLock { known in
+      if known == nil { known = Self.readBootID() }
+      return known
+    }
+  }
 
-  /// Read once: no process outlives its boot.
-  private static let thisBoot = readBootID()
+  /// Read once: no process outlives its boot. What could not be read, for want of a descriptor, is read the next time.
+  private static let thisBoot = Mutex<[UInt8]?>(nil)
 
   private static func readBootID() -> [UInt8]? {
     let file = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
