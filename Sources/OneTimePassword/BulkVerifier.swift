@@ -89,10 +89,12 @@ public struct BulkVerifier: ~Copyable, Sendable {
   /// For each question the smallest counter of its window that has its code; `nil` for none, and for a code of
   /// another format.
   ///
-  /// - Precondition: Each credential has been added, and each window has fewer than 2^63 counters.
+  /// - Precondition: Each credential has been added, each window has fewer than 2^63 counters, and the questions are at
+  ///   most 2^32.
   /// - Complexity: One HMAC over 8 bytes per candidate.
   public func firstMatches(of queries: [Query]) -> [UInt64?] {
-    unsafe [UInt64?](unsafeUninitializedCapacity: queries.count) { matches, initializedCount in
+    precondition(queries.count <= 1 << 32, "BulkVerifier.firstMatches: too many questions")
+    return unsafe [UInt64?](unsafeUninitializedCapacity: queries.count) { matches, initializedCount in
       unsafe queries.withUnsafeBufferPointer { queries in
         unsafe Candidates.withRoom { candidates in
           unsafe withMidstates { midstates in
