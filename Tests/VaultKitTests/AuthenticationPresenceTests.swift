@@ -32,6 +32,7 @@ struct AuthenticationPresenceTests {
     AuthenticationContext(reason: "because", prompt: prompt, presence: presence, reuse: reuse)
   }
 
+  // Planted bug: a source is asked where asking is not allowed: seen to fail.
   @Test("a source that says yes opens the item in a locked vault; one that says no, and none, do not")
   func opens() throws {
     let core = try makeCore()
@@ -120,7 +121,6 @@ struct AuthenticationPresenceTests {
     }
   }
 
-  // Planted bug: a source is asked where asking is not allowed: seen to fail.
   @Test(
     "it serves for the presence half of an item alone: the password of its own is asked for, and the class")
   func notAlone() throws {
@@ -154,7 +154,7 @@ struct AuthenticationPresenceTests {
     return context
   }
 
-  // Fails when what a former login password has shown is taken for the one that is enrolled now.
+  // Planted bug: what was kept serves whatever login password is enrolled: seen to fail.
   @Test("what was shown before a removal does not serve after it, also where it is enrolled anew")
   func enrolledAnew() throws {
     let core = try makeCore()
