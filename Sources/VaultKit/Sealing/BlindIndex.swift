@@ -6,14 +6,24 @@ struct BlindIndex {
   let key: GenerationKeys
 
   /// The value of one attribute.
-  func value(_ code: UInt16, _ bytes: [UInt8]) -> [UInt8] { Array(hash(code, bytes).prefix(16)) }
+  func value(_ code: UInt16, _ bytes: [UInt8]) -> [UInt8] { stored(code, bytes).bytes }
 
-  private func hash(_ code: UInt16, _ bytes: [UInt8]) -> [UInt8] {
-    let message = Record.encoding(atMost: 14 + bytes.count) { fields in
+  /// The first half of the HMAC. Each look-up makes one: message and code lie on the stack.
+  private func stored(_ code: UInt16, _ bytes: [UInt8]) -> Bytes16 {
+    let hashByteCount = 32
+    return unsafe withUnsafeTemporaryAllocation(
+      byteCount: hashByteCount + 14 + bytes.count, alignment: 8
+    ) { memory in
+      let hash = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[..<hashByteCount])
+      let message = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[hashByteCount...])
+      var fields = unsafe FieldWriter(message)
       fields.put(1, code)
       fields.put(2, bytes)
+      unsafe key.index.write(to: hash) { unsafe $0.append(message.bytes) }
+      return unsafe Bytes16(
+        high: UInt64(bigEndian: hash.load(as: UInt64.self)),
+        low: UInt64(bigEndian: hash.load(fromByteOffset: 8, as: UInt64.self)))
     }
-    return key.index.code(for: message)
   }
 
   /// The values of all indexed attributes that are present, sorted.
@@ -27,7 +37,7 @@ struct BlindIndex {
     attributes.bytes(of: 1).map { name($0) }
   }
 
-  func name(_ bytes: [UInt8]) -> Bytes16 { Bytes16(first: hash(1, bytes)) }
+  func name(_ bytes: [UInt8]) -> Bytes16 { stored(1, bytes) }
 
   /// The primary key: two items of one kind with equal primary attributes collide in it.
   func primaryKey(of kind: ItemKind, _ attributes: Attributes) -> Bytes16 {
