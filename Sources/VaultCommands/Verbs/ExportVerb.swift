@@ -111,12 +111,12 @@ extension Command {
     return report
   }
 
-  /// Where items ask for the passcode, the one that unlocks the vault serves for them too.
+  /// Where items ask for the passcode, the one that unlocks the vault serves for them too. A vault that need not be
+  /// unlocked stays locked: each item asks for itself.
   private func unlockOnce(for items: [Item]) throws {
-    let asking = items.first { item in
-      Exported.reasonToStay(item) == nil
-        && !item.access.constraints.isDisjoint(with: [.devicePasscode, .userPresence])
-    }
+    let going = items.filter { Exported.reasonToStay($0) == nil }
+    guard going.contains(where: { $0.access.accessibility != .afterFirstUnlock }) else { return }
+    let asking = going.first { !$0.access.constraints.isDisjoint(with: [.devicePasscode, .userPresence]) }
     let core = try vault.opened()
     guard let asking, !core.isUnlocked, let context = try vault.context(for: asking.access, keeping: true)
     else { return }

@@ -1,0 +1,27 @@
+import Testing
+
+@Suite("Attacks on an export")
+struct AttackExportTests {
+  // Fails when an access rule has the vault unlocked although nothing that is exported needs that.
+  @Test("an item that nobody can be asked for is left out of a locked vault's export, and the others are not")
+  func lockedVault() throws {
+    let tool = try Tool()
+    #expect(try tool("init", "--passcode-fd", "3", secrets: [3: "p"]).exit == 0)
+    for (name, rule) in [("open", []), ("bank", ["passcode"]), ("door", ["presence"])] {
+      let run = try tool.run(
+        ["item", "add", name, "--accessible", "after-first-unlock", "--passcode-fd", "3"]
+          + rule.flatMap { ["--access", $0] },
+        input: Array(name.utf8), secrets: [3: "p"])
+      #expect(run.exit == 0, "\(run.errors)")
+    }
+    let words = ["export", "jsonl", "--plain", "--no-input"]
+    let some = try tool.run(words)
+    #expect(some.exit == 0 && some.text.split(separator: "\n").count == 1, "\(some.errors)")
+    #expect(some.text.contains(#""name":"open""#) && !some.text.contains("door"))
+    for name in ["bank", "door"] { #expect(some.errors.contains("left out '\(name)' (promptNeeded)")) }
+    let wrong = try tool.run(words + ["--passcode-fd", "3"], secrets: [3: "q"])
+    #expect(wrong.exit == 3 && !wrong.text.contains("bank") && !wrong.text.contains("door"))
+    let all = try tool.run(words + ["--passcode-fd", "3"], secrets: [3: "p"])
+    #expect(all.exit == 0 && all.text.split(separator: "\n").count == 3, "\(all.errors)")
+  }
+}
