@@ -24,4 +24,25 @@ struct AttackExportTests {
     let all = try tool.run(words + ["--passcode-fd", "3"], secrets: [3: "p"])
     #expect(all.exit == 0 && all.text.split(separator: "\n").count == 3, "\(all.errors)")
   }
+
+  // Fails when nobody is told that the rule of an item goes with it.
+  @Test("a line that replaces an item and has no access rule is stored without one, which is said")
+  func replacedRule() throws {
+    let tool = try Tool()
+    #expect(try tool("init", "--passcode-fd", "3", secrets: [3: "p"]).exit == 0)
+    let added = try tool(
+      "item", "add", "bank", "--access", "passcode", "--passcode-fd", "3", input: [1], secrets: [3: "p"])
+    #expect(added.exit == 0, "\(added.errors)")
+    for (line, isSaid) in [
+      (#"{"kind":"password","name":"bank","secret":"x","access":"passcode"}"#, false),
+      (#"{"kind":"password","name":"bank","secret":"x"}"#, true),
+      (#"{"kind":"password","name":"bank","secret":"x"}"#, false),
+    ] {
+      let run = try tool(
+        "import", "jsonl", "--on-duplicate", "replace", "--passcode-fd", "3", input: Array(line.utf8),
+        secrets: [3: "p"])
+      #expect(run.exit == 0, "\(run.errors)")
+      #expect(run.errors.contains("'bank' had the access rule passcode") == isSaid, "\(run.errors)")
+    }
+  }
 }

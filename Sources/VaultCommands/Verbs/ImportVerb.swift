@@ -26,6 +26,10 @@ func runImport(_ command: Command) throws -> Outcome {
     importing = end.importing
   }
   progress.finish()
+  for (name, rule) in importing.unruled {
+    command.messages.note(
+      "'\(printable(name))' had the access rule \(rule), and the line that replaces it has none")
+  }
   if let file = command.invocation.argument("FILE"), !isDryRun {
     command.messages.note("the secrets are still in clear in \(file): delete it when you are sure")
   }
@@ -48,6 +52,8 @@ private struct Importing {
 
   let policy: String
   var results: [(line: Int, name: String, result: Result, oldName: String?)] = []
+  /// Items replaced by lines without the access rule that they had.
+  var unruled: [(name: String, rule: String)] = []
 
   init(policy: String) { self.policy = policy }
 
@@ -70,6 +76,9 @@ private struct Importing {
       case "replace":
         guard others.count == 1, others[0].kind == line.item.kind else {
           throw line.duplicate("it would replace several items, or one of another kind")
+        }
+        if others[0].isConstrained, line.item.access.constraints.isEmpty {
+          unruled.append((oldName, others[0].access.constraints.shown.joined(separator: ",")))
         }
         try transaction.delete(others[0].id)
         result = .replaced
