@@ -164,7 +164,9 @@ extension VaultCore {
   private static let mostMembers = 16
 
   private static var nameTaken: VaultError {
-    VaultError(.duplicateItem, "a member has that name already", hint: "choose another")
+    VaultError(
+      .duplicateItem, "a member has that name already",
+      hint: "choose another name, or remove that member first with 'vaultctl biometry remove'")
   }
 
   private static var setIsFull: VaultError {
