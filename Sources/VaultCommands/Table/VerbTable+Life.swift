@@ -55,7 +55,7 @@ extension VerbTable {
       notes: [
         "Where the device key is lost the recovery code makes a new one. Items of this device only were lost "
           + "with the old key; they are listed. The code is not used where the device key is there.",
-        "With --json: recovered, deviceKey, and lost with id and name after a recovery.",
+        "With --json: recovered, protector, deviceKey where a file keeps it, and lost with id and name after a recovery.",
       ],
       example: "vaultctl rotate device-key", allowedInBatch: false, run: runRotateDeviceKey)
   }
