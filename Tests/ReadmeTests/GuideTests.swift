@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Planted, and found by these tests: a changed number, a left-out line and a renamed option in a guide. To plant, not
-/// yet seen to fail: a passcode that is echoed; a prompt left out of the transcript.
+/// Planted, and found by these tests: a changed number, a left-out line and a renamed option in a guide; a passcode
+/// that is echoed; a prompt left out of the transcript, after the five minutes that the replay waits.
 @Suite("The guides and the transcripts")
 struct GuideTests {
   static let guides =

@@ -116,8 +116,14 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
     killDaemon()
   }
 
-  /// The daemon hears nothing until ``wake()``.
-  func stopDaemon() { if let daemon { kill(daemon.processIdentifier, SIGSTOP) } }
+  /// The daemon hears nothing until ``wake()``, or for 30 s: who waits for it without end fails by the time that took.
+  func stopDaemon() {
+    guard let daemon else { return }
+    kill(daemon.processIdentifier, SIGSTOP)
+    DispatchQueue.global().asyncAfter(deadline: .now() + 30) {
+      if daemon.isRunning { kill(daemon.processIdentifier, SIGCONT) }
+    }
+  }
   func wake() { if let daemon { kill(daemon.processIdentifier, SIGCONT) } }
 
   /// Whatever has happened: a bus, a daemon, an unlocked collection.
