@@ -97,6 +97,16 @@ struct AuthenticationTests {
     #expect(try core.secret(failing: one, with: context) == .cancelled)
   }
 
+  // Fails when `FactorSlots.half` does not compare the derivations: the slots of before are called damaged.
+  @Test("a passcode that another process changes while the prompt is open is busy, never damage")
+  func changedBehindPrompt() throws {
+    let (core, id) = try makeCore()
+    let prompt = ChangingPrompt(try place.openCore())
+    #expect(try core.secret(failing: id, with: AuthenticationContext(reason: "", prompt: prompt)) == .busy)
+    let again = context(ScriptedPrompt([.text("other")]))
+    #expect(try core.secret(of: id, context: again).bytesForTesting == Array("secret of n".utf8))
+  }
+
   @Test("reuse is at most 300 s, and never negative")
   func reuseLimit() throws {
     let (core, id) = try makeCore()
@@ -393,4 +403,18 @@ private final class InvalidatingPrompt: Prompt {
   func confirm(_ request: PromptRequest) -> Bool { false }
 
   func cancel() { isCancelled.withLock { $0 = true } }
+}
+
+/// While it is open another process changes the passcode; the new one is typed.
+private final class ChangingPrompt: Prompt {
+  private let other: VaultCore
+
+  init(_ other: VaultCore) { self.other = other }
+
+  func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
+    try other.changePasscode(from: Passcode(testing: "passcode"), to: Passcode(testing: "other"))
+    return SecretBytes(testing: "other")
+  }
+
+  func confirm(_ request: PromptRequest) throws(VaultError) -> Bool { false }
 }

@@ -19,8 +19,14 @@ struct FactorSlots: Sendable {
   func enrolledSet() throws(VaultError) -> EnrolledSet { try keys.enrolledSet(of: header) }
 
   /// The private half of passcode, presence or any, opened by the passcode. Only enrolment opens `any` this way.
+  ///
+  /// - Throws: ``VaultError/Code/busy`` where these slots and the passcode's keys are from before and after a change of
+  ///   the passcode by another process: nothing is damaged then.
   func half(of factor: Factor, by passcode: PasscodeKeys) throws(VaultError) -> StoredKey {
-    try checked(factor) { address, row, outer throws(CryptoError) in
+    guard try header.passcodeDerivation() == passcode.derivation else {
+      throw VaultError(.busy, "the passcode was changed by another process meanwhile", hint: "try again")
+    }
+    return try checked(factor) { address, row, outer throws(CryptoError) in
       try seal.open(
         row, at: address, under: outer, inside: passcode.prompt, derivation: passcode.derivation)
     } at: {
