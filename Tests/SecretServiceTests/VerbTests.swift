@@ -89,7 +89,7 @@ struct SecretServiceVerbTests {
     #expect(try rig.keyFiles() == [] && !rig.exists("home/.local/share/vault/default.vault"))
   }
 
-  // Planted bug: libsecret loaded before a protector needs it. Seen to fail.
+  // Planted bugs: libsecret linked; libsecret loaded before a protector needs it. Seen to fail.
   @Test("with the key in a file neither libsecret nor GLib is loaded; with the key in the service both are")
   func loading() throws {
     guard let rig = try Rig.started() else { return }
