@@ -104,7 +104,7 @@ struct SecretServiceFaultTests {
         failures += 1
         if !fault.explains(error) { problems.append("\(place): \(error)") }
       }
-      let found = try trial.problem(failed: outcome.error != nil, messages, number)
+      let found = try trial.problem(after: outcome)
       if let found { problems.append("\(place): \(found)") }
     }
     print(
@@ -159,6 +159,8 @@ private final class Trial {
   struct Outcome {
     var error: VaultError?
     var time: Duration
+    /// What had reached the service before the fault. Another run may have sent a message more or less until then.
+    var passed: ArraySlice<String> = []
   }
 
   /// The messages of the operation when nothing happens.
@@ -184,6 +186,7 @@ private final class Trial {
       striking.withLock { $0 = time }
     }
     var outcome = perform(patience: patience)
+    outcome.passed = gate.messages.prefix(number - 1)
     gate.reset()
     outcome.time -= striking.withLock { $0 }
     try session.rig.mend()
@@ -191,14 +194,14 @@ private final class Trial {
   }
 
   /// What is lost, or has been put in the place of what was there; nil when all is well.
-  func problem(failed: Bool, _ messages: [String], _ number: Int) throws -> String? {
+  func problem(after outcome: Outcome) throws -> String? {
     let items = try session.rig.items()
     let path = session.place.path
     guard FileManager.default.fileExists(atPath: path) else {
-      guard operation == .create, failed else { return "the vault is gone" }
+      guard operation == .create, outcome.error != nil else { return "the vault is gone" }
       // A key that was on its way when the answer failed may be left, and opens nothing.
-      let created = messages.firstIndex(of: "CreateItem")! + 1
-      return items.count <= (number > created ? 1 : 0) ? nil : "no vault, but keys: \(items)"
+      let most = outcome.passed.contains("CreateItem") ? 1 : 0
+      return items.count <= most ? nil : "no vault, but keys: \(items) after \(outcome.passed)"
     }
     if operation == .open, items.count != 1 { return "keys: \(items)" }
     do {
