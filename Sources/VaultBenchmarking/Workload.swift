@@ -27,7 +27,9 @@ func must<R: ~Copyable>(_ body: () throws -> R) -> R {
 }
 
 /// Holds what cannot be copied for closures that outlive a call.
-final class Box<Value: ~Copyable> {
-  let value: Value
-  init(_ value: consuming Value) { self.value = value }
+public final class Box<Value: ~Copyable> {
+  /// What it holds.
+  public let value: Value
+  /// Takes what it holds.
+  public init(_ value: consuming Value) { self.value = value }
 }

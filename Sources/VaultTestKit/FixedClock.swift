@@ -37,7 +37,4 @@ package final class FixedClock: VaultClock {
       $0.bootID = $0.bootID.map { [$0[0] &+ 1] + $0.dropFirst() }
     }
   }
-
-  /// The boot id can no longer be read.
-  package func hideBootID() { reading.withLock { $0.bootID = nil } }
 }

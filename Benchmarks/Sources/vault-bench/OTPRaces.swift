@@ -80,9 +80,3 @@ enum OTPRaces {
     }
   }
 }
-
-/// Holds what cannot be copied for closures that outlive a call.
-final class Box<Value: ~Copyable> {
-  let value: Value
-  init(_ value: consuming Value) { self.value = value }
-}

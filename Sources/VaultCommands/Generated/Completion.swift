@@ -67,11 +67,3 @@ extension Option {
     }
   }
 }
-
-extension CompletionPlace {
-  /// The options of all places, each once by its name and values.
-  static var allOptions: [Option] {
-    var seen: Set<String> = []
-    return all.flatMap(\.options).filter { seen.insert($0.name).inserted }
-  }
-}

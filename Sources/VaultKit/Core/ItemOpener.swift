@@ -36,7 +36,7 @@ struct ItemOpener {
       hasSecret: row.flags & ItemFlags.hasSecret != 0, version: row.version, row: row.row, policy: policy)
   }
 
-  private func keys(of generation: UInt32) throws(VaultError) -> GenerationKeys {
+  func keys(of generation: UInt32) throws(VaultError) -> GenerationKeys {
     if generation == current.generation { return current }
     if let previous, previous.generation == generation { return previous }
     throw VaultError(.damaged, "a row of the vault names a generation of keys that does not exist")

@@ -32,12 +32,7 @@ struct Session: ~Copyable, Sendable {
   var now: Instant { environment.clock.now() }
 
   /// The keys of a row's generation. A generation that is not there belongs to another `config`.
-  func keys(of generation: UInt32) throws(VaultError) -> GenerationKeys {
-    guard let keys = keys.keys(of: generation) else {
-      throw VaultError(.damaged, "a row of the vault names a generation of keys that does not exist")
-    }
-    return keys
-  }
+  func keys(of generation: UInt32) throws(VaultError) -> GenerationKeys { try opener.keys(of: generation) }
 
   // MARK: Items
 

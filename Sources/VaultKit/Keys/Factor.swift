@@ -15,8 +15,6 @@ struct Factor: RawRepresentable, Hashable, Sendable {
 
   var isSet: Bool { rawValue >> 24 == 4 }
   var isMember: Bool { rawValue >> 24 == 6 || self == .login }
-  /// Any member, or a member of one set.
-  var isBiometric: Bool { self == .any || isSet }
   /// The number within its kind.
   var number: UInt32 { rawValue & 0xFF_FFFF }
 
