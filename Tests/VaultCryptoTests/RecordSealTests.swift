@@ -50,6 +50,29 @@ struct RecordSealTests {
     #expect(opened.revealed == [0xdd, 1, 2, 3])
   }
 
+  // Fails when the room is not written, or is left out of what the cipher is fed.
+  @Test("associated data behind room for the header opens the same seals, and no other")
+  func behindRoom() throws {
+    let record = try make()
+    let sealed = try record.seal(Array("a record".utf8), aad: aad, random: SystemRandom())
+    func opened(_ sealed: [UInt8], _ aad: [UInt8]) throws(CryptoError) -> [UInt8] {
+      let bytes = [UInt8](repeating: 0xAA, count: RecordSeal.roomBeforeAAD) + aad
+      let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+      defer { unsafe memory.deallocate() }
+      unsafe memory.copyBytes(from: bytes)
+      return try SecretBytes(capacity: 100) { (output) throws(CryptoError) in
+        try unsafe record.open(sealed.span.bytes, aadBehindRoom: memory, into: &output)
+      }.revealed
+    }
+    #expect(try opened(sealed, aad) == Array("a record".utf8))
+    expectError(.tagMismatch) { () throws(CryptoError) in try opened(sealed, aad + [0]) }
+    for bit in 0..<sealed.count * 8 {
+      var changed = sealed
+      changed[bit / 8] ^= 1 << (bit % 8)
+      #expect(throws: CryptoError.self) { try opened(changed, aad) }
+    }
+  }
+
   @Test("more than 16 MiB is refused, sealed or opened")
   func tooLarge() throws {
     let record = try make()

@@ -32,7 +32,7 @@ struct CircleTests {
       switch self {
       case .slots: _ = try store.slots()
       case .items: try store.forEachItem { (_: ItemRow) throws(StorageError) in true }
-      case .scan: try store.scanItems { (_: ItemFields, _: RawSpan) throws(StorageError) in true }
+      case .scan: try store.scanItems { _, _ in true }
       case .expired: _ = try store.expired(before: .max)
       case .summedItems, .summedMaterials, .summedStates, .summedBlinds: _ = try store.counts()
       case .blinds: try store.forEachBlind { (_: [UInt8], _: Int64) throws(StorageError) in true }

@@ -155,12 +155,27 @@ struct StoreTests {
     }
     #expect(seen.map(\.row) == [1, 2, 3])
     var scanned: [Int64] = []
-    try store.scanItems(after: 17) { (fields: ItemFields, meta: RawSpan) throws(StorageError) in
+    func isSample(_ fields: ItemFields, _ meta: RawSpan) -> Bool {
       let item = sampleItem(fields.row)
-      if fields == item.fields, meta.byteCount == item.meta.count { scanned.append(fields.row) }
+      return unsafe fields == item.fields && meta.withUnsafeBytes { unsafe Array($0) } == item.meta
+    }
+    try store.scanItems(after: 17) { fields, meta in
+      if isSample(fields, meta) { scanned.append(fields.row) }
       return true
     }
     #expect(scanned == [18, 19, 20])
+    scanned = []
+    try store.scanItems(limit: 4) { fields, _ in
+      scanned.append(fields.row)
+      return fields.row < 3
+    }
+    #expect(scanned == [1, 2, 3])
+    scanned = []
+    let name = try #require(sampleItem(5).name)
+    try store.withItem(name: name) { fields, meta in if isSample(fields, meta) { scanned.append(fields.row) }
+    }
+    try store.withItem(name: id16(9, 9)) { fields, _ in scanned.append(fields.row) }
+    #expect(scanned == [5])
   }
 
   @Test("what a stream's closure throws comes out, and the store goes on")

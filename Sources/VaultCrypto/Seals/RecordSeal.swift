@@ -99,6 +99,25 @@ package final class RecordSeal: Sendable {
     }
   }
 
+  /// The same with associated data that leaves ``roomBeforeAAD`` bytes free in front: the cipher is fed once, not twice.
+  @unsafe
+  package func open(
+    _ sealed: RawSpan, aadBehindRoom memory: UnsafeMutableRawBufferPointer, into output: inout OutputRawSpan
+  ) throws(CryptoError) {
+    let count = try plaintextByteCount(of: sealed)
+    precondition(output.freeCapacity >= count, "RecordSeal.open: no room")
+    try unsafe output.withUnsafeMutableBytes { (buffer, written) throws(CryptoError) in
+      let target = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[written..<written + count])
+      try unsafe sealed.withUnsafeBytes { (sealed) throws(CryptoError) in
+        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[..<RecordSeal.roomBeforeAAD])
+        unsafe room.copyMemory(from: UnsafeRawBufferPointer(rebasing: sealed[..<room.count]))
+        let parts = unsafe CipherContext.Parts(second: UnsafeRawBufferPointer(memory))
+        try unsafe open(sealed, parts, into: target)
+      }
+      written += count
+    }
+  }
+
   /// The plaintext of a seal of this generation.
   package func open(_ sealed: [UInt8], aad: [UInt8]) throws(CryptoError) -> [UInt8] {
     try unsafe open(sealed.span.bytes, aad: aad)
@@ -136,7 +155,9 @@ package final class RecordSeal: Sendable {
     try unsafe generation(of: sealed.span.bytes)
   }
 
-  private static var headerByteCount: Int { 6 + CipherContext.ivByteCount }
+  /// What stands before the nonce, which is associated data too.
+  package static var roomBeforeAAD: Int { 6 }
+  private static var headerByteCount: Int { roomBeforeAAD + CipherContext.ivByteCount }
 
   private static func generation(of sealed: RawSpan) throws(CryptoError) -> UInt32 {
     try unsafe sealed.withUnsafeBytes { (sealed) throws(CryptoError) in
@@ -197,14 +218,20 @@ package final class RecordSeal: Sendable {
     _ sealed: RawSpan, _ aad: RawSpan, into output: UnsafeMutableRawBufferPointer
   ) throws(CryptoError) {
     try unsafe sealed.withUnsafeBytes { (sealed) throws(CryptoError) in
-      let header = unsafe UnsafeRawBufferPointer(rebasing: sealed[..<6])
-      let body = unsafe UnsafeRawBufferPointer(rebasing: sealed[RecordSeal.headerByteCount...])
+      let header = unsafe UnsafeRawBufferPointer(rebasing: sealed[..<RecordSeal.roomBeforeAAD])
       try unsafe aad.withUnsafeBytes { (aad) throws(CryptoError) in
-        try ciphers.withLock { (ciphers) throws(CryptoError) in
-          let parts = unsafe CipherContext.Parts(first: header, second: aad)
-          try unsafe ciphers.opening.open(body, iv: sealed.baseAddress! + 6, aad: parts, into: output)
-        }
+        try unsafe open(sealed, CipherContext.Parts(first: header, second: aad), into: output)
       }
+    }
+  }
+
+  private func open(
+    _ sealed: UnsafeRawBufferPointer, _ aad: CipherContext.Parts, into output: UnsafeMutableRawBufferPointer
+  ) throws(CryptoError) {
+    let nonce = unsafe sealed.baseAddress! + RecordSeal.roomBeforeAAD
+    let body = unsafe UnsafeRawBufferPointer(rebasing: sealed[RecordSeal.headerByteCount...])
+    try ciphers.withLock { (ciphers) throws(CryptoError) in
+      try unsafe ciphers.opening.open(body, iv: nonce, aad: aad, into: output)
     }
   }
 

@@ -44,6 +44,11 @@ public struct Constraints: OptionSet, Sendable, Hashable {
   /// The single constraints in it: neither the words between them nor the application password.
   var single: [Constraints] { Self.factors.filter { contains($0) } }
 
+  /// Whether there is a single constraint in it.
+  var hasSingle: Bool {
+    !isDisjoint(with: [.devicePasscode, .userPresence, .biometryAny, .biometryCurrentSet])
+  }
+
   /// Refuses what contradicts itself.
   ///
   /// - Throws: ``VaultError/Code/policy``.

@@ -134,7 +134,7 @@ enum Gate {
     var permitted: [Item] = []
     for item in items {
       do throws(VaultError) {
-        if !item.access.constraints.single.isEmpty { try verification.show(item) }
+        if item.access.constraints.hasSingle { try verification.show(item) }
         permitted.append(item)
       } catch {
         // Nobody can open it any more: it is not found.

@@ -1,13 +1,17 @@
 import VaultCrypto
 import VaultStorage
 
-/// Opens what a row holds of an item besides its secret.
+/// Opens what rows hold of items besides their secrets, many after one another: items of the same policy share it, and
+/// the memory of their attributes.
 struct ItemOpener {
   private let vault: VaultID
   private let current: GenerationKeys
   private let previous: GenerationKeys?
   /// That of the item before: most have the same.
   private var policy: Policy?
+  /// What was opened and is not in a list yet.
+  private var columns: [OpenedItems.Columns] = []
+  private var attributes: [UInt8] = []
 
   init(vault: VaultID, keys: borrowing KeyRing) {
     self.vault = vault
@@ -15,25 +19,57 @@ struct ItemOpener {
     previous = keys.previous
   }
 
+  /// Opens one item.
+  ///
   /// - Throws: ``VaultError/Code/damaged`` also for what does not fit the clear columns.
   mutating func open(_ row: ItemFields, _ meta: RawSpan) throws(VaultError) -> Item {
-    let keys = try keys(of: row.generation)
-    let content = try crypto { () throws(CryptoError) in
-      try AssociatedData.openMeta(vault, row, meta, with: keys.meta)
+    var none: [Item] = []
+    try open(row, meta, into: &none)
+    return Item(take(policy!), 0)
+  }
+
+  /// Opens an item for a list; there it is after ``finish(_:)`` at the latest.
+  ///
+  /// - Parameter isWanted: Says by columns, attributes and access control whether the item belongs into the list.
+  /// - Throws: As ``open(_:_:)`` and the question.
+  mutating func open(
+    _ row: ItemFields, _ meta: RawSpan, into list: inout [Item],
+    where isWanted: (ItemFields, RawSpan, AccessControl) throws(VaultError) -> Bool = { _, _, _ in true }
+  ) throws(VaultError) {
+    let seal = row.generation == current.generation ? current.meta : try keys(of: row.generation).meta
+    try AssociatedData.withMeta(vault, row, meta, openedWith: seal) { (content) throws(VaultError) in
+      guard let (attributes, policy) = try? Record.places(of: 1, 2, in: content) else {
+        throw Self.unreadable
+      }
+      let attributeBytes = content.extracting(attributes)
+      guard Attributes.areReadable(attributeBytes) else { throw Self.unreadable }
+      try share(content.extracting(policy), &list)
+      guard self.policy!.access.classNumber == row.class else {
+        throw VaultError(.damaged, "an item's class is not that of its policy")
+      }
+      guard try isWanted(row, attributeBytes, self.policy!.access) else { return }
+      unsafe attributeBytes.withUnsafeBytes { unsafe self.attributes.append(contentsOf: $0) }
+      columns.append(OpenedItems.Columns(row, end: self.attributes.count))
+      if columns.count == Self.mostTogether { finish(&list) }
     }
-    guard let record = try? Record(decoding: content), let attributeBytes = record[1],
-      let policyBytes = record.slice(2), let attributeRecord = try? Record(decoding: attributeBytes)
-    else { throw VaultError(.damaged, "an item is not readable") }
-    let attributes = try Attributes(record: attributeRecord)
-    let policy = try policy(policyBytes)
-    guard policy.access.classNumber == row.class else {
-      throw VaultError(.damaged, "an item's class is not that of its policy")
-    }
-    return Item(
-      id: ItemID(row.id), kind: ItemKind(rawValue: row.kind), attributes: attributes, access: policy.access,
-      audit: policy.audit, created: attributes.date(.creationDate),
-      modified: attributes.date(.modificationDate), expires: row.expires.map { Instant(milliseconds: $0) },
-      hasSecret: row.flags & ItemFlags.hasSecret != 0, version: row.version, row: row.row, policy: policy)
+  }
+
+  /// How many items were opened for a list and are not in it.
+  var pending: Int { columns.count }
+
+  /// Appends the items that were opened for a list and are not in it.
+  mutating func finish(_ list: inout [Item]) {
+    guard let policy, !columns.isEmpty else { return }
+    let opened = take(policy)
+    for index in 0..<opened.count { list.append(Item(opened, index)) }
+    // The next will be about as large.
+    columns.reserveCapacity(opened.count)
+    attributes.reserveCapacity(opened.byteCount + opened.byteCount / 8)
+  }
+
+  private mutating func take(_ policy: Policy) -> OpenedItems {
+    defer { (columns, attributes) = ([], []) }
+    return OpenedItems(policy: policy, columns: columns, attributes: attributes)
   }
 
   func keys(of generation: UInt32) throws(VaultError) -> GenerationKeys {
@@ -42,13 +78,16 @@ struct ItemOpener {
     throw VaultError(.damaged, "a row of the vault names a generation of keys that does not exist")
   }
 
-  private mutating func policy(_ bytes: ArraySlice<UInt8>) throws(VaultError) -> Policy {
-    if let policy, policy.record.isEncoded(as: bytes) { return policy }
-    guard let record = try? Record(decoding: Array(bytes)) else {
-      throw VaultError(.damaged, "an item is not readable")
-    }
-    let policy = try Policy(record: record)
-    self.policy = policy
-    return policy
+  /// Makes `policy` the one with these bytes.
+  private mutating func share(_ bytes: RawSpan, _ list: inout [Item]) throws(VaultError) {
+    if policy?.record.isEncoded(as: bytes) ?? false { return }
+    finish(&list)
+    guard let record = try? Record(decoding: bytes.array) else { throw Self.unreadable }
+    policy = try Policy(record: record)
   }
+
+  private static var unreadable: VaultError { VaultError(.damaged, "an item is not readable") }
+
+  /// Whoever keeps one item keeps the memory of these.
+  private static let mostTogether = 64
 }

@@ -64,49 +64,73 @@ struct Session: ~Copyable, Sendable {
 
   private mutating func item(named name: [UInt8], under keys: GenerationKeys) throws(VaultError) -> Item? {
     let value = BlindIndex(key: keys).name(name)
-    guard let row = try stored({ () throws(StorageError) in try store.item(name: value) }) else { return nil }
-    let item = try open(row)
+    var opener = opener
+    var found: Result<Item, VaultError>?
+    try stored { () throws(StorageError) in
+      try store.withItem(name: value) { row, meta in
+        do throws(VaultError) { found = .success(try opener.open(row, meta)) } catch {
+          found = .failure(error)
+        }
+      }
+    }
+    guard let item = try found?.get() else { return nil }
     // The index that led here is the file's: nothing seals it.
     return item.attributes.hasName(name) ? item : nil
   }
 
   /// All matching items in the order of insertion.
   mutating func items(matching query: Query) throws(VaultError) -> [Item] {
-    var found: [Item] = []
-    guard query.limit > 0 else { return found }
-    if let candidates = try candidates(query) {
-      for row in candidates {
-        let item = try open(row)
-        if try query.lists(item) { found.append(item) }
-        if found.count == query.limit { break }
+    guard query.limit > 0 else { return [] }
+    let candidates = try candidates(query)
+    var opener = opener
+    var list: [Item] = []
+    if let candidates {
+      for row in candidates where list.count + opener.pending < query.limit {
+        try unsafe opener.open(row.fields, row.meta.span.bytes, into: &list, where: query.lists)
       }
-      return found
+    } else if let damage = try scan(with: &opener, into: &list, until: query.limit, where: query.lists) {
+      throw damage
     }
-    try forEachItem { item throws(VaultError) in
-      if try query.lists(item) { found.append(item) }
-      return found.count < query.limit
-    }
-    return found
+    opener.finish(&list)
+    return list
   }
 
   /// Every item in the order of insertion, until the body says to stop.
   mutating func forEachItem(_ body: (Item) throws(VaultError) -> Bool) throws(VaultError) {
     // The rows are read in batches so that a body may use the store again.
     var opener = opener
+    var batch: [Item] = []
     var last: Int64 = 0
     while true {
-      var batch: [Item] = []
-      var damage: VaultError?
-      try store.scanItems(after: last, limit: 256) { (row, meta) throws(VaultError) in
-        do throws(VaultError) { batch.append(try opener.open(row, meta)) } catch { damage = error }
-        return damage == nil
-      }
+      let damage = try scan(after: last, with: &opener, into: &batch, until: 256) { _, _, _ in true }
+      opener.finish(&batch)
       for item in batch { guard try body(item) else { return } }
       // Only now: the items before it are whole, and the body may have wanted no more.
       if let damage { throw damage }
       guard let end = batch.last else { return }
       last = end.row
+      batch.removeAll(keepingCapacity: true)
     }
+  }
+
+  /// Opens rows until `count` items are in the list or pending. Returns why the last row that was read is none.
+  private mutating func scan(
+    after number: Int64 = 0, with opener: inout ItemOpener, into list: inout [Item], until count: Int,
+    where isWanted: (ItemFields, RawSpan, AccessControl) throws(VaultError) -> Bool
+  ) throws(VaultError) -> VaultError? {
+    var failure: VaultError?
+    try stored { () throws(StorageError) in
+      try store.scanItems(after: number) { row, meta in
+        do throws(VaultError) {
+          try opener.open(row, meta, into: &list, where: isWanted)
+          return list.count + opener.pending < count
+        } catch {
+          failure = error
+          return false
+        }
+      }
+    }
+    return failure
   }
 
   /// The rows that an id, a name or an indexed attribute leads to; `nil` where only a scan answers.

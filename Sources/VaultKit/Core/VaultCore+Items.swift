@@ -26,7 +26,7 @@ extension VaultCore {
     var all = query
     all.constrained = .unasked
     let found = try reading { transaction throws(VaultError) in try transaction.items(matching: all) }
-    guard found.contains(where: { !$0.access.constraints.single.isEmpty }) else { return found }
+    guard found.contains(where: { $0.access.constraints.hasSingle }) else { return found }
     return try Gate.permitListing(of: found, in: self, context)
   }
 

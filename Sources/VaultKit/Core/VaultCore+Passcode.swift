@@ -148,7 +148,7 @@ extension Session {
     var ids: [ItemID] = []
     try forEachItem { item throws(VaultError) in
       // Factors do not exist without a passcode: what stands behind one could be opened by nobody.
-      let isBehindFactor = !item.access.constraints.single.isEmpty
+      let isBehindFactor = item.access.constraints.hasSingle
       if item.access.accessibility == .whenPasscodeSet || isBehindFactor { ids.append(item.id) }
       return true
     }

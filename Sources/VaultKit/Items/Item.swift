@@ -1,32 +1,42 @@
 /// Everything about an item but its secret.
 public struct Item: Sendable, Identifiable {
+  private let opened: OpenedItems
+  private let index: Int
+
+  init(_ opened: OpenedItems, _ index: Int) {
+    self.opened = opened
+    self.index = index
+  }
+
   /// 16 random bytes for life.
-  public let id: ItemID
+  public var id: ItemID { ItemID(columns.id) }
   /// What it is.
-  public let kind: ItemKind
+  public var kind: ItemKind { ItemKind(rawValue: columns.kind) }
   /// Its attributes, opened with the device key alone.
-  public let attributes: Attributes
+  public var attributes: Attributes { opened.attributes(of: index) }
   /// Who may use it and when.
-  public let access: AccessControl
+  public var access: AccessControl { policy.access }
   /// What is logged of it.
-  public let audit: AuditPolicy
+  public var audit: AuditPolicy { policy.audit }
   /// When it was added.
-  public let created: Instant
+  public var created: Instant { attributes.date(.creationDate) }
   /// When it was last changed.
-  public let modified: Instant
+  public var modified: Instant { attributes.date(.modificationDate) }
   /// From when on it cannot be used, or `nil`.
-  public let expires: Instant?
+  public var expires: Instant? { columns.expires.map { Instant(milliseconds: $0) } }
   /// Whether it has a secret; an item without one is not an item with an empty one.
-  public let hasSecret: Bool
+  public var hasSecret: Bool { columns.hasSecret }
   /// The version of the row, +1 at each change of it.
-  public let version: UInt64
+  public var version: UInt64 { columns.version }
 
   /// Its vault-wide name, or `nil`.
   public var name: String? { attributes[.name] }
 
   /// The row in the file; ascending in the order of insertion.
-  package let row: Int64
-  let policy: Policy
+  package var row: Int64 { columns.row }
+  var policy: Policy { opened.policy }
+
+  private var columns: OpenedItems.Columns { opened.columns(of: index) }
 }
 
 /// An item to add.

@@ -1,3 +1,5 @@
+import VaultStorage
+
 /// Which items are meant: equality of attributes. Nothing given matches everything.
 ///
 /// `name` and the indexed attributes (service, account, label, generic, access group, server, application label and
@@ -48,17 +50,14 @@ public struct Query: Sendable {
   }
 
   /// Whether an item belongs into the listing.
-  func lists(_ item: Item) throws(VaultError) -> Bool {
-    guard matches(item) else { return false }
-    guard constrained != .unasked, !item.access.constraints.single.isEmpty else { return true }
+  func lists(_ row: ItemFields, _ attributes: RawSpan, _ access: AccessControl) throws(VaultError) -> Bool {
+    guard kind == nil || kind?.rawValue == row.kind, id == nil || id?.stored == row.id,
+      self.attributes.isEmpty || self.attributes.areContained(in: attributes)
+    else { return false }
+    guard constrained != .unasked, access.constraints.hasSingle else { return true }
     if constrained == .skip { return false }
     throw VaultError(
       .verificationNeeded, "an item with an access rule matches, and nobody is asked here",
       hint: "use a call that takes an authentication context, or leave such items out")
-  }
-
-  func matches(_ item: Item) -> Bool {
-    (kind == nil || kind == item.kind) && (id == nil || id == item.id)
-      && attributes.isContained(in: item.attributes)
   }
 }

@@ -9,15 +9,23 @@ enum AssociatedData {
     Record.encoding(atMost: size) { putMeta(&$0, vault, row.fields) }
   }
 
-  /// Opens a row's `meta`. The associated data is lent, not allocated: this is done for every item that is looked at.
-  static func openMeta(
-    _ vault: VaultID, _ row: ItemFields, _ meta: RawSpan, with seal: RecordSeal
-  ) throws(CryptoError) -> [UInt8] {
-    try unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) { (memory) throws(CryptoError) in
-      var fields = unsafe FieldWriter(memory)
+  /// Lends the content of a row's `meta`. Nothing is allocated: this is done for every item that is looked at.
+  static func withMeta<R>(
+    _ vault: VaultID, _ row: ItemFields, _ meta: RawSpan, openedWith seal: RecordSeal,
+    _ body: (RawSpan) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    let room = RecordSeal.roomBeforeAAD
+    return try unsafe withUnsafeTemporaryAllocation(byteCount: room + size + meta.byteCount, alignment: 1) {
+      (memory) throws(VaultError) in
+      var fields = unsafe FieldWriter(UnsafeMutableRawBufferPointer(rebasing: memory[room..<room + size]))
       putMeta(&fields, vault, row)
-      return try unsafe seal.open(
-        meta, aad: UnsafeRawBufferPointer(rebasing: memory[..<fields.count]).bytes)
+      let aad = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[..<(room + fields.count)])
+      var content = unsafe OutputRawSpan(
+        buffer: UnsafeMutableRawBufferPointer(rebasing: memory[(room + size)...]), initializedCount: 0)
+      try crypto { () throws(CryptoError) in
+        try unsafe seal.open(meta, aadBehindRoom: aad, into: &content)
+      }
+      return try body(content.bytes)
     }
   }
 
@@ -99,6 +107,7 @@ enum AssociatedData {
     }
   }
 
+  @inline(__always)
   private static func begin(
     _ fields: inout FieldWriter, _ name: StaticString, _ vault: VaultID, item: Bytes16?
   ) {

@@ -3,6 +3,9 @@ import SecretMemory
 extension RawSpan {
   /// A copy in ordinary memory: for public bytes only.
   var array: [UInt8] { unsafe withUnsafeBytes { unsafe Array($0) } }
+
+  /// The byte at an offset.
+  func byte(at offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
 }
 
 /// Whether public bytes such as MACs are equal, in a time that does not depend on where they differ.

@@ -30,15 +30,8 @@ package struct Record: Sendable, Equatable {
   ///
   /// - Throws: ``RecordError/truncated``, ``RecordError/notAscending``.
   package init(decoding bytes: [UInt8]) throws(RecordError) {
-    var offset = 0
-    while offset < bytes.count {
-      guard bytes.count - offset >= Self.overhead else { throw .truncated }
-      let field = Self.field(at: offset, in: bytes)
-      guard field.value.upperBound <= bytes.count else { throw .truncated }
-      guard field.number > last else { throw .notAscending }
-      last = field.number
-      offset = field.value.upperBound
-    }
+    var cursor = FieldCursor()
+    while let field = try unsafe cursor.next(in: bytes.span.bytes) { last = Int(field.number) }
     encoded = bytes
   }
 
@@ -52,24 +45,14 @@ package struct Record: Sendable, Equatable {
   }
 
   /// Whether this is the encoding.
-  package func isEncoded(as bytes: ArraySlice<UInt8>) -> Bool {
-    guard bytes.count == encoded.count else { return false }
+  package func isEncoded(as bytes: RawSpan) -> Bool {
+    guard bytes.byteCount == encoded.count else { return false }
     return unsafe encoded.withUnsafeBytes { own in
       unsafe bytes.withUnsafeBytes { other in
         guard let start = own.baseAddress, let otherStart = other.baseAddress else { return true }
         return unsafe memcmp(start, otherStart, own.count) == 0
       }
     }
-  }
-
-  /// The bytes of a field without a copy; nil when there is none.
-  package func slice(_ number: UInt16) -> ArraySlice<UInt8>? { value(number).map { encoded[$0] } }
-
-  /// Whether all fields pass the test.
-  package func allFieldsSatisfy(_ test: (_ number: UInt16, _ value: ArraySlice<UInt8>) -> Bool) -> Bool {
-    var all = true
-    forEachField { number, value in all = all && test(UInt16(number), encoded[value]) }
-    return all
   }
 
   /// The numbers of all fields, ascending.
@@ -123,7 +106,7 @@ package struct Record: Sendable, Equatable {
   }
 
   /// Bytes before the value of each field.
-  private static let overhead = 6
+  static var overhead: Int { 6 }
 
   private static func append(_ number: UInt16, _ count: Int, to bytes: inout [UInt8]) {
     let header = UInt64(number) << 48 | UInt64(UInt32(count)) << 16

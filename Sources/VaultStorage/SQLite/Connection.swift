@@ -11,6 +11,7 @@ struct Connection: ~Copyable {
   private let statements: UnsafeMutablePointer<Statement>
   private let wait: UnsafeMutablePointer<BusyWait>
   private let bound: UnsafeMutablePointer<WorkBound>
+  private let lending: UnsafeMutablePointer<Lending>
   private let forkCount: UInt32
   private let isQueryOnly: Bool
 
@@ -51,6 +52,8 @@ struct Connection: ~Copyable {
     unsafe self.bound = unsafe bound
     forkCount = clinux_fork_count()
     ForkGuard.opened()
+    unsafe lending = .allocate(capacity: 1)
+    unsafe lending.initialize(to: Lending())
     unsafe statements = .allocate(capacity: Query.allCases.count)
     for query in Query.allCases { unsafe (statements + query.rawValue).initialize(to: Statement(query)) }
   }
@@ -64,6 +67,8 @@ struct Connection: ~Copyable {
     unsafe wait.deallocate()
     unsafe bound.deinitialize(count: 1)
     unsafe bound.deallocate()
+    unsafe lending.deinitialize(count: 1)
+    unsafe lending.deallocate()
   }
 
   /// False in a child that inherited the connection by `fork`.
@@ -81,7 +86,7 @@ struct Connection: ~Copyable {
   ) throws(E) -> R {
     guard isOfThisProcess else { throw E(.usedAfterFork) }
     unsafe bound.pointee.begin()
-    return try unsafe statements[query.rawValue].use(on: database, body)
+    return try unsafe statements[query.rawValue].use(on: database, lending, body)
   }
 
   /// Runs statements that have no result and are used once.
@@ -102,7 +107,7 @@ struct Connection: ~Copyable {
     try unsafe check(sqlite3_prepare_v2(database, sql, -1, &statement, nil), database)
     defer { unsafe sqlite3_finalize(statement) }
     guard let statement = unsafe statement else { return }
-    let cursor = unsafe Cursor(statement: statement, database: database, table: .header)
+    let cursor = unsafe Cursor(statement: statement, database: database, table: .header, lending: lending)
     try bind(cursor)
     while try cursor.step() { try body(cursor) }
   }
@@ -197,6 +202,7 @@ struct Connection: ~Copyable {
   }
 
   private func configure() throws(StorageError) {
+    try unsafe Lending.install(on: database, lending)
     let switches: [(Int32, Int32)] = [
       (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
       (SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),

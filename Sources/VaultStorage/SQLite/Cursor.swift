@@ -9,12 +9,20 @@ struct Cursor: ~Copyable {
   private let statement: OpaquePointer
   private let database: OpaquePointer
   private let table: StorageError.Table
+  private let lending: UnsafeMutablePointer<Lending>
+  /// The columns, where a function of the statement lends them.
+  private let columns: Lending.Columns?
 
   @unsafe
-  init(statement: OpaquePointer, database: OpaquePointer, table: StorageError.Table) {
+  init(
+    statement: OpaquePointer, database: OpaquePointer, table: StorageError.Table,
+    lending: UnsafeMutablePointer<Lending>, columns: Lending.Columns? = nil
+  ) {
     unsafe self.statement = statement
     unsafe self.database = database
     self.table = table
+    unsafe self.lending = unsafe lending
+    unsafe self.columns = unsafe columns
   }
 
   /// True when there is a row to read, false when there is no further one.
@@ -24,6 +32,21 @@ struct Cursor: ~Copyable {
     if code == SQLITE_ROW { return true }
     if code == SQLITE_DONE { return false }
     throw unsafe storageError(code, database)
+  }
+
+  /// Steps through a statement that calls `lend`: `body` reads the arguments of each row, until it returns false.
+  func forEachLentRow(_ body: (borrowing Cursor) throws(StorageError) -> Bool) throws(StorageError) {
+    let (statement, database, lending) = unsafe (statement, database, lending)
+    let table = table
+    try withoutActuallyEscaping(body) { body throws(StorageError) in
+      unsafe lending.pointee.body = { (columns) throws(StorageError) in
+        try unsafe body(
+          Cursor(statement: statement, database: database, table: table, lending: lending, columns: columns))
+      }
+      defer { unsafe lending.pointee = Lending() }
+      while try step(), unsafe lending.pointee.goesOn {}
+      if let failure = unsafe lending.pointee.failure { throw failure }
+    }
   }
 
   /// Runs a statement that has no result.
@@ -91,10 +114,8 @@ struct Cursor: ~Copyable {
   }
 
   /// Lends the bytes of a blob.
-  func withBytes<R, E: StorageFailure>(_ column: Int32, _ body: (RawSpan) throws(E) -> R) throws(E) -> R {
-    let blob: UnsafeRawBufferPointer
-    do throws(StorageError) { unsafe blob = try self.blob(column) } catch { throw E(error) }
-    return try unsafe body(blob.bytes)
+  func withBytes<R>(_ column: Int32, _ body: (RawSpan) -> R) throws(StorageError) -> R {
+    try unsafe body(blob(column).bytes)
   }
 
   /// Appends the last `count` bytes of a blob that has at least as many.
@@ -134,5 +155,8 @@ struct Cursor: ~Copyable {
   /// Asked for once per column: each `sqlite3_column_…` call looks the column up again. The value is one that only
   /// the caller of this connection touches, as it is opened without a mutex.
   @unsafe
-  private func value(_ column: Int32) -> OpaquePointer? { unsafe sqlite3_column_value(statement, column) }
+  private func value(_ column: Int32) -> OpaquePointer? {
+    if let columns = unsafe columns { return unsafe columns[Int(column)] }
+    return unsafe sqlite3_column_value(statement, column)
+  }
 }

@@ -8,7 +8,7 @@ enum Query: Int, CaseIterable {
   case slots, insertSlot, deleteSlot, deleteSlots
   case head, setHead
   case itemByRow, itemByID, itemByName, itemByPrimaryKey
-  case insertItem, updateItem, deleteItem, items, expiries
+  case insertItem, updateItem, deleteItem, items, scanItems, expiries
   case material, setMaterial, deleteMaterial
   case state, setState, deleteState
   case insertBlind, deleteBlind, rowsOfBlind, blinds
@@ -45,6 +45,7 @@ enum Query: Int, CaseIterable {
         + "generation = ?8, version = ?9, material = ?10, expires = ?11, meta = ?12 WHERE row = ?1"
     case .deleteItem: "DELETE FROM item WHERE row = ?1"
     case .items: "SELECT \(Query.itemColumns) FROM item WHERE row > ?1 ORDER BY row LIMIT ?2"
+    case .scanItems: "SELECT lend(\(Query.itemColumns)) FROM item WHERE row > ?1 ORDER BY row LIMIT ?2"
     case .expiries: "SELECT row, expires FROM item ORDER BY row"
 
     case .material: "SELECT keys, secret FROM material WHERE row = ?1"

@@ -16,7 +16,8 @@ struct Statement: ~Copyable {
   /// Runs `body`, which binds and steps, then leaves the statement without values and without a lock.
   @unsafe
   mutating func use<R, E: StorageFailure>(
-    on database: OpaquePointer, _ body: (borrowing Cursor) throws(E) -> R
+    on database: OpaquePointer, _ lending: UnsafeMutablePointer<Lending>,
+    _ body: (borrowing Cursor) throws(E) -> R
   ) throws(E) -> R {
     if unsafe handle == nil {
       do throws(StorageError) { try unsafe prepare(on: database) } catch { throw E(error) }
@@ -26,7 +27,8 @@ struct Statement: ~Copyable {
       unsafe sqlite3_reset(statement)
       unsafe sqlite3_clear_bindings(statement)
     }
-    return try unsafe body(Cursor(statement: statement, database: database, table: query.table))
+    return try unsafe body(
+      Cursor(statement: statement, database: database, table: query.table, lending: lending))
   }
 
   private mutating func prepare(on database: OpaquePointer) throws(StorageError) {

@@ -12,6 +12,7 @@ struct ByteWriter {
     unsafe count += value.bitWidth / 8
   }
 
+  @inline(__always)
   mutating func append(_ bytes: UnsafeRawBufferPointer) {
     guard let source = bytes.baseAddress else { return }
     unsafe (start + count).copyMemory(from: source, byteCount: bytes.count)
