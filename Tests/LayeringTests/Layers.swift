@@ -21,10 +21,11 @@ enum Layers {
     Room("COpenSSL"),
     Room("CArgon2"),
     Room("CSQLite"),
+    Room("CSQLiteLog"),
     Room("SecretMemory", on: ["CLinux"]),
     Room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL", "CArgon2"]),
     Room("OneTimePassword", on: ["SecretMemory", "VaultCrypto", "COTPKernels"]),
-    Room("VaultStorage", on: ["CLinux", "CSQLite"]),
+    Room("VaultStorage", on: ["CLinux", "CSQLite", "CSQLiteLog"]),
     Room(
       "VaultKit", on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage", "CSecretService"]),
     Room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux", "CPAM", "CSystemd"]),

@@ -2,8 +2,12 @@ import Foundation
 import Testing
 import VaultStorage
 
+/// Planted in the layer that gathers what goes to the log, and found: a read that misses what is gathered, a
+/// synchronisation that writes nothing, and pages of a failed commit that wait for the next one.
 @Suite("Disks that are full, and media that cannot be written")
 struct MediumTests {
+  let folder = TemporaryFolder()
+
   @Test("a full disk is an error of its own, changes nothing, and the store goes on when there is space")
   func full() async {
     await #expect(processExitsWith: .success) {
@@ -23,6 +27,10 @@ struct MediumTests {
       require(code == 0, "\(code)")
       require(try store.head().count == 290, "part of the transaction stayed")
       require(try store.material(row: 1)?.secret.count == 102, "part of the transaction stayed")
+
+      // What fits is written still: nothing of the transaction that was too large waits to be written before it.
+      try store.write { (store: inout Store) throws(StorageError) in try store.setHead([3]) }
+      require(try store.head() == [3], "not written")
 
       limitFileSize(.max)
       try store.write { (store: inout Store) throws(StorageError) in try store.setMaterial(large, row: 1) }
@@ -60,6 +68,30 @@ struct MediumTests {
       try store.write { (store: inout Store) throws(StorageError) in try store.setHead([8]) }
       require(try store.head() == [8], "the store does not go on")
     }
+  }
+
+  @Test(
+    "more than the cache holds goes to the log before the commit, and is read back there", arguments: [true, false])
+  func spilled(isKept: Bool) throws {
+    var store = try makeVault(at: folder("v"))
+    var other = try Store.open(at: folder("v"), access: .readWrite)
+    let secrets = (0..<7).map { SeededBytes.of($0, count: 1 << 20) }
+    func secret(_ row: Int) -> [UInt8] { secrets[row % 7] }
+    let rows = 100..<300
+    try store.beginImmediate()
+    for row in rows { try store.setMaterial(MaterialRow(keys: id16(1), secret: secret(row)), row: Int64(row)) }
+    for row in rows { #expect(try store.material(row: Int64(row))?.secret == secret(row), "row \(row)") }
+    #expect(try other.material(row: 100) == nil)
+    // Pages that are in the log already change once more.
+    for row in rows where row % 20 == 0 { try store.deleteMaterial(row: Int64(row)) }
+    if isKept { try store.commit() } else { store.rollback() }
+    for row in rows {
+      let found = try other.material(row: Int64(row))?.secret
+      #expect(found == (isKept && row % 20 != 0 ? secret(row) : nil), "row \(row)")
+    }
+    #expect(try other.integrityCheck() == [])
+    try other.write { (store: inout Store) throws(StorageError) in try store.setHead([4]) }
+    #expect(try store.head() == [4])
   }
 
   @Test("making a vault on a full disk leaves nothing")

@@ -1,5 +1,6 @@
 import CLinux
 import CSQLite
+import CSQLiteLog
 
 /// One connection to one database file, with its prepared statements, used by one caller at a time.
 ///
@@ -191,8 +192,9 @@ struct Connection: ~Copyable {
       flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
       name = "file:" + percentEncoded(path) + "?immutable=1"
     }
+    guard let files = unsafe csqlitelog_file_system() else { throw .unexpected(code: SQLITE_NOMEM) }
     var database: OpaquePointer?
-    let code = unsafe sqlite3_open_v2(name, &database, flags, nil)
+    let code = unsafe sqlite3_open_v2(name, &database, flags, files)
     guard code == SQLITE_OK, let database = unsafe database else {
       let error = unsafe storageError(code, database)
       unsafe sqlite3_close_v2(database)

@@ -1,0 +1,149 @@
+#include "CSQLiteLog.h"
+#include <pthread.h>
+#include <sqlite3.h>
+#include <string.h>
+
+// A log. What SQLite has written and the file lacks yet is `count` bytes from `at` on; reads see both as one.
+//
+// Other connections read no byte of a commit before SQLite has published it in the shared memory, and with
+// synchronous=FULL it publishes only what `log_sync` has put on the disk: until then nobody misses what is gathered.
+// A write or a synchronisation that fails makes SQLite roll the transaction back, so what was gathered is worth
+// nothing and is dropped; where a read or a question fails the transaction may go on, and it is kept.
+struct log {
+  sqlite3_file base;
+  sqlite3_int64 at;
+  int count;
+  unsigned char *bytes;
+};
+
+// A commit of fifteen pages; a larger one is written in as many pieces.
+enum { room = 64 << 10 };
+
+static sqlite3_file *below(sqlite3_file *file) { return (sqlite3_file *)((struct log *)file + 1); }
+
+// Writes what is gathered. It stays gathered when that fails.
+static int flush(struct log *log) {
+  if (log->count == 0) return SQLITE_OK;
+  sqlite3_file *file = below(&log->base);
+  int code = file->pMethods->xWrite(file, log->bytes, log->count, log->at);
+  if (code == SQLITE_OK) log->count = 0;
+  return code;
+}
+
+static int flush_or_drop(struct log *log) {
+  int code = flush(log);
+  log->count = 0;
+  return code;
+}
+
+static int log_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at) {
+  struct log *log = (struct log *)file;
+  if (log->count > 0 && (at != log->at + log->count || count > room - log->count)) {
+    int code = flush_or_drop(log);
+    if (code != SQLITE_OK) return code;
+  }
+  if (count > room) return below(file)->pMethods->xWrite(below(file), bytes, count, at);
+  if (log->count == 0) log->at = at;
+  memcpy(log->bytes + log->count, bytes, (size_t)count);
+  log->count += count;
+  return SQLITE_OK;
+}
+
+static int log_sync(sqlite3_file *file, int flags) {
+  int code = flush_or_drop((struct log *)file);
+  return code == SQLITE_OK ? below(file)->pMethods->xSync(below(file), flags) : code;
+}
+
+static int log_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at) {
+  struct log *log = (struct log *)file;
+  if (at >= log->at && at + count <= log->at + log->count) {
+    memcpy(bytes, log->bytes + (at - log->at), (size_t)count);
+    return SQLITE_OK;
+  }
+  int code = flush(log);
+  return code == SQLITE_OK ? below(file)->pMethods->xRead(below(file), bytes, count, at) : code;
+}
+
+static int log_truncate(sqlite3_file *file, sqlite3_int64 size) {
+  int code = flush((struct log *)file);
+  return code == SQLITE_OK ? below(file)->pMethods->xTruncate(below(file), size) : code;
+}
+
+static int log_size(sqlite3_file *file, sqlite3_int64 *size) {
+  int code = flush((struct log *)file);
+  return code == SQLITE_OK ? below(file)->pMethods->xFileSize(below(file), size) : code;
+}
+
+// What is gathered now belongs to a transaction that was not committed.
+static int log_close(sqlite3_file *file) {
+  sqlite3_free(((struct log *)file)->bytes);
+  return below(file)->pMethods->xClose(below(file));
+}
+
+static int log_lock(sqlite3_file *file, int level) { return below(file)->pMethods->xLock(below(file), level); }
+static int log_unlock(sqlite3_file *file, int level) { return below(file)->pMethods->xUnlock(below(file), level); }
+static int log_reserved(sqlite3_file *file, int *is) {
+  return below(file)->pMethods->xCheckReservedLock(below(file), is);
+}
+static int log_control(sqlite3_file *file, int operation, void *argument) {
+  return below(file)->pMethods->xFileControl(below(file), operation, argument);
+}
+static int log_sector(sqlite3_file *file) { return below(file)->pMethods->xSectorSize(below(file)); }
+static int log_characteristics(sqlite3_file *file) {
+  return below(file)->pMethods->xDeviceCharacteristics(below(file));
+}
+
+static const sqlite3_io_methods log_methods = {
+    .iVersion = 1,
+    .xClose = log_close,
+    .xRead = log_read,
+    .xWrite = log_write,
+    .xTruncate = log_truncate,
+    .xSync = log_sync,
+    .xFileSize = log_size,
+    .xLock = log_lock,
+    .xUnlock = log_unlock,
+    .xCheckReservedLock = log_reserved,
+    .xFileControl = log_control,
+    .xSectorSize = log_sector,
+    .xDeviceCharacteristics = log_characteristics,
+};
+
+static sqlite3_vfs *usual;
+static sqlite3_vfs layer;
+
+// Every other file is the usual layer's own.
+static int layer_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *given) {
+  (void)vfs;
+  if (!(flags & SQLITE_OPEN_WAL)) return usual->xOpen(usual, name, file, flags, given);
+  struct log *log = (struct log *)file;
+  memset(log, 0, sizeof *log);
+  log->bytes = sqlite3_malloc(room);
+  if (!log->bytes) return SQLITE_NOMEM;
+  int code = usual->xOpen(usual, name, below(file), flags, given);
+  if (code == SQLITE_OK) {
+    log->base.pMethods = &log_methods;
+  } else {
+    if (below(file)->pMethods) below(file)->pMethods->xClose(below(file));
+    sqlite3_free(log->bytes);
+  }
+  return code;
+}
+
+static void install(void) {
+  sqlite3_vfs *found = sqlite3_vfs_find(NULL);
+  if (!found) return;
+  usual = found;
+  layer = *usual;
+  layer.zName = "vault";
+  layer.szOsFile = (int)sizeof(struct log) + usual->szOsFile;
+  layer.pNext = NULL;
+  layer.xOpen = layer_open;
+  if (sqlite3_vfs_register(&layer, 0) != SQLITE_OK) usual = NULL;
+}
+
+const char *csqlitelog_file_system(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, install);
+  return usual ? layer.zName : NULL;
+}

@@ -1,0 +1,7 @@
+// A file system layer of SQLite (https://sqlite.org/vfs.html) above the usual one, for the write-ahead log alone: what is
+// appended to the log is gathered and written in one piece. SQLite makes two system calls for each page of a commit;
+// a commit of twelve pages makes one of twenty-five.
+#pragma once
+
+/// The name to open a database with, which is valid for ever; NULL when SQLite has no file system or no memory.
+const char *csqlitelog_file_system(void);
