@@ -21,7 +21,7 @@ enum Layers {
     Room("COpenSSL"),
     Room("CArgon2"),
     Room("CSQLite"),
-    Room("CSQLiteLog"),
+    Room("CSQLiteLog", on: ["CSQLite"]),
     Room("SecretMemory", on: ["CLinux"]),
     Room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL", "CArgon2"]),
     Room("OneTimePassword", on: ["SecretMemory", "VaultCrypto", "COTPKernels"]),
@@ -48,7 +48,7 @@ enum Layers {
   static let system: Set<String> = ["Glibc", "Dispatch", "Synchronization"]
 
   /// Our own C code; every other `C…` room is a library that exactly one module may import.
-  static let ownC: Set<String> = ["CLinux", "COTPKernels"]
+  static let ownC: Set<String> = ["CLinux", "COTPKernels", "CSQLiteLog"]
 
   /// Lies below `Tests` and is for tests alone; no room may import it.
   static let testSupport = "TestSupport"

@@ -71,7 +71,8 @@ struct MediumTests {
   }
 
   @Test(
-    "more than the cache holds goes to the log before the commit, and is read back there", arguments: [true, false])
+    "more than the cache holds goes to the log before the commit, and is read back there",
+    arguments: [true, false])
   func spilled(isKept: Bool) throws {
     var store = try makeVault(at: folder("v"))
     var other = try Store.open(at: folder("v"), access: .readWrite)
@@ -79,7 +80,9 @@ struct MediumTests {
     func secret(_ row: Int) -> [UInt8] { secrets[row % 7] }
     let rows = 100..<300
     try store.beginImmediate()
-    for row in rows { try store.setMaterial(MaterialRow(keys: id16(1), secret: secret(row)), row: Int64(row)) }
+    for row in rows {
+      try store.setMaterial(MaterialRow(keys: id16(1), secret: secret(row)), row: Int64(row))
+    }
     for row in rows { #expect(try store.material(row: Int64(row))?.secret == secret(row), "row \(row)") }
     #expect(try other.material(row: 100) == nil)
     // Pages that are in the log already change once more.

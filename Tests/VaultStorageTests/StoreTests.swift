@@ -94,6 +94,41 @@ struct StoreTests {
     #expect(try store.material(row: 2) != nil)
   }
 
+  /// Planted, and found: an item that is still remembered after a change of it, and after the end of its transaction.
+  @Test(
+    "an item that is looked up again is the present one: after a change, a deletion, a rollback, another's commit"
+  )
+  func lookedUpAgain() throws {
+    var store = try makeVault(at: folder("v"))
+    var other = try Store.open(at: folder("v"), access: .readWrite)
+    let old = sampleItem(2)
+    var new = old
+    new.version = 2
+    try store.beginImmediate()
+    #expect(try store.item(id: old.id) == old)
+    #expect(try store.item(id: sampleItem(3).id) == sampleItem(3))
+    #expect(try store.item(id: old.id) == old)
+    try store.updateItem(new)
+    #expect(try store.item(id: old.id) == new)
+    try store.deleteItem(row: 2)
+    #expect(try store.item(id: old.id) == nil)
+    try store.insertItem(new)
+    #expect(try store.item(id: old.id) == new)
+    store.rollback()
+    #expect(try store.item(id: old.id) == old)
+
+    try store.beginRead()
+    #expect(try store.item(id: old.id) == old)
+    try other.beginImmediate()
+    try other.updateItem(new)
+    try other.commit()
+    #expect(try store.item(id: old.id) == old)
+    try store.commit()
+    #expect(try store.item(id: old.id) == new)
+    try store.beginRead()
+    #expect(try store.item(id: old.id) == new)
+  }
+
   @Test("a taken value is named, on insert and on update, and the transaction goes on")
   func duplicates() throws {
     var store = try makeVault(at: folder("v"))

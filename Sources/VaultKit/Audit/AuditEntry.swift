@@ -124,19 +124,25 @@ package struct AuditNote: Sendable {
   var result: UInt16 = 0
   var detail: String?
 
-  func record(_ environment: VaultEnvironment) -> Record {
-    var record = Record()
-    record.set(1, i64: environment.clock.now().milliseconds)
-    record.set(2, u64: environment.clock.bootMilliseconds())
-    if let boot = environment.clock.bootID() { record[3] = boot }
-    record.set(4, u32: environment.caller.user)
-    record.set(5, u32: environment.caller.process)
-    record[6] = Array(environment.caller.executable.utf8.prefix(255))
-    record.set(7, u16: operation.rawValue)
-    if let item { record[8] = item.bytes }
-    if let kind { record.set(9, u32: kind.rawValue) }
-    record.set(10, u16: result)
-    if let detail { record[11] = Array(detail.utf8.prefix(255)) }
-    return record
+  /// The encoded record of an entry made now.
+  func encoded(_ environment: VaultEnvironment) -> [UInt8] {
+    let caller = environment.caller
+    let detail = detail.map { Array($0.utf8.prefix(Caller.textByteCount)) }
+    let boot = environment.clock.bootID() ?? []
+    // Eleven headers of six bytes, and the fields of a fixed length.
+    let size = 66 + 48 + boot.count + caller.executableBytes.count + (detail?.count ?? 0)
+    return Record.encoding(atMost: size) { fields in
+      fields.put(1, environment.clock.now().milliseconds)
+      fields.put(2, environment.clock.bootMilliseconds())
+      if !boot.isEmpty { fields.put(3, boot) }
+      fields.put(4, caller.user)
+      fields.put(5, caller.process)
+      fields.put(6, caller.executableBytes)
+      fields.put(7, operation.rawValue)
+      if let item { fields.put(8, item.high, item.low) }
+      if let kind { fields.put(9, kind.rawValue) }
+      fields.put(10, result)
+      if let detail { fields.put(11, detail) }
+    }
   }
 }

@@ -10,6 +10,8 @@ struct Session: ~Copyable, Sendable {
   let environment: VaultEnvironment
   /// What the protector had seen of this vault before it was opened: a head with fewer commits is an old copy.
   var seenSequence: UInt64 = 0
+  /// The row that was opened last in this transaction: one operation opens it several times.
+  private var recent: (row: ItemRow, item: Item)?
   /// Another number for each session of this process, and after each lock: grants are bound to it.
   private(set) var identity = Session.nextIdentity()
 
@@ -37,10 +39,16 @@ struct Session: ~Copyable, Sendable {
   // MARK: Items
 
   /// Opens an item's attributes and policy; what does not fit its clear columns is damage.
-  func open(_ row: ItemRow) throws(VaultError) -> Item {
+  mutating func open(_ row: ItemRow) throws(VaultError) -> Item {
+    if let recent, recent.row == row { return recent.item }
     var opener = opener
-    return try unsafe opener.open(row.fields, row.meta.span.bytes)
+    let item = try unsafe opener.open(row.fields, row.meta.span.bytes)
+    recent = (row, item)
+    return item
   }
+
+  /// Keys may have changed between two transactions: what they opened is opened anew.
+  mutating func begin() { recent = nil }
 
   private var opener: ItemOpener { ItemOpener(vault: vault, keys: keys) }
 

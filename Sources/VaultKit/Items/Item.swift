@@ -1,3 +1,5 @@
+import VaultStorage
+
 /// Everything about an item but its secret.
 public struct Item: Sendable, Identifiable {
   private let opened: OpenedItems
@@ -6,6 +8,13 @@ public struct Item: Sendable, Identifiable {
   init(_ opened: OpenedItems, _ index: Int) {
     self.opened = opened
     self.index = index
+  }
+
+  /// An item that was just sealed.
+  init(_ row: ItemFields, _ attributes: Attributes, _ policy: Policy) {
+    let bytes = attributes.record.encoded
+    let columns = OpenedItems.Columns(row, end: bytes.count)
+    self.init(OpenedItems(policy: policy, columns: [columns], attributes: bytes), 0)
   }
 
   /// 16 random bytes for life.

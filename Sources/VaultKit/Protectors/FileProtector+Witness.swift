@@ -2,7 +2,7 @@
 extension FileProtector {
   /// Writes the key's id and the number, 24 bytes, beside the key file.
   public func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID) {
-    witness(key, vault).note(sequence)
+    witnessFile.note(sequence, under: key, of: vault) { witness(key, vault) }
   }
 
   /// Reads it; `nil` where there is none, or one of another key.

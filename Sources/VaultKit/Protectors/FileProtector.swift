@@ -10,6 +10,7 @@ public struct FileProtector: Protector {
     case file(String)
   }
   let place: Place
+  let witnessFile = WitnessFile()
   /// Whether it keeps many keys below a folder.
   var isFolder: Bool { if case .folder = place { true } else { false } }
 

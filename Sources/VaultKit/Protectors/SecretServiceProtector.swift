@@ -18,6 +18,7 @@ public struct SecretServiceProtector: Protector {
   let service: SecretServiceCalls
   /// Where the witness files are; `nil` for none.
   private let witnessFolder: String?
+  private let witnessFile = WitnessFile()
 
   /// The Secret Service.
   public var kind: ProtectorKind { .secretService }
@@ -133,7 +134,7 @@ public struct SecretServiceProtector: Protector {
 
   /// Writes the number to a file: the service would rewrite its whole collection for each commit.
   public func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID) {
-    witness(key, vault)?.note(sequence)
+    witnessFile.note(sequence, under: key, of: vault) { witness(key, vault) }
   }
 
   /// Reads it; `nil` where there is none, or one of another key.

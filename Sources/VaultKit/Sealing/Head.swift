@@ -37,63 +37,55 @@ struct Head: ~Copyable, Sendable {
   }
 
   init(decoding body: borrowing SecretBytes) throws(VaultError) {
-    guard body.byteCount == Self.byteCount else { throw VaultError(.damaged, "the head row is not readable") }
-    let gap = [UInt8](repeating: 0, count: 32)
-    let bytes = body.expose { $0.extracting(0..<112).array + gap + $0.extracting(144..<200).array }
-    let row: UInt64 = bytes.bigEndian(at: 24)
-    guard bytes[0] == 0, bytes[1] == 1, row >= 1, row < UInt64(Int64.max) else {
-      throw VaultError(.damaged, "the head row is not readable")
-    }
+    guard body.byteCount == Self.byteCount else { throw Self.unreadable }
+    let flags = body.expose { $0.word(at: 0) >> 40 }
+    let row = body.expose { $0.word(at: 24) }
+    guard flags >> 8 == 1, row >= 1, row < UInt64(Int64.max) else { throw Self.unreadable }
     nextRow = Int64(row)
-    cleaningPending = bytes[2] == 1
-    config = bytes.bigEndian(at: 8)
-    sequence = bytes.bigEndian(at: 16)
-    itemCount = bytes.bigEndian(at: 32)
-    summedRows = bytes.bigEndian(at: 40)
-    sum = Sum256(bytes: Array(bytes[48..<80]))
-    inode = bytes.bigEndian(at: 80)
-    nextAudit = bytes.bigEndian(at: 88)
-    segment = bytes.bigEndian(at: 96)
-    segmentFirst = bytes.bigEndian(at: 104)
-    auditMAC = Array(bytes[144..<176])
-    greatestWall = Instant(milliseconds: Int64(bitPattern: bytes.bigEndian(at: 176)))
-    seals = bytes.bigEndian(at: 184)
-    earliestExpiry = Int64(bitPattern: bytes.bigEndian(at: 192))
+    cleaningPending = flags & 0xFF == 1
+    (config, sequence) = body.expose { ($0.word(at: 8), $0.word(at: 16)) }
+    (itemCount, summedRows) = body.expose { ($0.word(at: 32), $0.word(at: 40)) }
+    sum = body.expose { Sum256($0.extracting(48..<80)) }
+    (inode, nextAudit) = body.expose { ($0.word(at: 80), $0.word(at: 88)) }
+    (segment, segmentFirst) = body.expose { ($0.word(at: 96), $0.word(at: 104)) }
+    auditMAC = body.expose { $0.extracting(144..<176).array }
+    greatestWall = Instant(milliseconds: Int64(bitPattern: body.expose { $0.word(at: 176) }))
+    seals = body.expose { $0.word(at: 184) }
+    earliestExpiry = Int64(bitPattern: body.expose { $0.word(at: 192) })
+    firstSegment = max(1, body.expose { $0.word(at: 232) })
     // Numbers that are counted on from here: none may come to its end, or fall below zero, within a transaction.
-    guard
-      [sequence, config, row, itemCount, summedRows, nextAudit, seals].allSatisfy({ $0 < Self.greatest }),
-      segment < UInt32.max, segmentFirst >= 1, segmentFirst <= nextAudit, itemCount < summedRows
-    else { throw VaultError(.damaged, "the head row is not readable") }
-    firstSegment = max(1, body.expose { $0.extracting(232..<240).array.bigEndian(at: 0) })
+    let greatest = max(max(sequence, config, row, itemCount), max(summedRows, nextAudit, seals))
+    guard greatest < Self.greatest, segment < UInt32.max, segmentFirst >= 1, segmentFirst <= nextAudit,
+      itemCount < summedRows
+    else { throw Self.unreadable }
     rest = body.expose { $0.extracting(240..<256).array }
     nextChainKey = body.expose { SecretBytes(copying: $0.extracting(200..<232)) }
     auditKey = body.expose { SecretBytes(copying: $0.extracting(112..<144)) }
   }
 
+  private static var unreadable: VaultError { VaultError(.damaged, "the head row is not readable") }
+
   var encoded: SecretBytes {
-    var bytes = [UInt8](repeating: 0, count: 200)
-    bytes[1] = 1
-    bytes[2] = cleaningPending ? 1 : 0
-    bytes.setBigEndian(config, at: 8)
-    bytes.setBigEndian(sequence, at: 16)
-    bytes.setBigEndian(UInt64(bitPattern: nextRow), at: 24)
-    bytes.setBigEndian(itemCount, at: 32)
-    bytes.setBigEndian(summedRows, at: 40)
-    bytes.replaceSubrange(48..<80, with: sum.bytes)
-    bytes.setBigEndian(inode, at: 80)
-    bytes.setBigEndian(nextAudit, at: 88)
-    bytes.setBigEndian(segment, at: 96)
-    bytes.setBigEndian(segmentFirst, at: 104)
-    bytes.replaceSubrange(144..<176, with: auditMAC)
-    bytes.setBigEndian(UInt64(bitPattern: greatestWall.milliseconds), at: 176)
-    bytes.setBigEndian(seals, at: 184)
-    bytes.setBigEndian(UInt64(bitPattern: earliestExpiry), at: 192)
-    return SecretBytes(capacity: Self.byteCount) { output in
-      unsafe output.append(copying: bytes.span.bytes.extracting(0..<112))
+    SecretBytes(capacity: Self.byteCount) { output in
+      for byte in [0, 1, cleaningPending ? 1 : 0, 0, 0, 0, 0, 0] as [UInt8] { output.append(byte) }
+      output.append(bigEndian: config)
+      output.append(bigEndian: sequence)
+      output.append(bigEndian: UInt64(bitPattern: nextRow))
+      output.append(bigEndian: itemCount)
+      output.append(bigEndian: summedRows)
+      sum.append(to: &output)
+      output.append(bigEndian: inode)
+      output.append(bigEndian: nextAudit)
+      output.append(bigEndian: segment)
+      output.append(bigEndian: segmentFirst)
       auditKey.expose { output.append(copying: $0) }
-      unsafe output.append(copying: bytes.span.bytes.extracting(144..<200))
+      unsafe output.append(copying: auditMAC.span.bytes)
+      output.append(bigEndian: UInt64(bitPattern: greatestWall.milliseconds))
+      output.append(bigEndian: seals)
+      output.append(bigEndian: UInt64(bitPattern: earliestExpiry))
       nextChainKey.expose { output.append(copying: $0) }
-      unsafe output.append(copying: (Int64(bitPattern: firstSegment).attributeBytes + rest).span.bytes)
+      output.append(bigEndian: firstSegment)
+      unsafe output.append(copying: rest.span.bytes)
     }
   }
 }

@@ -6,6 +6,16 @@ extension RawSpan {
 
   /// The byte at an offset.
   func byte(at offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
+
+  /// The big-endian word at a fixed offset of a layout.
+  func word(at offset: Int) -> UInt64 {
+    let bytes = extracting(offset..<offset + 8)
+    return UInt64(bigEndian: unsafe bytes.unsafeLoadUnaligned(as: UInt64.self))
+  }
+}
+
+extension OutputRawSpan {
+  mutating func append(bigEndian word: UInt64) { unsafe append(word.bigEndian, as: UInt64.self) }
 }
 
 /// Whether public bytes such as MACs are equal, in a time that does not depend on where they differ.

@@ -4,19 +4,16 @@ struct Sum256: Sendable, Equatable {
 
   init() {}
 
-  init(bytes: [UInt8]) {
-    words = (
-      bytes.bigEndian(at: 24), bytes.bigEndian(at: 16), bytes.bigEndian(at: 8), bytes.bigEndian(at: 0)
-    )
+  /// From 32 bytes.
+  init(_ bytes: RawSpan) {
+    words = (bytes.word(at: 24), bytes.word(at: 16), bytes.word(at: 8), bytes.word(at: 0))
   }
 
-  var bytes: [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: 32)
-    bytes.setBigEndian(words.3, at: 0)
-    bytes.setBigEndian(words.2, at: 8)
-    bytes.setBigEndian(words.1, at: 16)
-    bytes.setBigEndian(words.0, at: 24)
-    return bytes
+  func append(to output: inout OutputRawSpan) {
+    output.append(bigEndian: words.3)
+    output.append(bigEndian: words.2)
+    output.append(bigEndian: words.1)
+    output.append(bigEndian: words.0)
   }
 
   static func += (sum: inout Sum256, value: Sum256) {

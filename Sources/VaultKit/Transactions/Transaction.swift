@@ -20,6 +20,7 @@ public struct Transaction<Mode>: ~Copyable, Sendable {
 
   init(_ session: consuming Session, head: consuming Head? = nil) {
     self.session = session
+    self.session.begin()
     self.head = head
   }
 

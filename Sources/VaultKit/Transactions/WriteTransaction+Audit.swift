@@ -10,7 +10,7 @@ extension Transaction where Mode == Writing {
       try beginSegment()
     }
     let sequence = head!.nextAudit
-    let record = note.record(session.environment).encoded
+    let record = note.encoded(session.environment)
     let vault = session.vault
     let body = try crypto { () throws(CryptoError) in
       try session.keys.current.audit.seal(

@@ -59,7 +59,7 @@ extension Transaction where Mode == Writing {
     if new.kind.hasState { try addState(new.state, of: row) }
     try log(AuditNote(operation: .itemAdded, item: ItemID(id), kind: new.kind))
     changes.underWay -= 1
-    return try session.open(row)
+    return Item(row.fields, attributes, policy)
   }
 
   /// Changes an item's attributes, expiry, audit policy, and its secret where one is given.
@@ -376,7 +376,8 @@ package enum ItemLimits {
   }
 
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
+    if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
+    return switch scalar.properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator, .format: true
     default: false
     }

@@ -41,14 +41,20 @@ package struct SystemClock: VaultClock {
 
 /// Who is asking, as the audit log records it.
 package struct Caller: Sendable {
-  package var user: UInt32
-  package var process: UInt32
-  package var executable: String
+  package let user: UInt32
+  package let process: UInt32
+  package let executable: String
+  /// As the log holds it: its first bytes.
+  let executableBytes: [UInt8]
+
+  /// The most that the log holds of a text.
+  static let textByteCount = 255
 
   package init(user: UInt32, process: UInt32, executable: String) {
     self.user = user
     self.process = process
     self.executable = executable
+    executableBytes = Array(executable.utf8.prefix(Self.textByteCount))
   }
 
   /// This process.

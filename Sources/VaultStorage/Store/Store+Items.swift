@@ -4,7 +4,10 @@ extension Store {
   }
 
   package mutating func item(id: Bytes16) throws(StorageError) -> ItemRow? {
-    try item(.itemByID) { row throws(StorageError) in try row.bind(id, at: 1) }
+    if let recentItem, recentItem.id == id { return recentItem }
+    let found = try item(.itemByID) { row throws(StorageError) in try row.bind(id, at: 1) }
+    if isInTransaction { recentItem = found }
+    return found
   }
 
   package mutating func item(name: Bytes16) throws(StorageError) -> ItemRow? {
@@ -29,6 +32,7 @@ extension Store {
 
   /// - Throws: ``StorageError/duplicate(_:)`` naming the column that is taken; nothing is written then.
   package mutating func insertItem(_ item: ItemRow) throws(StorageError) {
+    recentItem = nil
     try change(.insertItem) { row throws(StorageError) in try row.bind(item) }
   }
 
@@ -38,7 +42,8 @@ extension Store {
   /// - Throws: ``StorageError/duplicate(_:)`` naming the column that is taken; nothing is written then.
   @discardableResult
   package mutating func updateItem(_ item: ItemRow) throws(StorageError) -> Bool {
-    try change(.updateItem) { row throws(StorageError) in try row.bind(item) } > 0
+    recentItem = nil
+    return try change(.updateItem) { row throws(StorageError) in try row.bind(item) } > 0
   }
 
   /// Deletes the row of `item` only; material, state and blind values have calls of their own.
@@ -46,7 +51,8 @@ extension Store {
   /// - Returns: False when there was none.
   @discardableResult
   package mutating func deleteItem(row number: Int64) throws(StorageError) -> Bool {
-    try change(.deleteItem) { row throws(StorageError) in try row.bind(number, at: 1) } > 0
+    recentItem = nil
+    return try change(.deleteItem) { row throws(StorageError) in try row.bind(number, at: 1) } > 0
   }
 
   /// Lends the items after row `row`, at most `limit`, in ascending row until `body` returns false.

@@ -17,6 +17,8 @@ package struct Store: ~Copyable, @unchecked Sendable {
   var connection: Connection
   let queue: CommitQueue
   private var transaction = Transaction.none
+  /// The item that was looked up last by its id in this transaction: one operation asks for it several times.
+  var recentItem: ItemRow?
 
   package enum Access: Sendable {
     case readOnly, readWrite
@@ -88,6 +90,7 @@ package struct Store: ~Copyable, @unchecked Sendable {
   }
 
   private mutating func end() {
+    recentItem = nil
     // A child shares the parent's place in the queue, and must not give it up.
     if case .read = transaction {} else if connection.isOfThisProcess { queue.leave() }
     transaction = .none
@@ -165,6 +168,7 @@ package struct Store: ~Copyable, @unchecked Sendable {
   private mutating func noteLoss(_ error: StorageError?) {
     guard isInTransaction, connection.isOfThisProcess, !connection.isInTransaction else { return }
     if case .lost = transaction { return }
+    recentItem = nil
     transaction = .lost(error ?? .io(code: 0, errno: 0))
   }
 }
