@@ -96,97 +96,97 @@ public struct BulkVerifier: ~Copyable, Sendable {
     precondition(queries.count <= 1 << 32, "BulkVerifier.firstMatches: too many questions")
     return unsafe [UInt64?](unsafeUninitializedCapacity: queries.count) { matches, initializedCount in
       unsafe queries.withUnsafeBufferPointer { queries in
-        unsafe Candidates.withRoom { candidates in
-          unsafe withMidstates { midstates in
-            unsafe answer(queries, midstates, &candidates, matches)
-          }
+        midstates.expose { span in
+          unsafe span.withUnsafeBytes { unsafe answer(queries, $0.baseAddress, matches) }
         }
       }
       initializedCount = queries.count
     }
   }
 
+  /// Tells all answers, a lot of candidates at a time.
+  ///
+  /// Before a lot is computed the next one is filled. Filling takes none of the units that hash: the processor does much of
+  /// it while the lot before is still being computed. And when a lot's turn comes, its midstates have been asked for.
   private func answer(
-    _ queries: UnsafeBufferPointer<Query>, _ midstates: UnsafeRawPointer?, _ candidates: inout Candidates,
+    _ queries: UnsafeBufferPointer<Query>, _ midstates: UnsafeRawPointer?,
     _ matches: UnsafeMutableBufferPointer<UInt64?>
   ) {
-    for index in queries.indices {
-      let query = unsafe queries[index]
-      let counters = query.window
-      precondition((0..<count).contains(query.credential), "BulkVerifier: no such credential")
-      precondition(counters.upperBound - counters.lowerBound < 1 << 63, "BulkVerifier: window too wide")
-      // No value is as large as the modulus: a code of another format is compared like any other, and never found.
-      let wanted = query.code.format == format ? query.code.value : format.modulus
-      unsafe matches.initializeElement(at: index, to: nil)
-      var counter = counters.lowerBound
-      while true {
-        unsafe candidates.append(counter, of: query.credential, wanted: wanted, query: index)
-        if unsafe candidates.isFull { unsafe judge(&candidates, midstates, matches) }
-        guard counter < counters.upperBound else { break }
-        counter += 1
+    unsafe withUnsafeTemporaryAllocation(of: otp_lot.self, capacity: 2) { lots in
+      unsafe lots.initialize(repeating: otp_lot())
+      var lot = lots.baseAddress!
+      var next = unsafe lot + 1
+      var candidate = Candidate()
+      var count = 0
+      repeat {
+        let nextCount = unsafe fill(next, after: &candidate, queries, midstates, matches)
+        let equal = unsafe otp_compare(
+          lanes.kernel, algorithm.kernel, midstates, lot, count, format.modulus)
+        unsafe tell(equal, of: lot, matches)
+        unsafe swap(&lot, &next)
+        count = nextCount
+      } while count > 0
+      otp_wipe(lanes.kernel)
+    }
+  }
+
+  /// Fills a lot with the candidates after the last one, and returns how many there were.
+  @inline(__always)
+  private func fill(
+    _ lot: UnsafeMutablePointer<otp_lot>, after candidate: inout Candidate,
+    _ queries: UnsafeBufferPointer<Query>, _ midstates: UnsafeRawPointer?,
+    _ matches: UnsafeMutableBufferPointer<UInt64?>
+  ) -> Int {
+    let credentials = 0..<count
+    let size = algorithm.midstateByteCount
+    let format = format
+    let modulus = format.modulus
+    for slot in 0..<otp_lot_size {
+      if candidate.counter < candidate.last {
+        candidate.counter += 1
+      } else {
+        guard candidate.query + 1 < queries.count else { return slot }
+        candidate.query += 1
+        let query = unsafe queries[candidate.query]
+        let window = query.window
+        precondition(credentials.contains(query.credential), "BulkVerifier: no such credential")
+        precondition(window.upperBound &- window.lowerBound < 1 << 63, "BulkVerifier: window too wide")
+        unsafe otp_prefetch(midstates, query.credential, size)
+        unsafe matches.initializeElement(at: candidate.query, to: nil)
+        candidate.pair = UInt32(truncatingIfNeeded: query.credential)
+        candidate.counter = window.lowerBound
+        candidate.last = window.upperBound
+        // No value is as large as the modulus: a code of another format is compared like any other, and never found.
+        candidate.wanted = query.code.format == format ? query.code.value : modulus
       }
+      unsafe otp_put(
+        lot, slot, candidate.pair, candidate.counter, candidate.wanted,
+        UInt32(truncatingIfNeeded: candidate.query))
     }
-    unsafe judge(&candidates, midstates, matches)
+    return otp_lot_size
   }
 
-  /// Computes and compares all candidates, tells their questions, and makes room again.
-  private func judge(
-    _ candidates: inout Candidates, _ midstates: UnsafeRawPointer?,
-    _ matches: UnsafeMutableBufferPointer<UInt64?>
+  /// Tells the questions of the candidates that match, unless a smaller one did.
+  @inline(__always)
+  private func tell(
+    _ equal: UInt32, of lot: UnsafeMutablePointer<otp_lot>, _ matches: UnsafeMutableBufferPointer<UInt64?>
   ) {
-    unsafe otp_compare(
-      lanes.kernel, algorithm.kernel, midstates, candidates.pairs, candidates.counters, candidates.wanted,
-      candidates.count, format.modulus, candidates.areEqual)
-    for index in unsafe 0..<candidates.count where unsafe candidates.areEqual[index] != 0 {
-      let query = unsafe Int(candidates.queries[index])
-      if unsafe matches[query] == nil { unsafe matches[query] = candidates.counters[index] }
-    }
-    unsafe candidates.count = 0
-  }
-
-  private func withMidstates(_ body: (UnsafeRawPointer?) -> Void) {
-    midstates.expose { span in
-      unsafe span.withUnsafeBytes { unsafe body($0.baseAddress) }
+    var rest = equal
+    while rest != 0 {
+      let slot = rest.trailingZeroBitCount
+      let query = unsafe Int(otp_tag(lot, slot))
+      if unsafe matches[query] == nil { unsafe matches[query] = otp_counter(lot, slot) }
+      rest &= rest - 1
     }
   }
 }
 
-/// What the lanes are given at once, a list for each part: as many candidates as stay in the nearest cache.
-@unsafe private struct Candidates {
-  private static let capacity = 512
-  private static let room = capacity + Int(otp_spare)
-
-  let counters: UnsafeMutablePointer<UInt64>
-  let pairs, wanted, areEqual, queries: UnsafeMutablePointer<UInt32>
-  var count = 0
-
-  static func withRoom(_ body: (inout Candidates) -> Void) {
-    unsafe withUnsafeTemporaryAllocation(byteCount: 24 * room, alignment: 64) { bytes in
-      unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0)
-      var candidates = unsafe Candidates(bytes.baseAddress!)
-      unsafe body(&candidates)
-    }
-  }
-
-  private init(_ bytes: UnsafeMutableRawPointer) {
-    func list(_ number: Int) -> UnsafeMutablePointer<UInt32> {
-      unsafe (bytes + (8 + 4 * number) * Self.room).bindMemory(to: UInt32.self, capacity: Self.room)
-    }
-    unsafe counters = bytes.bindMemory(to: UInt64.self, capacity: Self.room)
-    unsafe pairs = list(0)
-    unsafe wanted = list(1)
-    unsafe areEqual = list(2)
-    unsafe queries = list(3)
-  }
-
-  var isFull: Bool { unsafe count == Self.capacity }
-
-  @inline(__always)
-  mutating func append(_ counter: UInt64, of credential: Int, wanted code: UInt32, query: Int) {
-    unsafe counters[count] = counter
-    unsafe pairs[count] = UInt32(truncatingIfNeeded: credential)
-    unsafe wanted[count] = code
-    unsafe queries[count] = UInt32(truncatingIfNeeded: query)
-    unsafe count += 1
-  }
+/// One counter of one question.
+private struct Candidate {
+  var query = -1
+  var pair: UInt32 = 0
+  var wanted: UInt32 = 0
+  var counter: UInt64 = 0
+  /// The last counter of the question's window.
+  var last: UInt64 = 0
 }

@@ -64,7 +64,7 @@ struct LaneTests {
     }
   }
 
-  /// Whole groups, one less and one more, for groups of 4, 8, 16 and 32 lanes and batches of 512.
+  /// Whole groups, one less and one more, for groups of 4, 8 and 16 lanes, lots of 32 and batches of 512.
   static let edges = [
     0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 511, 512, 513, 528, 529, 1025,
   ]

@@ -32,7 +32,7 @@ enum { none = 0x7fffffff };
 
 #define FIRST_ARGUMENTS \
   const uint32_t *values, size_t count, struct divisor by, const uint32_t *wanted, int words
-#define MARK_ARGUMENTS uint32_t *values, size_t count, struct divisor by, const uint32_t *wanted
+#define EQUAL_ARGUMENTS const uint32_t *values, size_t count, struct divisor by, const uint32_t *wanted
 
 #define UNROLL _Pragma("clang loop unroll(full)")
 #define ROL32(x, n) ((x) << (n) | (x) >> (32 - (n)))
@@ -43,11 +43,9 @@ enum { none = 0x7fffffff };
 #define LIST1(a, b, c, d, k, s) (a) + (k), (b) + (k), (c) + (k), (d) + (k)
 #define LIST2(a, b, c, d, k, s) LIST1(a, b, c, d, k, s), LIST1(a, b, c, d, (k) + (s), s)
 #define LIST4(a, b, c, d, k, s) LIST2(a, b, c, d, k, s), LIST2(a, b, c, d, (k) + 2 * (s), s)
-#define LIST8(a, b, c, d, k, s) LIST4(a, b, c, d, k, s), LIST4(a, b, c, d, (k) + 4 * (s), s)
 #define JOINED1(q) (q)[0]
 #define JOINED2(q) __builtin_shufflevector((q)[0], (q)[1], LIST2(0, 1, 2, 3, 0, 4))
 #define JOINED4(q) __builtin_shufflevector(JOINED2(q), JOINED2((q) + 2), LIST4(0, 1, 2, 3, 0, 4))
-#define JOINED8(q) __builtin_shufflevector(JOINED4(q), JOINED4((q) + 4), LIST8(0, 1, 2, 3, 0, 4))
 
 #define SUFFIX portable
 #define TARGET
@@ -68,33 +66,21 @@ enum { none = 0x7fffffff };
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
 #define WIDTH 64
 #include "lanes.h"
-
-#define SUFFIX avx512x2
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl")))
-#define WIDTH 128
-#include "lanes.h"
-
-// Two groups at a time, and one for a rest that fits.  With more chaining words than SHA-1 has, one is faster.
-static void run_sha1_twos(RUN_ARGUMENTS) {
-  size_t twos = from + (to - from + 15) / 32 * 32;
-  run_sha1_avx512x2(job, from, twos, values);
-  run_sha1_avx512(job, twos, to, values);
-}
 #endif
 
 // One way to compute.
 struct way {
   void (*run[3])(RUN_ARGUMENTS);
   uint32_t (*first)(FIRST_ARGUMENTS);
-  void (*mark)(MARK_ARGUMENTS);
+  uint32_t (*equal)(EQUAL_ARGUMENTS);
 };
 
 static const struct way ways[] = {
-  {{run_sha1_portable, run_sha256_portable, run_sha512_portable}, first_portable, mark_portable},
+  {{run_sha1_portable, run_sha256_portable, run_sha512_portable}, first_portable, equal_portable},
 #if defined(__x86_64__)
-  {{run_sha1_shani, run_sha256_shani, NULL}, first_portable, mark_portable},
-  {{run_sha1_avx2, run_sha256_avx2, run_sha512_avx2}, first_avx2, mark_avx2},
-  {{run_sha1_twos, run_sha256_avx512, run_sha512_avx512}, first_avx512, mark_avx512},
+  {{run_sha1_shani, run_sha256_shani, NULL}, first_portable, equal_portable},
+  {{run_sha1_avx2, run_sha256_avx2, run_sha512_avx2}, first_avx2, equal_avx2},
+  {{run_sha1_avx512, run_sha256_avx512, run_sha512_avx512}, first_avx2, equal_avx2},
 #endif
 };
 
@@ -133,7 +119,7 @@ static __attribute__((noinline, target("avx512f"))) void wipe_upper_registers(vo
 
 // Overwrites what the kernels that ran before, at the same depth, have left on the stack and in vector registers:
 // key schedules, states.  The deepest frame is that of SHA-512 under AVX2, 4.3 KiB.
-static __attribute__((noinline)) void wipe_stack(enum otp_lanes lanes) {
+__attribute__((noinline)) void otp_wipe(enum otp_lanes lanes) {
   unsigned char below[8 << 10];
   explicit_bzero(below, sizeof below);
 #if defined(__x86_64__)
@@ -145,7 +131,7 @@ static __attribute__((noinline)) void wipe_stack(enum otp_lanes lanes) {
 }
 
 // How many values are kept at once between computing and comparing them, and the room for a whole group more.
-enum { chunk = 512, room = chunk + otp_spare };
+enum { chunk = 512, room = chunk + 16 };
 
 void otp_window(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, uint64_t first, size_t count,
                 uint32_t *values) {
@@ -157,7 +143,7 @@ void otp_window(enum otp_lanes lanes, enum otp_hash hash, const void *midstates,
     memcpy(values + base, some, size * sizeof *values);
   }
   explicit_bzero(some, sizeof some);
-  wipe_stack(lanes);
+  otp_wipe(lanes);
 }
 
 // The first i with the `words` values from counter first + i on wanted.
@@ -177,7 +163,7 @@ static size_t find(enum otp_lanes lanes, enum otp_hash hash, const void *midstat
     found = ((base + index) & mask) | (found & ~mask);
   }
   explicit_bzero(values, sizeof values);
-  wipe_stack(lanes);
+  otp_wipe(lanes);
   return found;
 }
 
@@ -192,19 +178,11 @@ size_t otp_find_pair(enum otp_lanes lanes, enum otp_hash hash, const void *midst
   return find(lanes, hash, midstates, first, count, modulus, both, 2);
 }
 
-void otp_compare(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, uint32_t *pairs,
-                 const uint64_t *counters, const uint32_t *wanted, size_t count, uint32_t modulus, uint32_t *equal) {
+uint32_t otp_compare(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, const struct otp_lot *lot,
+                     size_t count, uint32_t modulus) {
   const struct way *way = &ways[lanes];
-  const struct job job = {.midstates = midstates, .pairs = pairs, .counters = counters};
-  const size_t bytes = otp_midstates_size(hash);
-  // Midstates of many credentials are in no cache; they are asked for before the first of them is needed.
-  for (size_t i = 0; i < count; i++) {
-    const char *pair = (const char *)midstates + pairs[i] * bytes;
-    __builtin_prefetch(pair), __builtin_prefetch(pair + bytes - 1);
-  }
-  // What completes the last group is computed as well; nobody reads what comes out.
-  memset(pairs + count, 0, otp_spare * sizeof *pairs);
-  way->run[hash](&job, 0, count, equal);
-  way->mark(equal, count, divisor(modulus), wanted);
-  wipe_stack(lanes);
+  const struct job job = {.midstates = midstates, .pairs = lot->pairs, .counters = lot->counters};
+  uint32_t values[otp_lot_size];
+  way->run[hash](&job, 0, count, values);
+  return way->equal(values, count, divisor(modulus), lot->wanted) & (uint32_t)((1ull << count) - 1);
 }

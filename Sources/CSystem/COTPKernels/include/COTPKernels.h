@@ -31,10 +31,32 @@ size_t otp_find(enum otp_lanes lanes, enum otp_hash hash, const void *midstates,
 size_t otp_find_pair(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, uint64_t first,
                      size_t count, uint32_t modulus, uint32_t wanted, uint32_t next);
 
-// How many entries more than `count` the lists of otp_compare have, so that whole groups of lanes can be computed.
-enum { otp_spare = 64 };
+// What is computed and compared at once, in whole groups of lanes whatever their width: is the value of counters[i] under
+// midstate pair pairs[i] wanted[i]?  All pairs are valid, also those that nobody asks about.
+enum { otp_lot_size = 32 };
+struct otp_lot {
+  uint64_t counters[otp_lot_size];
+  uint32_t pairs[otp_lot_size], wanted[otp_lot_size], tags[otp_lot_size];  // what the caller knows i by
+};
 
-// equal[i] = 1 if the value of counters[i] under midstate pair pairs[i] is wanted[i] (modulo modulus), else 0.
-// The spare entries are overwritten in `pairs` and `equal`, and read in the others.
-void otp_compare(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, uint32_t *pairs,
-                 const uint64_t *counters, const uint32_t *wanted, size_t count, uint32_t modulus, uint32_t *equal);
+static inline void otp_put(struct otp_lot *lot, size_t i, uint32_t pair, uint64_t counter, uint32_t wanted,
+                           uint32_t tag) {
+  lot->counters[i] = counter, lot->pairs[i] = pair, lot->wanted[i] = wanted, lot->tags[i] = tag;
+}
+
+static inline uint64_t otp_counter(const struct otp_lot *lot, size_t i) { return lot->counters[i]; }
+static inline uint32_t otp_tag(const struct otp_lot *lot, size_t i) { return lot->tags[i]; }
+
+// Asks for a midstate pair before it is needed: those of many credentials are in no cache.
+static inline void otp_prefetch(const void *midstates, size_t pair, size_t bytes) {
+  const char *start = (const char *)midstates + pair * bytes;
+  __builtin_prefetch(start), __builtin_prefetch(start + bytes - 1);
+}
+
+// Bit i is set if the answer is yes (modulo modulus), for i below `count`.  What is left on the stack stays there until
+// otp_wipe.
+uint32_t otp_compare(enum otp_lanes lanes, enum otp_hash hash, const void *midstates, const struct otp_lot *lot,
+                     size_t count, uint32_t modulus);
+
+// Overwrites what otp_compare has left, when the same function calls it.
+void otp_wipe(enum otp_lanes lanes);
