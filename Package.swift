@@ -114,8 +114,8 @@ let package = Package(
     tests(
       of: "VaultCommandsTests",
       on: [
-        "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit", "AuthenticatorKit", "SecretMemory",
-        "TestSupport",
+        "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit", "VaultStorage", "AuthenticatorKit",
+        "SecretMemory", "TestSupport",
       ]),
     // A real Secret Service on a bus of its own, and its faults.
     tests(

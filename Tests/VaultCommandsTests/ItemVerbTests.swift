@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VaultStorage
 
 @Suite("Items at the command line")
 struct ItemVerbTests {
@@ -141,5 +142,38 @@ struct ItemVerbTests {
     #expect(try tool("item", "list", "--kind", "otp", "--format", "name").text.isEmpty)
     #expect((try tool("item", "list", "--json").json["items"] as? [[String: Any]])?.count == 3)
     #expect(try tool("item", "add", "d", "--label", "a\u{1B}[2Jb", input: [1]).exit == 12)
+  }
+
+  /// Planted bugs, each seen to fail: what was opened before the damage is printed; the widths are those of the first 256.
+  @Test("a long list is laid out as a whole, and where its last item is damaged nothing of it is printed")
+  func longList() throws {
+    let tool = try newTool()
+    let names = (0..<600).map { $0 == 599 ? "the longest name of all" : "n\($0)" }
+    let lines = names.map { #"{"args":["item","add","\#($0)","--service","s"],"stdin":"x"}"# + "\n" }
+    #expect(try tool("batch", input: Array(lines.joined().utf8)).exit == 0)
+    let text = names.map { $0.padding(toLength: 25, withPad: " ", startingAt: 0) + "password  s  \($0)\n" }
+    #expect(try tool("item", "list").text == text.joined())
+    #expect(try tool("item", "list", "--format", "name").text == names.map { $0 + "\n" }.joined())
+    let json = try tool("item", "list", "--json").json
+    #expect((json["items"] as? [[String: Any]])?.map { $0["name"] as? String } == names)
+    let inBatch = try tool("batch", input: Array(#"{"args":["item","list"]}"#.utf8)).json
+    #expect((inBatch["result"] as? NSDictionary) == json as NSDictionary)
+    do {
+      var store = try Store.open(
+        at: tool.home.path + "/.local/share/vault/default.vault", access: .readWrite)
+      try store.write { store throws(StorageError) in
+        var last: ItemRow?
+        try store.forEachItem(after: 599) { (row: ItemRow) throws(StorageError) in
+          last = row
+          return true
+        }
+        last!.meta[40] ^= 1
+        try store.updateItem(last!)
+      }
+    }
+    for format in [[], ["--json"], ["--format", "name"], ["--format", "id"]] {
+      let run = try tool.run(["item", "list"] + format)
+      #expect(run.exit == 10 && run.output.isEmpty, "\(format): \(run.exit)")
+    }
   }
 }

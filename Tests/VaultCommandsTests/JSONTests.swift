@@ -23,11 +23,12 @@ struct JSONTests {
     let value = JSON.object([
       ("unsigned", .unsigned(.max)), ("integer", .integer(.min)), ("flag", .boolean(true)),
       ("text", .string("a\"\\\n\u{1}\u{7F}é😀/")), ("list", .array([.integer(1), .string("")])),
+      ("made", .list(count: 3) { .integer(Int64($0)) }), ("none", .list(count: 0) { _ in .boolean(true) }),
     ])
     #expect(
       String(decoding: try written(value), as: UTF8.self)
         == #"{"unsigned":18446744073709551615,"integer":-9223372036854775808,"flag":true,"#
-        + #""text":"a\"\\\n\u0001\u007fé😀/","list":[1,""]}"#)
+        + #""text":"a\"\\\n\u0001\u007fé😀/","list":[1,""],"made":[0,1,2],"none":[]}"#)
   }
 
   @Test(

@@ -37,4 +37,28 @@ struct AttackScanTests {
       try transaction.forEachItem { _ in false }
     }
   }
+
+  /// Planted bug, seen to fail: `verify` does not ask whether a value's row is there.
+  @Test("verify names the item whose row in the index leads elsewhere, among others with the same value")
+  func changedIndex() throws {
+    let core = try place.makeCore()
+    var attributes = Attributes()
+    attributes[.service] = "shared"
+    for name in ["one", "two", "three"] {
+      _ = try core.add(NewItem(.genericPassword, name: name, attributes: attributes))
+    }
+    let id = try core.item(named: "two").id
+    try Intruder(place: place).tamper { store throws(StorageError) in
+      var values: [[UInt8]] = []
+      try store.forEachBlind { (value: [UInt8], row: Int64) throws(StorageError) in
+        if row == 2 { values.append(value) }
+        return true
+      }
+      for value in values {
+        try store.deleteBlind(value: value, row: 2)
+        try store.insertBlind(value: value.map { ~$0 }, row: 2)
+      }
+    }
+    #expect(try core.verify().problems.contains("item \(id): an index row of it is missing"))
+  }
 }

@@ -275,6 +275,8 @@ struct StoreTests {
     var store = try makeVault(at: folder("v"), items: 6)
     #expect(try store.rows(blind: id16(0, 9)) == [1, 3, 5])
     #expect(try store.rows(blind: id16(77, 9)) == [])
+    #expect(try [1, 2, 3, 5, 6].filter { try store.hasBlind(value: id16(0, 9), row: $0) } == [1, 3, 5])
+    #expect(try !store.hasBlind(value: id16(77, 9), row: 1))
     try store.beginImmediate()
     #expect(try !store.insertBlind(value: id16(0, 9), row: 3))
     #expect(try store.insertBlind(value: id16(1, 9), row: 3))

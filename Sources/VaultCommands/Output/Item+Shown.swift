@@ -95,17 +95,27 @@ extension Item {
 
 /// Lines of columns, each as wide as its widest cell; control characters removed.
 func columns(_ rows: [[String]]) -> [String] {
-  let rows = rows.map { $0.map(printable) }
-  var widths: [Int] = []
-  for row in rows {
-    for (index, cell) in row.enumerated() {
-      if index == widths.count { widths.append(0) }
-      widths[index] = max(widths[index], cell.count)
+  let layout = ColumnLayout(of: rows)
+  return rows.map(layout.line)
+}
+
+/// How wide the columns of some rows are.
+struct ColumnLayout {
+  private var widths: [Int] = []
+
+  init(of rows: some Sequence<[String]>) {
+    for row in rows {
+      for (index, cell) in row.enumerated() {
+        if index == widths.count { widths.append(0) }
+        widths[index] = max(widths[index], printable(cell).count)
+      }
     }
   }
-  return rows.map { row in
+
+  /// The line of one of the rows.
+  func line(_ row: [String]) -> String {
     var line = ""
-    for (index, cell) in row.enumerated() {
+    for (index, cell) in row.map(printable).enumerated() {
       line +=
         index == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[index] - cell.count + 2)
     }

@@ -20,6 +20,8 @@ package enum JSON: Sendable {
   case unsigned(UInt64)
   case boolean(Bool)
   case array([JSON])
+  /// An array of so many values, each made when it is written.
+  case list(count: Int, _ value: @Sendable (Int) -> JSON)
   case object([(String, JSON)])
   /// Bytes as base64 text, with padding.
   case secretBase64(SecretBox)

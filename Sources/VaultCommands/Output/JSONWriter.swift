@@ -10,7 +10,8 @@ package struct JSONWriter {
     case .integer(let number): try output.write(String(number))
     case .unsigned(let number): try output.write(String(number))
     case .boolean(let flag): try output.write(flag ? "true" : "false")
-    case .array(let values): try write(values)
+    case .array(let values): try write(values.count) { values[$0] }
+    case .list(let count, let value): try write(count, value)
     case .object(let fields): try write(fields)
     case .secretBase64(let box):
       try output.write("\"")
@@ -27,11 +28,11 @@ package struct JSONWriter {
     }
   }
 
-  private func write(_ values: [JSON]) throws(CommandError) {
+  private func write(_ count: Int, _ value: (Int) -> JSON) throws(CommandError) {
     try output.write("[")
-    for (index, value) in values.enumerated() {
+    for index in 0..<count {
       if index > 0 { try output.write(",") }
-      try write(value)
+      try write(value(index))
     }
     try output.write("]")
   }

@@ -2,6 +2,8 @@
 package struct Outcome: Sendable {
   package enum Piece: Sendable {
     case text(String)
+    /// So many lines of text, each made when it is printed; `nil` is none.
+    case lines(count: Int, _ line: @Sendable (Int) -> String?)
     /// A word that is coloured on a terminal.
     case coloured(String, Colour)
     case secret(SecretBox)

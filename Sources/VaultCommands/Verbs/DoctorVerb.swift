@@ -153,7 +153,7 @@ private func itemFindings(_ command: Command, _ core: VaultCore) throws -> [Find
     var expired = 0
     var credentials: [ItemID] = []
     var seen = 0
-    try transaction.forEachItem { item throws(VaultError) in
+    try transaction.forEachItem(keepingPages: false) { item throws(VaultError) in
       if item.kind == .otp, item.attributes[.otpType] == 1 { credentials.append(item.id) }
       if let expires = item.expires, expires <= now { expired += 1 }
       seen += 1

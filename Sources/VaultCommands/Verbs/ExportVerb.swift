@@ -82,7 +82,7 @@ extension Command {
   fileprivate func exportItems(to stream: OutputStream) throws -> ExportReport {
     var items: [Item] = []
     try vault.opened().read { transaction in
-      try transaction.forEachItem { item throws(VaultError) in
+      try transaction.forEachItem(keepingPages: false) { item throws(VaultError) in
         items.append(item)
         return true
       }

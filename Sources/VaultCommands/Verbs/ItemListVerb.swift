@@ -6,14 +6,23 @@ func runItemList(_ command: Command) throws -> Outcome {
 }
 
 /// The items of a kind, or of all, in the order in which they were added.
+///
+/// All are opened before the first is printed: where one is damaged nothing is printed, and a reader that stops in the
+/// middle of the list keeps no state of the vault open. What is held of each is its attributes; its line is made as it
+/// is printed.
 func list(_ command: Command, kind: ItemKind?) throws -> Outcome {
   let items = try listed(command, kind)
-  let json = JSON.object([("items", .array(items.map(\.json)))])
+  let json = JSON.object([("items", .list(count: items.count) { items[$0].json })])
+  let line: @Sendable (Item) -> String?
   switch command.invocation.text("format") {
-  case "name": return Outcome(json: json, lines: items.compactMap(\.name).map(printable))
-  case "id": return Outcome(json: json, lines: items.map(\.id.hexadecimal))
-  default: return Outcome(json: json, lines: columns(items.map(\.row)))
+  case _ where command.isJSON: line = { _ in nil }
+  case "name": line = { $0.name.map(printable) }
+  case "id": line = { $0.id.hexadecimal }
+  default:
+    let layout = ColumnLayout(of: items.lazy.map(\.row))
+    line = { layout.line($0.row) }
   }
+  return Outcome(json: json, pieces: [.lines(count: items.count) { line(items[$0]) }])
 }
 
 private func listed(_ command: Command, _ kind: ItemKind?) throws -> [Item] {
@@ -30,7 +39,7 @@ private func listed(_ command: Command, _ kind: ItemKind?) throws -> [Item] {
     }
     var items: [Item] = []
     var seen = 0
-    try transaction.forEachItem { item throws(VaultError) in
+    try transaction.forEachItem(keepingPages: false) { item throws(VaultError) in
       seen += 1
       if seen % 1024 == 0 { progress.update(done: seen, of: 0) }
       let isService = service == nil || item.attributes[.service] == nil

@@ -38,7 +38,7 @@ private func countKinds(_ core: VaultCore, _ command: Command) throws -> (total:
   return try core.read { transaction in
     var total = 0
     var byKind: [String: Int] = [:]
-    try transaction.forEachItem { item throws(VaultError) in
+    try transaction.forEachItem(keepingPages: false) { item throws(VaultError) in
       total += 1
       byKind[item.kind.word, default: 0] += 1
       if total % 1024 == 0 { progress.update(done: total, of: 0) }

@@ -111,6 +111,8 @@ struct Printer {
   private func print(_ piece: Outcome.Piece) throws(CommandError) {
     switch piece {
     case .text(let text): try output.write(text)
+    case .lines(let count, let line):
+      for index in 0..<count { if let line = line(index) { try output.write(line + "\n") } }
     case .coloured(let word, let colour): try output.write(hasColours ? colour.text(word) : word)
     case .secret(let box): try box.expose { bytes throws(CommandError) in try output.writeSecret(bytes) }
     case .newlineOnTerminal: if output.isTerminal { try output.write("\n") }

@@ -104,7 +104,9 @@ struct Session: ~Copyable, Sendable {
   }
 
   /// Every item in the order of insertion, until the body says to stop.
-  mutating func forEachItem(_ body: (Item) throws(VaultError) -> Bool) throws(VaultError) {
+  mutating func forEachItem(
+    keepingPages: Bool = true, _ body: (Item) throws(VaultError) -> Bool
+  ) throws(VaultError) {
     // The rows are read in batches so that a body may use the store again.
     var opener = opener
     var batch: [Item] = []
@@ -112,6 +114,7 @@ struct Session: ~Copyable, Sendable {
     while true {
       let damage = try scan(after: last, with: &opener, into: &batch, until: 256) { _, _, _ in true }
       opener.finish(&batch)
+      if !keepingPages { store.releasePages() }
       for item in batch { guard try body(item) else { return } }
       // Only now: the items before it are whole, and the body may have wanted no more.
       if let damage { throw damage }

@@ -122,8 +122,10 @@ private struct Verification {
     else { throw VaultError(.damaged, "its keys in the index are not those of its attributes") }
     let values = index.values(of: item.attributes)
     for value in values {
-      let rows = try stored { () throws(StorageError) in try session.store.rows(blind: value) }
-      guard rows.contains(row.row) else { throw VaultError(.damaged, "an index row of it is missing") }
+      let isThere = try stored { () throws(StorageError) in
+        try session.store.hasBlind(value: value, row: row.row)
+      }
+      guard isThere else { throw VaultError(.damaged, "an index row of it is missing") }
     }
     _ = try session.state(of: row)
     let material = try stored { () throws(StorageError) in try session.store.material(row: row.row) }

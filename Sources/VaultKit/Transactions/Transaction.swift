@@ -48,8 +48,12 @@ public struct Transaction<Mode>: ~Copyable, Sendable {
   }
 
   /// Every item in the order of insertion, until the body answers `false`.
-  package mutating func forEachItem(_ body: (Item) throws(VaultError) -> Bool) throws(VaultError) {
-    try session.forEachItem(body)
+  ///
+  /// - Parameter keepingPages: Whether the pages of the file that were read stay in memory for what is read next.
+  package mutating func forEachItem(
+    keepingPages: Bool = true, _ body: (Item) throws(VaultError) -> Bool
+  ) throws(VaultError) {
+    try session.forEachItem(keepingPages: keepingPages, body)
   }
 
   /// The state of an item.

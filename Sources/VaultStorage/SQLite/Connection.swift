@@ -90,6 +90,12 @@ struct Connection: ~Copyable {
     return try unsafe statements[query.rawValue].use(on: database, lending, body)
   }
 
+  /// Gives up what is kept in memory and can be read again.
+  func releasePages() {
+    guard isOfThisProcess else { return }
+    unsafe sqlite3_db_release_memory(database)
+  }
+
   /// Runs statements that have no result and are used once.
   func execute(_ sql: String) throws(StorageError) {
     guard isOfThisProcess else { throw .usedAfterFork }

@@ -11,7 +11,7 @@ enum Query: Int, CaseIterable {
   case insertItem, updateItem, deleteItem, items, scanItems, expiries
   case material, setMaterial, deleteMaterial
   case state, setState, deleteState
-  case insertBlind, deleteBlind, rowsOfBlind, blinds
+  case insertBlind, deleteBlind, blind, rowsOfBlind, blinds
   case sumItems, sumMaterials, sumStates, sumBlinds
   case appendAudit, updateAudit, audit, deleteAuditBefore
   case insertSegment, segments, deleteSegments, segmentAfter
@@ -61,6 +61,7 @@ enum Query: Int, CaseIterable {
 
     case .insertBlind: "INSERT OR IGNORE INTO blind(value, row) VALUES(?1, ?2)"
     case .deleteBlind: "DELETE FROM blind WHERE value = ?1 AND row = ?2"
+    case .blind: "SELECT row FROM blind WHERE value = ?1 AND row = ?2"
     case .rowsOfBlind: "SELECT row FROM blind WHERE value = ?1 ORDER BY row"
     case .blinds: "SELECT value, row FROM blind ORDER BY value, row"
 
@@ -93,7 +94,7 @@ enum Query: Int, CaseIterable {
     case .head, .setHead: .head
     case .material, .setMaterial, .deleteMaterial, .sumMaterials: .material
     case .state, .setState, .deleteState, .sumStates: .state
-    case .insertBlind, .deleteBlind, .rowsOfBlind, .blinds, .sumBlinds: .blind
+    case .insertBlind, .deleteBlind, .blind, .rowsOfBlind, .blinds, .sumBlinds: .blind
     case .appendAudit, .updateAudit, .audit, .deleteAuditBefore: .audit
     case .insertSegment, .segments, .deleteSegments, .segmentAfter: .segment
     default: .item

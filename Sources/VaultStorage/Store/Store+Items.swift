@@ -88,6 +88,9 @@ extension Store {
     }
   }
 
+  /// Gives up the pages of the file that are kept in memory: for whoever walks once over many rows.
+  package mutating func releasePages() { connection.releasePages() }
+
   /// The rows of the items that expired before `time`, in milliseconds since 1970. Reads the whole table.
   package mutating func expired(before time: Int64) throws(StorageError) -> [Int64] {
     try run(.expiries) { row throws(StorageError) in

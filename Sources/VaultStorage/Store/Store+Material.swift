@@ -69,6 +69,15 @@ extension Store {
     } > 0
   }
 
+  /// Whether a row has `value`; many others may have it too.
+  package mutating func hasBlind(value: [UInt8], row number: Int64) throws(StorageError) -> Bool {
+    try run(.blind) { row throws(StorageError) in
+      try row.bind(value, at: 1)
+      try row.bind(number, at: 2)
+      return try row.step()
+    }
+  }
+
   /// The rows that have `value`, ascending.
   package mutating func rows(blind value: [UInt8]) throws(StorageError) -> [Int64] {
     try run(.rowsOfBlind) { row throws(StorageError) in
