@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import SecretMemory
 import Testing
@@ -63,6 +64,38 @@ struct RandomTests {
     var childs = [UInt8](repeating: 0, count: 64)
     #expect(unsafe read(ends[0], &childs, 64) == 64)
     #expect(childs != parents)
+  }
+
+  // Planted bug: the pool keeps what it hands out: seen to fail.
+  @Test("what the pool has handed out lies nowhere but where it was handed to")
+  func handedOut() async {
+    // In a process of its own: here other tests map and unmap what would be searched.
+    await #expect(processExitsWith: .success) {
+      // Long enough to be found only whole: single words of it may still lie on the stack.
+      let drawn = UnsafeMutableRawBufferPointer.allocate(byteCount: 64, alignment: 16)
+      try unsafe SystemRandom().fill(drawn)
+      #expect(try unsafe Self.occurrences(of: UnsafeRawBufferPointer(drawn)) == 1)
+    }
+  }
+
+  /// How often the bytes lie in this process's writable memory.
+  private static func occurrences(of bytes: UnsafeRawBufferPointer) throws -> Int {
+    typealias Search = @convention(c) (UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> UnsafeRawPointer?
+    let symbol = try unsafe #require(dlsym(nil, "memmem"))
+    let search = unsafe unsafeBitCast(symbol, to: Search.self)
+    var found = 0
+    for line in try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n") {
+      let fields = line.split(separator: " ")
+      guard fields[1].hasPrefix("rw") else { continue }
+      let ends = fields[0].split(separator: "-").map { UInt(String($0), radix: 16)! }
+      var place = unsafe UnsafeRawPointer(bitPattern: ends[0])!
+      let end = unsafe UnsafeRawPointer(bitPattern: ends[1])!
+      while let hit = unsafe search(place, end - place, bytes.baseAddress!, bytes.count) {
+        found += 1
+        unsafe place = hit + 1
+      }
+    }
+    return found
   }
 
   @Test("keys are filled to the end and differ", arguments: [1, 32, 255, 256, 257, 1000])

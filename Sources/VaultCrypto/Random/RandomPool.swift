@@ -5,7 +5,8 @@ import SecretMemory
 /// and nonces, so they lie in ordinary memory; what is handed out is wiped, and a child made by `fork` draws anew.
 ///
 /// The first 512 come from the kernel: a command that lives for milliseconds needs no more, and starting OpenSSL's
-/// generator takes a quarter of one. Who needs more gets 8 KiB at a time from that generator, which is faster.
+/// generator takes a quarter of one. Who needs more gets 32 KiB at a time from that generator:
+/// a call of it costs as much as 3 KiB.
 enum RandomPool {
   /// Fills `target`, or returns false when it is longer than 256 bytes: then the generator itself is as good.
   ///
@@ -26,26 +27,30 @@ enum RandomPool {
   private static func move(_ taken: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, _ count: Int)
   {
     var offset = 0
-    while offset + 8 <= count {
-      unsafe move(taken + offset, to: target + offset, as: UInt64.self)
-      offset += 8
+    while count &- offset >= 16 {
+      unsafe move(taken + offset, to: target + offset, leaving: SIMD2<UInt64>())
+      offset &+= 16
     }
-    if offset + 4 <= count {
-      unsafe move(taken + offset, to: target + offset, as: UInt32.self)
-      offset += 4
+    if count &- offset >= 8 {
+      unsafe move(taken + offset, to: target + offset, leaving: 0 as UInt64)
+      offset &+= 8
+    }
+    if count &- offset >= 4 {
+      unsafe move(taken + offset, to: target + offset, leaving: 0 as UInt32)
+      offset &+= 4
     }
     while offset < count {
-      unsafe move(taken + offset, to: target + offset, as: UInt8.self)
-      offset += 1
+      unsafe move(taken + offset, to: target + offset, leaving: 0 as UInt8)
+      offset &+= 1
     }
   }
 
   @inline(__always)
-  private static func move<Word: FixedWidthInteger & BitwiseCopyable>(
-    _ taken: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, as word: Word.Type
+  private static func move<Word: BitwiseCopyable>(
+    _ taken: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, leaving zero: Word
   ) {
-    unsafe target.storeBytes(of: taken.loadUnaligned(as: word), as: word)
-    unsafe taken.storeBytes(of: 0, as: word)  // the pool lives on, so no optimizer drops it
+    unsafe target.storeBytes(of: taken.loadUnaligned(as: Word.self), as: Word.self)
+    unsafe taken.storeBytes(of: zero, as: Word.self)  // the pool lives on, so no optimizer drops it
   }
 
   @inline(__always)
@@ -74,6 +79,6 @@ enum RandomPool {
   }
 
   /// The length of the pool's array in C, which Swift sees as a tuple at the end of the struct.
-  private static var byteCount: Int { 8192 }
+  private static var byteCount: Int { clinux_random_pool_size }
   private static var firstByteCount: Int { 512 }
 }

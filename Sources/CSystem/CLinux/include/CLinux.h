@@ -12,13 +12,16 @@ int clinux_set_not_dumpable(void);
 /// glibc has no memfd_secret and syscall is variadic. Close-on-exec. Returns a descriptor, or -1 with errno set.
 int clinux_memfd_secret(void);
 
+/// The length of a pool in bytes.
+enum { clinux_random_pool_size = 32 << 10 };
+
 /// Swift has no thread-local storage. Random bytes of the calling thread that nobody has had yet: the first `left`
 /// of `bytes`, valid while `mark` is that of this process. All zero when the thread starts.
 typedef struct {
   size_t left;
   size_t refills;
   const void *mark;
-  uint8_t bytes[8192];
+  uint8_t bytes[clinux_random_pool_size];
 } clinux_random_pool;
 
 clinux_random_pool *clinux_thread_random_pool(void);
