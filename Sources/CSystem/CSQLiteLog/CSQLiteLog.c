@@ -9,17 +9,31 @@
 // synchronous=FULL it publishes only what `log_sync` has put on the disk: until then nobody misses what is gathered.
 // A write or a synchronisation that fails makes SQLite roll the transaction back, so what was gathered is worth
 // nothing and is dropped; where a read or a question fails the transaction may go on, and it is kept.
+// What a transaction leaves that was rolled back is dropped with the lock of writers: the next one, of whatever
+// process, goes on at the same place of the file.
 struct log {
   sqlite3_file base;
   sqlite3_int64 at;
   int count;
   unsigned char *bytes;
+  struct database *database;
+};
+
+// What stands behind the database's file in its memory: the file's own methods but for one, and its log.
+struct database {
+  sqlite3_io_methods methods;
+  int (*lock)(sqlite3_file *, int, int, int);
+  struct log *log;
 };
 
 // A commit of fifteen pages; a larger one is written in as many pieces.
 enum { room = 64 << 10 };
 
+static sqlite3_vfs *usual;
+static sqlite3_vfs layer;
+
 static sqlite3_file *below(sqlite3_file *file) { return (sqlite3_file *)((struct log *)file + 1); }
+static struct database *behind(sqlite3_file *file) { return (struct database *)((char *)file + usual->szOsFile); }
 
 // Writes what is gathered. It stays gathered when that fails.
 static int flush(struct log *log) {
@@ -76,7 +90,9 @@ static int log_size(sqlite3_file *file, sqlite3_int64 *size) {
 
 // What is gathered now belongs to a transaction that was not committed.
 static int log_close(sqlite3_file *file) {
-  sqlite3_free(((struct log *)file)->bytes);
+  struct log *log = (struct log *)file;
+  log->database->log = NULL;
+  sqlite3_free(log->bytes);
   return below(file)->pMethods->xClose(below(file));
 }
 
@@ -109,20 +125,38 @@ static const sqlite3_io_methods log_methods = {
     .xDeviceCharacteristics = log_characteristics,
 };
 
-static sqlite3_vfs *usual;
-static sqlite3_vfs layer;
+// The first lock is that of writers. From here on another process may write to the log.
+static int database_lock(sqlite3_file *file, int first, int count, int flags) {
+  struct database *database = behind(file);
+  if (database->log && first == 0 && flags & SQLITE_SHM_UNLOCK) database->log->count = 0;
+  return database->lock(file, first, count, flags);
+}
 
-// Every other file is the usual layer's own.
-static int layer_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *given) {
-  (void)vfs;
-  if (!(flags & SQLITE_OPEN_WAL)) return usual->xOpen(usual, name, file, flags, given);
+static int open_database(const char *name, sqlite3_file *file, int flags, int *given) {
+  int code = usual->xOpen(usual, name, file, flags, given);
+  // A file on a medium that cannot change takes no locks and has no log.
+  if (code != SQLITE_OK || file->pMethods->iVersion < 3 || !file->pMethods->xShmLock) return code;
+  struct database *database = behind(file);
+  database->methods = *file->pMethods;
+  database->lock = database->methods.xShmLock;
+  database->log = NULL;
+  database->methods.xShmLock = database_lock;
+  file->pMethods = &database->methods;
+  return SQLITE_OK;
+}
+
+static int open_log(const char *name, sqlite3_file *file, int flags, int *given) {
+  sqlite3_file *main = sqlite3_database_file_object(name);
+  if (main->pMethods->iVersion < 3 || main->pMethods->xShmLock != database_lock) return SQLITE_CANTOPEN;
   struct log *log = (struct log *)file;
   memset(log, 0, sizeof *log);
+  log->database = behind(main);
   log->bytes = sqlite3_malloc(room);
   if (!log->bytes) return SQLITE_NOMEM;
   int code = usual->xOpen(usual, name, below(file), flags, given);
   if (code == SQLITE_OK) {
     log->base.pMethods = &log_methods;
+    log->database->log = log;
   } else {
     if (below(file)->pMethods) below(file)->pMethods->xClose(below(file));
     sqlite3_free(log->bytes);
@@ -130,13 +164,23 @@ static int layer_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, in
   return code;
 }
 
+// Every other file is the usual layer's own.
+static int layer_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *given) {
+  (void)vfs;
+  if (flags & SQLITE_OPEN_MAIN_DB) return open_database(name, file, flags, given);
+  if (flags & SQLITE_OPEN_WAL) return open_log(name, file, flags, given);
+  return usual->xOpen(usual, name, file, flags, given);
+}
+
+// By name: a default that the application has chosen may keep what it needs behind its own structure, which a copy
+// lacks, and lock files in a way that other processes with the vault do not.
 static void install(void) {
-  sqlite3_vfs *found = sqlite3_vfs_find(NULL);
+  sqlite3_vfs *found = sqlite3_vfs_find("unix");
   if (!found) return;
   usual = found;
   layer = *usual;
-  layer.zName = "vault";
-  layer.szOsFile = (int)sizeof(struct log) + usual->szOsFile;
+  layer.zName = "vault-log";
+  layer.szOsFile = (int)(sizeof(struct log) + sizeof(struct database)) + usual->szOsFile;
   layer.pNext = NULL;
   layer.xOpen = layer_open;
   if (sqlite3_vfs_register(&layer, 0) != SQLITE_OK) usual = NULL;
