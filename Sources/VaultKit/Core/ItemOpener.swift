@@ -8,13 +8,15 @@ struct ItemOpener {
   private let current: GenerationKeys
   private let previous: GenerationKeys?
   /// That of the item before: most have the same.
-  private var policy: Policy?
+  private(set) var policy: Policy?
   /// What was opened and is not in a list yet.
   private var columns: [OpenedItems.Columns] = []
   private var attributes: [UInt8] = []
 
-  init(vault: VaultID, keys: borrowing KeyRing) {
+  /// - Parameter policy: That of an item opened before.
+  init(vault: VaultID, keys: borrowing KeyRing, policy: Policy? = nil) {
     self.vault = vault
+    self.policy = policy
     current = keys.current
     previous = keys.previous
   }

@@ -12,6 +12,8 @@ struct Session: ~Copyable, Sendable {
   var seenSequence: UInt64 = 0
   /// The row that was opened last in this transaction: one operation opens it several times.
   private var recent: (row: ItemRow, item: Item)?
+  /// The policy of the item that was opened last: the next has most often the same, and it is read once.
+  private var policy: Policy?
   /// Another number for each session of this process, and after each lock: grants are bound to it.
   private(set) var identity = Session.nextIdentity()
 
@@ -43,6 +45,7 @@ struct Session: ~Copyable, Sendable {
     if let recent, recent.row == row { return recent.item }
     var opener = opener
     let item = try unsafe opener.open(row.fields, row.meta.span.bytes)
+    policy = opener.policy
     recent = (row, item)
     return item
   }
@@ -50,7 +53,7 @@ struct Session: ~Copyable, Sendable {
   /// Keys may have changed between two transactions: what they opened is opened anew.
   mutating func begin() { recent = nil }
 
-  private var opener: ItemOpener { ItemOpener(vault: vault, keys: keys) }
+  private var opener: ItemOpener { ItemOpener(vault: vault, keys: keys, policy: policy) }
 
   /// The row of an item; the error names nothing but its absence.
   mutating func row(of id: ItemID) throws(VaultError) -> ItemRow {
@@ -82,6 +85,7 @@ struct Session: ~Copyable, Sendable {
       }
     }
     guard let item = try found?.get() else { return nil }
+    policy = opener.policy
     // The index that led here is the file's: nothing seals it.
     return item.attributes.hasName(name) ? item : nil
   }
