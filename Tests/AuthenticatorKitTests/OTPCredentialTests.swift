@@ -48,6 +48,26 @@ struct OTPCredentialTests {
     }
   }
 
+  /// The secret is opened while the counter goes to the disk. Planted, and found: a commit that does not ask how that
+  /// ended.
+  @Test("a credential whose secret does not open uses no counter, and the vault goes on")
+  func damaged() throws {
+    let place = TemporaryVault()
+    let core = try place.makeCore()
+    let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
+    let id = try add(core, uri)
+    #expect(try core.nextHOTPCode(of: id).code == rfc4226[0])
+    let before = try core.status().sequence
+    try RawSQLite.run(
+      "UPDATE material SET secret = CAST(substr(secret, 1, length(secret) - 1) || x'00' AS BLOB)",
+      on: place.path)
+    for _ in 0..<3 { expect(.damaged) { () throws(VaultError) in _ = try core.nextHOTPCode(of: id) } }
+    #expect(try core.describeOTP(named: "n").state.counter == 1)
+    #expect(try core.status().sequence == before)
+    let second = try core.addOTP(OTPAuthURI(parsing: SecretBytes(testing: uri)), named: "m").item.id
+    for code in rfc4226 { #expect(try core.nextHOTPCode(of: second).code == code) }
+  }
+
   @Test("the last counter is used once, then no more")
   func lastCounter() throws {
     let core = try TemporaryVault().makeCore()

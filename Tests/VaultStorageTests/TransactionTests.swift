@@ -24,6 +24,46 @@ struct TransactionTests {
     #expect(try store.head() == [2])
   }
 
+  /// Planted, and found: work whose answer nobody asks for, work at each synchronisation of a commit, and work after it.
+  @Test(
+    "work done meanwhile runs once, before anybody else sees the commit; where it fails nothing is changed")
+  func meanwhile() throws {
+    var store = try makeVault(at: folder("v"))
+    var other = try Store.open(at: folder("v"), access: .readWrite)
+    var runs = 0
+    // Many commits: some begin the log anew, with one synchronisation more.
+    for number in 0..<1_500 {
+      let isGood = number % 3 != 0
+      let head = [UInt8(number % 250), 0]
+      let before = try other.head()
+      try store.beginImmediate()
+      try store.setHead(head)
+      do throws(StorageError) {
+        try store.commit {
+          runs += 1
+          #expect((try? other.head()) == before)
+          return isGood
+        }
+        #expect(isGood)
+      } catch {
+        guard case .io = error, !isGood else {
+          Issue.record("\(number): \(error)")
+          return
+        }
+      }
+      #expect(runs == number + 1)
+      #expect(try other.head() == (isGood ? head : before))
+      #expect(try store.head() == (isGood ? head : before))
+    }
+    #expect(try store.integrityCheck() == [])
+    try store.beginImmediate()
+    try store.commit {
+      runs += 1
+      return true
+    }
+    #expect(runs == 1_501)
+  }
+
   @Test("a rollback undoes every table, and rolling back without a transaction does nothing")
   func rollback() throws {
     var store = try makeVault(at: folder("v"))

@@ -41,13 +41,14 @@ extension VaultCore {
       return try writing { transaction throws(VaultError) in
         let item = try OTPItem(transaction.item(id))
         try item.refuse(unless: .prover)
-        let key = try transaction.useSecret(of: item.item, with: grant.take())
-        let generator = try item.hotp(key)
+        let key = try transaction.useSecretLater(of: item.item, with: grant.take())
         let counter = try transaction.takeCounter(of: item.item)
         try transaction.log(.codeGenerated, item.item)
-        return OTPResult(
-          name: item.item.name ?? "", code: generator.code(at: counter), digits: item.format.length,
-          factor: .counter(counter))
+        return (item, key, counter)
+      } meanwhile: { (item, key, counter) throws(VaultError) in
+        OTPResult(
+          name: item.item.name ?? "", code: try item.hotp(key.open()).code(at: counter),
+          digits: item.format.length, factor: .counter(counter))
       }
     }
   }

@@ -1,7 +1,10 @@
+#define _GNU_SOURCE
 #include "CSQLiteLog.h"
+#include <fcntl.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <string.h>
+#include <unistd.h>
 
 // A log. What SQLite has written and the file lacks yet is `count` bytes from `at` on; reads see both as one.
 //
@@ -16,6 +19,10 @@ struct log {
   sqlite3_int64 at;
   int count;
   unsigned char *bytes;
+  // Its name, valid until it is closed, and a descriptor of our own, -1 until it is needed. SQLite locks other files
+  // only, so closing it drops no lock.
+  const char *name;
+  int descriptor;
   struct database *database;
 };
 
@@ -25,6 +32,16 @@ struct database {
   int (*lock)(sqlite3_file *, int, int, int);
   struct log *log;
 };
+
+static _Thread_local struct {
+  int (*work)(void *);
+  void *context;
+} meanwhile;
+
+void csqlitelog_during_sync(int (*work)(void *), void *context) {
+  meanwhile.work = work;
+  meanwhile.context = context;
+}
 
 // A commit of fifteen pages; a larger one is written in as many pieces.
 enum { room = 64 << 10 };
@@ -63,9 +80,22 @@ static int log_write(sqlite3_file *file, const void *bytes, int count, sqlite3_i
   return SQLITE_OK;
 }
 
+// Tells the system to write what the file has got; that it has been written is known after a synchronisation only.
+static void begin_writing(struct log *log, sqlite3_int64 at, int count) {
+  if (log->descriptor < 0) log->descriptor = open(log->name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (log->descriptor >= 0) sync_file_range(log->descriptor, at, count, SYNC_FILE_RANGE_WRITE);
+}
+
 static int log_sync(sqlite3_file *file, int flags) {
-  int code = flush_or_drop((struct log *)file);
-  return code == SQLITE_OK ? below(file)->pMethods->xSync(below(file), flags) : code;
+  struct log *log = (struct log *)file;
+  int count = log->count;
+  int code = flush_or_drop(log);
+  if (code != SQLITE_OK) return code;
+  if (meanwhile.work) {
+    begin_writing(log, log->at, count);
+    if (meanwhile.work(meanwhile.context) != 0) return SQLITE_IOERR_FSYNC;
+  }
+  return below(file)->pMethods->xSync(below(file), flags);
 }
 
 static int log_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at) {
@@ -92,6 +122,7 @@ static int log_size(sqlite3_file *file, sqlite3_int64 *size) {
 static int log_close(sqlite3_file *file) {
   struct log *log = (struct log *)file;
   log->database->log = NULL;
+  if (log->descriptor >= 0) close(log->descriptor);
   sqlite3_free(log->bytes);
   return below(file)->pMethods->xClose(below(file));
 }
@@ -151,6 +182,8 @@ static int open_log(const char *name, sqlite3_file *file, int flags, int *given)
   struct log *log = (struct log *)file;
   memset(log, 0, sizeof *log);
   log->database = behind(main);
+  log->name = name;
+  log->descriptor = -1;
   log->bytes = sqlite3_malloc(room);
   if (!log->bytes) return SQLITE_NOMEM;
   int code = usual->xOpen(usual, name, below(file), flags, given);

@@ -179,69 +179,11 @@ struct Session: ~Copyable, Sendable {
 
   // MARK: Secrets
 
-  /// Opens an item's secret with what the gate gave for it.
-  mutating func secret(of row: ItemRow, _ item: Item, _ opening: consuming Opening) throws(VaultError)
-    -> SecretBytes
-  {
+  /// An item's secret, to be opened with what the gate gives for it.
+  mutating func sealedSecret(of row: ItemRow, _ item: Item) throws(VaultError) -> SealedSecret {
     guard item.hasSecret else { throw VaultError(.itemNotFound, "the item has no secret") }
     let material = try stored { () throws(StorageError) in try store.material(row: row.row) }
-    let dataKey = try dataKey(of: row, material, item.policy, opening.spend(on: item.id))
-    return try crypto { () throws(CryptoError) in
-      try CommittingSeal.open(
-        material!.secret, under: dataKey, label: Labels.sealSecret,
-        aad: AssociatedData.secret(vault, row, policyHash: item.policy.hash))
-    }
-  }
-
-  /// The data key of an item's secret; that it opens proves class and policy to whoever has the class key.
-  func dataKey(of row: ItemRow, _ material: MaterialRow?, _ policy: Policy, _ keys: ItemKeys)
-    throws(VaultError) -> SecretBytes
-  {
-    let content = try keysContent(of: row, material, policy, keys.classKey)
-    let form = content.expose { $0.byteCount > 0 ? unsafe $0.unsafeLoad(as: UInt8.self) : 0xFF }
-    if let dataKey = keys.dataKey {
-      guard form == 1 else { throw VaultError(crypto: .malformed) }
-      return dataKey.key.copy()
-    }
-    guard form != 1 else { throw Self.unsupportedKeys }
-    guard form == 0, content.byteCount == 33 else { throw VaultError(crypto: .malformed) }
-    return content.expose { SecretBytes(copying: $0.extracting(1..<33)) }
-  }
-
-  /// The ways to the data key of an item with constraints.
-  func alternatives(of row: ItemRow, _ material: MaterialRow?, _ policy: Policy, _ classKey: StoredKey)
-    throws(VaultError) -> [Alternative]
-  {
-    // What stands there is sealed still, so public, but for a data key without constraint: that is refused unread.
-    let content = try keysContent(of: row, material, policy, classKey)
-    let form = content.expose { $0.byteCount > 0 ? unsafe $0.unsafeLoad(as: UInt8.self) : 0xFF }
-    guard form == 1 else { throw VaultError(crypto: .malformed) }
-    let list = try Alternative.list(
-      decoding: content.expose { $0.extracting(1..<$0.byteCount).array })
-    let hasPassword = policy.access.constraints.contains(.applicationPassword)
-    guard list.allSatisfy({ ($0.password != nil) == hasPassword }) else {
-      throw VaultError(crypto: .malformed)
-    }
-    return list
-  }
-
-  private func keysContent(
-    of row: ItemRow, _ material: MaterialRow?, _ policy: Policy, _ classKey: StoredKey
-  ) throws(VaultError) -> SecretBytes {
-    guard let material else {
-      throw VaultError(.damaged, "an item's secret is missing", hint: "restore the vault from a backup")
-    }
-    return try crypto { () throws(CryptoError) in
-      try CommittingSeal.open(
-        material.keys, under: classKey.key, label: Labels.sealKeys,
-        aad: AssociatedData.keys(vault, row, policyHash: policy.hash))
-    }
-  }
-
-  private static var unsupportedKeys: VaultError {
-    VaultError(
-      .unsupported, "the secret stands behind something that this version does not ask for",
-      hint: "open it with the version of vaultctl that made it")
+    return try SealedSecret(vault, row, item.policy, material)
   }
 
   // MARK: State

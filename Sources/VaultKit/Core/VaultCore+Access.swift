@@ -76,10 +76,7 @@ extension VaultCore {
       let key = transaction.session.keys.classKey(number, generation: row.generation)
       var alternatives: [Alternative] = []
       if let key, item.hasSecret {
-        let material = try stored { () throws(StorageError) in
-          try transaction.session.store.material(row: row.row)
-        }
-        alternatives = try transaction.session.alternatives(of: row, material, item.policy, key)
+        alternatives = try transaction.session.sealedSecret(of: row, item).alternatives(under: key)
       }
       let factors = FactorSlots(
         header: transaction.session.keys.header, slots: transaction.session.keys.slots,

@@ -148,7 +148,8 @@ private struct Verification {
     let ways = try item.policy.ways()
     guard let key = session.keys.classKey(item.access.classNumber, generation: row.generation) else { return }
     do throws(VaultError) {
-      let alternatives = try session.alternatives(of: row, material, item.policy, key)
+      let secret = try SealedSecret(session.vault, row, item.policy, material)
+      let alternatives = try secret.alternatives(under: key)
       guard alternatives.allSatisfy({ ways.contains($0.factors) }) else {
         throw VaultError(.damaged, "its keys are not those of its access rule")
       }
@@ -159,7 +160,7 @@ private struct Verification {
   {
     do throws(VaultError) {
       let decision = try Gate.decide(.update, on: item, row, in: session)
-      _ = try session.secret(of: row, item, decision.opening)
+      _ = try session.sealedSecret(of: row, item).open(with: decision.opening.spend(on: item.id))
       report.secrets += 1
     } catch  where [.locked, .policy, .unsupported].contains(error.code) {}
   }

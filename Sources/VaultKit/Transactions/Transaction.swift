@@ -73,7 +73,8 @@ public struct Transaction<Mode>: ~Copyable, Sendable {
     let item = try session.open(row)
     let decision = try Gate.decide(operation, on: item, row, in: session, with: grant)
     let notes = decision.notes
-    return OpenedSecret(secret: try session.secret(of: row, item, decision.opening), notes: notes)
+    let keys = decision.opening.spend(on: id)
+    return OpenedSecret(secret: try session.sealedSecret(of: row, item).open(with: keys), notes: notes)
   }
 }
 
@@ -97,6 +98,18 @@ extension Transaction where Mode == Writing {
     -> SecretBytes
   {
     try openLogged(item, .use, grant)
+  }
+
+  /// The same, opened when it is asked for: while the transaction goes to the disk, see ``VaultCore/writing(_:meanwhile:)``.
+  package mutating func useSecretLater(of item: Item, with grant: consuming Grant? = nil) throws(VaultError)
+    -> LaterSecret
+  {
+    let row = try session.row(of: item.id)
+    let present = try session.open(row)
+    let decision = try Gate.decide(.use, on: present, row, in: session, with: grant)
+    try log(decision.notes)
+    let keys = decision.opening.spend(on: item.id)
+    return LaterSecret(sealed: try session.sealedSecret(of: row, present), keys: keys)
   }
 
   /// The secret of an item that is about to be handed out.
@@ -130,6 +143,14 @@ extension Transaction where Mode == Writing {
 package struct OpenedSecret: ~Copyable {
   package let secret: SecretBytes
   package let notes: [AuditNote]
+}
+
+/// A secret that the gate has opened the way to, for a component that uses it and never hands it out.
+package struct LaterSecret: Sendable {
+  fileprivate let sealed: SealedSecret
+  fileprivate let keys: ItemKeys
+
+  package func open() throws(VaultError) -> SecretBytes { try sealed.open(with: keys) }
 }
 
 /// What a write transaction has done so far.

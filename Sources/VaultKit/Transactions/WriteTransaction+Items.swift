@@ -104,7 +104,7 @@ extension Transaction where Mode == Writing {
         try rewrite(&row, item, attributes, policy, with: secret, itemKeys)
       } else if isRebound {
         // A changed policy binds the old secret anew.
-        let present = try presentSecret(of: old, item, itemKeys)
+        let present = try session.sealedSecret(of: old, item).open(with: itemKeys)
         try rewrite(&row, item, attributes, policy, with: present, itemKeys)
       } else {
         try rewrite(&row, attributes, policy)
@@ -221,7 +221,7 @@ extension Transaction where Mode == Writing {
     let old = try stored { [number = row.row] () throws(StorageError) in
       try session.store.material(row: number)
     }
-    if item.hasSecret { _ = try session.dataKey(of: row, old, item.policy, keys) }
+    if item.hasSecret { _ = try SealedSecret(session.vault, row, item.policy, old).dataKey(with: keys) }
     row.flags |= ItemFlags.hasSecret
     row.material += 1
     try rewrite(&row, attributes, policy)
@@ -229,19 +229,6 @@ extension Transaction where Mode == Writing {
     try setMaterial(secret, of: row, policy, under: keys, replacing: old)
     changes.underWay -= 1
     changes.needsCleaning = true
-  }
-
-  private mutating func presentSecret(of row: ItemRow, _ item: Item, _ keys: ItemKeys) throws(VaultError)
-    -> SecretBytes
-  {
-    let material = try stored { () throws(StorageError) in try session.store.material(row: row.row) }
-    let dataKey = try session.dataKey(of: row, material, item.policy, keys)
-    let vault = session.vault
-    return try crypto { () throws(CryptoError) in
-      try CommittingSeal.open(
-        material!.secret, under: dataKey, label: Labels.sealSecret,
-        aad: AssociatedData.secret(vault, row, policyHash: item.policy.hash))
-    }
   }
 
   private mutating func setMaterial(

@@ -68,7 +68,9 @@ package struct Store: ~Copyable, @unchecked Sendable {
   }
 
   /// Makes the changes durable. When it throws they are rolled back.
-  package mutating func commit() throws(StorageError) {
+  ///
+  /// - Parameter work: Runs once, in the time that the disk takes. Where it answers `false` the commit fails.
+  package mutating func commit(meanwhile work: () -> Bool = { true }) throws(StorageError) {
     switch transaction {
     case .none: preconditionFailure("Store.commit: no transaction is open")
     case .lost(let error):
@@ -76,7 +78,9 @@ package struct Store: ~Copyable, @unchecked Sendable {
       throw error
     case .read, .write: break
     }
-    do throws(StorageError) { try run(.commit) } catch {
+    do throws(StorageError) {
+      try MeanwhileTask.run(work) { () throws(StorageError) in try run(.commit) }
+    } catch {
       rollback()
       throw error
     }

@@ -5,3 +5,8 @@
 
 /// The name to open a database with, which is valid for ever; NULL when SQLite has no file system or no memory.
 const char *csqlitelog_file_system(void);
+
+/// `work(context)` runs within the next synchronisations of a log by this thread, each time after the system was told to
+/// begin writing: the disk needs longer than a processor for what a program has to do. It touches no database. Other
+/// than 0 from it fails the synchronisation, and with it the commit. NULL for none.
+void csqlitelog_during_sync(int (*work)(void *context), void *context);
