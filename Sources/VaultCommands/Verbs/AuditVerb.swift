@@ -8,7 +8,10 @@ func runAudit(_ command: Command) throws -> Outcome {
   let filter = try AuditFilter(command, core)
   if command.invocation.has("follow") { try follow(command, core, filter) }
   let shown = try show(core, core.auditEntries(), filter)
-  return Outcome(json: .object([("items", .array(shown.map(\.json)))]), lines: columns(shown.map(\.row)))
+  let layout = ColumnLayout(of: shown.lazy.map(\.row))
+  return Outcome(
+    json: .object([("items", .list(count: shown.count) { shown[$0].json })]),
+    pieces: [.lines(count: shown.count) { layout.line(shown[$0].row) }])
 }
 
 /// Which entries are shown.

@@ -107,6 +107,7 @@ private struct Verification {
         }
         report.items += 1
       }
+      session.store.releasePages()
       done += batch.count * 2
       progress(VerifyProgress(done: min(done, total), total: total))
     }
