@@ -52,7 +52,7 @@ struct ItemOpener {
       guard try isWanted(row, attributeBytes, self.policy!.access) else { return }
       unsafe attributeBytes.withUnsafeBytes { unsafe self.attributes.append(contentsOf: $0) }
       columns.append(OpenedItems.Columns(row, end: self.attributes.count))
-      if columns.count == Self.mostTogether { finish(&list) }
+      if columns.count == Self.mostTogether || self.attributes.count >= Self.mostBytes { finish(&list) }
     }
   }
 
@@ -90,6 +90,7 @@ struct ItemOpener {
 
   private static var unreadable: VaultError { VaultError(.damaged, "an item is not readable") }
 
-  /// Whoever keeps one item keeps the memory of these.
+  /// Whoever keeps one item keeps the memory of these, so they are few, and fewer where their attributes are long.
   private static let mostTogether = 64
+  private static let mostBytes = 16 << 10
 }
