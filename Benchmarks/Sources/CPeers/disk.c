@@ -112,6 +112,73 @@ peer *peer_sqlite_rows(const char *folder) {
   return p;
 }
 
+// What a put writes, without a vault around it, into a vault's own schema: the item under its row and three unique
+// values, its material, four values of the index, an entry of the log, the head row.
+typedef struct { sqlite3 *db; sqlite3_stmt *begin, *item, *material, *blind, *entry, *head, *commit; int64_t next; } put_rows;
+static void random16(unsigned char value[16]) {
+  static uint64_t state = 88172645463325252;
+  for (int i = 0; i < 16; i++) {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    value[i] = (unsigned char)(state >> 32);
+  }
+}
+static void run_put_rows(peer *p, long n) {
+  put_rows *r = p->context;
+  static char blob[300];
+  unsigned char unique[7][16];
+  for (long i = 0; i < n; i++) {
+    int64_t row = ++r->next;
+    for (int j = 0; j < 7; j++) random16(unique[j]);
+    step(r->begin);
+    sqlite3_bind_int64(r->item, 1, row);
+    for (int j = 0; j < 3; j++) sqlite3_bind_blob(r->item, 2 + j, unique[j], 16, SQLITE_STATIC);
+    sqlite3_bind_blob(r->item, 5, blob, 180, SQLITE_STATIC);
+    step(r->item);
+    sqlite3_bind_int64(r->material, 1, row);
+    sqlite3_bind_blob(r->material, 2, blob, 115, SQLITE_STATIC);
+    sqlite3_bind_blob(r->material, 3, blob, 107, SQLITE_STATIC);
+    step(r->material);
+    for (int j = 3; j < 7; j++) {
+      sqlite3_bind_blob(r->blind, 1, unique[j], 16, SQLITE_STATIC);
+      sqlite3_bind_int64(r->blind, 2, row);
+      step(r->blind);
+    }
+    sqlite3_bind_int64(r->entry, 1, row);
+    sqlite3_bind_blob(r->entry, 2, blob, 200, SQLITE_STATIC);
+    sqlite3_bind_blob(r->entry, 3, blob, 32, SQLITE_STATIC);
+    step(r->entry);
+    sqlite3_bind_blob(r->head, 1, blob, 290, SQLITE_STATIC);
+    step(r->head);
+    step(r->commit);
+  }
+}
+peer *peer_sqlite_put_rows(const char *folder) {
+  put_rows *r = calloc(1, sizeof *r);
+  must(r);
+  char *path = path_in(folder, "sqlite-put-rows.db");
+  must(sqlite3_open_v2(path, &r->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK);
+  free(path);
+  sql(r->db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;"
+             "CREATE TABLE head(id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;"
+             "CREATE TABLE item(row INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, kind INTEGER NOT NULL,"
+             " primary_key BLOB NOT NULL UNIQUE, name BLOB UNIQUE, flags INTEGER NOT NULL, class INTEGER NOT NULL,"
+             " generation INTEGER NOT NULL, version INTEGER NOT NULL, material INTEGER NOT NULL, expires INTEGER,"
+             " meta BLOB NOT NULL) STRICT;"
+             "CREATE TABLE material(row INTEGER PRIMARY KEY, keys BLOB NOT NULL, secret BLOB NOT NULL) STRICT;"
+             "CREATE TABLE blind(value BLOB NOT NULL, row INTEGER NOT NULL, PRIMARY KEY(value, row)) STRICT, WITHOUT ROWID;"
+             "CREATE TABLE audit(sequence INTEGER PRIMARY KEY, body BLOB NOT NULL, mac BLOB NOT NULL) STRICT;"
+             "INSERT INTO head VALUES(1, zeroblob(290))");
+  r->begin = prepared(r->db, "BEGIN IMMEDIATE"), r->commit = prepared(r->db, "COMMIT");
+  r->item = prepared(r->db, "INSERT INTO item VALUES(?1, ?2, 1, ?3, ?4, 4, 129, 1, 1, 1, NULL, ?5)");
+  r->material = prepared(r->db, "INSERT INTO material VALUES(?1, ?2, ?3)");
+  r->blind = prepared(r->db, "INSERT OR IGNORE INTO blind VALUES(?1, ?2)");
+  r->entry = prepared(r->db, "INSERT INTO audit VALUES(?1, ?2, ?3)");
+  r->head = prepared(r->db, "UPDATE head SET body = ?1 WHERE id = 1");
+  peer *p = peer_new("SQLite, the same eight rows", run_put_rows, r, 0, 0);
+  run_put_rows(p, 1000); // as many items as the vault beside it has; past the first checkpoints
+  return p;
+}
+
 // LMDB, loaded: its public functions.
 #define LMDB "liblmdb.so.0"
 typedef struct { size_t size; void *data; } mdb_value;

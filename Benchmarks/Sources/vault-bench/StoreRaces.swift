@@ -33,6 +33,7 @@ struct StoreRaces {
         [
           ("fdatasync", unsafe .peer(peer_fdatasync(folder, 0), most: 1)),
           ("vault", .ours(recycled.put(), most: 1)),
+          ("SQLite, the same rows", unsafe .peer(peer_sqlite_put_rows(folder), most: 1)),
           ("SQLite", unsafe .peer(peer_sqlite_put(folder, 0), most: 1)),
           ("LMDB", unsafe .peer(peer_lmdb_put(folder), most: 1)),
         ]),

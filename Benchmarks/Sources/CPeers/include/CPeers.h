@@ -56,6 +56,7 @@ peer *peer_sodium_ed25519(void);
 peer *peer_fdatasync(const char *folder, int appends);  // 4 KiB written over (or behind) and fdatasync
 peer *peer_sqlite_put(const char *folder, int grows);   // one row of 256 bytes in a table without more, one commit
 peer *peer_sqlite_rows(const char *folder);             // what a HOTP code writes: head, state, entry of the log
+peer *peer_sqlite_put_rows(const char *folder);         // what a put of four indexed attributes writes
 peer *peer_lmdb_put(const char *folder);                // one key, one commit; NULL where absent
 peer *peer_json_put(const char *folder, size_t items);  // a sealed file of `items` written anew
 peer *peer_lmdb_get(const char *folder, size_t items);  // NULL where absent
