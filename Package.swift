@@ -101,7 +101,7 @@ let package = Package(
     tests(of: "SecretMemoryTests", on: ["SecretMemory", "CLinux"]),
     tests(of: "VaultCryptoTests", on: ["VaultCrypto", "SecretMemory"]),
     tests(of: "OneTimePasswordTests", on: ["OneTimePassword", "SecretMemory", "VaultCrypto"]),
-    tests(of: "VaultStorageTests", on: ["VaultStorage", "VaultTestKit"]),
+    tests(of: "VaultStorageTests", on: ["VaultStorage", "VaultTestKit", "CSQLite"]),
     tests(
       of: "VaultKitTests",
       on: ["VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto", "SecretMemory", "TestSupport"]),

@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import Testing
 import VaultStorage
@@ -125,6 +126,26 @@ struct MediumTests {
     var third = try Store.open(at: folder("v"), access: .readWrite)
     for row in rows { #expect(try third.material(row: row)?.secret == secret, "row \(row)") }
     #expect(try third.integrityCheck() == [])
+  }
+
+  /// Planted bug, seen to fail: the layer stands above the default that the application has chosen.
+  @Test(
+    "a file system that the application has made SQLite's default is not called, and none of ours in its place"
+  )
+  func defaultOfApplication() async {
+    await #expect(processExitsWith: .success) {
+      let own = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+      unsafe own.initialize(to: sqlite3_vfs_find(nil)!.pointee)
+      unsafe own.pointee.zName = unsafe UnsafePointer(strdup("own"))
+      unsafe own.pointee.xFullPathname = { _, _, _, _ in abort() }
+      unsafe own.pointee.xAccess = { _, _, _, _ in abort() }
+      require(unsafe sqlite3_vfs_register(own, 1) == SQLITE_OK, "not registered")
+      let folder = TemporaryFolder()
+      var store = try makeVault(at: folder("v"))
+      try store.write { (store: inout Store) throws(StorageError) in try store.setHead([1]) }
+      require(try store.head() == [1], "not written")
+      require(unsafe sqlite3_vfs_find(nil) == own, "the default is another one")
+    }
   }
 
   @Test("making a vault on a full disk leaves nothing")
