@@ -25,9 +25,9 @@ struct ItemOpener {
   ///
   /// - Throws: ``VaultError/Code/damaged`` also for what does not fit the clear columns.
   mutating func open(_ row: ItemFields, _ meta: RawSpan) throws(VaultError) -> Item {
-    var none: [Item] = []
-    try open(row, meta, into: &none)
-    return Item(take(policy!), 0)
+    var finished: [Item] = []
+    try open(row, meta, into: &finished)
+    return finished.first ?? Item(take(policy!), 0)
   }
 
   /// Opens an item for a list; there it is after ``finish(_:)`` at the latest.
