@@ -86,6 +86,13 @@ static void begin_writing(struct log *log, sqlite3_int64 at, int count) {
   if (log->descriptor >= 0) sync_file_range(log->descriptor, at, count, SYNC_FILE_RANGE_WRITE);
 }
 
+// SQLite leaves a transaction that it rolls back in the file and goes on before its end. Whoever recovers the log after
+// a crash would find it whole: what was flushed last, with the mark of the commit, is overwritten.
+static void take_back(struct log *log, int count) {
+  memset(log->bytes, 0, (size_t)count);
+  below(&log->base)->pMethods->xWrite(below(&log->base), log->bytes, count, log->at);
+}
+
 static int log_sync(sqlite3_file *file, int flags) {
   struct log *log = (struct log *)file;
   int count = log->count;
@@ -93,7 +100,10 @@ static int log_sync(sqlite3_file *file, int flags) {
   if (code != SQLITE_OK) return code;
   if (meanwhile.work) {
     begin_writing(log, log->at, count);
-    if (meanwhile.work(meanwhile.context) != 0) return SQLITE_IOERR_FSYNC;
+    if (meanwhile.work(meanwhile.context) != 0) {
+      take_back(log, count);
+      return SQLITE_IOERR_FSYNC;
+    }
   }
   return below(file)->pMethods->xSync(below(file), flags);
 }
