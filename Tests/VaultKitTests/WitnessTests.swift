@@ -63,6 +63,28 @@ struct WitnessTests {
     #expect(vault.protector.seenSequence(under: status.deviceKey, of: status.vault) == status.sequence)
   }
 
+  /// Planted bug, seen to fail: the witness is opened under the lowest number that is free.
+  @Test("what a process prints to an output that it has closed is not written into the witness")
+  func printed() async {
+    await #expect(processExitsWith: .success) {
+      let tests = WitnessTests()
+      let vault = tests.vault
+      let core = try vault.makeCore()
+      _ = try core.add(NewItem(.genericPassword, name: "first"))
+      for number in Int32(0)...2 { close(number) }
+      // It is opened anew.
+      guard try unsafe unlink(tests.file) == 0 else { fatalError("no witness") }
+      for name in ["a", "b", "c"] {
+        _ = try core.add(NewItem(.genericPassword, name: name))
+        for output in Int32(0)...2 { unsafe write(output, "printed", 7) }
+      }
+      let status = try core.status()
+      guard vault.protector.seenSequence(under: status.deviceKey, of: status.vault) == status.sequence else {
+        fatalError("printed into the witness")
+      }
+    }
+  }
+
   /// A daemon closes what it has inherited and opens files of its own: the numbers are given again.
   ///
   /// Planted bug, seen to fail: what is open under the number is not compared with what was opened.

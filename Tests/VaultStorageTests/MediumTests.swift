@@ -71,6 +71,27 @@ struct MediumTests {
     }
   }
 
+  /// Planted bug, seen to fail: the log's own descriptor is the lowest number that is free.
+  @Test("what a process prints to an output that it has closed is not written into the log")
+  func printed() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      var store = try makeVault(at: folder("v"))
+      for number in Int32(0)...2 { close(number) }
+      for number in UInt8(1)...9 {
+        try store.write { (store: inout Store) throws(StorageError) in try store.setHead([number]) }
+        for output in Int32(0)...2 { unsafe write(output, "printed", 7) }
+      }
+      // As a process does that finds the log after a power cut.
+      let copy = folder("w")
+      for end in ["", "-wal"] {
+        try FileManager.default.copyItem(atPath: folder("v") + end, toPath: copy + end)
+      }
+      var other = try Store.open(at: copy, access: .readWrite)
+      require(try other.head() == [9], "commits are lost")
+    }
+  }
+
   @Test(
     "more than the cache holds goes to the log before the commit, and is read back there",
     arguments: [true, false])

@@ -80,9 +80,18 @@ static int log_write(sqlite3_file *file, const void *bytes, int count, sqlite3_i
   return SQLITE_OK;
 }
 
+// Never 0, 1 or 2: a process that has closed those prints to them all the same, and would write over the log.
+static int open_beside(const char *name) {
+  int file = open(name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0 || file > 2) return file;
+  int moved = fcntl(file, F_DUPFD_CLOEXEC, 3);
+  close(file);
+  return moved;
+}
+
 // Tells the system to write what the file has got; that it has been written is known after a synchronisation only.
 static void begin_writing(struct log *log, sqlite3_int64 at, int count) {
-  if (log->descriptor < 0) log->descriptor = open(log->name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (log->descriptor < 0) log->descriptor = open_beside(log->name);
   if (log->descriptor >= 0) sync_file_range(log->descriptor, at, count, SYNC_FILE_RANGE_WRITE);
 }
 

@@ -15,9 +15,13 @@ struct KeyWitness {
     _ = unsafe withUnsafeBytes(of: words) { unsafe pwrite(file, $0.baseAddress, $0.count, 0) }
   }
 
-  /// The file for writing, made if it is not there; negative where that fails.
+  /// The file for writing, made if it is not there; negative where that fails. Never 0, 1 or 2: a process that has
+  /// closed those prints to them all the same.
   func open() -> Int32 {
-    unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
+    let file = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
+    guard (0...2).contains(file) else { return file }
+    defer { close(file) }
+    return fcntl(file, F_DUPFD_CLOEXEC, 3)
   }
 
   /// Reads it; `nil` where there is none, or one of another key.
