@@ -98,6 +98,22 @@ struct RandomTests {
     return found
   }
 
+  /// A program's thread-local memory is taken from the stack of each thread.
+  ///
+  /// Planted bug, seen to fail: the pool itself in thread-local memory.
+  @Test("a thread of the program starts with the smallest stack that there is")
+  func smallStacks() {
+    let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
+    defer { unsafe attributes.deallocate() }
+    unsafe pthread_attr_init(attributes)
+    #expect(unsafe pthread_attr_setstacksize(attributes, 16 << 10) == 0)
+    var thread: pthread_t = 0
+    let code = unsafe pthread_create(&thread, attributes, { _ in nil }, nil)
+    #expect(code == 0)
+    if code == 0 { pthread_join(thread, nil) }
+    unsafe pthread_attr_destroy(attributes)
+  }
+
   @Test("keys are filled to the end and differ", arguments: [1, 32, 255, 256, 257, 1000])
   func keys(count: Int) throws {
     var union = [UInt8](repeating: 0, count: count)

@@ -2,6 +2,9 @@
 #include "CLinux.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,7 +17,28 @@ int clinux_set_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 int clinux_memfd_secret(void) { return (int)syscall(SYS_memfd_secret, O_CLOEXEC); }
 
-clinux_random_pool *clinux_thread_random_pool(void) {
-  static _Thread_local clinux_random_pool pool;
-  return &pool;
+// Thread-local memory lies on the stack of every thread of the program: a pointer is all that belongs there.
+static _Thread_local clinux_random_pool *pool;
+static pthread_key_t pool_end;
+static int has_pool_end;
+
+static void end_pool(void *ended) {
+  pool = NULL;
+  explicit_bzero(ended, sizeof *pool);
+  free(ended);
 }
+
+static void make_pool_end(void) { has_pool_end = pthread_key_create(&pool_end, end_pool) == 0; }
+
+static __attribute__((noinline)) clinux_random_pool *make_pool(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_pool_end);
+  clinux_random_pool *made = has_pool_end ? calloc(1, sizeof *made) : NULL;
+  if (made && pthread_setspecific(pool_end, made) != 0) {
+    free(made);
+    made = NULL;
+  }
+  return pool = made;
+}
+
+clinux_random_pool *clinux_thread_random_pool(void) { return pool ? pool : make_pool(); }

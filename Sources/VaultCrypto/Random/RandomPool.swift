@@ -8,13 +8,14 @@ import SecretMemory
 /// generator takes a quarter of one. Who needs more gets 32 KiB at a time from that generator:
 /// a call of it costs as much as 3 KiB.
 enum RandomPool {
-  /// Fills `target`, or returns false when it is longer than 256 bytes: then the generator itself is as good.
+  /// Fills `target`, or returns false when it is longer than 256 bytes: then the generator itself is as good. Also
+  /// without memory for a pool.
   ///
   /// - Throws: ``CryptoError/randomUnavailable``.
   @inline(__always)
   static func fill(_ target: UnsafeMutableRawBufferPointer) throws(CryptoError) -> Bool {
     guard target.count <= 256, let start = target.baseAddress else { return false }
-    let pool = unsafe clinux_thread_random_pool()!
+    guard let pool = unsafe clinux_thread_random_pool() else { return false }
     if unsafe !isFilled(pool, for: target.count) { try unsafe refill(pool) }
     unsafe pool.pointee.left -= target.count
     let taken = unsafe bytes(of: pool) + pool.pointee.left

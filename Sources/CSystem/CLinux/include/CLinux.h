@@ -16,7 +16,7 @@ int clinux_memfd_secret(void);
 enum { clinux_random_pool_size = 32 << 10 };
 
 /// Swift has no thread-local storage. Random bytes of the calling thread that nobody has had yet: the first `left`
-/// of `bytes`, valid while `mark` is that of this process. All zero when the thread starts.
+/// of `bytes`, valid while `mark` is that of this process. All zero when the thread begins with it, wiped when it ends.
 typedef struct {
   size_t left;
   size_t refills;
@@ -24,4 +24,5 @@ typedef struct {
   uint8_t bytes[clinux_random_pool_size];
 } clinux_random_pool;
 
+/// NULL without memory.
 clinux_random_pool *clinux_thread_random_pool(void);
