@@ -69,6 +69,27 @@ struct BulkVerifierTests {
     }
   }
 
+  // Planted bug: whether a window goes on is asked of the counter after the next: seen to fail.
+  @Test(
+    "windows of mixed widths that end with the last counter there is are searched to it",
+    arguments: LanePath.here)
+  func lastCounter(_ path: LanePath) throws {
+    var bench = try Bench(path: path, keys: 5)
+    var questions: [BulkVerifier.Query] = []
+    for (number, width) in ([1, 2, 31, 1, 32, 33, 300, 1, 1] as [UInt64]).enumerated() {
+      let first = UInt64.max - (width - 1)
+      for counter in [.max, first, 0] {
+        questions.append(try bench.question(credential: number % 5, first ... .max, codeOf: counter))
+        // A counter that the window after it begins with again.
+        questions.append(try bench.question(credential: number % 5, 0...0, codeOf: counter))
+      }
+    }
+    let expected = questions.map { bench.answer($0) }
+    let matches = bench.verifier.firstMatches(of: questions)
+    #expect(matches == expected)
+    #expect(expected.contains(.max) && expected.contains(nil) && expected.contains(0))
+  }
+
   // Planted bug: a later match takes the place of an earlier one: seen to fail.
   @Test("of two matches the smaller one is found on every way", arguments: LanePath.here, twins)
   func smallestMatch(_ path: LanePath, _ pair: ClosedRange<UInt64>) throws {
