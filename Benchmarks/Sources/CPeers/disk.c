@@ -49,6 +49,15 @@ peer *peer_fdatasync(const char *folder, int appends) {
 }
 
 static void sql(sqlite3 *db, const char *text) { must(sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK); }
+// A new database with a write-ahead log, each commit on the disk.
+static sqlite3 *with_log(const char *folder, const char *name) {
+  sqlite3 *db = NULL;
+  char *path = path_in(folder, name);
+  must(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK);
+  free(path);
+  sql(db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL");
+  return db;
+}
 static void run_sqlite_put(peer *p, long n) {
   disk *d = p->context;
   static char blob[256];
@@ -62,9 +71,8 @@ static void run_sqlite_put(peer *p, long n) {
 peer *peer_sqlite_put(const char *folder, int grows) {
   disk *d = calloc(1, sizeof *d);
   must(d);
-  d->path = path_in(folder, grows ? "sqlite-grows.db" : "sqlite.db");
-  must(sqlite3_open_v2(d->path, &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK);
-  sql(d->db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE t(k INTEGER PRIMARY KEY, v BLOB)");
+  d->db = with_log(folder, grows ? "sqlite-grows.db" : "sqlite.db");
+  sql(d->db, "CREATE TABLE t(k INTEGER PRIMARY KEY, v BLOB)");
   must(sqlite3_prepare_v3(d->db, "INSERT OR REPLACE INTO t VALUES(?1, ?2)", -1, SQLITE_PREPARE_PERSISTENT, &d->insert, NULL) == SQLITE_OK);
   peer *p = peer_new(grows ? "SQLite, one row, WAL growing" : "SQLite, one row", run_sqlite_put, d, 0, 0);
   if (!grows) run_sqlite_put(p, 1200); // past the first checkpoint: the log is written over from then on
@@ -97,10 +105,8 @@ static sqlite3_stmt *prepared(sqlite3 *db, const char *text) {
 peer *peer_sqlite_rows(const char *folder) {
   rows3 *r = calloc(1, sizeof *r);
   must(r);
-  char *path = path_in(folder, "sqlite-rows.db");
-  must(sqlite3_open_v2(path, &r->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK);
-  free(path);
-  sql(r->db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE head(k INTEGER PRIMARY KEY, v BLOB);"
+  r->db = with_log(folder, "sqlite-rows.db");
+  sql(r->db, "CREATE TABLE head(k INTEGER PRIMARY KEY, v BLOB);"
              "CREATE TABLE state(k INTEGER PRIMARY KEY, v BLOB); CREATE TABLE entry(k INTEGER PRIMARY KEY, v BLOB);"
              "INSERT INTO head VALUES(1, zeroblob(290)); INSERT INTO state VALUES(1, zeroblob(200))");
   r->begin = prepared(r->db, "BEGIN IMMEDIATE"), r->commit = prepared(r->db, "COMMIT");
@@ -155,11 +161,8 @@ static void run_put_rows(peer *p, long n) {
 peer *peer_sqlite_put_rows(const char *folder) {
   put_rows *r = calloc(1, sizeof *r);
   must(r);
-  char *path = path_in(folder, "sqlite-put-rows.db");
-  must(sqlite3_open_v2(path, &r->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK);
-  free(path);
-  sql(r->db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;"
-             "CREATE TABLE head(id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;"
+  r->db = with_log(folder, "sqlite-put-rows.db");
+  sql(r->db, "PRAGMA secure_delete=ON; CREATE TABLE head(id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;"
              "CREATE TABLE item(row INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, kind INTEGER NOT NULL,"
              " primary_key BLOB NOT NULL UNIQUE, name BLOB UNIQUE, flags INTEGER NOT NULL, class INTEGER NOT NULL,"
              " generation INTEGER NOT NULL, version INTEGER NOT NULL, material INTEGER NOT NULL, expires INTEGER,"
