@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CSQLiteLog.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sqlite3.h>
@@ -98,8 +99,11 @@ static void begin_writing(struct log *log, sqlite3_int64 at, int count) {
 // SQLite leaves a transaction that it rolls back in the file and goes on before its end. Whoever recovers the log after
 // a crash would find it whole: what was flushed last, with the mark of the commit, is overwritten.
 static void take_back(struct log *log, int count) {
+  if (count == 0) return;
+  int why = errno;
   memset(log->bytes, 0, (size_t)count);
   below(&log->base)->pMethods->xWrite(below(&log->base), log->bytes, count, log->at);
+  errno = why;
 }
 
 static int log_sync(sqlite3_file *file, int flags) {
@@ -109,12 +113,11 @@ static int log_sync(sqlite3_file *file, int flags) {
   if (code != SQLITE_OK) return code;
   if (meanwhile.work) {
     begin_writing(log, log->at, count);
-    if (meanwhile.work(meanwhile.context) != 0) {
-      take_back(log, count);
-      return SQLITE_IOERR_FSYNC;
-    }
+    if (meanwhile.work(meanwhile.context) != 0) code = SQLITE_IOERR_FSYNC;
   }
-  return below(file)->pMethods->xSync(below(file), flags);
+  if (code == SQLITE_OK) code = below(file)->pMethods->xSync(below(file), flags);
+  if (code != SQLITE_OK) take_back(log, count);
+  return code;
 }
 
 static int log_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at) {
