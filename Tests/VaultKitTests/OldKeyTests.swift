@@ -6,14 +6,16 @@ import VaultTestKit
 
 @Suite("Old device keys")
 struct OldKeyTests {
-  /// Files; after a key was stored, and before the vault names it, something else happens.
+  /// Files; after a key was stored, and before the vault names it, something else happens, and keys may not be had.
   private struct Pausing: Protector {
     let files: FileProtector
+    var refusesLoading = false
     let afterStoring: @Sendable () -> Void
     var kind: ProtectorKind { .file }
     func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState { try files.probe(vault) }
     func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
-      try files.loadKey(key, of: vault)
+      if refusesLoading { throw VaultError(.busy, "not now") }
+      return try files.loadKey(key, of: vault)
     }
     func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
       try files.storeKey(key, of: vault)
@@ -49,6 +51,40 @@ struct OldKeyTests {
     #expect(removed.value == 0)
     _ = try place.openCore()
     #expect(try files.keys(of: core.status().vault) == [core.status().deviceKey])
+  }
+
+  /// Planted bug, seen to fail: a new key is forgotten whenever the recovery or the restore fails.
+  @Test("a new key that a vault names stays, also where what comes after it fails")
+  func named() throws {
+    let place = TemporaryVault()
+    let core = try place.makeCore()
+    let code = try core.makeRecoveryCode()
+    let backup = place.folder + "/data/backup.vault"
+    _ = try core.backUp(to: backup, passphrase: Passcode(testing: "p"))
+    let refusing = Pausing(files: place.protector, refusesLoading: true) {}
+    expect(.busy) { () throws(VaultError) in
+      _ = try VaultCore.recover(
+        at: place.path, with: code, protector: refusing, environment: place.environment)
+    }
+    #expect(try place.openCore().verify().problems == [])
+    let path = place.folder + "/data/restored.vault"
+    expect(.busy) { () throws(VaultError) in
+      _ = try VaultCore.restore(
+        from: backup, passphrase: Passcode(testing: "p"), to: path, protector: refusing,
+        environment: place.environment)
+    }
+    let restored = try VaultCore.open(
+      at: path, protector: place.protector, environment: place.environment)
+    #expect(try restored.verify().problems == [])
+    // One that no vault names goes: here the path is taken.
+    let vault = try VaultCore.outline(at: path).vault
+    let keys = try place.protector.keys(of: vault).count
+    expect(.vaultExists) { () throws(VaultError) in
+      _ = try VaultCore.restore(
+        from: backup, passphrase: Passcode(testing: "p"), to: path, protector: refusing,
+        environment: place.environment)
+    }
+    #expect(try place.protector.keys(of: vault).count == keys)
   }
 
   /// Carries a number out of a thread.

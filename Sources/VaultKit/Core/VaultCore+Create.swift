@@ -75,6 +75,15 @@ extension VaultCore {
     return core
   }
 
+  /// Forgets a new key after an error, but for one that the vault names, or may name because it cannot be read now.
+  static func forget(_ key: DeviceKeyID, of vault: VaultID, namedAt path: String, by protector: any Protector)
+  {
+    if isAnything(at: path) {
+      guard let outline = try? outline(at: path), outline.deviceKey != key else { return }
+    }
+    try? protector.deleteKey(key, of: vault)
+  }
+
   private static func isAnything(at path: String) -> Bool {
     var entry = stat()
     return unsafe lstat(path, &entry) == 0

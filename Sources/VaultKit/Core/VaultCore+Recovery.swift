@@ -34,7 +34,7 @@ extension VaultCore {
         core: try VaultCore.open(at: path, protector: protector, environment: environment),
         lost: DestroyedItems(items: lost))
     } catch {
-      try? protector.deleteKey(key.id, of: vault)
+      forget(key.id, of: vault, namedAt: path, by: protector)
       throw error
     }
   }

@@ -69,7 +69,7 @@ extension VaultCore {
       }
       return RestoredVault(core: core, report: report)
     } catch {
-      try? protector.deleteKey(key.id, of: vault)
+      forget(key.id, of: vault, namedAt: path, by: protector)
       throw error
     }
   }
