@@ -45,9 +45,7 @@ public struct Constraints: OptionSet, Sendable, Hashable {
   var single: [Constraints] { Self.factors.filter { contains($0) } }
 
   /// Whether there is a single constraint in it.
-  var hasSingle: Bool {
-    !isDisjoint(with: [.devicePasscode, .userPresence, .biometryAny, .biometryCurrentSet])
-  }
+  var hasSingle: Bool { Self.factors.contains { contains($0) } }
 
   /// Refuses what contradicts itself.
   ///

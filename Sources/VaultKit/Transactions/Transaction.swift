@@ -69,12 +69,19 @@ public struct Transaction<Mode>: ~Copyable, Sendable {
   mutating func openSecret(
     of id: ItemID, _ operation: ItemOperation, with grant: consuming Grant? = nil
   ) throws(VaultError) -> OpenedSecret {
+    let (secret, notes) = try laterSecret(of: id, operation, with: grant)
+    return OpenedSecret(secret: try secret.open(), notes: notes)
+  }
+
+  fileprivate mutating func laterSecret(
+    of id: ItemID, _ operation: ItemOperation, with grant: consuming Grant?
+  ) throws(VaultError) -> (LaterSecret, notes: [AuditNote]) {
     let row = try session.row(of: id)
     let item = try session.open(row)
     let decision = try Gate.decide(operation, on: item, row, in: session, with: grant)
     let notes = decision.notes
     let keys = decision.opening.spend(on: id)
-    return OpenedSecret(secret: try session.sealedSecret(of: row, item).open(with: keys), notes: notes)
+    return (LaterSecret(sealed: try session.sealedSecret(of: row, item), keys: keys), notes)
   }
 }
 
@@ -104,12 +111,9 @@ extension Transaction where Mode == Writing {
   package mutating func useSecretLater(of item: Item, with grant: consuming Grant? = nil) throws(VaultError)
     -> LaterSecret
   {
-    let row = try session.row(of: item.id)
-    let present = try session.open(row)
-    let decision = try Gate.decide(.use, on: present, row, in: session, with: grant)
-    try log(decision.notes)
-    let keys = decision.opening.spend(on: item.id)
-    return LaterSecret(sealed: try session.sealedSecret(of: row, present), keys: keys)
+    let (secret, notes) = try laterSecret(of: item.id, .use, with: grant)
+    try log(notes)
+    return secret
   }
 
   /// The secret of an item that is about to be handed out.
