@@ -184,7 +184,7 @@ int main(int count, char **words) {
   derive(root, 32, "vault/1/slot", slot_key);
   memcpy(local, root, 32);
   for (int i = 0; i < n; i++) if (slots[i].kind == 2) memcpy(local + 32, open_slot(&slots[i], device).at, 32);
-  derive(local, 64, "vault/1/slot", local_key);
+  derive(local, 64, "vault/1/slot-device", local_key);
   for (int i = 0; i < n; i++)
     if (slots[i].kind == 3) memcpy(classes[slots[i].subject & 255], open_slot(&slots[i], slots[i].subject & 0x80 ? local_key : slot_key).at, 32);
   u8 meta_key[32], index_key[32], head_key[32], sum_key[32];

@@ -34,6 +34,7 @@ public actor Vault {
   ///
   /// - Parameter protector: `nil` for the one the vault's header names.
   /// - Throws: ``VaultError/Code/vaultMissing``, ``VaultError/Code/damaged``, ``VaultError/Code/newerFormat``,
+  ///   ``VaultError/Code/olderFormat``,
   ///   the `deviceKey…` codes, ``VaultError/Code/io``.
   public static func open(at path: VaultPath, protector: (any Protector)? = nil) async throws(VaultError)
     -> Vault

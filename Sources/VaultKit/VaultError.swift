@@ -107,6 +107,8 @@ extension VaultError {
     public static let vaultExists = Code(rawValue: "vaultExists")
     /// The vault was written by a newer version.
     public static let newerFormat = Code(rawValue: "newerFormat")
+    /// The vault was made before the first release, which opens none of those.
+    public static let olderFormat = Code(rawValue: "olderFormat")
     /// This version cannot do it.
     public static let unsupported = Code(rawValue: "unsupported")
     /// A counter may be behind its server: resynchronise first.

@@ -102,7 +102,7 @@ def keys_page(p, v, device_key):
     rk = p.seal1(device_key, b"vault/1/seal-slot", v.slot_aad(root, 1), root[6])
     p.text("So this is `RK`, and from it:")
     names = [("K_" + key.replace("header", "hdr").replace("index", "idx"), v.key(key)) for key in KEYS]
-    p.values(("RK", rk), *names, ("K_slot_device", hkdf(rk + v.lk[1], b"vault/1/slot")))
+    p.values(("RK", rk), *names, ("K_slot_device", hkdf(rk + v.lk[1], b"vault/1/slot-device")))
     p.head("4. The header MAC")
     slots = encode({i: encode({1: u(s[0], 8), 2: u(s[1], 1), 3: u(s[2], 4), 4: u(s[3], 4), 5: u(s[4], 1), 6: s[5], 7: s[6]}) for i, s in enumerate(v.slot, 1)})
     message = encode({1: body, 2: slots})
@@ -172,7 +172,7 @@ def state_page(p, v):
 def audit_page(p, v):
     c, (number, first, previous, _) = v.audit_root[1], v.segment[0]
     p.head("10. The first entry of the audit")
-    ka, anchor = mac(c, b"vault/1/audit-segment"), H(b"vault/1/audit-segment" + u(number, 8) + u(first, 8) + previous)
+    ka, anchor = mac(c, b"vault/1/audit-segment"), H(b"vault/1/audit-anchor" + u(number, 8) + u(first, 8) + previous)
     p.values(("C_1", c), ("C_2", mac(c, b"vault/1/audit-chain")), ("K_a", ka), ("anchor", anchor))
     sequence, body, tag = v.audit[0]
     plain = p.seal2(v, "audit", v.aad("audit", {17: u(sequence, 8)}), body)

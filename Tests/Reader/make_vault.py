@@ -117,7 +117,7 @@ class Maker(Contents):
     def make_header(self, sources):
         self.key_id = hm(self.device_key, b"vault/1/key-id")[:16]
         h = self.header_fields = {
-            1: u16(1), 2: self.vault_id, 3: i64(NOW), 4: u64(self.config), 5: u8(1), 6: b"", 7: u32(self.generation),
+            1: u16(1), 2: self.vault_id, 3: i64(NOW), 4: u64(self.config), 5: u8(1), 6: u32(1), 7: u32(self.generation),
             9: u8(1), 10: self.key_id, 99: b"a field of a later version"}
         if not self.standard:
             h[17] = u8(1)
@@ -177,16 +177,21 @@ class Maker(Contents):
         e = self.rnd(32)
         return derive(agree(e, half), label + public(e) + half), None, public(e)
 
+    def slot_key(self, g, device=False):
+        if device:
+            return derive(self.rk[g] + self.lk[g], b"vault/1/slot-device")
+        return derive(self.rk[g], b"vault/1/slot")
+
     def seal_class_keys(self, g):
         for c in self.classes():
-            outer = (derive(self.rk[g] + (self.lk[g] if c & 0x80 else b""), b"vault/1/slot"), None, b"")
+            outer = (self.slot_key(g, c & 0x80), None, b"")
             if self.passcode and c & 0x7F != 2:
                 self.slot(3, c, g, 8, b"", [outer, (self.k_unlock, self.header_fields[11], b"")], self.ck[c, g])
             else:
                 self.slot(3, c, g, 4, b"", [outer], self.ck[c, g])
 
     def seal_factors_and_audit_roots(self, g):
-        h, outer = self.header_fields, (derive(self.rk[g], b"vault/1/slot"), None, b"")
+        h, outer = self.header_fields, (self.slot_key(g), None, b"")
         for first, root in self.roots.items():
             if self.passcode:
                 self.slot(5, first, g, 8, b"", [outer, (self.k_unlock, h[11], b"")], root)
@@ -287,7 +292,7 @@ class Maker(Contents):
     def start_segment(self):
         number, previous = (self.segments[-1][0] if self.segments else 0) + 1, self.last_mac
         self.k_a, self.next_c = hm(self.next_c, b"vault/1/audit-segment"), hm(self.next_c, b"vault/1/audit-chain")
-        self.last_mac = sha(b"vault/1/audit-segment" + u64(number) + u64(self.sequence) + previous)
+        self.last_mac = sha(b"vault/1/audit-anchor" + u64(number) + u64(self.sequence) + previous)
         self.segments.append((number, self.sequence, previous, b""))
 
     def new_audit_root(self):

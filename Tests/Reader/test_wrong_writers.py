@@ -165,7 +165,7 @@ class SlippedInKeys(Case):
     def with_slot(self, kind, subject, key):
         maker = self.make(small=True, members=())
         slot = next(s for s in maker.slots if s[1:3] == [kind, subject])
-        outer = make_vault.derive(maker.rk[1] + (maker.lk[1] if subject & 0x80 else b""), b"vault/1/slot")
+        outer = maker.slot_key(1, subject & 0x80)
         maker.slot(kind, subject, 1, 4, b"", [(outer, None, b"")], key)
         slot[4:] = maker.slots.pop()[4:]
         return maker
@@ -236,7 +236,7 @@ class Audit(Case):
         maker.segments, maker.audit, maker.sequence, maker.last_mac = [], [], 1, bytes(32)
         maker.next_c = maker.roots[1] = bytes(32)
         fifth = next(s for s in maker.slots if s[1] == 5)
-        outer = make_vault.derive(maker.rk[1], b"vault/1/slot")
+        outer = maker.slot_key(1)
         maker.slot(5, 1, 1, 4, b"", [(outer, None, b"")], maker.next_c)
         fifth[4:] = maker.slots.pop()[4:]
         Audit.forge(self, maker, 100)

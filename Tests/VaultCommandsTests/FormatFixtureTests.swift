@@ -81,6 +81,40 @@ struct FormatFixtureTests {
     #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.folder + "/plain.vault")) == before)
   }
 
+  /// Verified to fail on commit b5afbda, which made the vault and opens it.
+  @Test(
+    "what was made before the first release is refused: 15, the way out of it is told, and nothing is changed"
+  )
+  func older() throws {
+    let fixture = try Fixture("before-first-release", "plain")
+    let (vault, backup) = (fixture.folder + "/plain.vault", fixture.folder + "/plain.backup")
+    let before = try [vault, backup].map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+    let passphrase = try fixture.word("passphrase")
+    func refused(_ words: [String], _ secrets: [Int32: String] = [:]) throws {
+      let run = try fixture.run(words, secrets: secrets)
+      #expect(run.exit == 15, "\(words): \(run.errors)")
+      #expect((run.errors + run.text).contains("made before the first release"), "\(words): \(run.errors)")
+      #expect((run.errors + run.text).contains("open it with commit b5afbda and 'export jsonl --plain'"))
+    }
+    for words in [
+      ["item", "get", "password"], ["item", "list"], ["status"], ["rotate", "epoch"], ["verify"], ["doctor"],
+      ["audit"], ["rotate", "device-key"], ["export", "jsonl", "--plain"], ["purge"],
+    ] { try refused(words) }
+    let code = try fixture.readableWord("recovery-code", of: "format-1")
+    try refused(["rotate", "device-key", "--recovery-fd", "4"], [4: code])
+    // As the vault that a restore would replace, and as the backup that it reads.
+    let present = Tool.repository.path + "/Tests/Fixtures/format-1/guarded.backup"
+    try refused(["restore", present, "--passphrase-fd", "3"], [3: passphrase])
+    try refused(["restore", backup, "--passphrase-fd", "3"], [3: passphrase])
+    let empty = try fixture.tool(
+      "restore", backup, "--passphrase-fd", "3", secrets: [3: passphrase], program: Tool.shippedPath)
+    #expect(empty.exit == 15 && empty.errors.contains("made before the first release"))
+    #expect(
+      !FileManager.default.fileExists(atPath: fixture.tool.home.path + "/.local/share/vault/default.vault"))
+    #expect(try [vault, backup].map { try Data(contentsOf: URL(fileURLWithPath: $0)) } == before)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder + "/keys") == ["plain.key"])
+  }
+
   private func checkRest(_ fixture: Fixture) throws {
     #expect(
       try fixture("item", "get", "long").output
@@ -150,6 +184,10 @@ private struct Fixture {
       secrets[3] = try word("passcode")
     }
     return try tool.run(all, input: input, secrets: secrets, program: Tool.shippedPath)
+  }
+
+  func readableWord(_ name: String, of format: String) throws -> String {
+    try String(contentsOfFile: Tool.repository.path + "/Tests/Fixtures/\(format)/\(name)", encoding: .utf8)
   }
 
   func word(_ name: String) throws -> String {

@@ -248,7 +248,7 @@ private final class Log {
         (0..<8).map { UInt8(truncatingIfNeeded: value >> (56 - 8 * $0)) }
       }
       newHead.replaceSubrange(
-        144..<176, with: SHA256.hash(Array("vault/1/audit-segment".utf8) + place + previous))
+        144..<176, with: SHA256.hash(Array("vault/1/audit-anchor".utf8) + place + previous))
     }
     newHead.setNumber(try present(kept.last).number, at: 96)
     newHead.setNumber(try present(kept.last).first, at: 104)

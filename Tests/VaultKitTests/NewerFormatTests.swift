@@ -23,11 +23,32 @@ struct NewerFormatTests {
       try Intruder(place: place).changeHeader { header in
         if field == 1 { header.set(1, u16: 2) }
         if field == 5 { header.set(5, u8: 2) }
-        if field == 6 { header[6] = [0, 0, 0, 1] }
+        if field == 6 { header[6] = [0, 0, 0, 1, 0, 0, 0, 2] }
       }
     }
     expect(.newerFormat) { () throws(VaultError) in _ = try place.openCore() }
     expect(.newerFormat) { () throws(VaultError) in _ = try VaultCore.outline(at: place.path) }
+  }
+
+  /// Verified to fail on commit b5afbda, whose own vaults lack required feature 1, and when an empty list is accepted.
+  @Test("made before the first release: refused, and said so")
+  func older() throws {
+    let place = TemporaryVault()
+    do { _ = try place.makeCore() }
+    try Intruder(place: place).changeHeader { $0[6] = [] }
+    expect(.olderFormat) { () throws(VaultError) in _ = try place.openCore() }
+    expect(.olderFormat) { () throws(VaultError) in _ = try VaultCore.outline(at: place.path) }
+  }
+
+  /// Verified to fail when only the numbers are compared, and not their order and the length of the list.
+  @Test(
+    "required features that are no packed list are damage",
+    arguments: [nil, [0, 0, 0, 1, 0], [0, 0, 0, 2, 0, 0, 0, 1], [0, 0, 0, 1, 0, 0, 0, 1]] as [[UInt8]?])
+  func unreadable(features: [UInt8]?) throws {
+    let place = TemporaryVault()
+    do { _ = try place.makeCore() }
+    try Intruder(place: place).changeHeader { $0[6] = features }
+    expect(.damaged) { () throws(VaultError) in _ = try place.openCore() }
   }
 
   @Test("a field that an old program may ignore is kept when the header is written again")

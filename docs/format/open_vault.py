@@ -65,6 +65,12 @@ def decode(data, what, **sizes):
   return fields
 def items_of(data, what):
   fields = decode(data, what); need(list(fields) == list(range(1, len(fields) + 1)), f"damaged: {what} is no list"); return list(fields.values())
+def packed(fields, number, size):
+  """The entries of a packed list; none where the field is absent."""
+  data = fields.get(number, b""); entries = [data[i:i + size] for i in range(0, len(data), size)]
+  need(len(data) % size == 0 and (data or number == 6 or number not in fields), f"damaged: header field {number}, length")
+  ascending = number == 20 or all(a[:4] < b[:4] for a, b in zip(entries, entries[1:]))
+  need(ascending and len(set(entries)) == len(entries), f"damaged: header field {number}, order or an entry twice"); return entries
 def open1(key, label, aad, blob, what, wrong=None):
   need(blob[:2] == b"\1\1", f"{what}: seal of an unknown version or suite", 15); need(len(blob) >= 82, f"damaged: {what} is too short")
   okm = hkdf(key, label + b"\0\1\1" + H(aad), 64, blob[2:34])
@@ -129,7 +135,9 @@ class Vault:
 
   def open_header(self, device_key, recovery, passphrase):
     (_, body, tag), = self.header; h = self.h = decode(body, "header", f1=2, f2=16, f3=8, f4=8, f5=1, f6=None, f7=4)
-    need(n(h[1]) == 1 and n(h[5]) <= 1, "newer format: header", 15); need(not h[6], f"newer format: required features {h[6].hex()}", 15)
+    need(n(h[1]) == 1 and n(h[5]) == 1, "newer format: header", 15); features = {n(e) for e in packed(h, 6, 4)}
+    need(features <= {1}, f"newer format: required features {h[6].hex()}", 15)
+    need(1 in features, "made before the first release: open it with commit b5afbda and 'export jsonl --plain', then import", 15)
     self.id, self.generation, self.cheap = h[2], n(h[7]), h.get(17) == b"\1"
     opener, wrapping, kdf, cut = self.root_opener(device_key, recovery, passphrase)
     def open_root(g):
@@ -205,7 +213,7 @@ class Vault:
     need(kind != 4 or subject in self.factors, f"damaged: {what} of a factor that does not exist")
     need(g in self.rk, f"damaged: {what} of an unknown generation"); local = kind == 3 and subject & DEVICE_ONLY
     if local and g not in self.lk: return
-    value = self.open_slot(s, hkdf(self.rk[g] + (self.lk[g] if local else b""), b"vault/1/slot"))
+    value = self.open_slot(s, hkdf(self.rk[g] + self.lk[g], b"vault/1/slot-device") if local else hkdf(self.rk[g], b"vault/1/slot"))
     source, member = self.members.get(opener_id, (None, None)); need(opener != 6 or source, f"damaged: {what} of no member")
     if opener == 6 and subject != member:                  # `any` or a set, wrapped to the public half of a member
       need(len(value) == 146, f"damaged: {what}, inner length")
@@ -334,7 +342,7 @@ class Vault:
       whole = end - begin == 4096 or number == current or number + 1 in roots
       need(previous == last and empty == b"" and whole and (begin < end or number == current) and end - begin <= 4096,
         f"damaged: audit segment {number} does not follow the one before, or is not whole")
-      ka, last = mac(chain, b"vault/1/audit-segment"), H(b"vault/1/audit-segment" + u(number, 8) + u(begin, 8) + previous)
+      ka, last = mac(chain, b"vault/1/audit-segment"), H(b"vault/1/audit-anchor" + u(number, 8) + u(begin, 8) + previous)
       for sequence in range(begin, end):
         _, body, tag = rows[sequence]; plain = self.open2("audit", self.aad("audit", {17: u(sequence, 8)}), body, f"audit entry {sequence}")
         need(not opened or hmac.compare_digest(mac(ka, last + u(sequence, 8) + H(plain)), tag), f"damaged: audit entry {sequence}, MAC")

@@ -26,7 +26,7 @@ extension CommandError {
       .deviceKey
     case .malformed: .malformed
     case .vaultMissing: .noVault
-    case .newerFormat, .unsupported: .unsupported
+    case .newerFormat, .olderFormat, .unsupported: .unsupported
     case .outOfStep: .outOfStep
     default: .io
     }

@@ -177,7 +177,7 @@ extension VaultError {
     case .policy: 9
     case .damaged: 10
     case .malformed: 12
-    case .unsupported, .newerFormat: 15
+    case .unsupported, .newerFormat, .olderFormat: 15
     default: 13
     }
   }

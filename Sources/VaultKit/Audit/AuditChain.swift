@@ -30,7 +30,7 @@ enum AuditChain {
   /// The MAC that the first entry of a segment is chained to.
   static func anchor(number: UInt64, first: UInt64, previous: [UInt8]) -> [UInt8] {
     SHA256.hash(
-      Labels.auditSegment.utf8 + Int64(bitPattern: number).attributeBytes
+      Labels.auditAnchor.utf8 + Int64(bitPattern: number).attributeBytes
         + Int64(bitPattern: first).attributeBytes + previous)
   }
 

@@ -7,6 +7,7 @@ extension VaultCore {
   ///
   /// - Parameter protector: `nil` for the one the header names.
   /// - Throws: ``VaultError/Code/vaultMissing``, ``VaultError/Code/damaged``, ``VaultError/Code/newerFormat``,
+  ///   ``VaultError/Code/olderFormat``,
   ///   the `deviceKey…` codes, ``VaultError/Code/io``. Nothing is created.
   package static func open(
     at path: String, protector: (any Protector)? = nil, environment: VaultEnvironment = .system

@@ -32,7 +32,7 @@ final class GenerationKeys: Sendable {
     self.deviceRoot = deviceRoot
     if let deviceRoot {
       deviceSlotKey = StoredKey(
-        HKDF.derive(from: root, and: deviceRoot.key, info: Labels.slot.utf8, byteCount: 32))
+        HKDF.derive(from: root, and: deviceRoot.key, info: Labels.slotDevice.utf8, byteCount: 32))
     } else {
       deviceSlotKey = nil
     }

@@ -12,7 +12,7 @@ struct Header: Sendable, Equatable {
     record.set(3, i64: created.milliseconds)
     record.set(4, u64: 1)
     record.set(5, u8: 1)
-    record[6] = []
+    record.set(6, u32: Self.firstRelease)
     record.set(7, u32: 1)
     record.set(9, u8: protector.rawValue)
     record[10] = key.bytes
@@ -22,10 +22,7 @@ struct Header: Sendable, Equatable {
     guard let record = try? Record(decoding: bytes), let format = try? record.u16(1) else {
       throw Self.unreadable
     }
-    guard format == 1, record[6] == [], (try? record.u8(5)) == 1 else {
-      throw VaultError(
-        .newerFormat, "the vault was written by a newer version of this program", hint: "update this program")
-    }
+    try Self.checkVersion(of: record, format)
     self.record = record
     guard record[2].flatMap(VaultID.init) != nil, (try? record.i64(3)) != nil,
       let config = try? record.u64(4), config < Head.greatest,
@@ -35,6 +32,25 @@ struct Header: Sendable, Equatable {
     guard (try? record.u8(9)).flatMap(ProtectorKind.init) != nil else {
       throw VaultError(
         .unsupported, "the vault's device key is kept by a protector this version does not know")
+    }
+  }
+
+  /// Required feature 1: what the first release brought. A vault without it was made before.
+  private static let firstRelease: UInt32 = 1
+
+  /// Refuses a later version, and what was made before the first release, before any key is used.
+  private static func checkVersion(of record: Record, _ format: UInt16) throws(VaultError) {
+    guard let suite = try? record.u8(5), let features = record.packedList(6, of: 4) else { throw unreadable }
+    let numbers = features.map { $0.bigEndian(at: 0) as UInt32 }
+    guard format == 1, suite == 1, numbers.allSatisfy({ $0 == firstRelease }) else {
+      throw VaultError(
+        .newerFormat, "the vault was written by a newer version of this program", hint: "update this program")
+    }
+    guard numbers.contains(firstRelease) else {
+      throw VaultError(
+        .olderFormat,
+        "made before the first release: open it with commit b5afbda and 'export jsonl --plain', then import",
+        hint: "docs/guides/backup-and-recovery.md says what an export leaves out")
     }
   }
 

@@ -16,6 +16,7 @@ package enum Labels {
   package static let audit = Label("vault/1/audit")
   package static let auditNonce = Label("vault/1/audit-nonce")
   package static let slot = Label("vault/1/slot")
+  package static let slotDevice = Label("vault/1/slot-device")
   package static let unlock = Label("vault/1/unlock")
   package static let prompt = Label("vault/1/prompt")
   package static let recovery = Label("vault/1/recovery")
@@ -36,12 +37,14 @@ package enum Labels {
   package static let sealAlternative = Label("vault/1/seal-alternative")
   // Hashes.
   package static let recoveryCheck = Label("vault/1/recovery-check")
+  package static let auditAnchor = Label("vault/1/audit-anchor")
 
   /// All of them, for the uniqueness test and for comparison with the specification.
   package static let all = [
     keyID, header, index, sum, meta, metaNonce, state, stateNonce, head, headNonce, audit, auditNonce, slot,
-    unlock, prompt, recovery, recoveryWrap, passphrase, auditChain, auditSegment, auditNext, factorMAC,
+    slotDevice, unlock, prompt, recovery, recoveryWrap, passphrase, auditChain, auditSegment, auditNext,
+    factorMAC,
     member, memberWrap, alternative, ephemeral, sealSlot, sealKeys, sealSecret, sealAlternative,
-    recoveryCheck,
+    recoveryCheck, auditAnchor,
   ]
 }
