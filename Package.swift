@@ -127,7 +127,7 @@ let package = Package(
       of: "TortureTests",
       on: [
         "AuthenticatorKit", "OneTimePassword", "VaultKit", "VaultTestKit", "VaultCrypto", "SecretMemory",
-        "vault-torture", "vaultctl-testing",
+        "VaultCommands", "vault-torture", "vaultctl-testing",
       ]),
   ]
 )

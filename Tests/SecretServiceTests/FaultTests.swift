@@ -79,6 +79,24 @@ struct SecretServiceFaultTests {
     #expect(problems == [])
   }
 
+  // Fails when `keys(of:)` leaves out what no vault names. The key arrives when the service hears again, or it does not.
+  @Test(
+    "a key whose storing timed out and that arrives later is listed, opens nothing, and the vault keeps its own",
+    arguments: [Operation.rotate, .rotateFromFile])
+  func late(operation: Operation) throws {
+    guard let trial = try Trial(operation) else { return }
+    let messages = try trial.undisturbed().messages
+    let number = try #require(messages.firstIndex(of: "CreateItem")) + 1
+    let outcome = try trial.disturbed(at: number, by: .stopped, mends: false)
+    #expect(outcome.error.map(Fault.stopped.explains) == true, "\(String(describing: outcome.error))")
+    // What the service was sent it hears in the order of sending: the answer to this comes after all of it.
+    let late = try trial.keysAfterWaking()
+    print("secret service: \(operation): of a key that was late \(late.unnamed.count) arrived")
+    #expect(late.unnamed.count <= 1)
+    #expect(late.unnamed == late.old)
+    #expect(try trial.problem(after: outcome) == nil)
+  }
+
   private static let isLong = ProcessInfo.processInfo.environment["TORTURE_LONG"] == "1"
 
   /// What went wrong, one line each.
@@ -92,14 +110,19 @@ struct SecretServiceFaultTests {
     var slowest = Duration.zero
     var (runs, failures) = (0, 0)
     for number in 1...messages.count where isChosen(number, messages[number - 1]) {
-      let outcome = try trial.disturbed(at: number, by: fault)
       let place = "\(operation) \(fault) before message \(number), \(messages[number - 1])"
+      var outcome = try trial.disturbed(at: number, by: fault)
+      // A machine that is busy with other things may be slow once. What is left to itself takes 25 s, or for ever, each time.
+      for _ in 0..<4 where outcome.time >= .seconds(5) + usual * 10 {
+        print("secret service: \(place): \(outcome.time), usually \(usual): once more")
+        if let found = try trial.problem(after: outcome) { problems.append("\(place): \(found)") }
+        outcome = try trial.disturbed(at: number, by: fault)
+      }
+      if outcome.time >= .seconds(5) + usual * 10 {
+        problems.append("\(place): \(outcome.time), usually \(usual), five times")
+      }
       slowest = max(slowest, outcome.time)
       runs += 1
-      // On a machine that is busy with other things all takes longer; what is left to itself takes 25 s, or for ever.
-      if outcome.time >= .seconds(5) + usual * 10 {
-        problems.append("\(place): \(outcome.time), usually \(usual)")
-      }
       if let error = outcome.error {
         failures += 1
         if !fault.explains(error) { problems.append("\(place): \(error)") }
@@ -159,7 +182,7 @@ private final class Trial {
   struct Outcome {
     var error: VaultError?
     var time: Duration
-    /// What had reached the service before the fault. Another run may have sent a message more or less until then.
+    /// What the service had or may still get. Another run may have sent a message more or less until the fault.
     var passed: ArraySlice<String> = []
   }
 
@@ -177,7 +200,10 @@ private final class Trial {
   private static let muchPatience = Duration.seconds(60)
   private static let shippedPatience = Duration.seconds(3)
 
-  func disturbed(at number: Int, by fault: SecretServiceFaultTests.Fault) throws -> Outcome {
+  /// - Parameter mends: Whether the service is put right at once; else the caller does.
+  func disturbed(
+    at number: Int, by fault: SecretServiceFaultTests.Fault, mends: Bool = true
+  ) throws -> Outcome {
     let patience = fault == .stopped ? Self.shippedPatience : Self.muchPatience
     try prepare(patience: patience)
     let striking = Mutex(Duration.zero)
@@ -186,11 +212,25 @@ private final class Trial {
       striking.withLock { $0 = time }
     }
     var outcome = perform(patience: patience)
-    outcome.passed = gate.messages.prefix(number - 1)
+    // A service that was stopped hears everything when it goes on; what another fault hit did not arrive.
+    outcome.passed = fault == .stopped ? gate.messages[...] : gate.messages.prefix(number - 1)
     gate.reset()
     outcome.time -= striking.withLock { $0 }
-    try session.rig.mend()
+    if mends { try session.rig.mend() }
     return outcome
+  }
+
+  /// The keys of the vault that it does not name, as the protector lists them and as the vault does.
+  func keysAfterWaking() throws -> (unnamed: [DeviceKeyID], old: [DeviceKeyID]) {
+    session.rig.wake()
+    _ = try session.rig.items()
+    let outline = try VaultCore.outline(at: session.place.path)
+    let kind = outline.protector
+    let core = try VaultCore.open(
+      at: session.place.path, protector: kind == .file ? session.place.protector : session.protector,
+      environment: session.place.environment)
+    let listed = try session.protector.keys(of: outline.vault).filter { $0 != outline.deviceKey }
+    return (listed, try core.oldKeys(in: session.protector))
   }
 
   /// What is lost, or has been put in the place of what was there; nil when all is well.
@@ -204,6 +244,9 @@ private final class Trial {
       return items.count <= most ? nil : "no vault, but keys: \(items) after \(outcome.passed)"
     }
     if operation == .open, items.count != 1 { return "keys: \(items)" }
+    // What is left is listed, each key once, whether a vault names it or not.
+    let listed = try session.protector.keys(of: VaultCore.outline(at: path).vault)
+    if listed.count != items.count || items.count > 2 { return "keys: \(items), listed: \(listed)" }
     do {
       if operation == .create {
         _ = try VaultCore.open(at: path, protector: session.protector, environment: session.place.environment)

@@ -70,6 +70,10 @@ extension Torture {
         let path = folder + "/" + name
         if names[path] == nil, !folders.contains(path) { try? manager.removeItem(atPath: path) }
       }
+      let now = try manager.subpathsOfDirectory(atPath: folder).map { folder + "/" + $0 }
+      for path in now.sorted().reversed() where names[path] == nil && !folders.contains(path) {
+        try? manager.removeItem(atPath: path)
+      }
       for (path, file) in names { try Self.write(files[file]!, to: path) }
     }
 

@@ -148,8 +148,13 @@ extension Torture {
 
   /// A marker that exists nowhere before it is made.
   struct Canary {
-    let text =
+    let text: String
+
+    init(_ text: String = Self.fresh) { self.text = text }
+
+    private static var fresh: String {
       "canary" + (0..<20).map { _ in String("abcdefghijkmnpqrstuvwxyz23456789".randomElement()!) }.joined()
+    }
 
     /// The forms in which it stands in some bytes.
     func forms(in bytes: Data) -> [String] {

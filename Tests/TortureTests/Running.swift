@@ -18,9 +18,10 @@ final class Running: @unchecked Sendable {
   /// - Parameters:
   ///   - gate: Standard input; nothing to read when absent.
   ///   - errors: Whether standard error goes where standard output goes.
+  ///   - errorFile: A new file that standard error goes to in place of that.
   init(
     _ program: String, _ words: [String], environment: [String: String] = [:], gate: Gate? = nil,
-    errors: Bool = true, silence: Int32 = 600
+    errors: Bool = true, errorFile: String? = nil, silence: Int32 = 600
   ) throws {
     self.silence = silence
     self.words = [program] + words
@@ -34,7 +35,9 @@ final class Running: @unchecked Sendable {
       unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     }
     unsafe posix_spawn_file_actions_adddup2(&actions, ends.1, 1)
-    if errors {
+    if let errorFile {
+      unsafe posix_spawn_file_actions_addopen(&actions, 2, errorFile, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    } else if errors {
       unsafe posix_spawn_file_actions_adddup2(&actions, ends.1, 2)
     } else {
       unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)

@@ -30,10 +30,9 @@ struct AccessVerbTests {
     #expect(try get("a", tool, [3: "pass"]).text == "secret of a")
     #expect(try get("a", tool, [3: "wrong"]).exit == 3)
     for words in [["item", "get", "a", "--no-input"], ["item", "get", "a"]] {
-      let start = Date()
+      // Whoever asked would wait for ever: there is nobody.
       let run = try tool.run(words)
       #expect(run.exit == 6 && run.errors.contains("--passcode-fd") && run.output.isEmpty)
-      #expect(Date().timeIntervalSince(start) < 5)
     }
     let lines = [["item", "get", "a"], ["item", "edit", "a", "--label", "l"], ["item", "rm", "a"]].map {
       words in

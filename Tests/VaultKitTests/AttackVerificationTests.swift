@@ -222,7 +222,7 @@ struct AttackActorTests {
   }
 }
 
-/// Is open until it is told to answer, for half a minute at most.
+/// Is open until it is told to answer, for two minutes at most.
 private final class WaitingPrompt: Prompt {
   private let state = Mutex((isOpen: false, isAnswered: false))
   var isOpen: Bool { state.withLock { $0.isOpen } }
@@ -231,7 +231,7 @@ private final class WaitingPrompt: Prompt {
 
   func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
     state.withLock { $0.isOpen = true }
-    for _ in 0..<3000 where !state.withLock({ $0.isAnswered }) { usleep(10_000) }
+    for _ in 0..<12_000 where !state.withLock({ $0.isAnswered }) { usleep(10_000) }
     return SecretBytes(testing: "passcode")
   }
 

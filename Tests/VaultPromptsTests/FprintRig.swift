@@ -74,21 +74,33 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
     try start("/usr/bin/python3", ["-c", script] + commands)
   }
 
-  /// A finger on the reader, without a process in between.
-  func scan(_ print: String) throws {
+  /// Whether somebody takes connections on a socket.
+  private func answers(_ path: String) -> Bool {
+    guard let descriptor = connected(to: path) else { return false }
+    close(descriptor)
+    return true
+  }
+
+  private func connected(to path: String) -> Int32? {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(descriptor) }
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    unsafe withUnsafeMutableBytes(of: &address.sun_path) {
-      unsafe $0.copyBytes(from: Array("\(folder.path)/reader".utf8))
-    }
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: Array(path.utf8)) }
     let result = unsafe withUnsafePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
       }
     }
-    try #require(result == 0, "the virtual reader cannot be reached")
+    if result == 0 { return descriptor }
+    close(descriptor)
+    return nil
+  }
+
+  /// A finger on the reader, without a process in between.
+  func scan(_ print: String) throws {
+    let descriptor = try #require(
+      connected(to: "\(folder.path)/reader"), "the virtual reader cannot be reached")
+    defer { close(descriptor) }
     let command = Array("SCAN \(print)".utf8)
     _ = unsafe command.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
     shutdown(descriptor, Int32(SHUT_WR))
@@ -99,10 +111,10 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
   func enroll(_ print: String, as finger: String = "right-index-finger") throws {
     var results: [String] = []
     // On a busy machine fprintd has been seen to fail at its last step: what is set up here may be set up again.
-    for _ in 0..<3 {
+    for pause in [0.6, 1.5, 3, 6] {
       try reader(
-        "SCAN \(print)", "SCAN \(print)", "SCAN \(print)", "SCAN \(print)", "SCAN \(print)", after: 0.6)
-      results.append(try run("/usr/bin/timeout", "15", "fprintd-enroll", "-f", finger))
+        "SCAN \(print)", "SCAN \(print)", "SCAN \(print)", "SCAN \(print)", "SCAN \(print)", after: pause)
+      results.append(try run("/usr/bin/timeout", "\(Int(15 + 5 * pause))", "fprintd-enroll", "-f", finger))
       if results.last?.contains("enroll-completed") == true { return }
     }
     let said = (try? String(contentsOf: folder.appendingPathComponent("fprintd.log"), encoding: .utf8)) ?? ""
@@ -131,9 +143,12 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
   /// `vaultctl-testing verify-finger` as a process.
   ///
   /// - Parameter setUp: How many milliseconds bus and fprintd may take, where they are to stay silent.
-  func attempt(_ word: String = "20", setUp: Int? = nil) throws -> Attempt {
-    try Attempt(environment: environment, [word] + (setUp.map { ["\($0)"] } ?? []))
+  func attempt(_ word: String = "120", setUp: Int = FprintRig.patience) throws -> Attempt {
+    try Attempt(environment: environment, [word, "\(setUp)"])
   }
+
+  /// What is about other things than time does not depend on how busy this machine is.
+  static let patience = 60_000
 
   @discardableResult
   func start(_ program: String, _ words: String...) throws -> Process { try start(program, words) }
@@ -176,15 +191,16 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
       """
     try Data(configuration.utf8).write(to: folder.appendingPathComponent("bus.conf"))
     bus = try start("/usr/bin/dbus-daemon", "--config-file=\(folder.path)/bus.conf", "--nofork")
-    let end = Date().addingTimeInterval(20)
-    while !FileManager.default.fileExists(atPath: "\(folder.path)/bus") {
+    let end = Date().addingTimeInterval(120)
+    // Its socket is there before it listens.
+    while !answers("\(folder.path)/bus") {
       try #require(Date() < end, "dbus-daemon does not start")
       Thread.sleep(forTimeInterval: 0.05)
     }
   }
 
   private func waitForName(_ name: String) throws {
-    _ = try run("/usr/bin/gdbus", "wait", "--system", "--timeout", "20", name)
+    _ = try run("/usr/bin/gdbus", "wait", "--system", "--timeout", "120", name)
   }
 
   /// A service under fprintd's name that does what its word says.

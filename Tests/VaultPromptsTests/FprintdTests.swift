@@ -66,13 +66,13 @@ struct FprintdTests {
     try attempt.wait(for: "put your finger")
     let other = try rig.attempt().end()
     #expect(other.last.hasPrefix("busy: "))
-    #expect(other.seconds < 5)
+    #expect(other.seconds < Answer.patience)
     kill(attempt.process.processIdentifier, SIGINT)
     #expect(try attempt.end().last == "cancelled: cancelled at the fingerprint reader")
     #expect(attempt.process.terminationStatus == 3)
     let nobody = try rig.attempt("1").end()
     #expect(nobody.last == "cancelled: nobody put a finger on the reader")
-    #expect(nobody.seconds < 5)
+    #expect(nobody.seconds < Answer.patience)
     let killed = try rig.attempt()
     try killed.wait(for: "put your finger")
     kill(killed.process.processIdentifier, SIGTERM)
@@ -94,7 +94,7 @@ struct FprintdTests {
       kill(try #require(rig.fprintd).processIdentifier, SIGSTOP)
       let attempt = try rig.attempt(setUp: 1000).end()
       #expect(attempt.last == "verificationUnavailable: fprintd gives no answer")
-      #expect(attempt.seconds < 5)
+      #expect(attempt.seconds < Answer.patience)
       return
     }
     let attempt = try rig.attempt()
@@ -107,7 +107,7 @@ struct FprintdTests {
     }
     let end = try attempt.end()
     #expect(end.last.hasPrefix("verificationUnavailable: "), "\(end.lines)")
-    #expect((ContinuousClock.now - begin) / .seconds(1) < 5)
+    #expect((ContinuousClock.now - begin) / .seconds(1) < Answer.patience)
   }
 
   // MARK: buses and services that are not there
@@ -118,18 +118,18 @@ struct FprintdTests {
     for word in ["list", "20"] {
       let attempt = try rig.attempt(word).end()
       #expect(attempt.last == "unsupported: fprintd is not installed")
-      #expect(attempt.seconds < 5)
+      #expect(attempt.seconds < Answer.patience)
       let gone = try FprintRig.Attempt(
         environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent/bus"], [word]
       ).end()
-      #expect(gone.seconds < 5)
+      #expect(gone.seconds < Answer.patience)
       #expect(gone.last == "unsupported: there is no system bus to reach fprintd on")
       let listener = try SilentListener()
       let silent = try FprintRig.Attempt(
         environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(listener.path)"], [word, "1000"]
       ).end()
       #expect(silent.last.hasPrefix("verificationUnavailable: "))
-      #expect(silent.seconds < 5)
+      #expect(silent.seconds < Answer.patience)
     }
   }
 
@@ -158,9 +158,9 @@ struct FprintdTests {
     ])
   func answers(behaviour: String, outcome: String) throws {
     guard let rig = try rig(.fake(behaviour)) else { return }
-    let attempt = try rig.attempt(setUp: behaviour.hasPrefix("slow") ? 1000 : nil).end()
+    let attempt = try rig.attempt(setUp: behaviour.hasPrefix("slow") ? 1000 : FprintRig.patience).end()
     #expect(attempt.last.hasPrefix(outcome), "\(attempt.lines)")
-    #expect(attempt.seconds < 5)
+    #expect(attempt.seconds < Answer.patience)
   }
 
   @Test("as shipped, what fprintd may take before a finger and after it stays under 5 s")

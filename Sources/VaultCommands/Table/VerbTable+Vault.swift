@@ -43,7 +43,7 @@ extension VerbTable {
           + "present one has opened the vault; that of PATH.before-restore stays as long as the file is there. Copies of the "
           + "vault elsewhere that need an old key open no more.",
       ],
-      example: "vaultctl doctor", run: runDoctor)
+      example: "vaultctl doctor", changesFiles: true, run: runDoctor)
   }
 
   static var verify: Verb {
@@ -121,7 +121,7 @@ extension VerbTable {
           + "The batch ends at the first failure, or with --keep-going at the end, with the exit code of the first failure."
       ],
       example: "printf '%s\\n' '{\"args\":[\"item\",\"list\"]}' '{\"args\":[\"status\"]}' | vaultctl batch",
-      allowedInBatch: false, run: runBatch)
+      allowedInBatch: false, changesFiles: true, run: runBatch)
   }
 
   static var completion: Verb {

@@ -1,0 +1,174 @@
+import Testing
+
+extension Torture {
+  /// One call of a verb that writes, and the home directory that it is made in.
+  ///
+  /// `system-calls`, `crash-states`, `leaks` and `mutations` walk the same list: see ``Scenario/all``. A verb that writes and
+  /// that is in no row of it fails a test.
+  struct Scenario: Sendable, CustomTestStringConvertible {
+    /// The verb, as the table of `vaultctl` has it.
+    let verb: String
+    /// What sets this call apart from others of the verb.
+    var variant = ""
+    var start = Start.plain
+    var hasNamedKey = false
+    /// What happens to the home before the call.
+    var before: @Sendable (ScenarioHome) throws -> Void = { _ in }
+    /// The call; `@` stands for the home.
+    let words: [String]
+    var input = ""
+    /// What it makes beside the vault.
+    var product: Product?
+    /// It commits several times, and a vault between two of the commits is as good as one before or after them.
+    var commitsOften = false
+    /// The vault does not open before the call: its device key is lost.
+    var isWithoutKey = false
+
+    var testDescription: String { variant.isEmpty ? verb : "\(verb), \(variant)" }
+
+    /// What a home begins with.
+    enum Start: CaseIterable {
+      /// No vault; a backup of one.
+      case nothing
+      /// A vault without a passcode, and a backup of an earlier state of it.
+      case plain
+      /// The same with a passcode, a recovery code and an enrolled phrase.
+      case locked
+    }
+
+    enum Product {
+      case backup, export
+      /// One device key, and no old one beside it.
+      case oneKey
+    }
+  }
+}
+
+extension Torture.Scenario {
+  /// Each verb that writes, in the order of its family in the table of verbs.
+  static let all: [Torture.Scenario] = life + passcode + items + credentials + members + transfer + keys
+
+  private static let passcodeOption = ["--passcode-file", "@/in/pass"]
+  private static let phraseOption = ["--passphrase-file", "@/in/passphrase"]
+  private static let uri = "otpauth://hotp/new?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=5"
+
+  private static let life = [
+    Self(verb: "init", start: .nothing, words: ["init", "--no-passcode"]),
+    Self(
+      verb: "init", variant: "key in a named file", start: .nothing, hasNamedKey: true,
+      words: ["init", "--no-passcode"]),
+    Self(
+      verb: "init", variant: "with a passcode and a recovery code", start: .nothing,
+      words: ["init", "--recovery-code"] + passcodeOption),
+    Self(
+      verb: "doctor", variant: "an old key is left",
+      before: { home in
+        let old = try #require(try home.keyFiles().first)
+        try home.copy(old, to: "in/old.key")
+        try home.run(["rotate", "device-key"])
+        try home.copy("in/old.key", to: old)
+      }, words: ["doctor", "--remove-old-keys"], product: .oneKey),
+    Self(
+      verb: "batch", words: ["batch"],
+      input: """
+        {"args":["item","add","first"],"stdin":"\(Torture.Scenario.secrets["first"]!)"}
+        {"args":["otp","code","counter"]}
+        {"args":["item","rm","old"]}
+
+        """, commitsOften: true),
+  ]
+
+  private static let passcode = [
+    Self(verb: "passcode set", words: ["passcode", "set", "--new-passcode-file", "@/in/new"]),
+    Self(
+      verb: "passcode change", start: .locked,
+      words: ["passcode", "change", "--new-passcode-file", "@/in/new"] + passcodeOption),
+    Self(verb: "passcode remove", start: .locked, words: ["passcode", "remove"] + passcodeOption),
+  ]
+
+  private static let items = [
+    Self(verb: "item add", words: ["item", "add", "new"], input: secrets["new"]!),
+    Self(
+      verb: "item add", variant: "behind a passcode", start: .locked,
+      words: ["item", "add", "new"] + passcodeOption, input: secrets["new"]!),
+    Self(verb: "item get", words: ["item", "get", "logged"]),
+    Self(verb: "item update", words: ["item", "update", "old"], input: secrets["changed"]!),
+    Self(verb: "item edit", words: ["item", "edit", "old", "--label", "another label"]),
+    Self(verb: "item rename", words: ["item", "rename", "old", "renamed"]),
+    Self(verb: "item rm", words: ["item", "rm", "old"]),
+    Self(verb: "exec", words: ["exec", "--fd", "3=logged", "--", "/bin/true"]),
+  ]
+
+  private static let credentials = [
+    Self(verb: "otp add", words: ["otp", "add", "new"], input: uri),
+    Self(verb: "otp code", words: ["otp", "code", "counter"]),
+    Self(
+      verb: "otp code", variant: "behind a passcode", start: .locked,
+      words: ["otp", "code", "counter"] + passcodeOption),
+    Self(verb: "otp verify", words: ["otp", "verify", "door"], input: "755224"),
+    // The fifth and the sixth code.
+    Self(verb: "otp resync", words: ["otp", "resync", "door"], input: "338314\n254676\n"),
+    Self(verb: "otp confirm", words: ["otp", "confirm", "counter"]),
+    Self(verb: "otp counter", words: ["otp", "counter", "counter", "--set", "7"]),
+    Self(verb: "otp export", words: ["otp", "export", "counter"]),
+    Self(verb: "otp rm", words: ["otp", "rm", "door"]),
+  ]
+
+  private static let members = [
+    Self(
+      verb: "biometry enroll", start: .locked,
+      words: ["biometry", "enroll", "other", "--phrase-file", "@/in/other-phrase"] + passcodeOption),
+    Self(verb: "biometry remove", start: .locked, words: ["biometry", "remove", "voice"]),
+  ]
+
+  private static let transfer = [
+    Self(
+      verb: "import", words: ["import", "jsonl"],
+      input: """
+        {"kind":"password","name":"one","secret":"\(secrets["first"]!)"}
+        {"kind":"password","name":"two","secret":"\(secrets["new"]!)"}
+
+        """),
+    Self(verb: "export", words: ["export", "jsonl", "@/out/items.jsonl", "--plain"], product: .export),
+    Self(verb: "backup", words: ["backup", "@/out/b.vault"] + phraseOption, product: .backup),
+    Self(
+      verb: "restore", variant: "over nothing", start: .nothing,
+      words: ["restore", "@/in/backup.vault"] + phraseOption),
+    Self(verb: "restore", variant: "over a vault", words: overVault),
+    Self(
+      verb: "restore", variant: "over a vault, key in a named file", hasNamedKey: true, words: overVault),
+  ]
+
+  private static let overVault = ["restore", "@/in/backup.vault"] + phraseOption + Torture.replaceOption
+
+  private static let keys = [
+    Self(verb: "rotate device-key", words: ["rotate", "device-key"]),
+    Self(
+      verb: "rotate device-key", variant: "key in a named file", hasNamedKey: true,
+      words: ["rotate", "device-key"]),
+    Self(
+      verb: "rotate device-key", variant: "by the recovery code", start: .locked,
+      before: { home in for key in try home.keyFiles() { try home.remove(key) } },
+      words: ["rotate", "device-key", "--recovery-file", "@/in/code"], isWithoutKey: true),
+    Self(verb: "rotate epoch", words: ["rotate", "epoch"], commitsOften: true),
+    Self(
+      verb: "rotate epoch", variant: "behind a passcode", start: .locked,
+      words: ["rotate", "epoch"] + passcodeOption, commitsOften: true),
+    Self(
+      verb: "rotate parameters", start: .locked,
+      words: ["rotate", "parameters", "--target", "50"] + passcodeOption),
+    Self(verb: "purge", words: ["purge"], commitsOften: true),
+    Self(
+      verb: "purge", variant: "behind a passcode", start: .locked, words: ["purge"] + passcodeOption,
+      commitsOften: true),
+  ]
+
+  /// What must be in clear nowhere; an item's name stands for its secret.
+  static let secrets = [
+    "old": "canary of the old secret jv83k1", "kept": "canary of the kept secret p20xne",
+    "logged": "canary of the logged secret q77dm", "late": "canary of the late secret z61rta",
+    "new": "canary of the new secret c90hwu", "changed": "canary of the changed secret m5",
+    "first": "canary of the first secret e4gb8", "bound": "canary of the bound secret w3nny",
+    "service": "canary-of-a-service-k2pqs9.example", "account": "canary-of-an-account-x8vvd",
+  ]
+}

@@ -1,0 +1,185 @@
+import AuthenticatorKit
+import Foundation
+import SecretMemory
+import Testing
+import VaultCommands
+import VaultKit
+import VaultTestKit
+
+extension Torture {
+  /// A restore over a vault asks for it, in the versions that have the option.
+  static let replaceOption =
+    VaultTable.hasOption("replace", of: ["restore"]) ? ["--replace"] : [String]()
+
+  /// A home directory of a scenario: what is read is in `in`, what is made beside the vault in `out`.
+  final class ScenarioHome: Sendable {
+    let folder: String
+    let hasNamedKey: Bool
+
+    var vault: String { folder + "/.local/share/vault/default.vault" }
+
+    init(hasNamedKey: Bool) throws {
+      self.hasNamedKey = hasNamedKey
+      folder = (Place.fast ?? NSTemporaryDirectory()) + "/vault-scenario-\(UUID().uuidString)"
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    func copy() throws -> ScenarioHome {
+      let other = try ScenarioHome(hasNamedKey: hasNamedKey)
+      try Command.run("cp", ["-a", folder, other.folder])
+      return other
+    }
+
+    /// The call of a scenario where `@` is this home.
+    func words(_ words: [String]) -> [String] {
+      words.map { $0.hasPrefix("@/") ? folder + $0.dropFirst() : $0 }
+    }
+
+    struct Run {
+      let status: Int32
+      let output: [String]
+      let errors: String
+    }
+
+    /// - Parameter before: A program with its words that starts the tool.
+    func attempt(_ words: [String], _ input: String = "", before: [String] = []) throws -> Run {
+      let gate = try Gate()
+      gate.write(input)
+      gate.open()
+      let all = before + [Program.tool] + self.words(words)
+      let said = folder + ".errors"
+      defer { try? FileManager.default.removeItem(atPath: said) }
+      let process = try Running(
+        all[0], Array(all.dropFirst()), environment: environment, gate: gate, errorFile: said, silence: 120)
+      let output = process.lines()
+      let status = process.wait()
+      return Run(
+        status: status, output: output,
+        errors: (try? String(contentsOfFile: said, encoding: .utf8)) ?? "")
+    }
+
+    /// Runs what has to succeed.
+    @discardableResult
+    func run(_ words: [String], _ input: String = "", before: [String] = []) throws -> [String] {
+      let run = try attempt(words, input, before: before)
+      try #require(run.status == 0, "\(words): \(run.status) \(run.output) \(run.errors)")
+      return run.output
+    }
+
+    private var environment: [String: String] {
+      hasNamedKey ? ["HOME": folder, "VAULT_DEVICE_KEY": key] : ["HOME": folder]
+    }
+
+    // MARK: its files
+
+    private var key: String { folder + "/keys/device.key" }
+
+    var protector: FileProtector {
+      hasNamedKey ? FileProtector(file: key) : FileProtector(folder: folder + "/.local/state/vault")
+    }
+
+    func open() throws(VaultError) -> VaultCore {
+      try VaultCore.open(at: vault, protector: protector, environment: .testing())
+    }
+
+    var hasVault: Bool { FileManager.default.fileExists(atPath: vault) }
+
+    /// The device keys that are there, by their names below the home.
+    func keyFiles() throws -> [String] {
+      try FileManager.default.subpathsOfDirectory(atPath: folder).filter {
+        $0.hasSuffix(".key") && !$0.hasPrefix("in/")
+      }.sorted()
+    }
+
+    func write(_ name: String, _ text: String) throws {
+      let path = folder + "/" + name
+      try text.write(toFile: path, atomically: false, encoding: .utf8)
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    }
+
+    func copy(_ name: String, to other: String) throws {
+      try? FileManager.default.removeItem(atPath: folder + "/" + other)
+      try FileManager.default.copyItem(atPath: folder + "/" + name, toPath: folder + "/" + other)
+    }
+
+    func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: folder + "/" + name) }
+
+    /// Where one of the secrets is in clear: in all that is neither read nor made beside the vault.
+    func leaks() -> [String] {
+      let canaries = Scenario.secrets.map { Canary($0.value) }
+      let paths = (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []
+      return paths.filter { !$0.hasPrefix("in/") && !$0.hasPrefix("out/") }.flatMap { path -> [String] in
+        guard let bytes = FileManager.default.contents(atPath: folder + "/" + path) else { return [] }
+        return canaries.flatMap { canary in
+          canary.forms(in: bytes).map { "'\(canary.text)' as \($0) in \(path)" }
+        }
+      }
+    }
+  }
+
+  /// The homes that scenarios begin with, each made once.
+  final class ScenarioHomes {
+    private var starts: [String: ScenarioHome] = [:]
+
+    /// A home of its own, as the scenario wants it.
+    func home(of scenario: Scenario) throws -> ScenarioHome {
+      let name = "\(scenario.start) \(scenario.hasNamedKey)"
+      let start = try starts[name] ?? ScenarioHome(scenario.start, hasNamedKey: scenario.hasNamedKey)
+      starts[name] = start
+      let home = try start.copy()
+      try scenario.before(home)
+      return home
+    }
+  }
+
+  /// What the table of verbs says.
+  enum VaultTable {
+    static func hasOption(_ name: String, of words: [String]) -> Bool {
+      VaultCommands.VerbTable.verb(words)?.ownOptions.contains { $0.name == name } == true
+    }
+  }
+}
+
+extension Torture.ScenarioHome {
+  /// Makes a home from nothing, by the tool.
+  convenience init(_ start: Torture.Scenario.Start, hasNamedKey: Bool) throws {
+    try self.init(hasNamedKey: hasNamedKey)
+    for name in ["", "/in", "/out"] {
+      try FileManager.default.createDirectory(
+        atPath: folder + name, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    }
+    for (name, text) in [
+      ("pass", "the passcode"), ("new", "another passcode"), ("passphrase", "a long passphrase"),
+      ("phrase", "my phrase is long"), ("other-phrase", "another long phrase"),
+    ] { try write("in/" + name, text) }
+    let passcode = start == .locked ? ["--passcode-file", "@/in/pass"] : []
+    let made = try run(
+      ["init", "--json"] + (passcode.isEmpty ? ["--no-passcode"] : ["--recovery-code"] + passcode))
+    if let code = made.first?.components(separatedBy: "\"recoveryCode\":\"").dropFirst().first {
+      try write("in/code", String(code.prefix { $0 != "\"" }))
+    }
+    try fill(passcode)
+    if start == .nothing { try FileManager.default.removeItem(atPath: folder + "/.local") }
+    if start == .nothing { try? FileManager.default.removeItem(atPath: folder + "/keys") }
+  }
+
+  private func fill(_ passcode: [String]) throws {
+    let secrets = Torture.Scenario.secrets
+    func add(_ name: String, _ options: String...) throws {
+      try run(["item", "add", name] + options + passcode, secrets[name]!)
+    }
+    try add("old", "--service", secrets["service"]!, "--account", secrets["account"]!)
+    try add("kept")
+    try add("logged", "--audit", "all")
+    let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
+    try run(["otp", "add", "counter"] + passcode, uri)
+    try run(["otp", "add", "door", "--role", "verifier"] + passcode, uri)
+    try run(["backup", "@/in/backup.vault", "--passphrase-file", "@/in/passphrase"])
+    for _ in 0..<3 { try run(["otp", "code", "counter"] + passcode) }
+    try add("late")
+    guard !passcode.isEmpty else { return }
+    try run(["biometry", "enroll", "voice", "--phrase-file", "@/in/phrase"] + passcode)
+    try add("bound", "--access", "biometry-current-set")
+  }
+}

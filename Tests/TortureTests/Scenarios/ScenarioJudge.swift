@@ -1,0 +1,165 @@
+import AuthenticatorKit
+import Foundation
+import SecretMemory
+import Testing
+import VaultKit
+import VaultTestKit
+
+extension Torture {
+  /// Says whether a vault is as before a call or as after it, and what is wrong with it.
+  struct ScenarioJudge {
+    let scenario: Scenario
+    let home: ScenarioHome
+    private let deviceKey: DeviceKeyID?
+    private let before: String
+    private let after: String
+
+    /// - Parameter home: As it is before the call; the call is made once in a copy of it.
+    init(_ scenario: Scenario, in home: ScenarioHome) throws {
+      let other = try home.copy()
+      try self.init(scenario, in: home, after: other)
+    }
+
+    /// - Parameter done: A home in which the call is made now, undisturbed.
+    init(_ scenario: Scenario, in home: ScenarioHome, after done: ScenarioHome) throws {
+      self.scenario = scenario
+      self.home = home
+      deviceKey = home.hasVault ? try VaultCore.outline(at: home.vault).deviceKey : nil
+      before =
+        home.hasVault && !scenario.isWithoutKey ? try Self.description(of: home.copy(), deviceKey) : "none"
+      try done.run(scenario.words, scenario.input)
+      after = try Self.description(of: done, deviceKey)
+      // What changes nothing that is described here is judged by what it makes, or only by what it leaves whole.
+      isTold = before != after
+    }
+
+    private init(_ other: ScenarioJudge, in home: ScenarioHome) {
+      self.home = home
+      (scenario, deviceKey, before, after) = (other.scenario, other.deviceKey, other.before, other.after)
+      isTold = other.isTold
+    }
+
+    /// The same judge for a copy of the home.
+    func moved(to home: ScenarioHome) -> ScenarioJudge { ScenarioJudge(self, in: home) }
+
+    /// Whether the vault itself tells that the call was made.
+    let isTold: Bool
+
+    struct Verdict {
+      /// Whether the call was made; `nil` where nothing tells.
+      var isDone: Bool?
+      var problems: [String] = []
+      /// The passcode that opens the vault.
+      var passcode: String?
+    }
+
+    func verdict(isAcknowledged: Bool) -> Verdict {
+      var verdict = Verdict()
+      guard home.hasVault else {
+        verdict.isDone = false
+        if scenario.start != .nothing { verdict.problems.append("the vault is gone") }
+        if isAcknowledged { verdict.problems.append("acknowledged, and there is no vault") }
+        return verdict
+      }
+      do {
+        let found = try Self.look(home, deviceKey)
+        verdict.passcode = found.passcode
+        verdict.problems += found.problems
+        if isTold { verdict.isDone = found.text == after }
+        let isKnown = [before, after].contains(found.text)
+        if !isKnown, !scenario.commitsOften {
+          verdict.problems.append(
+            "neither as before nor as after:\n\(found.text)\nnot\n\(before)\nnor\n\(after)")
+        }
+      } catch {
+        let isLost = (error as? VaultError)?.code == .deviceKeyAbsent
+        if isLost, scenario.isWithoutKey {
+          verdict.isDone = false
+        } else {
+          verdict.problems.append("the vault does not open: \(error)")
+        }
+      }
+      if let product = scenario.product {
+        let problem = productProblem(product)
+        if !isTold { verdict.isDone = problem == nil }
+        if isAcknowledged, let problem { verdict.problems.append(problem) }
+      }
+      if isAcknowledged, verdict.isDone == false { verdict.problems.append("acknowledged, and not done") }
+      return verdict
+    }
+
+    // MARK: what is there
+
+    static let passcodes = ["the passcode", "another passcode"]
+
+    private static func description(of home: ScenarioHome, _ key: DeviceKeyID?) throws -> String {
+      let found = try look(home, key)
+      try #require(found.problems == [], "\(found.problems)")
+      return found.text
+    }
+
+    /// All of a vault that a call may change and that is no accident of it, as text.
+    private static func look(
+      _ home: ScenarioHome, _ key: DeviceKeyID?
+    ) throws -> (text: String, problems: [String], passcode: String?) {
+      let core = try home.open()
+      var passcode: String?
+      if core.hasPasscode {
+        for text in passcodes where passcode == nil {
+          do throws(VaultError) {
+            try core.unlock(with: Passcode(testing: text))
+            passcode = text
+          } catch { if error.code != .authenticationFailed { throw error } }
+        }
+        guard passcode != nil else { return ("", ["no passcode opens the vault"], nil) }
+        if core.isRotating { try core.rotateEpoch(passcode: Passcode(testing: passcode!)) }
+      } else if core.isRotating {
+        try core.rotateEpoch()
+      }
+      let problems = try core.verify().problems.map { "\($0)" }
+      let status = try core.status()
+      var lines = [
+        "passcode \(passcode ?? "none"), recovery \(status.hasRecoveryCode), generation \(status.generation), "
+          + "device key \(status.deviceKey == key ? "the same" : "another")",
+        "members \(try core.enrolledMembers().map(\.name))",
+      ]
+      for item in try core.items(matching: Query()) { lines.append(try describe(item, core)) }
+      return (lines.joined(separator: "\n"), problems, passcode)
+    }
+
+    private static func describe(_ item: Item, _ core: VaultCore) throws -> String {
+      let secret: String
+      do throws(VaultError) {
+        secret = String(decoding: try core.secret(of: item.id).bytesForTesting, as: UTF8.self)
+      } catch {
+        guard [.interactionNotAllowed, .verificationNeeded, .policy].contains(error.code) else { throw error }
+        secret = "!" + error.code.rawValue
+      }
+      let state = try? core.describeOTP(named: item.name ?? "").state
+      return [
+        item.name ?? "-", "\(item.kind.rawValue)", item.attributes[.service] ?? "-",
+        item.attributes[.account] ?? "-", item.attributes[.label] ?? "-", "\(item.audit)", secret,
+        state.map { "\($0.counter) \($0.lastAccepted ?? 0) \($0.needsResync)" } ?? "",
+      ].joined(separator: "|")
+    }
+
+    private func productProblem(_ product: Scenario.Product) -> String? {
+      switch product {
+      case .oneKey: return (try? home.keyFiles().count) == 1 ? nil : "an old key is left"
+      case .export:
+        guard let text = try? String(contentsOfFile: home.folder + "/out/items.jsonl", encoding: .utf8) else {
+          return "there is no export"
+        }
+        return text.hasSuffix("\n") && text.split(separator: "\n").count == 6 ? nil : "the export is cut off"
+      case .backup:
+        let place = TemporaryVault(in: Place.fast)
+        do throws(VaultError) {
+          let restored = try VaultCore.restore(
+            from: home.folder + "/out/b.vault", passphrase: Passcode(testing: "a long passphrase"),
+            to: place.path, protector: place.protector, environment: place.environment)
+          return restored.report.items == 6 ? nil : "the backup has \(restored.report.items) items"
+        } catch { return "the backup does not open: \(error.code.rawValue)" }
+      }
+    }
+  }
+}

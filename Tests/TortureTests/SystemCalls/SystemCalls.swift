@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+extension Torture {
+  /// One system call of a command, counted among those of its name from the start of the process.
+  struct SystemCall: Sendable, CustomStringConvertible {
+    let name: String
+    let number: Int
+    var description: String { "\(name) \(number)" }
+
+    /// The calls that a command makes after the beginning of `main`, which is the call that ends core dumps.
+    static func all(
+      of words: [String], _ input: String, in home: ScenarioHome
+    ) throws -> [SystemCall] {
+      let log = home.folder + ".calls"
+      defer { try? FileManager.default.removeItem(atPath: log) }
+      try home.run(
+        words, input, before: ["strace", "-f", "-qq", "-s", "0", "-e", "signal=none", "-o", log])
+      return try after(main: String(contentsOfFile: log, encoding: .utf8))
+    }
+
+    struct NoMain: Error {}
+
+    private static func after(main log: String) throws -> [SystemCall] {
+      let lines = log.split(separator: "\n")
+      guard let main = lines.first(where: { $0.contains("prctl(PR_SET_DUMPABLE") })?.prefix(while: \.isNumber)
+      else { throw NoMain() }
+      var counts: [Substring: Int] = [:]
+      var calls: [SystemCall] = []
+      var isInMain = false
+      // strace counts the calls of each thread by themselves; what the first one does not do is not counted here.
+      for line in lines where line.hasPrefix(main + " ") {
+        let text = line.dropFirst(main.count).drop { $0 == " " }
+        guard let end = text.firstIndex(of: "("), !text.hasPrefix("<"), !text.hasPrefix("+") else { continue }
+        let name = text[..<end]
+        counts[name, default: 0] += 1
+        if isInMain { calls.append(SystemCall(name: String(name), number: counts[name]!)) }
+        isInMain = isInMain || text.hasPrefix("prctl(PR_SET_DUMPABLE")
+      }
+      return calls
+    }
+
+    /// Calls that never fail: an error of theirs would be one of the test alone. What ends the process has no result.
+    private static let infallible: Set<String> = [
+      "getpid", "gettid", "getppid", "getuid", "geteuid", "getgid", "getegid", "umask", "exit_group", "exit",
+      "rt_sigreturn", "sched_yield", "alarm", "set_robust_list", "gettimeofday",
+    ]
+    /// Failing with these errors is not in their nature, and the C library treats them as wrong use of itself.
+    private static let ofTheLibrary: Set<String> = ["futex", "rt_sigprocmask", "rt_sigaction", "rseq"]
+
+    func canFail() -> Bool { !Self.infallible.contains(name) && !Self.ofTheLibrary.contains(name) }
+
+    /// Without memory a Swift process ends by a trap; all else that is asked of it holds.
+    var givesMemory: Bool { ["mmap", "brk", "mremap", "munmap", "mprotect", "madvise"].contains(name) }
+  }
+
+  /// What happens at a system call.
+  enum CallFault: String, CaseIterable, Sendable {
+    case EIO, ENOSPC, EINTR, EMFILE, EACCES
+    case KILL
+
+    /// For the option `inject` of strace.
+    var injection: String { self == .KILL ? "signal=SIGKILL" : "error=\(rawValue)" }
+  }
+}
