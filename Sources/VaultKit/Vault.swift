@@ -66,8 +66,18 @@ public actor Vault {
   /// Whether everything a passcode guards is open.
   public var isUnlocked: Bool { core.isUnlocked }
 
-  /// Sets a passcode where none is set.
-  public func setPasscode(_ new: consuming Passcode) throws(VaultError) { try core.setPasscode(new) }
+  /// Sets a passcode where none is set, and forgets what the holder of the device key could have planted before it:
+  /// members, factors, audit roots; the recovery code too, unless it is shown.
+  ///
+  /// - Parameter recovery: Needed where the vault has a recovery code (``status()``): keep it or drop it.
+  /// - Returns: What was forgotten.
+  /// - Throws: ``VaultError/Code/policy``; ``VaultError/Code/authenticationFailed`` for another vault's code.
+  @discardableResult
+  public func setPasscode(
+    _ new: consuming Passcode, recovery: consuming RecoveryChoice? = nil
+  ) throws(VaultError) -> ForgottenTrust {
+    try core.setPasscode(new, recovery: recovery)
+  }
 
   /// Changes the passcode; touches no item.
   public func changePasscode(from old: consuming Passcode, to new: consuming Passcode) throws(VaultError) {
@@ -79,8 +89,19 @@ public actor Vault {
     try core.removePasscode(old)
   }
 
-  /// Makes a recovery code, to be shown once; an earlier one is dead from then on.
+  /// Makes a recovery code, to be shown once; an earlier one no longer works from then on. With a passcode set the vault
+  /// must be unlocked.
   public func makeRecoveryCode() throws(VaultError) -> RecoveryCode { try core.makeRecoveryCode() }
+
+  /// Whether a recovery code opens this vault; changes nothing.
+  ///
+  /// - Throws: ``VaultError/Code/authenticationFailed`` where it does not.
+  public func checkRecoveryCode(_ code: borrowing RecoveryCode) throws(VaultError) {
+    try core.checkRecoveryCode(code)
+  }
+
+  /// Removes the recovery code. With a passcode set the vault must be unlocked.
+  public func removeRecoveryCode() throws(VaultError) { try core.removeRecoveryCode() }
 
   // MARK: Items
 

@@ -23,7 +23,7 @@ public struct VaultStatus: Sendable {
   public let sequence: UInt64
   /// Whether a passcode is set.
   public let hasPasscode: Bool
-  /// Whether a recovery code exists.
+  /// Whether a recovery code works.
   public let hasRecoveryCode: Bool
   /// Whether everything a passcode guards is open in this process.
   public let isUnlocked: Bool
@@ -47,7 +47,7 @@ extension Transaction {
       vault: header.vault, path: session.store.path, created: header.created, config: header.config,
       generation: header.generation, protector: header.protector, deviceKey: header.deviceKey,
       itemCount: Int(clamping: head.itemCount), sequence: head.sequence, hasPasscode: header.hasPasscode,
-      hasRecoveryCode: header.recoveryKey != nil, isUnlocked: session.keys.isUnlocked,
+      hasRecoveryCode: header.recoveryHalf != nil, isUnlocked: session.keys.isUnlocked,
       isReadOnly: session.store.isReadOnly, passcodeFailures: Int(state.failures),
       derivation: parameters.map { (Int($0.memoryKiB), Int($0.iterations), Int($0.parallelism)) },
       auditSequence: head.nextAudit - 1)

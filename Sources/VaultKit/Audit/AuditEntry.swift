@@ -58,6 +58,9 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
   /// An expired item was purged.
   public static let expiredPurged = AuditOperation(rawValue: 38)
 
+  /// The recovery code was removed.
+  public static let recoveryCodeRemoved = AuditOperation(rawValue: 39)
+
   /// The word for it in listings and JSON, or its number.
   public var name: String { Self.names[rawValue] ?? String(rawValue) }
 
@@ -69,7 +72,7 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
     22: "rotated", 23: "purged", 24: "verified", 25: "promptShown", 26: "accessDenied", 27: "pinChanged",
     28: "pinVerified", 29: "pinUnlocked", 30: "memberEnrolled", 31: "memberRemoved", 32: "tokenStored",
     33: "tokenTaken", 34: "tokenRevoked", 35: "consentRequested", 36: "consentConfirmed",
-    37: "copyDetected", 38: "expiredPurged",
+    37: "copyDetected", 38: "expiredPurged", 39: "recoveryCodeRemoved",
   ]
 }
 

@@ -10,6 +10,8 @@ public struct BackupReport: Sendable {
   public internal(set) var leftOut: [(id: ItemID, name: String?, reason: Reason)] = []
   /// How many counters need a resynchronisation before they give a code.
   public internal(set) var needsResync = 0
+  /// What a restore has made of the recovery code; `nil` where there was none.
+  public internal(set) var recoveryCode: RestoredRecoveryCode?
 
   /// Why an item never leaves this device; the raw value is the word used in JSON.
   public enum Reason: String, Sendable {
@@ -20,6 +22,23 @@ public struct BackupReport: Sendable {
 
     /// The reason for people.
     public var words: String { self == .thisDeviceOnly ? "this device only" : "short-lived" }
+  }
+}
+
+/// What a restore makes of the recovery code; the raw value is the word used in JSON.
+public enum RestoredRecoveryCode: String, Sendable {
+  /// Nothing was at the path: the backup's code is valid again.
+  case valid
+  /// The backup's code was that of the vault that made way too, and goes on working.
+  case kept
+  /// No recovery code works: backup and vault had two, or only one of them had one.
+  case revoked
+
+  static func of(
+    _ restored: Header, from backup: Header, over newer: RestorePoint?
+  ) -> RestoredRecoveryCode? {
+    if restored.recoveryHalf != nil { return newer == nil ? .valid : .kept }
+    return backup.recoveryHalf == nil && newer?.recoveryHalf == nil ? nil : .revoked
   }
 }
 

@@ -91,14 +91,18 @@ extension VaultCore {
     }
   }
 
-  /// Makes the set that a change while locked left to be made. Needs an unlocked session, or does nothing.
+  /// Makes the set that a change while locked left to be made, and removes a recovery half that a restore revoked. Needs
+  /// an unlocked session, or does nothing.
   func completeEnrolledSet() throws(VaultError) {
-    let isDue = try withHeader { header, _, _ throws(VaultError) in
-      !header.revoked.isEmpty && header.hasPasscode && header.previousGeneration == nil
+    let revoked = try withHeader { header, _, _ throws(VaultError) in
+      header.hasPasscode && header.previousGeneration == nil ? header.revoked : []
     }
-    guard isDue, isUnlocked, !isReadOnly else { return }
-    try changeKeys(.memberRemoved, detail: "the next set was made") {
-      change, transaction throws(VaultError) in
+    guard !revoked.isEmpty, isUnlocked, !isReadOnly else { return }
+    let isSetDue = revoked != [.recovery]
+    try changeKeys(
+      isSetDue ? .memberRemoved : .recoveryCodeRemoved,
+      detail: isSetDue ? "the next set was made" : "revoked by a restore"
+    ) { change, transaction throws(VaultError) in
       guard let unlocked = transaction.session.unlockedKey else { return }
       _ = try change.completeSet(unlocked: unlocked)
     }

@@ -38,10 +38,10 @@ extension VaultCore {
     let header = try Header(decoding: try stored { () throws(StorageError) in try store.header() }.body)
     return VaultOutline(
       vault: header.vault, protector: header.protector, deviceKey: header.deviceKey, created: header.created,
-      hasPasscode: header.hasPasscode, hasRecoveryCode: header.recoveryKey != nil)
+      hasPasscode: header.hasPasscode, hasRecoveryCode: header.recoveryHalf != nil)
   }
 
-  private static func refuseForeign(_ header: Header, _ environment: VaultEnvironment) throws(VaultError) {
+  static func refuseForeign(_ header: Header, _ environment: VaultEnvironment) throws(VaultError) {
     if header.isCheap, !environment.isCheap {
       throw VaultError(
         .policy, "this vault was made by a test tool with a cheap key derivation",

@@ -10,24 +10,39 @@ public struct DestroyedItems: Sendable {
 extension VaultCore {
   /// Sets a passcode where none is set. Touches a handful of slots and no item.
   ///
-  /// - Throws: ``VaultError/Code/policy`` where one is set already.
-  package func setPasscode(_ new: consuming Passcode) throws(VaultError) {
+  /// Whoever held the device key before could have planted what it would trust: members, factors and audit roots are
+  /// forgotten, and the recovery half stays only for the person who shows the code.
+  ///
+  /// - Parameter recovery: What becomes of the recovery code; needed where the vault has one, and only there.
+  /// - Returns: What was forgotten.
+  /// - Throws: ``VaultError/Code/policy`` where a passcode is set already, and where `recovery` does not say what it has
+  ///   to; ``VaultError/Code/authenticationFailed`` for a code that is not the vault's. Nothing is changed then.
+  @discardableResult
+  package func setPasscode(
+    _ new: consuming Passcode, recovery: consuming RecoveryChoice? = nil
+  ) throws(VaultError) -> ForgottenTrust {
     guard !hasPasscode else {
       throw VaultError(
         .policy, "a passcode is set already", hint: "change it with 'vaultctl passcode change'")
     }
+    let choice = try RecoverySettlement(recovery)
+    try withHeader { header, _, _ throws(VaultError) in _ = try choice.keeps(header) }
     let keys = try freshKeys(new)
-    try changeKeys(.passcodeSet) { change, transaction throws(VaultError) in
+    var forgotten = ForgottenTrust()
+    try changeKeys(.passcodeSet, detail: forgotten.detail) { change, transaction throws(VaultError) in
       guard !change.header.hasPasscode else {
         throw VaultError(.policy, "another process has just set a passcode")
       }
-      guard let segment = UInt32(exactly: transaction.head!.segment + 1) else {
+      guard let present = UInt32(exactly: transaction.head!.segment), present < .max else {
         throw VaultError(.policy, "the audit log is full", hint: "run 'vaultctl rotate epoch'")
       }
-      try change.setPasscode(keys, segment: segment)
+      forgotten = try change.forgetTrust(beyond: present)
+      forgotten.recoveryCode = try choice.settle(&change)
+      try change.setPasscode(keys, segment: present + 1)
       try transaction.beginChain(change.auditRoot!)
     }
     try adopt(keys)
+    return forgotten
   }
 
   /// Changes the passcode. Touches a handful of slots and no item.
@@ -88,19 +103,6 @@ extension VaultCore {
     return DestroyedItems(items: destroyed)
   }
 
-  /// Makes a new recovery code in place of the old one, which is dead from then on.
-  ///
-  /// - Throws: ``VaultError/Code/locked``: with a passcode set, the new public half is authenticated by its holder.
-  package func makeRecoveryCode() throws(VaultError) -> RecoveryCode {
-    let code = try RecoveryCode.fresh(random: environment.random)
-    try changeKeys(.recoveryCodeMade) { change, transaction throws(VaultError) in
-      let unlocked = transaction.session.keys.classKey(1, generation: change.keys.generation)
-      guard unlocked != nil else { throw VaultError(.locked, "the vault is locked", hint: "unlock it first") }
-      try change.setRecovery(code, unlocked: change.header.hasPasscode ? unlocked : nil)
-    }
-    return code
-  }
-
   private func freshKeys(
     _ passcode: borrowing Passcode, _ parameters: Argon2id.Parameters? = nil
   ) throws(VaultError) -> PasscodeKeys {
@@ -123,20 +125,23 @@ extension VaultCore {
   }
 
   /// One transaction that changes header and slots as they are in the file at its begin.
+  ///
+  /// - Parameter detail: For the audit log; asked when the change is made.
   func changeKeys(
-    _ operation: AuditOperation, detail: String? = nil,
+    _ operation: AuditOperation, detail: @autoclosure () -> String? = nil,
     _ body: (inout KeyChange, inout WriteTransaction) throws(VaultError) -> Void
   ) throws(VaultError) {
     try writing { transaction throws(VaultError) in
       var change = KeyChange(
         header: transaction.session.keys.header, slots: transaction.session.keys.slots,
-        keys: transaction.session.keys.current, random: transaction.session.environment.random)
+        keys: transaction.session.keys.current, previous: transaction.session.keys.previous,
+        random: transaction.session.environment.random)
       guard change.header.previousGeneration == nil else {
         throw VaultError(.busy, "the vault's keys are being rotated", hint: "try again when that is done")
       }
       try body(&change, &transaction)
       try transaction.set(change)
-      try transaction.log(operation, detail: detail)
+      try transaction.log(operation, detail: detail())
     }
   }
 }

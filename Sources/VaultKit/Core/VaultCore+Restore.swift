@@ -7,6 +7,8 @@ package struct RestorePoint: Sendable {
   package let vault: VaultID
   let states: [ItemID: ItemState]
   let failures: VaultState
+  /// The recovery half in force.
+  let recoveryHalf: [UInt8]?
 }
 
 /// A restored vault and what the restore did.
@@ -27,8 +29,9 @@ extension VaultCore {
       }
       for id in ids { states[id] = try transaction.state(of: id) }
       return RestorePoint(
-        vault: transaction.session.vault, states: states, failures: try transaction.session.vaultState().state
-      )
+        vault: transaction.session.vault, states: states,
+        failures: try transaction.session.vaultState().state,
+        recoveryHalf: transaction.session.keys.header.recoveryHalf)
     }
   }
 
@@ -59,10 +62,11 @@ extension VaultCore {
     }
     let key = try DeviceKey.fresh(random: environment.random)
     try protector.refuseFolder(of: path, key: key.id, vault: vault)
-    let change = try source.restoredKeys(key, protector.kind)
+    let change = try source.restoredKeys(key, protector.kind, over: newer)
     try protector.storeKey(key, of: vault)
     do throws(VaultError) {
-      let report = try source.writeRestored(path, change, newer, progress)
+      var report = try source.writeRestored(path, change, newer, progress)
+      report.recoveryCode = .of(change.header, from: source.keys.header, over: newer)
       let core = try VaultCore.open(at: path, protector: protector, environment: environment)
       try core.writing { transaction throws(VaultError) in
         try transaction.log(AuditOperation(rawValue: 21), detail: "\(report.items) items")
@@ -78,16 +82,21 @@ extension VaultCore {
 extension Session {
   /// The slots of a restored vault: new roots for this device. What lies behind the passcode and is this device's is
   /// made at the next unlock.
-  fileprivate func restoredKeys(_ key: borrowing DeviceKey, _ kind: ProtectorKind) throws(VaultError)
-    -> KeyChange
-  {
+  ///
+  /// - Parameter newer: The vault that makes way. A recovery code that was replaced or removed there stays without effect.
+  fileprivate func restoredKeys(
+    _ key: borrowing DeviceKey, _ kind: ProtectorKind, over newer: RestorePoint?
+  ) throws(VaultError) -> KeyChange {
     var change = try thisDeviceChange()
     change.header.setBackup(made: now, nil)
     change.header.protector = kind
     change.header.config += 1
     change.slots.removeAll { $0.opener == SlotOpener.passphrase.rawValue }
     try change.setDeviceKey(key)
-    if let recovery = change.header.recoveryKey { try change.putRecovery(for: recovery) }
+    if let newer, let half = change.header.recoveryHalf, newer.recoveryHalf != half {
+      change.revokeRecovery()
+    }
+    try change.putRecovery()
     return change
   }
 

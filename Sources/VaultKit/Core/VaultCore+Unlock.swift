@@ -25,6 +25,7 @@ extension VaultCore {
   /// - Throws: ``VaultError/Code/authenticationFailed`` for another vault's code.
   package func endDelay(with code: borrowing RecoveryCode) throws(VaultError) {
     try withHeader { header, slots, _ throws(VaultError) in
+      guard header.recoveryHalf != nil else { throw RecoveryCode.isAbsent }
       _ = try code.openRoot(of: header.generation, in: slots, vault: header.vault)
     }
     try writing { transaction throws(VaultError) in

@@ -7,6 +7,8 @@ struct Factor: RawRepresentable, Hashable, Sendable {
   /// The login password as a member. A number of its own, which the factor MAC covers with its half: the device key opens
   /// that half, so nobody may pass it off as a member of a set.
   static let login = Factor(rawValue: 0x0500_0000)
+  /// The recovery half (header field 12), where header field 19 revokes it. No factor of an item.
+  static let recovery = Factor(rawValue: 0x0700_0000)
 
   /// The enrolled set of a generation.
   static func set(_ generation: UInt32) -> Factor { Factor(rawValue: 0x0400_0000 + generation) }

@@ -28,7 +28,7 @@ struct Header: Sendable, Equatable {
       let config = try? record.u64(4), config < Head.greatest,
       let generation = try? record.u32(7), generation < .max, record[10].flatMap(DeviceKeyID.init) != nil
     else { throw Self.unreadable }
-    guard revoked.allSatisfy({ $0.isSet || $0.isMember }) else { throw Self.unreadable }
+    guard revoked.allSatisfy({ $0.isSet || $0.isMember || $0 == .recovery }) else { throw Self.unreadable }
     guard (try? record.u8(9)).flatMap(ProtectorKind.init) != nil else {
       throw VaultError(
         .unsupported, "the vault's device key is kept by a protector this version does not know")
@@ -101,6 +101,8 @@ struct Header: Sendable, Equatable {
     get { record[12] }
     set { record[12] = newValue }
   }
+  /// The recovery half in force: the root keys are wrapped to this one, and to none that field 19 revokes.
+  var recoveryHalf: [UInt8]? { revoked.contains(.recovery) ? nil : recoveryKey }
   var factorMAC: [UInt8]? {
     get { record[16] }
     set { record[16] = newValue }
@@ -148,7 +150,7 @@ struct Header: Sendable, Equatable {
   }
   mutating func setPhraseDerivation(_ derivation: KeyDerivation?) { record[15] = derivation?.encoded }
 
-  /// Sets and members whose slots are gone, and whose halves leave `factors` at the next unlock.
+  /// Sets, members and the recovery half whose slots are gone, and whose halves leave the header at the next unlock.
   var revoked: Set<Factor> {
     get {
       let bytes = record[19] ?? []

@@ -17,7 +17,7 @@ extension KeyChange {
     next.header.previousGeneration = keys.generation
     next.header.generation = fresh.generation
     try next.putRoots(under: key)
-    if let recovery = header.recoveryKey { try next.putRecovery(for: recovery) }
+    try next.putRecovery()
     try next.makeClassKeys(passcode)
     try next.moveFactors(from: keys)
     if header.enrolled != nil { try next.seal(try keys.enrolledSet(of: header)) }

@@ -81,8 +81,8 @@ extension KeyChange {
   /// no number comes twice.
   mutating func forgetMembers() throws(VaultError) {
     slots.removeAll { $0.kind == SlotKind.factor.rawValue }
+    forgetRevoked()
     header.factors = [:]
-    header.revoked = []
     header.setPhraseDerivation(nil)
     guard header.enrolled != nil else { return }
     var set = try keys.enrolledSet(of: header)
@@ -124,8 +124,10 @@ extension KeyChange {
     header.factorMAC = factorMAC(header, unlocked)
   }
 
+  /// What is revoked leaves the header. Whoever calls this renews field 16.
   private mutating func forgetRevoked() {
     for factor in header.revoked { header.factors[factor] = nil }
+    if header.revoked.contains(.recovery) { header.recoveryKey = nil }
     header.revoked = []
   }
 

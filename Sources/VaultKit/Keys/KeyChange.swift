@@ -7,6 +7,8 @@ struct KeyChange {
   var header: Header
   var slots: [SlotRow]
   let keys: GenerationKeys
+  /// The keys of the generation before, while rows are moved: its root needs every opener too.
+  let previous: GenerationKeys?
   let random: any RandomSource
   /// The audit root made by this change, from which a new chain starts.
   private(set) var auditRoot: StoredKey?
@@ -15,10 +17,14 @@ struct KeyChange {
 
   var seal: SlotSeal { SlotSeal(vault: header.vault, random: random) }
 
-  init(header: Header, slots: [SlotRow], keys: GenerationKeys, random: any RandomSource) {
+  init(
+    header: Header, slots: [SlotRow], keys: GenerationKeys, previous: GenerationKeys? = nil,
+    random: any RandomSource
+  ) {
     self.header = header
     self.slots = slots
     self.keys = keys
+    self.previous = previous
     self.random = random
   }
 
@@ -42,23 +48,6 @@ struct KeyChange {
     }
   }
 
-  /// A second opener of the root key; only the public half stays.
-  ///
-  /// - Parameter unlocked: CK[whenUnlocked] where a passcode is set: it authenticates what is wrapped to.
-  mutating func setRecovery(_ code: borrowing RecoveryCode, unlocked: StoredKey? = nil) throws(VaultError) {
-    let publicKey = try code.publicKey()
-    header.recoveryKey = publicKey
-    try putRecovery(for: publicKey)
-    if let unlocked { header.factorMAC = factorMAC(header, unlocked) }
-  }
-
-  mutating func putRecovery(for publicKey: [UInt8]) throws(VaultError) {
-    let address = SlotAddress(.root, generation: keys.generation, opener: .recovery)
-    let body = try RecoveryCode.sealRoot(
-      keys.root, for: publicKey, at: address, vault: header.vault, random: random)
-    put(address, body)
-  }
-
   // MARK: Classes and factors without a passcode
 
   /// The class keys and the audit root of a new vault.
@@ -70,7 +59,8 @@ struct KeyChange {
 
   // MARK: Passcode
 
-  /// Puts the unlocked classes and the audit roots behind a passcode and makes what needs one.
+  /// Puts the unlocked classes and the audit roots behind a passcode and makes what needs one. Of a vault that has run
+  /// without, ``forgetTrust(beyond:)`` comes first.
   ///
   /// - Parameter segment: The next audit segment of a vault that has run without: whoever held its device key knows
   ///   the old root, so a new chain starts there. `nil` for a new vault.

@@ -50,6 +50,7 @@ struct KeyRing: ~Copyable, Sendable {
     header row: HeaderRow, slots: [SlotRow], recovery: borrowing RecoveryCode, random: any RandomSource
   ) throws(VaultError) {
     let header = try Header(decoding: row.body)
+    guard header.recoveryHalf != nil else { throw RecoveryCode.isAbsent }
     let root = try recovery.openRoot(of: header.generation, in: slots, vault: header.vault)
     let current = try GenerationKeys(generation: header.generation, root: root, deviceRoot: nil)
     var previous: GenerationKeys?

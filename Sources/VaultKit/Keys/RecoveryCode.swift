@@ -46,6 +46,39 @@ public struct RecoveryCode: ~Copyable, Sendable {
     }
   }
 
+  /// Whether what was typed is the end of the code, its last two groups: case, spaces and dashes do not matter.
+  package func endsWith(_ typed: borrowing SecretBytes) -> Bool {
+    let end = text.expose { Self.letters(of: $0.extracting(30..<39)) }
+    let shown = typed.expose { Self.letters(of: $0) }
+    return shown.isEqualInConstantTime(to: end)
+  }
+
+  private static func letters(of text: RawSpan) -> SecretBytes {
+    SecretBytes(capacity: text.byteCount) { output in
+      for index in 0..<text.byteCount {
+        let byte = unsafe text.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+        switch byte {
+        case UInt8(ascii: "-"), UInt8(ascii: " "): continue
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): output.append(byte - 32)
+        default: output.append(byte)
+        }
+      }
+    }
+  }
+
+  /// Compares with the public half of a vault.
+  ///
+  /// - Throws: ``VaultError/Code/authenticationFailed`` for another vault's code.
+  func check(isOf half: [UInt8]) throws(VaultError) {
+    guard isEqualInConstantTime(try publicKey(), half) else { throw Self.isAnother }
+  }
+
+  static var isAbsent: VaultError { VaultError(.policy, "this vault has no recovery code") }
+
+  static var isAnother: VaultError {
+    VaultError(.authenticationFailed, "this recovery code is not the one of this vault")
+  }
+
   /// The half that stays in the header.
   func publicKey() throws(VaultError) -> [UInt8] { try pair().publicKey }
 
@@ -54,7 +87,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
   {
     let address = SlotAddress(.root, generation: generation, opener: .recovery)
     guard let slot = slots.first(where: { SlotAddress($0) == address }) else {
-      throw VaultError(.policy, "this vault has no recovery code")
+      throw Self.isAbsent
     }
     let pair = try pair()
     guard slot.body.count > 32 else { throw VaultError(.damaged, "the recovery slot is damaged") }
@@ -67,7 +100,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
         Array(slot.body[32...]), under: key, label: Labels.sealSlot,
         aad: AssociatedData.slot(vault, address, layer: 1, derivation: nil))
     } catch .commitmentMismatch {
-      throw VaultError(.authenticationFailed, "this recovery code is not the one of this vault")
+      throw Self.isAnother
     } catch { throw VaultError(crypto: error) }
   }
 

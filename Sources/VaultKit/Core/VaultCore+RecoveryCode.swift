@@ -1,0 +1,150 @@
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+/// What becomes of the recovery code when a first passcode is set.
+public enum RecoveryChoice: ~Copyable, Sendable {
+  /// It goes on working: the person shows it, so that it is hers.
+  case keep(RecoveryCode)
+  /// It no longer works.
+  case drop
+}
+
+extension VaultCore {
+  /// A recovery code that opens nothing yet: ``setRecoveryCode(_:)`` makes it the vault's.
+  package func freshRecoveryCode() throws(VaultError) -> RecoveryCode {
+    try RecoveryCode.fresh(random: environment.random)
+  }
+
+  /// Makes a code the vault's recovery code, in one commit; the one of before works until then. Keys that another
+  /// process has changed meanwhile are read again, and the same code is sealed for those.
+  ///
+  /// - Throws: ``VaultError/Code/locked``: with a passcode set, the new public half is authenticated by its holder.
+  package func setRecoveryCode(_ code: borrowing RecoveryCode) throws(VaultError) {
+    try changeKeys(.recoveryCodeMade) { change, transaction throws(VaultError) in
+      try change.setRecovery(code, unlocked: try Self.authenticator(change, transaction.session.unlockedKey))
+    }
+  }
+
+  /// Makes a new recovery code in place of the old one, which no longer works from then on.
+  ///
+  /// - Throws: As ``setRecoveryCode(_:)``.
+  package func makeRecoveryCode() throws(VaultError) -> RecoveryCode {
+    let code = try freshRecoveryCode()
+    try setRecoveryCode(code)
+    return code
+  }
+
+  /// Removes the recovery code: it opens nothing from then on.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` where there is none; ``VaultError/Code/locked``.
+  package func removeRecoveryCode() throws(VaultError) {
+    try changeKeys(.recoveryCodeRemoved) { change, transaction throws(VaultError) in
+      let unlocked = try Self.authenticator(change, transaction.session.unlockedKey)
+      guard change.header.recoveryHalf != nil else {
+        throw VaultError(
+          .policy, "this vault has no recovery code", hint: "make one with 'vaultctl recovery-code new'")
+      }
+      change.removeRecovery(unlocked: unlocked)
+    }
+  }
+
+  /// Opens the root keys with a recovery code, as a recovery does, and changes nothing. Needs no device key.
+  ///
+  /// - Throws: ``VaultError/Code/authenticationFailed`` where the code does not open the vault.
+  package static func checkRecoveryCode(
+    _ code: borrowing RecoveryCode, at path: String, environment: VaultEnvironment = .system
+  ) throws(VaultError) {
+    var store = try stored { () throws(StorageError) in try Store.open(at: path, access: .readOnly) }
+    try stored { () throws(StorageError) in try store.beginRead() }
+    let row = try stored { () throws(StorageError) in try store.header() }
+    let slots = try stored { () throws(StorageError) in try store.slots() }
+    let header = try Header(decoding: row.body)
+    try refuseForeign(header, environment)
+    guard let half = header.recoveryHalf else {
+      throw VaultError(
+        .authenticationFailed, "no recovery code opens this vault: it has none",
+        hint: "make one with 'vaultctl recovery-code new'")
+    }
+    try code.check(isOf: half)
+    let ring = try KeyRing(header: row, slots: slots, recovery: code, random: environment.random)
+    var session = Session(store: store, keys: ring, environment: environment)
+    guard try session.head().config == session.keys.header.config else {
+      throw VaultError(
+        .damaged, "header and head row of the vault do not belong together",
+        hint: "restore the vault from a backup")
+    }
+    session.store.rollback()
+  }
+
+  /// The same for the file of this vault, as it is now.
+  package func checkRecoveryCode(_ code: borrowing RecoveryCode) throws(VaultError) {
+    try Self.checkRecoveryCode(code, at: withSession { $0.store.path }, environment: environment)
+  }
+
+  /// Compares a code with the vault's public half: less than ``checkRecoveryCode(_:)``, and all that keeping it needs.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` where there is none, ``VaultError/Code/authenticationFailed`` for another one.
+  package func checkRecoveryHalf(of code: borrowing RecoveryCode) throws(VaultError) {
+    let half = try withHeader { header, _, _ throws(VaultError) in header.recoveryHalf }
+    guard let half else { throw RecoveryCode.isAbsent }
+    try code.check(isOf: half)
+  }
+
+  /// CK[whenUnlocked] where a passcode is set: it authenticates the recovery half. `nil` without one.
+  private static func authenticator(
+    _ change: KeyChange, _ unlocked: StoredKey?
+  ) throws(VaultError) -> StoredKey? {
+    guard change.header.hasPasscode else { return nil }
+    guard let unlocked else { throw VaultError(.locked, "the vault is locked", hint: "unlock it first") }
+    return unlocked
+  }
+}
+
+/// A ``RecoveryChoice`` as the change needs it: the public half of the code that was shown.
+struct RecoverySettlement {
+  private let isChosen: Bool
+  private let shown: [UInt8]?
+
+  init(_ choice: consuming RecoveryChoice?) throws(VaultError) {
+    switch consume choice {
+    case .none: (isChosen, shown) = (false, nil)
+    case .some(.drop): (isChosen, shown) = (true, nil)
+    case .some(.keep(let code)): (isChosen, shown) = (true, try code.publicKey())
+    }
+  }
+
+  /// Whether the recovery half stays; `false` also where there is none.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` where nothing was chosen, ``VaultError/Code/authenticationFailed`` for another
+  ///   vault's code.
+  func keeps(_ header: Header) throws(VaultError) -> Bool {
+    guard let half = header.recoveryHalf else {
+      guard shown == nil else {
+        throw VaultError(.policy, "this vault has no recovery code", hint: "leave it out")
+      }
+      return false
+    }
+    guard isChosen else {
+      throw VaultError(
+        .policy,
+        "the vault has a recovery code, which somebody else could have made while there was no passcode",
+        hint: "show the code to keep it, or drop it")
+    }
+    guard let shown else { return false }
+    guard isEqualInConstantTime(shown, half) else { throw RecoveryCode.isAnother }
+    return true
+  }
+
+  /// Keeps or drops the recovery half; `true` where one was dropped. What is kept gets new slots: those that were there
+  /// need not open with its code.
+  func settle(_ change: inout KeyChange) throws(VaultError) -> Bool {
+    if try keeps(change.header) {
+      try change.putRecovery()
+      return false
+    }
+    let isDropped = change.header.recoveryHalf != nil
+    change.removeRecovery()
+    return isDropped
+  }
+}

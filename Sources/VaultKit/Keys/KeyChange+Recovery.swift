@@ -1,0 +1,48 @@
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+/// The recovery half (header field 12) and its slots, one for the root key of each generation in force.
+extension KeyChange {
+  /// A second opener of the root keys in place of the one that there was; only the public half stays.
+  ///
+  /// - Parameter unlocked: CK[whenUnlocked] where a passcode is set: it authenticates what is wrapped to.
+  mutating func setRecovery(_ code: borrowing RecoveryCode, unlocked: StoredKey? = nil) throws(VaultError) {
+    let publicKey = try code.publicKey()
+    forgetRecovery()
+    header.recoveryKey = publicKey
+    try putRecovery()
+    if let unlocked { header.factorMAC = factorMAC(header, unlocked) }
+  }
+
+  /// The recovery code opens nothing from then on.
+  ///
+  /// - Parameter unlocked: As of ``setRecovery(_:unlocked:)``.
+  mutating func removeRecovery(unlocked: StoredKey? = nil) {
+    forgetRecovery()
+    if let unlocked { header.factorMAC = factorMAC(header, unlocked) }
+  }
+
+  /// Seals the root keys for the recovery half in force. Does nothing where there is none, or field 19 revokes it.
+  mutating func putRecovery() throws(VaultError) {
+    guard let publicKey = header.recoveryHalf else { return }
+    for generation in [keys, previous].compactMap({ $0 }) {
+      let address = SlotAddress(.root, generation: generation.generation, opener: .recovery)
+      let body = try RecoveryCode.sealRoot(
+        generation.root, for: publicKey, at: address, vault: header.vault, random: random)
+      put(address, body)
+    }
+  }
+
+  /// Field 12 stays where the passcode's keys authenticate it and are not at hand: the next unlock removes it.
+  mutating func revokeRecovery() {
+    slots.removeAll { $0.opener == SlotOpener.recovery.rawValue }
+    if header.hasPasscode { header.revoked.insert(.recovery) } else { header.recoveryKey = nil }
+  }
+
+  private mutating func forgetRecovery() {
+    slots.removeAll { $0.opener == SlotOpener.recovery.rawValue }
+    header.recoveryKey = nil
+    header.revoked.remove(.recovery)
+  }
+}

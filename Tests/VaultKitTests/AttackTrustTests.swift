@@ -1,0 +1,183 @@
+import SecretMemory
+import Testing
+import VaultCrypto
+import VaultKit
+import VaultStorage
+import VaultTestKit
+
+/// Whoever holds the device key of a vault without a passcode can write what he likes into header and slots. Nothing of
+/// that is trusted once a passcode is set. A reader also refuses most of it; these tests hold for either answer.
+@Suite("Attacks on the trust that a first passcode begins with")
+struct AttackTrustTests {
+  private let place = TemporaryVault()
+  private var intruder: Intruder { Intruder(place: place) }
+
+  // Fails on b5afbda, and without `forgetTrust` in `VaultCore.setPasscode`.
+  @Test(
+    "a member planted before the first passcode is none afterwards, listed or not (K6)",
+    arguments: [true, false])
+  func plantedMember(isListed: Bool) throws {
+    _ = try place.makeCore()
+    let planted = [UInt8](repeating: 9, count: 32)
+    let number: [UInt8] = [6, 0, 0, 1]
+    try intruder.plant { header, _, keys in
+      header[13] = number + planted
+      guard isListed else { return }
+      header[14] = try keys.sealedSet(member: "right-index-finger", number)
+    }
+    guard let core = try opened() else { return }
+    let forgotten = try core.setPasscode(Passcode(testing: "p"))
+    #expect(forgotten.members == (isListed ? ["right-index-finger"] : []) && forgotten.factors == 1)
+    #expect(try core.enrolledMembers().isEmpty)
+    _ = try core.enroll(BiometricPhrase(testing: "mine"), named: "me", passcode: Passcode(testing: "p"))
+    #expect(try core.enrolledMembers().map(\.name) == ["me"])
+    let (header, slots) = try intruder.rows()
+    #expect(!contains(try present(header[13]), planted))
+    #expect(!slots.contains { $0.kind == 4 && $0.openerID == RootKeys.plantedID })
+    let entry = try #require(try core.auditEntries().first { $0.operation == .passcodeSet })
+    #expect(entry.detail == (isListed ? "forgotten: 1 members, 1 factors" : "forgotten: 1 factors"))
+  }
+
+  // Fails on b5afbda, and without `forgetTrust` in `VaultCore.setPasscode`.
+  @Test("an audit root planted before the first passcode begins no chain afterwards (K7)")
+  func plantedRoot() throws {
+    _ = try place.makeCore()
+    try intruder.plant { _, slots, keys in
+      for segment: UInt32 in [2, 3, .max] { try slots.append(keys.auditRootSlot(segment, in: slots)) }
+    }
+    guard let core = try opened() else { return }
+    #expect(try core.setPasscode(Passcode(testing: "p")).auditRoots == 3)
+    let roots = try intruder.rows().slots.filter { $0.kind == 5 }
+    #expect(roots.map(\.subject).sorted() == [1, 2] && roots.allSatisfy { $0.opener == 8 })
+    #expect(try core.verify().isAuditChainChecked)
+  }
+
+  // Fails on b5afbda, whose `setPasscode` keeps whatever half is there.
+  @Test("a recovery code planted before the first passcode opens nothing once the person's own is asked for")
+  func plantedCode() throws {
+    let core = try place.makeCore()
+    let own = try core.makeRecoveryCode()
+    let planted = try core.makeRecoveryCode()
+    let config = try core.status().config
+    expect(.authenticationFailed) { () throws(VaultError) in
+      try core.setPasscode(Passcode(testing: "p"), recovery: .keep(RecoveryCode(text: own.text)))
+    }
+    expect(.policy) { () throws(VaultError) in try core.setPasscode(Passcode(testing: "p")) }
+    #expect(try !core.hasPasscode && core.status().config == config)
+    let forgotten = try core.setPasscode(Passcode(testing: "p"), recovery: .drop)
+    #expect(forgotten.recoveryCode)
+    #expect(try !core.status().hasRecoveryCode && intruder.rows().header[12] == nil)
+    for _ in 0..<2 {
+      expect(.authenticationFailed) { () throws(VaultError) in try core.checkRecoveryCode(planted) }
+      expect(.policy) { () throws(VaultError) in _ = try place.recover(with: planted) }
+      try core.rotateEpoch(passcode: Passcode(testing: "p"))
+    }
+    #expect(try core.verify().problems == [])
+  }
+
+  // Fails without `putRecovery` in `RecoverySettlement.settle`.
+  @Test("a code that is kept opens the vault, also where its slot was damaged before")
+  func keptCode() throws {
+    let core = try place.makeCore()
+    let code = try core.makeRecoveryCode()
+    try intruder.plant { _, slots, _ in
+      let index = try present(slots.firstIndex { $0.opener == 2 })
+      slots[index].body[40] ^= 1
+    }
+    let forgotten = try place.openCore().setPasscode(
+      Passcode(testing: "p"), recovery: .keep(RecoveryCode(text: code.text)))
+    #expect(forgotten.isEmpty)
+    let again = try place.openCore()
+    try again.unlock(with: Passcode(testing: "p"))
+    #expect(try again.status().hasRecoveryCode)
+    try again.checkRecoveryCode(code)
+    let recovered = try place.recover(with: code).core
+    try recovered.unlock(with: Passcode(testing: "p"))
+    #expect(try recovered.verify().problems == [])
+  }
+
+  @Test(
+    "without a recovery code nothing is asked; a code that is shown then is refused, and nothing is changed")
+  func noCode() throws {
+    let core = try place.makeCore()
+    let other = try TemporaryVault().makeCore().makeRecoveryCode()
+    expect(.policy) { () throws(VaultError) in
+      try core.setPasscode(Passcode(testing: "p"), recovery: .keep(RecoveryCode(text: other.text)))
+    }
+    #expect(!core.hasPasscode)
+    #expect(try core.setPasscode(Passcode(testing: "p"), recovery: .drop).isEmpty)
+    #expect(core.hasPasscode)
+  }
+
+  /// The vault with what was planted; `nil` where a reader refuses it.
+  private func opened() throws -> VaultCore? {
+    do throws(VaultError) { return try place.openCore() } catch {
+      #expect(error.code == .damaged)
+      return nil
+    }
+  }
+
+  private func contains(_ bytes: [UInt8], _ part: [UInt8]) -> Bool {
+    (0...max(0, bytes.count - part.count)).contains { Array(bytes.dropFirst($0).prefix(part.count)) == part }
+  }
+}
+
+extension TemporaryVault {
+  /// As after the loss of the device key.
+  func recover(with code: borrowing RecoveryCode) throws(VaultError) -> RecoveredVault {
+    try VaultCore.recover(at: path, with: code, protector: protector, environment: environment)
+  }
+}
+
+extension Intruder {
+  /// Header and slots as they are in the file.
+  func rows() throws -> (header: Record, slots: [SlotRow]) {
+    let (row, slots) = try tamper { store throws(StorageError) in (try store.header(), try store.slots()) }
+    return (try Record(decoding: row.body), slots)
+  }
+
+  /// Changes header and slots and authenticates them again.
+  func plant(_ change: (inout Record, inout [SlotRow], borrowing RootKeys) throws -> Void) throws {
+    let keys = try keys()
+    var (header, slots) = try rows()
+    try change(&header, &slots, keys)
+    let row = HeaderRow(body: header.encoded, mac: keys.headerMAC(header, slots.sorted { $0.id < $1.id }))
+    let planted = slots
+    try tamper { store throws(StorageError) in
+      try store.replaceSlots(planted)
+      try store.setHeader(row)
+    }
+  }
+}
+
+extension RootKeys {
+  static let plantedID = [UInt8](repeating: 7, count: 16)
+
+  /// Header field 14 with one member.
+  func sealedSet(member label: String, _ number: [UInt8]) throws -> [UInt8] {
+    var member = Record()
+    member[1] = Self.plantedID
+    member.set(2, u8: 2)
+    member[3] = Array(label.utf8)
+    member.set(4, i64: 1_700_000_000_000)
+    member[5] = number
+    var set = Record()
+    set.set(1, u32: 0)
+    set[2] = SHA256.hash(Record.list([Array(label.utf8)]).encoded)
+    set[3] = Record.list([member.encoded]).encoded
+    return try seal(Labels.meta, Labels.metaNonce).seal(
+      set.encoded, aad: part("enrolled").encoded, random: SystemRandom())
+  }
+
+  /// A slot of kind 5 under the base key, as a vault without a passcode has them.
+  func auditRootSlot(_ segment: UInt32, in slots: [SlotRow]) throws -> SlotRow {
+    var slot = SlotRow(
+      id: (slots.map(\.id).max() ?? 0) + 1, kind: 5, subject: segment, generation: generation, opener: 4,
+      openerID: [], body: [])
+    slot.body = try CommittingSeal.seal(
+      SecretBytes(copying: [UInt8](repeating: 5, count: 32)),
+      under: HKDF.derive(from: root, label: Labels.slot),
+      label: Labels.sealSlot, aad: Self.slotData(slot, vault), random: SystemRandom())
+    return slot
+  }
+}
