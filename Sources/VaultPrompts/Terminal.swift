@@ -32,8 +32,29 @@ package struct Terminal: ~Copyable {
     try ask(Asking(lines: [], question: PromptText.visible(text), limit: limit, echoes: false))
   }
 
+  /// One line typed with echo, without its newline: what a person may see.
+  ///
+  /// - Parameters: As of ``readSecret(_:limit:)``.
+  package borrowing func readLine(_ text: String, limit: Int) throws(TerminalError) -> SecretBytes {
+    try ask(Asking(lines: [], question: PromptText.visible(text), limit: limit, echoes: true))
+  }
+
   /// Shows text on the terminal, control characters removed, with nothing after it.
   package borrowing func show(_ text: String) { _ = writeAll(PromptText.visible(text)) }
+
+  /// Shows a line of text, control characters removed.
+  ///
+  /// - Throws: ``TerminalError/noTerminal(_:)`` where the terminal does not take it.
+  package borrowing func showLine(_ text: String) throws(TerminalError) {
+    guard writeAll(PromptText.visible(text) + "\n") else { throw .noTerminal(EIO) }
+  }
+
+  /// Shows a secret of printable characters, with nothing after it.
+  ///
+  /// - Throws: ``TerminalError/noTerminal(_:)`` where the terminal does not take it.
+  package borrowing func show(_ secret: borrowing SecretBytes) throws(TerminalError) {
+    guard secret.expose({ writeAll($0) }) else { throw .noTerminal(EIO) }
+  }
 
   /// The kernel's line buffer ends at 4,095 bytes; what is typed beyond it is lost.
   package static var longestLine: Int { 4000 }
@@ -67,9 +88,6 @@ extension Terminal {
     defer { if !asking.echoes { _ = writeAll("\n") } }
     return try readLine(asking, signals, mode)
   }
-
-  /// Shows a line of its own.
-  borrowing func showLine(_ text: String) { _ = writeAll(PromptText.visible(text) + "\n") }
 
   private borrowing func readLine(
     _ asking: Asking, _ signals: PromptSignals, _ mode: borrowing HiddenInput
@@ -130,12 +148,17 @@ extension Terminal {
 
   /// False when the terminal takes nothing for a while: it is stopped (Ctrl-S), or gone.
   private borrowing func writeAll(_ text: String) -> Bool {
-    var rest = Array(text.utf8)[...]
+    let bytes = Array(text.utf8)
+    return writeAll(unsafe bytes.span.bytes)
+  }
+
+  private borrowing func writeAll(_ bytes: RawSpan) -> Bool {
+    var rest = bytes
     let deadline = Deadline(after: Self.longestWrite)
     while !rest.isEmpty {
       let written = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
       if written > 0 {
-        rest = rest.dropFirst(written)
+        rest = rest.extracting(written..<rest.byteCount)
       } else if written < 0, errno == EINTR || errno == EAGAIN, !deadline.hasPassed {
         var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         _ = unsafe poll(&wait, 1, deadline.milliseconds)

@@ -45,7 +45,7 @@ public struct TerminalPrompt: Prompt {
   /// A line of its own; nothing where there is no terminal.
   public func show(_ line: String, for request: PromptRequest) {
     guard let terminal = try? Terminal(path: path) else { return }
-    terminal.showLine(line)
+    try? terminal.showLine(line)
   }
 
   /// Ends what is open, from any thread.

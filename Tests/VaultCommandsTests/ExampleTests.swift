@@ -36,6 +36,9 @@ struct ExampleTests {
         script += "vaultctl biometry enroll voice --passcode-file old --phrase-file phrase\n"
       }
       if verb.name == "rotate parameters" { script += "vaultctl passcode set --new-passcode-file old\n" }
+      if ["recovery-code check", "recovery-code remove"].contains(verb.name) {
+        script += "vaultctl recovery-code new --out code\n"
+      }
       if verb.name == "export" { script += "rm items.jsonl\n" }
       if verb.name == "restore" { script += "vaultctl backup monday.vault --passphrase-file phrase\n" }
       let run = try tool.run(["-o", "pipefail", "-c", script + verb.example], program: bash)

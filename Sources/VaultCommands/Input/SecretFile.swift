@@ -16,6 +16,57 @@ enum SecretFile {
     return try SecretReading.phrase(from: file, named: name)
   }
 
+  /// Makes a file of mode 0600 that holds a secret and a newline. File and name are on the disk when this returns; after
+  /// an error there is no file.
+  ///
+  /// - Throws: exit 8 where there is something already, 13 where writing fails.
+  static func create(_ path: String, _ secret: borrowing SecretBytes, named name: String) throws(CommandError)
+  {
+    let file = retrying { unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
+    guard file >= 0 else {
+      if errno == EEXIST { throw FilePlace.taken(path) }
+      throw .io("making the file \(printable(path)) for the \(name)", errno: errno)
+    }
+    defer { close(file) }
+    let line = SecretBytes.joining(secret, SecretBytes(copying: [UInt8(ascii: "\n")]))
+    // The umask can take bits away, and with them the owner's own.
+    let isWritten =
+      retrying { fchmod(file, 0o600) } == 0 && line.expose { write(all: $0, to: file) }
+      && retrying { fsync(file) } == 0
+    guard isWritten else {
+      let problem = errno
+      remove(path)
+      throw .io("writing the file \(printable(path)) for the \(name)", errno: problem)
+    }
+    do throws(CommandError) { try FilePlace.synchronizeFolder(of: path) } catch {
+      remove(path)
+      throw error
+    }
+  }
+
+  /// Removes a file that was made a moment ago.
+  static func remove(_ path: String) { _ = unsafe unlink(path) }
+
+  private static func write(all bytes: RawSpan, to file: Int32) -> Bool {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = retrying {
+        Int32(clamping: unsafe rest.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) })
+      }
+      guard count > 0 else { return false }
+      rest = rest.extracting(Int(count)..<rest.byteCount)
+    }
+    return true
+  }
+
+  /// A system call that a signal does not end.
+  private static func retrying(_ call: () -> Int32) -> Int32 {
+    while true {
+      let result = call()
+      guard result < 0, errno == EINTR else { return result }
+    }
+  }
+
   /// A credential of systemd, or nil when there is none. systemd may keep it as root's and let us in by an ACL,
   /// which shows as a group bit.
   static func credential(_ path: String, named name: String) throws(CommandError) -> SecretBytes? {

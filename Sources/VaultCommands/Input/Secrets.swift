@@ -20,6 +20,16 @@ package struct Secrets {
     return try SecretReading.checkPhrase(typed, named: channel.title)
   }
 
+  /// As ``secret(_:isNew:)``, of a person who may also answer nothing: `nil`.
+  ///
+  /// - Parameter what: What the prompt asks for.
+  func answer(_ channel: SecretChannel, asking what: String) throws(CommandError) -> SecretBytes? {
+    if let given = try given(channel) { return given }
+    let typed = try ask(
+      what, limit: SecretReading.longestPhrase, twice: false, insteadOf: alternatives(to: channel))
+    return typed.byteCount == 0 ? nil : try SecretReading.checkPhrase(typed, named: channel.title)
+  }
+
   /// What was given without a prompt, if anything.
   package func given(_ channel: SecretChannel) throws(CommandError) -> SecretBytes? {
     if let number = invocation.text(channel.descriptorOption), let descriptor = Int32(number) {
@@ -154,7 +164,7 @@ extension Invocation {
 }
 
 /// Ends the process as the signal would have without a prompt.
-private func endBySignal(_ number: Int32) -> Never {
+func endBySignal(_ number: Int32) -> Never {
   signal(number, SIG_DFL)
   _ = raise(number)
   exit(128 + number)

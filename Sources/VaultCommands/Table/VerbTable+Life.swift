@@ -34,7 +34,10 @@ extension VerbTable {
           + "KEY.before-restore. 'vaultctl doctor' lists what is left.",
         "A restore that is killed leaves the old vault or the new one in its place, never neither. What it has left beside "
           + "it as PATH.restoring the next one removes.",
-        "With --json: path, deviceKey, items (how many), countersBehind (how many), and oldVault where one was kept.",
+        "The recovery code of the backup is valid again over nothing, and over a vault that has the same one. Over a vault that has "
+          + "another one or none, no recovery code works afterwards: make one with 'vaultctl recovery-code new'.",
+        "With --json: path, deviceKey, items (how many), countersBehind (how many), oldVault where one was kept, and recoveryCode "
+          + "(valid, kept or revoked) where there was one.",
       ],
       example: "vaultctl restore monday.vault --passphrase-file phrase", allowedInBatch: false,
       run: runRestore)

@@ -9,12 +9,14 @@ extension VerbTable {
           defaultValue: "file"),
         .flag("no-passcode", "Guard the vault by its device key alone."),
         .flag("recovery-code", "Make a recovery code and show it once."),
+        .flag("no-recovery-code", "Do not offer to make one, as a terminal is asked otherwise."),
       ],
       channels: [.passcode], session: .noVault, audited: .always,
       ownExits: [.alreadyExists, .deviceKey, .malformed],
       notes: [
         "The device key is never in the folder of the vault. Whoever loses it, and has neither a recovery code nor "
           + "a backup, loses everything in the vault: copy it to a safe place.",
+        "On a terminal it offers to make a recovery code, as 'recovery-code new' does. --recovery-code prints one with the result.",
         "With --protector secret-service the desktop's keyring keeps it, in its default collection. Where that is locked, "
           + "does not answer or is not there, nothing is made (11); nothing is kept in a file instead.",
       ],
@@ -72,8 +74,18 @@ extension VerbTable {
   static var passcode: [Verb] {
     [
       Verb(
-        words: ["passcode", "set"], summary: "Set a passcode where there is none.", channels: [.newPasscode],
-        audited: .always, ownExits: [.alreadyExists],
+        words: ["passcode", "set"], summary: "Set a passcode where there is none.",
+        ownOptions: [
+          .flag("drop-recovery-code", "Do without the recovery code that the vault has: it no longer works.")
+        ],
+        channels: [.newPasscode, .recovery], audited: .always, ownExits: [.alreadyExists, .refused],
+        notes: [
+          "Without a passcode, whoever has the vault and its device key can plant what the vault would trust from then on. So this "
+            + "forgets members, factors, and roots of the audit that belong to no segment yet, and lists what it forgot.",
+          "Where the vault has a recovery code it is asked for: shown, it goes on working; another one is 3, and nothing is changed. "
+            + "An empty answer, or --drop-recovery-code, drops it. Without a terminal one of the two must be given (else 9).",
+          "With --json: passcode, and forgot with members, factors, auditRoots and recoveryCode.",
+        ],
         example: "printf %s 'correct horse' | vaultctl passcode set --new-passcode-fd 0",
         allowedInBatch: false, run: runPasscodeSet),
       Verb(

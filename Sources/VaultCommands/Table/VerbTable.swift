@@ -10,6 +10,7 @@ package enum VerbTable {
     VerbFamily(word: "version", summary: "Print the versions of vaultctl and the format.") { [version] },
     VerbFamily(word: "path", summary: "Print where the vault is.") { [path] },
     VerbFamily(word: "passcode", summary: "Set, change or remove the passcode.") { passcode },
+    VerbFamily(word: "recovery-code", summary: "Make, check or remove the recovery code.") { recoveryCode },
     VerbFamily(word: "item", summary: "Store secrets and read them back.") { item },
     VerbFamily(word: "exec", summary: "Run a program with secrets from the vault.") { [exec] },
     VerbFamily(word: "otp", summary: "One-time-password credentials and their codes.") { oneTimePassword },

@@ -85,7 +85,7 @@ private func recoveryCode(_ outline: VaultOutline) -> Finding {
     : Finding(
       "recoveryCode", .warning,
       "no recovery code: the loss of the device key is the loss of everything but backups",
-      "keep a copy of the device key elsewhere")
+      "make one with 'vaultctl recovery-code new', or keep a copy of the device key elsewhere")
 }
 
 private func keyPlace(_ command: Command, _ outline: VaultOutline) throws -> Finding? {

@@ -4,6 +4,9 @@ import VaultKit
 /// `vaultctl init`: the only command that makes a vault or a device key.
 func runInit(_ command: Command) throws -> Outcome {
   let path = try command.places.vault
+  if command.invocation.has("recovery-code"), command.invocation.has("no-recovery-code") {
+    throw CommandError.usage("--recovery-code and --no-recovery-code contradict each other")
+  }
   let passcode = try newPasscode(command)
   let created = try VaultCore.create(
     at: path, protector: command.places.newProtector(), passcode: passcode.map { try Passcode($0.copy()) },
@@ -13,8 +16,15 @@ func runInit(_ command: Command) throws -> Outcome {
   case .some(let made): code = SecretBox(made.text)
   case .none: break
   }
-  warn(command, hasRecoveryCode: code != nil)
-  return outcome(command, try VaultCore.outline(at: path), passcode != nil, code, at: path)
+  let outcome = outcome(command, try VaultCore.outline(at: path), passcode != nil, code, at: path)
+  guard code == nil, !command.invocation.has("no-recovery-code"), command.mayOffer else {
+    warn(command, hasRecoveryCode: code != nil)
+    return outcome
+  }
+  // The vault is there, whatever becomes of the offer.
+  try command.emit(outcome)
+  if try !command.offerRecoveryCode(to: created.core) { warn(command, hasRecoveryCode: false) }
+  return Outcome(json: nil)
 }
 
 /// The passcode to set, or nil for `--no-passcode`.
@@ -40,7 +50,8 @@ private func warn(_ command: Command, hasRecoveryCode: Bool) {
     command.messages.note("write the recovery code down now, it is never shown again")
   } else {
     command.messages.note(
-      "without a recovery code the loss of the device key is the loss of everything: keep a copy of it elsewhere"
+      "without a recovery code the loss of the device key is the loss of everything: make one with "
+        + "'vaultctl recovery-code new', or keep a copy of the key elsewhere"
     )
   }
 }

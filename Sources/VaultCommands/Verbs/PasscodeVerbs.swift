@@ -1,12 +1,68 @@
 import SecretMemory
 import VaultKit
 
-/// `vaultctl passcode set`.
+/// `vaultctl passcode set`: what the holder of the device key could have planted before is forgotten.
 func runPasscodeSet(_ command: Command) throws -> Outcome {
   let core = try command.vault.opened()
   guard !core.hasPasscode else { throw alreadySet }
-  try core.setPasscode(Passcode(command.secrets.secret(.newPasscode, isNew: true)))
-  return Outcome(json: .object([("passcode", .boolean(true))]))
+  let choice = try recoveryChoice(command, core)
+  let passcode = try Passcode(command.secrets.secret(.newPasscode, isNew: true))
+  let forgotten = try core.setPasscode(passcode, recovery: choice)
+  let outcome = outcome(forgotten)
+  guard forgotten.recoveryCode else { return outcome }
+  command.messages.note("the recovery code of before no longer opens the vault")
+  guard command.mayOffer else {
+    command.messages.note("make a new one with 'vaultctl recovery-code new'")
+    return outcome
+  }
+  // The passcode is set, whatever becomes of the offer.
+  try command.emit(outcome)
+  if try !command.offerRecoveryCode(to: core) {
+    command.messages.note("make one later with 'vaultctl recovery-code new'")
+  }
+  return Outcome(json: nil)
+}
+
+/// What becomes of the vault's recovery code; `nil` where it has none.
+private func recoveryChoice(_ command: Command, _ core: VaultCore) throws -> RecoveryChoice? {
+  if command.invocation.has("drop-recovery-code") {
+    for option in ["recovery-fd", "recovery-file"] where command.invocation.has(option) {
+      throw CommandError.usage("--drop-recovery-code and --\(option) contradict each other")
+    }
+    return .drop
+  }
+  let isAsked = command.secrets.willAsk(.recovery)
+  guard try !isAsked || core.status().hasRecoveryCode else { return nil }
+  if isAsked {
+    command.messages.note(
+      "the vault has a recovery code: show that it is yours to keep it, or press Return to drop it")
+  }
+  let typed: SecretBytes?
+  do throws(CommandError) {
+    typed = try command.secrets.answer(.recovery, asking: "recovery code, or Return to drop it")
+  } catch {
+    guard isAsked, error.exit == .interactionNotAllowed else { throw error }
+    throw CommandError(
+      .refused, "the vault has a recovery code: somebody else could have made it while there was no passcode",
+      hint: "keep it with --recovery-fd N or --recovery-file PATH, or drop it with --drop-recovery-code")
+  }
+  guard let typed else { return .drop }
+  let code = try RecoveryCode(text: typed)
+  try core.checkRecoveryHalf(of: code)
+  return .keep(code)
+}
+
+private func outcome(_ forgotten: ForgottenTrust) -> Outcome {
+  var lines = forgotten.members.map { "forgot  member \(printable($0))" }
+  if forgotten.factors > 0 { lines.append("forgot  \(forgotten.factors) factors") }
+  if forgotten.auditRoots > 0 { lines.append("forgot  \(forgotten.auditRoots) audit roots") }
+  if forgotten.recoveryCode { lines.append("forgot  recovery code") }
+  let forgot = JSON.object([
+    ("members", .array(forgotten.members.map { .string($0) })),
+    ("factors", .integer(Int64(forgotten.factors))), ("auditRoots", .integer(Int64(forgotten.auditRoots))),
+    ("recoveryCode", .boolean(forgotten.recoveryCode)),
+  ])
+  return Outcome(json: .object([("passcode", .boolean(true)), ("forgot", forgot)]), lines: lines)
 }
 
 /// `vaultctl passcode change`.

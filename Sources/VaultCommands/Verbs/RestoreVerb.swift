@@ -19,10 +19,23 @@ func runRestore(_ command: Command) throws -> Outcome {
         + "'vaultctl otp counter NAME --set N', with N from the server"
     )
   }
+  tell(command, report.recoveryCode)
   command.messages.note("the device key is a new one: keep a copy of it elsewhere")
   return outcome(
     path, command.places.keyPath(of: outline), isReplacing ? restore.aside : nil,
     isReplacing && outline.protector == .file ? restore.keyAside : nil, report)
+}
+
+/// What became of the recovery code.
+private func tell(_ command: Command, _ code: RestoredRecoveryCode?) {
+  switch code {
+  case .valid: command.messages.note("the recovery code of the backup is valid again")
+  case .revoked:
+    command.messages.note(
+      "vault and backup did not have the same recovery code: none works from now on; make one with "
+        + "'vaultctl recovery-code new'")
+  case .kept, nil: break
+  }
 }
 
 private struct Restore {
@@ -141,6 +154,7 @@ private func outcome(
   fields += [
     ("items", .integer(Int64(report.items))), ("countersBehind", .integer(Int64(report.needsResync))),
   ]
+  if let code = report.recoveryCode { fields.append(("recoveryCode", .string(code.rawValue))) }
   return Outcome(
     json: .object(fields),
     lines: lines + ["items        \(report.items)", "needs resync \(report.needsResync)"])

@@ -51,14 +51,15 @@ enum FilePlace {
 
   private static let companions = ["-wal", "-shm"]
 
-  private static func synchronizeFolder(of path: String) throws(CommandError) {
+  /// What was made or renamed in the folder of `path` is there after a crash too.
+  static func synchronizeFolder(of path: String) throws(CommandError) {
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
     let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .io("opening the vault's folder", errno: errno) }
+    guard descriptor >= 0 else { throw .io("opening the folder of \(printable(path))", errno: errno) }
     defer { close(descriptor) }
     // EINVAL: the file system has nothing to do for a folder.
     guard fsync(descriptor) == 0 || errno == EINVAL else {
-      throw .io("writing the vault's folder", errno: errno)
+      throw .io("writing the folder of \(printable(path))", errno: errno)
     }
   }
 }

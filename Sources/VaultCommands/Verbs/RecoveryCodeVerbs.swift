@@ -1,0 +1,195 @@
+import Glibc
+import SecretMemory
+import VaultKit
+import VaultPrompts
+
+/// `vaultctl recovery-code new`: the code is on paper or in a file before it works.
+func runRecoveryCodeNew(_ command: Command) throws -> Outcome {
+  let target = try RecoveryCodeTarget(command)
+  let core = try command.vault.opened()
+  guard !core.isReadOnly else { throw readOnly }
+  if core.hasPasscode { try command.vault.unlock(core) }
+  let hadCode = try core.status().hasRecoveryCode
+  try NewRecoveryCode(command: command, target: target).make(
+    core.freshRecoveryCode(), replacing: hadCode
+  ) { code in try command.vault.unlocking { try $0.setRecoveryCode(code) } }
+  var fields: [(String, JSON)] = [("recoveryCode", .boolean(true)), ("replaced", .boolean(hadCode))]
+  var lines: [String] = []
+  if case .file(let path) = target {
+    fields.append(("file", .string(path)))
+    lines.append("recovery code  " + printable(path))
+  }
+  return Outcome(json: .object(fields), lines: lines)
+}
+
+/// `vaultctl recovery-code check`.
+func runRecoveryCodeCheck(_ command: Command) throws -> Outcome {
+  let path = try command.places.vault
+  // A vault that is not there is told before anybody types.
+  _ = try VaultCore.outline(at: path)
+  let code = try RecoveryCode(text: command.secrets.secret(.recovery))
+  try VaultCore.checkRecoveryCode(code, at: path, environment: command.vaultWorld)
+  return Outcome(
+    json: .object([("valid", .boolean(true))]), lines: ["this recovery code opens the vault"])
+}
+
+/// `vaultctl recovery-code remove`.
+func runRecoveryCodeRemove(_ command: Command) throws -> Outcome {
+  let core = try command.vault.opened()
+  if core.hasPasscode { try command.vault.unlock(core) }
+  try command.vault.unlocking { try $0.removeRecoveryCode() }
+  command.messages.note(
+    "the loss of the device key is now the loss of everything but backups: keep a copy of it elsewhere")
+  return Outcome(json: .object([("recoveryCode", .boolean(false))]))
+}
+
+private var readOnly: CommandError {
+  CommandError(
+    .io, "the vault is read-only here: no recovery code can be made",
+    hint: "check the permissions of its folder", code: VaultError.Code.readOnly.rawValue)
+}
+
+/// Where a new recovery code goes.
+enum RecoveryCodeTarget {
+  case terminal
+  case file(String)
+
+  /// As `--out` says. What stands in the way is told before anything is asked.
+  init(_ command: Command) throws(CommandError) {
+    if let path = command.invocation.text("out") {
+      guard !FilePlace.exists(path) else { throw FilePlace.taken(path) }
+      self = .file(path)
+      return
+    }
+    let why =
+      !command.invocation.mayPrompt
+      ? "asking is switched off" : command.hasTerminal ? nil : "there is no terminal"
+    if let why {
+      throw CommandError(
+        .interactionNotAllowed, "a recovery code is shown on a terminal, and \(why)",
+        hint: "write it to a new file with --out FILE")
+    }
+    self = .terminal
+  }
+}
+
+/// The making of a recovery code, whose old one works until the new one is known to be kept.
+struct NewRecoveryCode {
+  let command: Command
+  let target: RecoveryCodeTarget
+
+  /// - Parameters:
+  ///   - hadCode: Whether there is one that works until then.
+  ///   - seal: Makes the code the vault's, in one commit.
+  func make(
+    _ code: consuming RecoveryCode, replacing hadCode: Bool, _ seal: (borrowing RecoveryCode) throws -> Void
+  ) throws {
+    switch target {
+    case .file(let path):
+      do { try SecretFile.create(path, code.text, named: "recovery code") } catch {
+        throw unchanged(error, hadCode)
+      }
+    case .terminal: try CodeScreen(command: command).show(code)
+    }
+    do { try seal(code) } catch { throw failure(error, hadCode) }
+    guard hadCode else { return }
+    command.messages.note("the recovery code of before no longer opens the vault")
+  }
+
+  /// What became of the code: nobody is left to guess which one works.
+  private func failure(_ error: any Error, _ hadCode: Bool) -> CommandError {
+    var described = CommandError(describing: error)
+    guard described.code != Self.unconfirmed else {
+      described.hint =
+        hadCode
+        ? "either recovery code may be the valid one: 'vaultctl recovery-code check' tells which"
+        : "the recovery code may be valid: 'vaultctl recovery-code check' tells"
+      return described
+    }
+    if case .file(let path) = target { SecretFile.remove(path) }
+    return unchanged(described, hadCode)
+  }
+
+  private func unchanged(_ error: CommandError, _ hadCode: Bool) -> CommandError {
+    let state = "the new recovery code opens nothing" + (hadCode ? ", the one of before works as it did" : "")
+    var error = error
+    error.hint = error.hint.map { "\(state); \($0)" } ?? state
+    return error
+  }
+
+  /// The disk failed in the middle of the commit: it may be found after a crash.
+  private static let unconfirmed = "unconfirmed"
+}
+
+/// A new recovery code on the terminal itself, and the proof that it was written down.
+struct CodeScreen {
+  let command: Command
+
+  /// Shows the code, and returns when its last two groups were typed. No transaction is open meanwhile.
+  ///
+  /// - Throws: exit 5 after three wrong answers, and when the person declines; 6 without a terminal.
+  func show(_ code: borrowing RecoveryCode) throws(CommandError) {
+    do throws(TerminalError) {
+      let terminal = try Terminal(path: command.world.terminalPath)
+      try terminal.showLine("\(action): the new recovery code, which is not shown again:")
+      terminal.show("    ")
+      try terminal.show(code.text)
+      try terminal.showLine("")
+      try terminal.showLine("Write it down. It becomes valid when you type its last two groups.")
+      for round in 0..<Self.rounds {
+        if round > 0 { try terminal.showLine("That is not how it ends.") }
+        let typed = try terminal.readLine("\(action): the last two groups: ", limit: Self.longestAnswer)
+        if code.endsWith(typed) { return }
+      }
+    } catch {
+      switch error {
+      case .cancelled: throw declined("cancelled at the prompt for the last two groups")
+      case .timedOut: throw declined("nobody answered the prompt for the last two groups")
+      case .tooLong: throw declined("the answer is longer than a recovery code")
+      case .noTerminal:
+        throw CommandError(
+          .interactionNotAllowed, "the recovery code could not be shown: the terminal is gone",
+          hint: Self.state)
+      case .signalled(let signal): endBySignal(signal)
+      }
+    }
+    throw declined("the last two groups did not match \(Self.rounds) times")
+  }
+
+  private func declined(_ why: String) -> CommandError {
+    CommandError(.cancelled, why + ": no recovery code was made", hint: Self.state)
+  }
+
+  private var action: String { "vaultctl \(command.invocation.verb.name)" }
+
+  private static let state = "what was shown opens nothing; the vault is as it was"
+  private static let rounds = 3
+  private static let longestAnswer = 100
+}
+
+extension Command {
+  /// Whether the terminal that prompts open is there.
+  var hasTerminal: Bool { (try? Terminal(path: world.terminalPath)) != nil }
+
+  /// Whether a person sits before the command and can be offered something that nothing on its line asks for.
+  var mayOffer: Bool {
+    let prompt = invocation.text("prompt") ?? "auto"
+    return !isJSON && invocation.mayPrompt && prompt != "pinentry" && isatty(world.standardInput) == 1
+      && hasTerminal
+  }
+
+  /// Offers a recovery code, and makes it where the person agrees.
+  ///
+  /// - Returns: Whether one was made.
+  func offerRecoveryCode(to core: VaultCore) throws -> Bool {
+    var request = PromptRequest(
+      .confirmation,
+      operation: "a recovery code opens the vault when the device key is lost; it is written on paper")
+    request.question = "make a recovery code now"
+    guard try TerminalPrompt(path: world.terminalPath).confirm(request) else { return false }
+    try NewRecoveryCode(command: self, target: .terminal).make(core.freshRecoveryCode(), replacing: false) {
+      try core.setRecoveryCode($0)
+    }
+    return true
+  }
+}
