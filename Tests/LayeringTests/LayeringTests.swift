@@ -49,6 +49,23 @@ struct LayeringTests {
     #expect(count >= 10)
   }
 
+  // Verified to fail when VaultCore+Rotation calls storeKey of its protector.
+  @Test("device keys are stored, deleted and promoted by their one owner alone")
+  func deviceKeyOwner() throws {
+    let owner = "Sources/VaultKit/Keys/DeviceKeys.swift"
+    let calls = /(storeKey|deleteKey|promoteKey|promoteRestoredKey|setAside)\(/
+    var count = 0
+    for file in try Repository.files(below: "Sources")
+    where file.hasSuffix(".swift") && !file.hasPrefix("Sources/VaultKit/Protectors/") {
+      for line in try Repository.text(file).split(separator: "\n") where !line.contains("FilePlace") {
+        guard !line.contains("func "), let call = line.firstMatch(of: calls) else { continue }
+        count += 1
+        #expect(file == owner, "\(file) calls \(call.1) of a protector")
+      }
+    }
+    #expect(count >= 6)
+  }
+
   @Test("tests see what users and our own package see: no @testable, no XCTest")
   func testImports() throws {
     for file in try Repository.files(below: "Tests") where file.hasSuffix(".swift") {

@@ -55,7 +55,7 @@ struct SecretServiceVerbTests {
     try rig.write("phrase", "a long phrase")
     try rig.write("code", String(code))
     #expect(try rig.tool("backup", "b.vault", "--passphrase-file", "phrase").exit == 0)
-    let restored = try rig.tool("restore", "b.vault", "--passphrase-file", "phrase")
+    let restored = try rig.tool("restore", "b.vault", "--replace", "--passphrase-file", "phrase")
     #expect(restored.exit == 0, "\(restored.errors)")
     // The key of the vault from before is kept for it.
     #expect(try rig.items().count == 2 && rig.keyFiles() == [])

@@ -25,6 +25,7 @@ extension Torture {
         #expect(found == "old" || found == "restored", "\(point): \(found)")
         if !isKilled { #expect(found == "restored", "\(point)") }
         seen[found, default: 0] += 1
+        if found == "restored" { #expect(try home.oldVaultOpens(), "\(point)") }
         // What is left beside it is the next restore's to remove.
         if found == "old" {
           #expect(try home.restore(killedAt: nil) == false)
@@ -114,7 +115,7 @@ extension Torture {
       let log = home.folder + "/calls"
       let calls = Self.calls + Self.naming
       try home.run(
-        ["restore", home.backup, "--passphrase-fd", "0"], "long phrase",
+        ["restore", home.backup, "--replace", "--passphrase-fd", "0"], "long phrase",
         before: ["strace", "-f", "-o", log, "-e", "trace=" + calls.joined(separator: ",")])
       var counts: [String: Int] = [:]
       for line in try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n") {
@@ -146,7 +147,7 @@ extension Torture {
         ]
       }
       let status = try start(
-        ["restore", backup, "--passphrase-fd", "0"], "long phrase", before: before ?? [])
+        ["restore", backup, "--replace", "--passphrase-fd", "0"], "long phrase", before: before ?? [])
       #expect([0, 137, -9].contains(status.0), "\(point?.description ?? "-"): \(status)")
       return status.0 != 0
     }
@@ -177,8 +178,29 @@ extension Torture {
     private var hadVault: Bool { FileManager.default.fileExists(atPath: folder + "/had-vault") }
 
     /// Whether a vault lies beside that is in nobody's place.
-    var hasLeftovers: Bool {
-      ["", "-wal", "-shm"].contains { FileManager.default.fileExists(atPath: vault + ".restoring" + $0) }
+    var hasLeftovers: Bool { beside.contains { $0.contains(".restoring") } }
+
+    private var beside: [String] {
+      let folder = (vault as NSString).deletingLastPathComponent
+      return (try? FileManager.default.contentsOfDirectory(atPath: folder).map { folder + "/" + $0 }) ?? []
+    }
+
+    /// Whether the vault from before is kept beside the restored one, under one name or the other, and opens.
+    func oldVaultOpens() throws -> Bool {
+      guard hadVault else { return true }
+      let file = beside.first { $0.hasSuffix(".before-restore") || $0.contains(".restoring") }
+      guard let file else { return false }
+      let outline = try VaultCore.outline(at: file)
+      let places =
+        hasNamedKey
+        ? [key, key + ".before-restore"].map { FileProtector(file: $0) }
+        : [FileProtector(folder: folder + "/.local/state/vault")]
+      return places.contains { files in
+        guard (try? files.loadKey(outline.deviceKey, of: outline.vault)) != nil,
+          let core = try? VaultCore.open(at: file, protector: files, environment: .testing())
+        else { return false }
+        return (try? core.verify().problems) == [] && (try? core.item(named: "late")) != nil
+      }
     }
 
     private func run(_ words: [String], _ input: String = "", before: [String] = []) throws {

@@ -16,7 +16,9 @@ struct AttackRestoreTests {
     let backup = tool.home.path + "/b.vault"
     #expect(try tool("backup", backup, "--passphrase-fd", "3", secrets: [3: "long phrase"]).exit == 0)
     let vault = tool.home.path + "/.local/share/vault/default.vault"
-    let beside = vault + ".restoring"
+    let key = try #require(try tool("status", "--json").json["deviceKey"] as? String)
+    let id = try #require(key.split(separator: "/").last?.split(separator: ".").first)
+    let beside = vault + (isNamedKey ? ".restoring" : ".restoring-" + id)
     if form == "copy" {
       try FileManager.default.copyItem(atPath: vault, toPath: beside)
     } else {
@@ -25,7 +27,8 @@ struct AttackRestoreTests {
     let doctor = try tool("doctor").text
     #expect(!doctor.contains("interrupted"))
     for passphrase in ["wrong", "long phrase"] {
-      let refused = try tool("restore", backup, "--passphrase-fd", "3", secrets: [3: passphrase])
+      let refused = try tool(
+        "restore", backup, "--replace", "--passphrase-fd", "3", secrets: [3: passphrase])
       #expect(refused.exit == 8 && refused.errors.contains(".restoring"), "\(refused.errors)")
       #expect(FileManager.default.fileExists(atPath: beside))
       #expect(try tool("item", "get", "mail").output == [1, 2, 3])

@@ -230,7 +230,7 @@ struct RecoveryCodeVerbTests {
     #expect(valid.exit == 0 && valid.errors.contains("valid again"), "\(valid.errors)")
     #expect(try check(tool, code, "--vault", beside).exit == 0)
     #expect(try tool("recovery-code", "new", "--out", tool.home.path + "/new").exit == 0)
-    let revoked = try tool("restore", backup, "--passphrase-file", phrase)
+    let revoked = try tool("restore", backup, "--replace", "--passphrase-file", phrase)
     #expect(revoked.errors.contains("none works") && revoked.errors.contains("vaultctl recovery-code new"))
     #expect(try check(tool, code).exit == 3 && check(tool, file: tool.home.path + "/new").exit == 3)
     #expect(try tool("status", "--json").json["recoveryCode"] as? Bool == false)

@@ -29,6 +29,18 @@ int clinux_rename_exclusively(int descriptor, const char *from, const char *to) 
   return unlinkat(descriptor, from, 0);
 }
 
+int clinux_exchange(const char *one, const char *other) {
+  return renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
+}
+
+int clinux_rename_to_free(const char *from, const char *to) {
+  if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return -1;
+  // A file system without RENAME_NOREPLACE: link fails with EEXIST just the same.
+  if (link(from, to) != 0) return -1;
+  return unlink(from);
+}
+
 static atomic_uint forks;
 static pthread_once_t watching = PTHREAD_ONCE_INIT;
 static void count_fork(void) { atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed); }

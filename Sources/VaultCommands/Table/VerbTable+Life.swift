@@ -21,25 +21,29 @@ extension VerbTable {
       ownOptions: [
         Option(
           "protector", .choice(["file", "secret-service"]), "", "What keeps the device key.",
-          defaultValue: "what keeps that of the vault in its place, else file")
+          defaultValue: "what keeps that of the vault in its place, else file"),
+        .flag("replace", "Put the restored vault in the place of the one that is there."),
       ],
       channels: [.passphrase],
-      audited: .always, ownExits: [.alreadyExists, .refused, .malformed],
+      audited: .always, ownExits: [.alreadyExists, .refused, .malformed, .unsupported],
       notes: [
         "The vault gets a new device key. HOTP credentials give no code (17) before 'vaultctl otp counter NAME --set N'.",
-        "Where the same vault is already, the larger counters and attempts stay, and the old file is kept "
-          + "as PATH.before-restore; it stays in its place until the new one is complete. Over another vault "
-          + "nothing is restored (9).",
+        "Where the same vault is already, nothing is done without --replace (9): the items that only that vault has, and that "
+          + "a restore would drop, are listed. Over another vault nothing is restored (9).",
+        "With --replace the larger counters and attempts stay, and the old file is kept as PATH.before-restore; it stays in its "
+          + "place until the new one is complete, and then both change names in one step (15 where the file system cannot).",
         "The old device key stays too, for the old file: under its own name, or beside a key file that --device-key names as "
           + "KEY.before-restore. 'vaultctl doctor' lists what is left.",
         "A restore that is killed leaves the old vault or the new one in its place, never neither. What it has left beside "
-          + "it as PATH.restoring the next one removes.",
+          + "it as PATH.restoring-KEYID is a new vault that was not used, which the next restore removes, or the old vault, which "
+          + "the next restore names PATH.before-restore. No device key is deleted.",
         "The recovery code of the backup is valid again over nothing, and over a vault that has the same one. Over a vault that has "
           + "another one or none, no recovery code works afterwards: make one with 'vaultctl recovery-code new'.",
-        "With --json: path, deviceKey, items (how many), countersBehind (how many), oldVault where one was kept, and recoveryCode "
-          + "(valid, kept or revoked) where there was one.",
+        "With --json: path, deviceKey, items (how many), countersBehind (how many), and recoveryCode (valid, kept or revoked) "
+          + "where there was one; with --replace also oldVault, oldDeviceKey where a file keeps it, and dropped; without it over a "
+          + "vault only wouldDrop. Both list id, name and kind.",
       ],
-      example: "vaultctl restore monday.vault --passphrase-file phrase", allowedInBatch: false,
+      example: "vaultctl restore monday.vault --replace --passphrase-file phrase", allowedInBatch: false,
       run: runRestore)
   }
 
@@ -56,6 +60,8 @@ extension VerbTable {
       ],
       channels: [.recovery], audited: .always, ownExits: [.refused],
       notes: [
+        "The old key is deleted after the new one has opened the vault; it stays where PATH.before-restore or an interrupted "
+          + "restore beside the vault needs it. Where the vault cannot be written, no key is made.",
         "Where the device key is lost the recovery code makes a new one. Items of this device only were lost "
           + "with the old key; they are listed. The code is not used where the device key is there.",
         "With --json: recovered, protector, deviceKey where a file keeps it, and lost with id and name after a recovery.",

@@ -34,16 +34,19 @@ extension VerbTable {
       words: ["doctor"], summary: "Look for what weakens the vault or this machine, and say what to do.",
       ownOptions: [
         .flag(
-          "remove-old-keys", "Remove device keys of this vault that are left and that no vault here needs.")
+          "remove-old-keys", "Remove device keys that this vault has replaced, without asking.")
       ],
       notes: [
         "It looks at locked memory, core dumps, swap, the clock, libraries, PAM, the passcode, the recovery code, "
           + "protector and device key, permissions, the file system, counters and expired items.",
         "Warnings do not change the exit code; a vault that cannot be opened does. With --json: warnings and "
           + "problems (how many), and items with check, state (ok, warning or problem), message and hint.",
-        "Old device keys are what a restore, a failed rotation or a killed command leaves. They are removed only after the "
-          + "present one has opened the vault; that of PATH.before-restore stays as long as the file is there. Copies of the "
-          + "vault elsewhere that need an old key open no more.",
+        "A device key that this vault has replaced by another one is left where its removal failed. It is listed with its file, "
+          + "and on a terminal doctor asks whether to delete it; --remove-old-keys deletes without asking, after the present key "
+          + "has opened the vault. Copies of the vault file from that time no longer open then. A key that PATH.before-restore or "
+          + "PATH.restoring-KEYID names stays.",
+        "A device key that no file is known to name is listed and never deleted: a backup that was restored elsewhere has the "
+          + "same vault id, and its key is in the same place.",
       ],
       example: "vaultctl doctor", changesFiles: true, run: runDoctor)
   }

@@ -36,8 +36,8 @@ private func vaultFindings(_ command: Command) throws -> [Finding] {
   findings.append(recoveryCode(outline))
   findings.append(protector(outline))
   if let finding = try keyPlace(command, outline) { findings.append(finding) }
-  findings += try oldKeyFindings(command, core, outline)
-  if let finding = try interruptedRestore(command, outline) { findings.append(finding) }
+  findings += try OldKeys(command: command, core: core).findings()
+  findings += try interruptedRestore(command, outline)
   findings += PlaceFindings.all(vault: try command.places.vault, key: command.places.keyPath(of: outline))
   if let finding = try clockSetBack(core) { findings.append(finding) }
   return try findings + itemFindings(command, core)
@@ -104,45 +104,26 @@ private func keyPlace(_ command: Command, _ outline: VaultOutline) throws -> Fin
     : Finding("deviceKey", .ok, "the device key lies apart from the vault: \(key)")
 }
 
-private func oldKeyFindings(_ command: Command, _ core: VaultCore, _ outline: VaultOutline) throws
-  -> [Finding]
-{
-  let keys = OldKeys(command: command, core: core)
-  var findings: [Finding] = []
-  if command.invocation.has("remove-old-keys") {
-    let removal = try keys.remove()
-    removal.notes.forEach(command.messages.note)
-    findings.append(Finding("removedKeys", .ok, "\(removal.removed.count) old device keys were removed"))
-    for key in removal.removed { findings.append(Finding("removedKeys", .ok, "removed \(key)")) }
-  }
-  let unused: [DeviceKeyID]
-  let needed: [DeviceKeyID]
-  do { (unused, needed) = try keys.found() } catch {
-    let error = CommandError(describing: error)
-    return findings + [
-      Finding("oldKeys", .warning, "old keys cannot be listed: \(error.message)", error.hint)
-    ]
-  }
-  for key in unused {
-    findings.append(
-      Finding(
-        "oldKeys", .warning, "an old device key of this vault is left: \(key)",
-        "'vaultctl doctor --remove-old-keys' removes it; copies of the vault from its time open no more then")
-    )
-  }
-  for key in needed {
-    findings.append(
-      Finding("oldKeys", .ok, "an old device key is kept for the vault from before a restore: \(key)"))
-  }
-  return findings
-}
-
-private func interruptedRestore(_ command: Command, _ outline: VaultOutline) throws -> Finding? {
+private func interruptedRestore(_ command: Command, _ outline: VaultOutline) throws -> [Finding] {
   let left = InterruptedRestore(path: try command.places.vault, vault: outline.vault)
-  guard left.key != nil else { return nil }
-  return Finding(
-    "interruptedRestore", .warning, "a restore is under way, or was interrupted: it has left \(left.beside)",
-    "the vault is as it was before; 'vaultctl restore' begins anew, and removes what was left")
+  return try left.leftovers().map { leftover in
+    switch leftover {
+    case .unused(let file):
+      Finding(
+        "interruptedRestore", .warning, "a restore is under way, or was interrupted: it has left \(file)",
+        "the vault is as it was before; 'vaultctl restore' begins anew, and removes what was left")
+    case .old(let file):
+      Finding(
+        "interruptedRestore", .warning,
+        "a restore was interrupted when the restored vault was in its place: the vault from before is \(file)",
+        "the next 'vaultctl restore' names it \(left.files.aside), or do so yourself")
+    case .foreign(let file):
+      Finding(
+        "filesBeside", .warning,
+        "a file beside the vault has a name that a restore gives, and none has made it: \(file)",
+        "move it away: 'vaultctl restore' refuses to begin while it is there")
+    }
+  }
 }
 
 private func itemFindings(_ command: Command, _ core: VaultCore) throws -> [Finding] {

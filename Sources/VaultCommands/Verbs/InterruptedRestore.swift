@@ -1,50 +1,77 @@
 import VaultKit
 
-/// What a restore over a vault leaves when it is killed: the finished vault that never came into its place, and a second
-/// name of the vault that was to make way. The next restore removes both.
+/// What a restore over a vault leaves beside it when it is interrupted: ``RestoreFiles`` says how the names tell a new vault
+/// that never took its place from the old vault that has made way. The next restore removes the one, and gives the other
+/// the name that it was to have. No device key is deleted: a copy of what was left may need it.
 struct InterruptedRestore {
   /// The vault in its place.
   let path: String
   let vault: VaultID
 
-  /// Where a restore makes the new vault while the old one is still in its place.
-  var beside: String { path + ".restoring" }
-  /// Where the old one goes.
-  var aside: String { path + ".before-restore" }
+  var files: RestoreFiles { RestoreFiles(path: path) }
 
-  /// The device key of the vault that was made and not put into its place. A file there is complete: it gets its name
-  /// when it is.
-  ///
-  /// A restore makes a key of its own. A file that names the present one is no restore's: somebody's copy, or another
-  /// name of the vault, and to remove its key would be the end of the vault.
-  var key: DeviceKeyID? {
-    guard FilePlace.exists(beside), let outline = try? VaultCore.outline(at: beside), outline.vault == vault,
-      let present = try? VaultCore.outline(at: path), outline.deviceKey != present.deviceKey
-    else { return nil }
-    return outline.deviceKey
+  /// One file that was left.
+  enum Leftover: Equatable {
+    /// A new vault that never took its place.
+    case unused(String)
+    /// The vault from before: the new one is in its place.
+    case old(String)
+    /// Something else, or nobody can tell.
+    case foreign(String)
+  }
+
+  func leftovers() throws(VaultError) -> [Leftover] {
+    let present = try? VaultCore.outline(at: path)
+    return try files.unfinished().map { file in
+      guard let made = file.key, let outline = try? VaultCore.outline(at: file.path), outline.vault == vault
+      else { return .foreign(file.path) }
+      guard outline.deviceKey == made else { return .old(file.path) }
+      // A copy of the vault in its place would be told by the same key, too.
+      return present == nil || present?.deviceKey == made ? .foreign(file.path) : .unused(file.path)
+    }
   }
 
   /// Refuses where something else is in the way: a file of another kind, or the vault from before an earlier restore.
-  func refuseTaken() throws(CommandError) {
-    if FilePlace.exists(beside), key == nil { throw FilePlace.taken(beside) }
-    if FilePlace.exists(aside), !FilePlace.isSame(aside, path) { throw FilePlace.taken(aside) }
+  func refuseTaken() throws {
+    let left = try leftovers()
+    for case .foreign(let file) in left { throw FilePlace.taken(file) }
+    guard FilePlace.exists(files.aside) else { return }
+    for case .old(let file) in left { throw Self.two(files.aside, file) }
+    throw FilePlace.taken(files.aside)
   }
 
-  /// Removes what was left, with the device key that only that vault has.
+  /// Ends what was begun.
   ///
   /// - Parameter lock: The lock on the device keys: whoever holds it knows that no other restore is at work.
-  /// - Returns: Whether there was anything.
-  func remove(_ lock: ProtectorLock?, keysIn protector: any Protector) throws -> Bool {
+  /// - Returns: What was done, for people.
+  func settle(_ lock: ProtectorLock?) throws -> [String] {
     try refuseTaken()
-    let key = key
-    guard key != nil || FilePlace.exists(aside) else { return false }
-    guard let lock else { throw FilePlace.taken(key == nil ? aside : beside) }
-    defer { lock.keep() }
-    if FilePlace.exists(aside) { try FilePlace.removeName(aside) }
-    if let key {
-      FilePlace.remove(vault: beside)
-      try protector.deleteKey(key, of: vault)
+    let left = try leftovers()
+    guard let lock else {
+      guard let file = try files.unfinished().first else { return [] }
+      throw FilePlace.taken(file.path)
     }
-    return true
+    defer { lock.keep() }
+    try files.debris().forEach(FilePlace.removeDebris)
+    var notes: [String] = []
+    for leftover in left {
+      switch leftover {
+      case .unused(let file):
+        FilePlace.remove(vault: file)
+        notes.append("what an interrupted restore had left beside the vault was removed: \(file)")
+      case .old(let file):
+        try FilePlace.setAside(file, as: files.aside)
+        notes.append("an interrupted restore was finished: the vault from before it is \(files.aside)")
+      case .foreign(let file): throw FilePlace.taken(file)
+      }
+    }
+    return notes
+  }
+
+  private static func two(_ aside: String, _ file: String) -> CommandError {
+    CommandError(
+      .alreadyExists,
+      "there are two vaults from before a restore: \(printable(aside)) and \(printable(file))",
+      hint: "move one of them away; nothing was written", code: "fileExists")
   }
 }

@@ -20,15 +20,21 @@ func runPurge(_ command: Command) throws -> Outcome {
     lines: [purgePromise])
 }
 
-/// How many keys went that were left from before; that of a vault from before a restore stays with it.
+/// How many keys went that the vault had replaced before; that of a vault from before a restore stays with it.
 private func removeOldKeys(_ command: Command, _ core: VaultCore) -> Int {
   let keys = OldKeys(command: command, core: core)
   do {
     let removed = try keys.remove(presentOnly: true).removed.count
-    if try !keys.found().needed.isEmpty {
+    let left = try keys.found()
+    for key in left {
+      guard case .needed(let file) = key.standing else { continue }
       command.messages.note(
-        "the vault from before a restore and its device key still open what they did: remove that file, and purge again"
-      )
+        "\(file) and its device key still open what they did: remove that file, then the key \(key.place)")
+    }
+    let unknown = left.count { $0.standing == .unknown }
+    if unknown > 0 {
+      command.messages.note(
+        "there are device keys that no file is known to name (\(unknown)): 'vaultctl doctor' lists them")
     }
     return removed
   } catch {

@@ -1,4 +1,5 @@
 import Glibc
+import SecretMemory
 import VaultKit
 
 /// `vaultctl restore FILE`: makes a vault from a backup, over nothing or in the place of the same vault.
@@ -11,19 +12,11 @@ func runRestore(_ command: Command) throws -> Outcome {
   let kind = isReplacing ? try VaultCore.outline(at: path).protector : .file
   let restore = Restore(
     backup: backup, path: path, protector: try command.places.newProtector(kind), command: command)
-  let report = isReplacing ? try restore.inPlaceOfOld() : try restore.overNothing()
-  let outline = try VaultCore.outline(at: path)
-  if report.needsResync > 0 {
-    command.messages.note(
-      "\(report.needsResync == 1 ? "1 counter gives" : "\(report.needsResync) counters give") no code before "
-        + "'vaultctl otp counter NAME --set N', with N from the server"
-    )
+  guard isReplacing else { return try done(restore.overNothing(), restore, isReplacing: false) }
+  switch try restore.inPlaceOfOld() {
+  case .refused(let dropped): return refusal(path, dropped)
+  case .done(let report): return try done(report, restore, isReplacing: true)
   }
-  tell(command, report.recoveryCode)
-  command.messages.note("the device key is a new one: keep a copy of it elsewhere")
-  return outcome(
-    path, command.places.keyPath(of: outline), isReplacing ? restore.aside : nil,
-    isReplacing && outline.protector == .file ? restore.keyAside : nil, report)
 }
 
 /// What became of the recovery code.
@@ -44,67 +37,100 @@ private struct Restore {
   let protector: any Protector
   let command: Command
 
-  /// Where the old vault goes.
-  var aside: String { path + ".before-restore" }
-  /// Where the new one is made while the old one is still in its place.
-  private var beside: String { path + ".restoring" }
+  enum Result {
+    /// Nothing was done, and these items would have gone.
+    case refused(wouldDrop: [RestoredItem])
+    case done(BackupReport)
+  }
 
+  private var files: RestoreFiles { RestoreFiles(path: path) }
+  /// Where the old vault goes.
+  var aside: String { files.aside }
   /// Where the old device key goes, if it was a named file.
   var keyAside: String? { (protector as? FileProtector)?.pathBeforeRestore }
 
   func overNothing() throws -> BackupReport {
-    try restored(to: path, newer: nil, passphrase()).report
+    try restored(isBeside: false, newer: nil, passphrase()).report
   }
 
-  /// The old vault is whole and in its place until the new one is: then both change names at once.
-  func inPlaceOfOld() throws -> BackupReport {
-    guard try VaultCore.outline(at: path).vault == VaultCore.outline(at: backup).vault else {
+  /// The old vault is whole and in its place until the new one is: then both change names in one step.
+  func inPlaceOfOld() throws -> Result {
+    let vault = try VaultCore.outline(at: path).vault
+    guard try vault == VaultCore.outline(at: backup).vault else {
       throw CommandError(
         .refused, "the vault there is another one than the backup's",
         hint: "restore to another path with --vault PATH")
     }
-    let left = InterruptedRestore(path: path, vault: try VaultCore.outline(at: path).vault)
+    let left = InterruptedRestore(path: path, vault: vault)
     try left.refuseTaken()
     if let keyAside, FilePlace.exists(keyAside) { throw FilePlace.taken(keyAside) }
-    let passphrase = try passphrase()
+    let passphrase = SecretBox(try command.secrets.secret(.passphrase))
     let (point, sequence) = try pointOfOld()
-    // Nobody removes the new key as one that no vault needs before the new vault is in its place.
-    let lock = try protector.lock(left.vault)
-    defer { lock?.keep() }
-    if try left.remove(lock, keysIn: protector) {
-      command.messages.note("what an interrupted restore had left beside the vault was removed")
+    guard command.invocation.has("replace") else {
+      let dropped = try VaultCore.droppedItems(
+        byRestoring: backup, passphrase: Passcode(passphrase.copy()), over: point,
+        environment: command.vaultWorld)
+      return .refused(wouldDrop: dropped)
     }
-    var made: (report: BackupReport, key: DeviceKeyID, vault: VaultID)?
+    return .done(try replace(left, point, sequence, Passcode(passphrase.copy())))
+  }
+
+  private func replace(
+    _ left: InterruptedRestore, _ point: RestorePoint, _ sequence: UInt64, _ passphrase: consuming Passcode
+  ) throws -> BackupReport {
+    // No other restore is at work while this is held.
+    let keys = DeviceKeys(protector, of: left.vault)
+    let lock = try keys.lock()
+    defer { lock?.keep() }
+    try left.settle(lock).forEach(command.messages.note)
+    try left.refuseTaken()
+    try refuseChanges(since: sequence)
+    let made: (report: BackupReport, key: DeviceKeyID, path: String)
     do {
-      made = try restored(to: beside, newer: point, passphrase)
+      made = try restored(isBeside: true, newer: point, passphrase)
       try refuseChanges(since: sequence)
-      try FilePlace.exchange(path, for: beside, aside: aside)
+      try FilePlace.exchange(path, with: made.path)
     } catch {
-      FilePlace.remove(vault: beside)
-      if let made { try? protector.deleteKey(made.key, of: made.vault) }
+      // The new vault goes, if it never took its place; its device key stays, as every key that a file has named.
+      _ = try? left.settle(lock)
       throw error
     }
-    try (protector as? FileProtector)?.promoteRestoredKey(made!.key, of: made!.vault)
-    return made!.report
+    try finish(made, keys)
+    return made.report
+  }
+
+  /// The new vault is in its place: from here on nothing is taken back, whatever fails.
+  private func finish(
+    _ made: (report: BackupReport, key: DeviceKeyID, path: String), _ keys: DeviceKeys
+  ) throws {
+    do {
+      try FilePlace.setAside(made.path, as: aside)
+      try keys.promoteRestored(made.key)
+    } catch {
+      var error = CommandError(describing: error)
+      error.hint =
+        "the restored vault is in its place and opens; the vault from before is "
+        + printable(FilePlace.exists(made.path) ? made.path : aside)
+      throw error
+    }
   }
 
   private func passphrase() throws -> Passcode { try Passcode(command.secrets.secret(.passphrase)) }
 
   /// The restored vault is closed when this returns.
   private func restored(
-    to place: String, newer: RestorePoint?, _ passphrase: consuming Passcode
-  ) throws -> (report: BackupReport, key: DeviceKeyID, vault: VaultID) {
+    isBeside: Bool, newer: RestorePoint?, _ passphrase: consuming Passcode
+  ) throws -> (report: BackupReport, key: DeviceKeyID, path: String) {
     let progress = command.progress("restoring")
     defer { progress.finish() }
     let restored = try VaultCore.restore(
-      from: backup, passphrase: passphrase, to: place, protector: protector, newer: newer,
+      from: backup, passphrase: passphrase, to: path, isBeside: isBeside, protector: protector, newer: newer,
       environment: command.vaultWorld
     ) { progress.update(done: $0.done, of: $0.total) }
-    let status = try restored.core.status()
-    return (restored.report, status.deviceKey, status.vault)
+    return (restored.report, try restored.core.status().deviceKey, restored.path)
   }
 
-  /// Counters and attempts of the old vault, which is closed again when this returns.
+  /// Items, counters and attempts of the old vault, which is closed again when this returns.
   private func pointOfOld() throws -> (RestorePoint, sequence: UInt64) {
     do {
       let old = try openedOld()
@@ -128,34 +154,71 @@ private struct Restore {
     let isChanged = try openedOld().status().sequence != sequence
     guard !isChanged, !FilePlace.isInUse(vault: path) else {
       throw VaultError(
-        .busy, "another program is using the vault that is to be replaced",
-        hint: "end it and try again; nothing was changed")
+        .busy, "another program is using the vault that is to be replaced: \(path)",
+        hint: "end it and try again; the vault was not changed")
     }
   }
 }
 
-private func outcome(
-  _ path: String, _ keyPath: String?, _ aside: String?, _ keyAside: String?, _ report: BackupReport
-) -> Outcome {
-  var fields: [(String, JSON)] = [("path", .string(path))]
-  var lines = ["vault        " + printable(path)]
-  if let keyPath {
-    fields.append(("deviceKey", .string(keyPath)))
-    lines.append("device key   " + printable(keyPath))
+// MARK: What is printed
+
+private func refusal(_ path: String, _ dropped: [RestoredItem]) -> Outcome {
+  let what =
+    switch dropped.count {
+    case 0: "no item would be dropped"
+    case 1: "1 item that only it has would be dropped"
+    case let count: "\(count) items that only it has would be dropped"
+    }
+  return Outcome(
+    json: .object([("wouldDrop", json(dropped))]), lines: dropped.map { "would drop   " + shown($0) },
+    failure: CommandError(
+      .refused, "there is a vault already: \(printable(path)); \(what)",
+      hint: "nothing was changed; to put the backup in its place give --replace"))
+}
+
+private func done(_ report: BackupReport, _ restore: Restore, isReplacing: Bool) throws -> Outcome {
+  let outline = try VaultCore.outline(at: restore.path)
+  if report.needsResync > 0 {
+    restore.command.messages.note(
+      "\(report.needsResync == 1 ? "1 counter gives" : "\(report.needsResync) counters give") no code before "
+        + "'vaultctl otp counter NAME --set N', with N from the server"
+    )
   }
-  if let aside {
-    fields.append(("oldVault", .string(aside)))
-    lines.append("old vault    " + printable(aside))
+  tell(restore.command, report.recoveryCode)
+  restore.command.messages.note("the device key is a new one: keep a copy of it elsewhere")
+  var fields: [(String, JSON)] = [("path", .string(restore.path))]
+  var lines = ["vault        " + printable(restore.path)]
+  func add(_ name: String, _ title: String, _ path: String?) {
+    guard let path else { return }
+    fields.append((name, .string(path)))
+    lines.append(title + printable(path))
   }
-  if let keyAside {
-    fields.append(("oldDeviceKey", .string(keyAside)))
-    lines.append("old key      " + printable(keyAside))
+  add("deviceKey", "device key   ", restore.command.places.keyPath(of: outline))
+  if isReplacing {
+    add("oldVault", "old vault    ", restore.aside)
+    if outline.protector == .file { add("oldDeviceKey", "old key      ", restore.keyAside) }
+    fields.append(("dropped", json(report.dropped)))
+    lines += report.dropped.map { "dropped      " + shown($0) }
   }
   fields += [
     ("items", .integer(Int64(report.items))), ("countersBehind", .integer(Int64(report.needsResync))),
   ]
   if let code = report.recoveryCode { fields.append(("recoveryCode", .string(code.rawValue))) }
+  if let code = report.recoveryCode { fields.append(("recoveryCode", .string(code.rawValue))) }
   return Outcome(
     json: .object(fields),
     lines: lines + ["items        \(report.items)", "needs resync \(report.needsResync)"])
+}
+
+private func json(_ items: [RestoredItem]) -> JSON {
+  .array(
+    items.map { item in
+      .object(
+        [("id", .string(item.id.hexadecimal))] + JSON.optional("name", item.name.map { .string($0) })
+          + [("kind", .string(item.kind.word))])
+    })
+}
+
+private func shown(_ item: RestoredItem) -> String {
+  "\(printable(item.name ?? item.id.hexadecimal)) (\(item.kind.word))"
 }

@@ -7,7 +7,10 @@ func runRotateDeviceKey(_ command: Command) throws -> Outcome {
     return try recover(command, from: error)
   }
   let before = try VaultCore.outline(at: command.places.vault)
-  try core.rotateDeviceKey(to: command.places.newProtector(before.protector))
+  let old = try core.rotateDeviceKey(to: command.places.newProtector(before.protector))
+  if case .kept(let file) = old {
+    command.messages.note("the old device key is there still: \(file) needs it")
+  }
   if command.places.deviceKey != nil, try VaultCore.outline(at: command.places.vault).protector != .file {
     command.messages.note(
       "the key is in no file any more: leave --device-key and $VAULT_DEVICE_KEY out from now on")

@@ -1,3 +1,4 @@
+import Glibc
 import VaultKit
 
 /// One command while it runs: what was asked for and the world it runs in.
@@ -15,6 +16,15 @@ package struct Command {
   /// Clocks, randomness, derivation costs and protectors of the vault.
   var vaultWorld: VaultEnvironment { places.world(world.vault) }
   package var isJSON: Bool { messages.isJSON }
+
+  /// Whether a person is at a terminal and sees what this command prints.
+  var isOnTerminal: Bool { isatty(world.standardInput) == 1 && isatty(world.standardOutput) == 1 }
+
+  /// Whether a person agrees. No answer is a no.
+  func confirm(_ operation: String) -> Bool {
+    (try? CommandPrompt(secrets: secrets).confirm(PromptRequest(.confirmation, operation: operation)))
+      ?? false
+  }
 
   func progress(_ title: String) -> Progress { Progress(title, on: messages.stream, isQuiet: isJSON) }
 }

@@ -1,7 +1,8 @@
+import CLinux
 import Glibc
 
 /// Names in folders. A vault file itself is never opened here: closing it would end the locks of this process.
-enum FilePlace {
+package enum FilePlace {
   /// Whether there is anything of that name, a link too.
   static func exists(_ path: String) -> Bool {
     var entry = stat()
@@ -14,30 +15,32 @@ enum FilePlace {
       hint: "name another file, or move that one away; nothing was written", code: "fileExists")
   }
 
-  /// Puts `new` in the place of `old`, which is `aside` from then on. Both names change at once: nobody finds neither.
-  static func exchange(_ old: String, for new: String, aside: String) throws(CommandError) {
-    guard unsafe link(old, aside) == 0 else {
-      if errno == EEXIST { throw taken(aside) }
-      throw .io("moving the old vault aside", errno: errno)
+  /// Gives a complete new vault the name of the old one, and the old one the name of the new, in one step. Nothing is
+  /// changed when it throws, as far as the system told.
+  package static func exchange(_ old: String, with new: String) throws(CommandError) {
+    // A restored vault is one file. A log beside it would stay behind, and its last commit with it.
+    if let log = companions.map({ new + $0 }).first(where: exists) {
+      throw CommandError(
+        .io, "the restored vault is in use or was not closed: there is \(printable(log))",
+        hint: "the vault was not changed; try again")
     }
-    guard unsafe rename(new, old) == 0 else {
-      let problem = errno
-      unsafe unlink(aside)
-      throw .io("putting the restored vault into its place", errno: problem)
+    guard unsafe clinux_exchange(new, old) == 0 else {
+      if errno == EINVAL || errno == ENOSYS {
+        throw CommandError(
+          .unsupported, "the file system of \(printable(old)) cannot exchange two names in one step",
+          hint: "the vault was not changed; to do without its counters and attempts move it away, and restore"
+        )
+      }
+      throw .io("putting the restored vault into its place", errno: errno)
     }
-    try synchronizeFolder(of: old)
   }
 
-  /// Whether both are names of one file.
-  static func isSame(_ first: String, _ second: String) -> Bool {
-    var (one, other) = (stat(), stat())
-    guard unsafe lstat(first, &one) == 0, unsafe lstat(second, &other) == 0 else { return false }
-    return one.st_dev == other.st_dev && one.st_ino == other.st_ino
-  }
-
-  /// Removes one of several names of a file.
-  static func removeName(_ path: String) throws(CommandError) {
-    guard unsafe unlink(path) == 0 else { throw .io("removing \(printable(path))", errno: errno) }
+  /// Gives the vault from before a restore the name under which it is kept, durably.
+  static func setAside(_ old: String, as aside: String) throws(CommandError) {
+    guard unsafe clinux_rename_to_free(old, aside) == 0 else {
+      throw .io("naming the old vault \(printable(aside))", errno: errno)
+    }
+    try synchronizeFolder(of: aside)
   }
 
   /// Removes a vault that is in no one's use, with what SQLite keeps beside it.
@@ -46,10 +49,13 @@ enum FilePlace {
     for suffix in companions + [""] { unsafe unlink(path + suffix) }
   }
 
+  /// Removes a file that never was a vault under a name of its own. One that stays does no harm.
+  static func removeDebris(_ path: String) { unsafe unlink(path) }
+
   /// Whether a program has the vault open: the last one to close it removes these files.
   static func isInUse(vault path: String) -> Bool { companions.contains { exists(path + $0) } }
 
-  private static let companions = ["-wal", "-shm"]
+  private static let companions = ["-wal", "-shm", "-journal"]
 
   /// What was made or renamed in the folder of `path` is there after a crash too.
   static func synchronizeFolder(of path: String) throws(CommandError) {

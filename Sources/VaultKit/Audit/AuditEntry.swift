@@ -41,6 +41,8 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
   public static let exported = AuditOperation(rawValue: 18)
   /// Items came in from another program.
   public static let imported = AuditOperation(rawValue: 19)
+  /// The vault was made from a backup.
+  public static let restored = AuditOperation(rawValue: 21)
   /// The keys were rotated.
   public static let rotated = AuditOperation(rawValue: 22)
   /// The vault was verified.

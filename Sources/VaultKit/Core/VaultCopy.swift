@@ -16,8 +16,7 @@ struct VaultCopy: ~Copyable {
   }
 
   func writeKeys(_ change: KeyChange, to store: inout Store) throws(VaultError) {
-    let mac = keys.headerMAC.code(for: change.header.authenticatedBytes(with: change.slots))
-    let row = HeaderRow(body: change.header.record.encoded, mac: mac)
+    let row = change.row
     try stored { () throws(StorageError) in
       try store.replaceSlots(change.slots)
       try store.setHeader(row)
@@ -81,6 +80,14 @@ struct VaultCopy: ~Copyable {
     head.firstSegment = row.number
   }
 
+  /// The first entry of the new file's own log.
+  mutating func log(
+    _ note: AuditNote, to store: inout Store, _ vault: VaultID, _ environment: VaultEnvironment
+  ) throws(VaultError) {
+    try head.append(note, keys, vault, environment, to: &store)
+    head.seals += 1
+  }
+
   mutating func writeHead(to store: inout Store, _ vault: VaultID, _ environment: VaultEnvironment)
     throws(VaultError)
   {
@@ -110,6 +117,26 @@ extension Head {
     copy.inode = 0
     copy.cleaningPending = false
     return copy
+  }
+
+  /// Adds an audit entry: sealed for the device key, chained for whoever holds the audit factor.
+  mutating func append(
+    _ note: AuditNote, _ keys: GenerationKeys, _ vault: VaultID, _ environment: VaultEnvironment,
+    to store: inout Store
+  ) throws(VaultError) {
+    let sequence = nextAudit
+    let record = note.encoded(environment)
+    let body = try crypto { () throws(CryptoError) in
+      try keys.audit.seal(
+        record, aad: AssociatedData.audit(vault, sequence: sequence), random: environment.random)
+    }
+    let mac = AuditChain.mac(auditKey, previous: auditMAC, sequence: sequence, record: record)
+    try stored { () throws(StorageError) in
+      try store.appendAudit(AuditRow(sequence: sequence, body: body, mac: mac))
+    }
+    auditKey = AuditChain.next(auditKey)
+    auditMAC = mac
+    nextAudit += 1
   }
 
   /// The keys move on to a segment's first entry.

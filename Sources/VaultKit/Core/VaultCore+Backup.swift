@@ -8,6 +8,8 @@ public struct BackupReport: Sendable {
   public internal(set) var items = 0
   /// What was left out, with the reason, by name.
   public internal(set) var leftOut: [(id: ItemID, name: String?, reason: Reason)] = []
+  /// The items of the vault that made way for a restored one which the backup does not have.
+  public internal(set) var dropped: [RestoredItem] = []
   /// How many counters need a resynchronisation before they give a code.
   public internal(set) var needsResync = 0
   /// What a restore has made of the recovery code; `nil` where there was none.
@@ -142,6 +144,7 @@ extension Session {
       slot.kind == SlotKind.root.rawValue || slot.kind == SlotKind.deviceRoot.rawValue
         || SlotAddress(slot)?.isThisDeviceOnly ?? true
     }
+    change.header.replacedKeys = []
     change.header.setBackup(made: now, derivation)
     let address = SlotAddress(.root, generation: keys.current.generation, opener: .passphrase)
     let body = try change.seal.seal(keys.current.root, at: address, under: key, derivation: derivation)

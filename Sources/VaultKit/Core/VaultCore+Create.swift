@@ -1,10 +1,10 @@
-import Glibc
 import SecretMemory
 import VaultCrypto
 import VaultStorage
 
 extension VaultCore {
-  /// A new vault. Nothing is made when anything is at the path already, and a failure leaves nothing behind.
+  /// A new vault. Nothing is made when anything is at the path already. It has its first audit entry when it gets its
+  /// name; a failure before leaves nothing behind, a failure of that step leaves the device key.
   ///
   /// - Parameters:
   ///   - path: Where; folders that do not exist are made with mode 0700.
@@ -26,19 +26,20 @@ extension VaultCore {
     case .locked: throw SecretServiceCalls.locked
     case .absent: break
     }
-    let key = try DeviceKey.fresh(random: environment.random)
-    var change = try newKeys(vault, key, protector.kind, environment)
+    var pending = try PendingDeviceKey(for: path, DeviceKeys(protector, of: vault), environment)
+    var change = try newKeys(vault, pending.key, protector.kind, environment)
     let code = recovery ? try RecoveryCode.fresh(random: environment.random) : nil
     if recovery { try change.setRecovery(code!) }
     if let passcode = consume passcode {
       let derivation = try KeyDerivation.fresh(environment.parameters, random: environment.random)
       let keys = try PasscodeKeys(passcode, derivation, environment)
       try change.setPasscode(keys)
-      let core = try make(path, change, key, protector, environment)
+      let core = try make(path, change, &pending, protector, environment)
       try core.adopt(keys)
       return CreatedVault(core: core, recoveryCode: code)
     }
-    return CreatedVault(core: try make(path, change, key, protector, environment), recoveryCode: code)
+    return CreatedVault(
+      core: try make(path, change, &pending, protector, environment), recoveryCode: code)
   }
 
   private static func newKeys(
@@ -55,78 +56,53 @@ extension VaultCore {
     return change
   }
 
-  /// Keeps the key, then writes the vault; when that fails the key is forgotten again.
+  /// Keeps the key, then writes the vault; when that fails before the vault has its name the key is deleted again.
   private static func make(
-    _ path: String, _ change: KeyChange, _ key: borrowing DeviceKey, _ protector: any Protector,
+    _ path: String, _ change: KeyChange, _ pending: inout PendingDeviceKey, _ protector: any Protector,
     _ environment: VaultEnvironment
   ) throws(VaultError) -> VaultCore {
-    try protector.refuseFolder(of: path, key: key.id, vault: change.header.vault)
-    try protector.storeKey(key, of: change.header.vault)
-    let session: Session
-    do throws(VaultError) { session = try write(path, change, key, environment) } catch {
-      // Once a vault has the key's id in its header, the key stays, whatever failed afterwards.
-      if error.code == .vaultExists || !isAnything(at: path) {
-        try? protector.deleteKey(key.id, of: change.header.vault)
-      }
+    try pending.store()
+    do throws(VaultError) {
+      let core = VaultCore(try write(path, change, &pending, environment), protector: protector)
+      protector.noteSequence(firstSequence, under: pending.id, of: change.header.vault)
+      return core
+    } catch {
+      pending.abandon()
       throw error
     }
-    let core = VaultCore(session, protector: protector)
-    try core.writing { transaction throws(VaultError) in try transaction.log(.vaultCreated) }
-    return core
-  }
-
-  /// Forgets a new key after an error, but for one that the vault names, or may name because it cannot be read now.
-  static func forget(_ key: DeviceKeyID, of vault: VaultID, namedAt path: String, by protector: any Protector)
-  {
-    if isAnything(at: path) {
-      guard let outline = try? outline(at: path), outline.deviceKey != key else { return }
-    }
-    try? protector.deleteKey(key, of: vault)
-  }
-
-  private static func isAnything(at path: String) -> Bool {
-    var entry = stat()
-    return unsafe lstat(path, &entry) == 0
   }
 
   private static func write(
-    _ path: String, _ change: KeyChange, _ key: borrowing DeviceKey, _ environment: VaultEnvironment
+    _ path: String, _ change: KeyChange, _ pending: inout PendingDeviceKey, _ environment: VaultEnvironment
   ) throws(VaultError) -> Session {
-    let mac = change.keys.headerMAC.code(for: change.header.authenticatedBytes(with: change.slots))
-    let row = HeaderRow(body: change.header.record.encoded, mac: mac)
-    let ring = try KeyRing(header: row, slots: change.slots, deviceKey: key, random: environment.random)
-    let (state, head) = try firstRows(change, environment)
-    let store = try Store.create(at: path) { store throws(VaultError) in
-      try stored { () throws(StorageError) in
-        try store.replaceSlots(change.slots)
-        try store.setHeader(row)
-        try store.setState(state, row: 0)
-        try store.setHead(head)
-      }
+    let vault = change.header.vault
+    var head = Head(auditRoot: change.auditRoot!.key)
+    head.sequence = firstSequence
+    head.greatestWall = environment.clock.now()
+    head.seals = 1
+    var copy = VaultCopy(head: head, keys: change.keys)
+    let state = try crypto { () throws(CryptoError) in
+      let aad = AssociatedData.state(vault, item: ItemID.zero.stored, revision: 1)
+      return StateRow(
+        revision: 1,
+        body: try change.keys.state.seal(VaultState().bytes, aad: aad, random: environment.random))
+    }
+    let row = change.row
+    let ring = try KeyRing(
+      header: row, slots: change.slots, deviceKey: pending.key, random: environment.random)
+    let store = try Store.create(at: path, publishing: { pending.willBeNamed() }) {
+      store throws(VaultError) in
+      try copy.writeKeys(change, to: &store)
+      try copy.setState(state, row: 0, in: &store)
+      try copy.beginSegment(in: &store)
+      try copy.log(AuditNote(operation: .vaultCreated), to: &store, vault, environment)
+      try copy.writeHead(to: &store, vault, environment)
     }
     return Session(store: store, keys: ring, environment: environment)
   }
 
-  /// The vault's own state, and a head row that counts it.
-  private static func firstRows(_ change: KeyChange, _ environment: VaultEnvironment) throws(VaultError)
-    -> (state: StateRow, head: [UInt8])
-  {
-    let vault = change.header.vault
-    let keys = change.keys
-    var head = Head(auditRoot: change.auditRoot!.key)
-    do throws(CryptoError) {
-      let aad = AssociatedData.state(vault, item: ItemID.zero.stored, revision: 1)
-      let state = try keys.state.seal(VaultState().bytes, aad: aad, random: environment.random)
-      head.sum += Summand(key: keys).state(0, state)
-      head.summedRows = 1
-      head.seals = 2
-      head.greatestWall = environment.clock.now()
-      let body = try head.encoded.expose { span throws(CryptoError) in
-        try keys.head.seal(span, aad: AssociatedData.head(vault), random: environment.random)
-      }
-      return (StateRow(revision: 1, body: state), body)
-    } catch { throw VaultError(crypto: error) }
-  }
+  /// The commit that makes the vault.
+  private static let firstSequence: UInt64 = 1
 }
 
 /// A new vault and, once, its recovery code.

@@ -56,7 +56,8 @@ extension VaultCore {
   private static func presentKey(
     _ header: Header, _ protector: any Protector, _ store: inout Store
   ) throws(VaultError) -> DeviceKey? {
-    do throws(VaultError) { return try protector.loadKey(header.deviceKey, of: header.vault) } catch {
+    do throws(VaultError) { return try DeviceKeys(protector, of: header.vault).load(header.deviceKey) } catch
+    {
       let now = try Header(decoding: try stored { () throws(StorageError) in try store.header() }.body)
       guard now.deviceKey == header.deviceKey else { return nil }
       throw error

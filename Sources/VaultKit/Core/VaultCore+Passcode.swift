@@ -132,17 +132,26 @@ extension VaultCore {
     _ body: (inout KeyChange, inout WriteTransaction) throws(VaultError) -> Void
   ) throws(VaultError) {
     try writing { transaction throws(VaultError) in
-      var change = KeyChange(
-        header: transaction.session.keys.header, slots: transaction.session.keys.slots,
-        keys: transaction.session.keys.current, previous: transaction.session.keys.previous,
-        random: transaction.session.environment.random)
-      guard change.header.previousGeneration == nil else {
-        throw VaultError(.busy, "the vault's keys are being rotated", hint: "try again when that is done")
-      }
-      try body(&change, &transaction)
-      try transaction.set(change)
-      try transaction.log(operation, detail: detail())
+      try transaction.changeKeys(operation, detail: detail(), body)
     }
+  }
+}
+
+extension Transaction where Mode == Writing {
+  /// Changes header and slots as they are in the file now.
+  mutating func changeKeys(
+    _ operation: AuditOperation, detail: @autoclosure () -> String? = nil,
+    _ body: (inout KeyChange, inout WriteTransaction) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    var change = KeyChange(
+      header: session.keys.header, slots: session.keys.slots, keys: session.keys.current,
+      previous: session.keys.previous, random: session.environment.random)
+    guard change.header.previousGeneration == nil else {
+      throw VaultError(.busy, "the vault's keys are being rotated", hint: "try again when that is done")
+    }
+    try body(&change, &self)
+    try set(change)
+    try log(operation, detail: detail())
   }
 }
 

@@ -20,23 +20,29 @@ extension VaultCore {
     let head = try session.head()
     if head.summedRows <= 1000 { try session.checkSum(head) }
     let vault = session.vault
-    let key = try DeviceKey.fresh(random: environment.random)
-    try protector.refuseFolder(of: path, key: key.id, vault: vault)
-    let lock = try protector.lock(vault)
+    let keys = DeviceKeys(protector, of: vault)
+    var pending = try PendingDeviceKey(for: path, keys, environment)
+    let lock = try keys.lock()
     defer { lock?.keep() }
-    try protector.storeKey(key, of: vault)
     let recovering = VaultCore(session, protector: protector)
+    try recovering.rehearse { transaction throws(VaultError) in
+      _ = try transaction.recover(with: pending.key, protector.kind)
+    }
+    try pending.store()
+    var lost: [(id: ItemID, name: String?)] = []
     do throws(VaultError) {
-      let lost = try recovering.writing { transaction throws(VaultError) in
-        try transaction.recover(with: key, protector.kind)
+      lost = try recovering.writing { transaction throws(VaultError) in
+        let lost = try transaction.recover(with: pending.key, protector.kind)
+        pending.willBeNamed()
+        return lost
       }
-      return RecoveredVault(
-        core: try VaultCore.open(at: path, protector: protector, environment: environment),
-        lost: DestroyedItems(items: lost))
     } catch {
-      forget(key.id, of: vault, namedAt: path, by: protector)
+      pending.abandon()
       throw error
     }
+    return RecoveredVault(
+      core: try VaultCore.open(at: path, protector: protector, environment: environment),
+      lost: DestroyedItems(items: lost))
   }
 
   /// Classes of this device that could not be made without the passcode, after a restore or a recovery.
@@ -101,7 +107,7 @@ extension Transaction where Mode == Writing {
       try delete(id)
     }
     var change = try session.thisDeviceChange()
-    try change.setDeviceKey(key)
+    try change.replaceDeviceKey(with: key)
     change.header.protector = kind
     try set(change)
     try log(.recoveryUsed, detail: "new device key")

@@ -2,19 +2,33 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// The counters and attempts of a vault that a restored one takes the place of.
+/// The items, counters and attempts of a vault that a restored one takes the place of.
 package struct RestorePoint: Sendable {
   package let vault: VaultID
+  /// What is in it, in the order of insertion.
+  package let items: [RestoredItem]
   let states: [ItemID: ItemState]
   let failures: VaultState
   /// The recovery half in force.
   let recoveryHalf: [UInt8]?
 }
 
+/// An item of a vault that a restored one takes the place of.
+public struct RestoredItem: Sendable {
+  /// Its identifier.
+  public let id: ItemID
+  /// Its name, if it has one.
+  public let name: String?
+  /// What it is.
+  public let kind: ItemKind
+}
+
 /// A restored vault and what the restore did.
 package struct RestoredVault: Sendable {
   package let core: VaultCore
   package let report: BackupReport
+  /// Where it is: at the path, or beside it.
+  package let path: String
 }
 
 extension VaultCore {
@@ -22,14 +36,14 @@ extension VaultCore {
   package func restorePoint() throws(VaultError) -> RestorePoint {
     try reading { transaction throws(VaultError) in
       var states: [ItemID: ItemState] = [:]
-      var ids: [ItemID] = []
+      var items: [RestoredItem] = []
       try transaction.forEachItem { item throws(VaultError) in
-        if item.kind.hasState { ids.append(item.id) }
+        items.append(RestoredItem(id: item.id, name: item.name, kind: item.kind))
         return true
       }
-      for id in ids { states[id] = try transaction.state(of: id) }
+      for item in items where item.kind.hasState { states[item.id] = try transaction.state(of: item.id) }
       return RestorePoint(
-        vault: transaction.session.vault, states: states,
+        vault: transaction.session.vault, items: items, states: states,
         failures: try transaction.session.vaultState().state,
         recoveryHalf: transaction.session.keys.header.recoveryHalf)
     }
@@ -39,14 +53,58 @@ extension VaultCore {
   ///
   /// - Parameters:
   ///   - backup: The backup file.
-  ///   - path: Where nothing is yet.
+  ///   - path: Where nothing is yet, or the vault that this one is to take the place of.
+  ///   - isBeside: Makes it as ``RestoreFiles/beside(_:)`` says, next to what is at the path.
   ///   - newer: The point of the vault that this one takes the place of: the larger counters and attempts stay.
-  /// - Throws: ``VaultError/Code/authenticationFailed`` for a wrong passphrase, ``VaultError/Code/vaultExists``.
+  /// - Throws: ``VaultError/Code/authenticationFailed`` for a wrong passphrase, ``VaultError/Code/vaultExists``. The
+  ///   device key stays from the moment on that the new file is to get its name, and so does the file.
   package static func restore(
-    from backup: String, passphrase: consuming Passcode, to path: String, protector: any Protector,
-    newer: RestorePoint? = nil, environment: VaultEnvironment = .system,
+    from backup: String, passphrase: consuming Passcode, to path: String, isBeside: Bool = false,
+    protector: any Protector, newer: RestorePoint? = nil, environment: VaultEnvironment = .system,
     progress: (VerifyProgress) -> Void = { _ in }
   ) throws(VaultError) -> RestoredVault {
+    var source = try openedBackup(backup, passphrase, environment)
+    let vault = source.vault
+    guard newer == nil || newer!.vault == vault else {
+      throw VaultError(
+        .policy, "the vault there is another one than the backup's", hint: "restore to another path")
+    }
+    var pending = try PendingDeviceKey(for: path, DeviceKeys(protector, of: vault), environment)
+    let change = try source.restoredKeys(pending.key, protector.kind, over: newer)
+    let place = isBeside ? RestoreFiles(path: path).beside(pending.id) : path
+    try pending.store()
+    var report: BackupReport
+    do throws(VaultError) {
+      report = try source.writeRestored(
+        place, change, newer, publishing: { pending.willBeNamed() }, progress)
+    } catch {
+      pending.abandon()
+      throw error
+    }
+    report.recoveryCode = .of(change.header, from: source.keys.header, over: newer)
+    let core = try VaultCore.open(at: place, protector: protector, environment: environment)
+    protector.noteSequence(try core.status().sequence, under: pending.id, of: vault)
+    return RestoredVault(core: core, report: report, path: place)
+  }
+
+  /// The items of the vault at `point` that the backup does not have: a restore over that vault drops them.
+  package static func droppedItems(
+    byRestoring backup: String, passphrase: consuming Passcode, over point: RestorePoint,
+    environment: VaultEnvironment = .system
+  ) throws(VaultError) -> [RestoredItem] {
+    var source = try openedBackup(backup, passphrase, environment)
+    var kept: Set<ItemID> = []
+    try source.forEachItem { item throws(VaultError) in
+      kept.insert(item.id)
+      return true
+    }
+    return point.items.filter { !kept.contains($0.id) }
+  }
+
+  /// The backup, opened with its passphrase, its rows compared with their sum.
+  private static func openedBackup(
+    _ backup: String, _ passphrase: consuming Passcode, _ environment: VaultEnvironment
+  ) throws(VaultError) -> Session {
     var source = try openBackup(backup, environment) { (header, slots, derivation) throws(VaultError) in
       let root = try derivation.derive(from: passphrase.bytes, environment)
       let key = HKDF.derive(from: root, label: Labels.passphrase)
@@ -55,27 +113,7 @@ extension VaultCore {
     }
     let head = try source.head()
     try source.checkSum(head)
-    let vault = source.vault
-    guard newer == nil || newer!.vault == vault else {
-      throw VaultError(
-        .policy, "the vault there is another one than the backup's", hint: "restore to another path")
-    }
-    let key = try DeviceKey.fresh(random: environment.random)
-    try protector.refuseFolder(of: path, key: key.id, vault: vault)
-    let change = try source.restoredKeys(key, protector.kind, over: newer)
-    try protector.storeKey(key, of: vault)
-    do throws(VaultError) {
-      var report = try source.writeRestored(path, change, newer, progress)
-      report.recoveryCode = .of(change.header, from: source.keys.header, over: newer)
-      let core = try VaultCore.open(at: path, protector: protector, environment: environment)
-      try core.writing { transaction throws(VaultError) in
-        try transaction.log(AuditOperation(rawValue: 21), detail: "\(report.items) items")
-      }
-      return RestoredVault(core: core, report: report)
-    } catch {
-      forget(key.id, of: vault, namedAt: path, by: protector)
-      throw error
-    }
+    return source
   }
 }
 
@@ -89,6 +127,7 @@ extension Session {
   ) throws(VaultError) -> KeyChange {
     var change = try thisDeviceChange()
     change.header.setBackup(made: now, nil)
+    change.header.replacedKeys = []
     change.header.protector = kind
     change.header.config += 1
     change.slots.removeAll { $0.opener == SlotOpener.passphrase.rawValue }
@@ -101,23 +140,34 @@ extension Session {
   }
 
   fileprivate mutating func writeRestored(
-    _ path: String, _ change: KeyChange, _ newer: RestorePoint?, _ progress: (VerifyProgress) -> Void
+    _ path: String, _ change: KeyChange, _ newer: RestorePoint?, publishing: () -> Void,
+    _ progress: (VerifyProgress) -> Void
   ) throws(VaultError) -> BackupReport {
     var report = BackupReport()
     var copy = VaultCopy(head: try head().forBackup(), keys: change.keys)
     copy.head.config = change.header.config
+    copy.head.sequence += 1
     var states = RestoredStates(newer: newer)
-    _ = try Store.create(at: path) { store throws(VaultError) in
+    var kept: Set<ItemID> = []
+    _ = try Store.create(at: path, publishing: publishing) { store throws(VaultError) in
       try copy.writeKeys(change, to: &store)
-      try copy.copyItems(from: &self, to: &store, progress, { _ throws(VaultError) in true }) {
-        (source, item, row, state) throws(VaultError) in
+      try copy.copyItems(
+        from: &self, to: &store, progress,
+        { item throws(VaultError) in
+          kept.insert(item.id)
+          return true
+        }
+      ) { (source, item, row, state) throws(VaultError) in
         try states.restored(&source, item, row, state)
       }
       try copy.setState(try states.restoredVaultState(&self), row: 0, in: &store)
       try copy.beginSegment(in: &store)
+      let note = AuditNote(operation: .restored, detail: "\(copy.head.itemCount) items")
+      try copy.log(note, to: &store, vault, environment)
       try copy.writeHead(to: &store, vault, environment)
     }
     report.items = Int(clamping: copy.head.itemCount)
+    report.dropped = newer?.items.filter { !kept.contains($0.id) } ?? []
     report.needsResync = states.needsResync
     return report
   }

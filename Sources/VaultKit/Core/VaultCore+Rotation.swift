@@ -6,36 +6,35 @@ extension VaultCore {
   /// A new device key: slots only, no item is touched. The old key is forgotten after the new one has opened the vault.
   ///
   /// - Parameter protector: Who keeps the new key; `nil` for the present one.
+  /// - Returns: What became of the key before: it stays where a file beside the vault names it.
   /// - Throws: The `deviceKey…` codes with nothing changed; ``VaultError/Code/busy`` during a rotation of the epoch.
-  package func rotateDeviceKey(to protector: (any Protector)? = nil) throws(VaultError) {
+  @discardableResult
+  package func rotateDeviceKey(to protector: (any Protector)? = nil) throws(VaultError) -> ReplacedKey {
     let old = currentProtector
     let new = protector ?? old
     let (vault, path) = try reading { transaction throws(VaultError) in
       (transaction.session.vault, transaction.session.store.path)
     }
-    let key = try DeviceKey.fresh(random: environment.random)
-    try new.refuseFolder(of: path, key: key.id, vault: vault)
-    let lock = try new.lock(vault)
+    let keys = DeviceKeys(new, of: vault)
+    var pending = try PendingDeviceKey(for: path, keys, environment)
+    let lock = try keys.lock()
     defer { lock?.keep() }
-    try new.storeKey(key, of: vault)
-    // A commit that failed may still be found in the log after a crash: the new key stays, at worst as a leftover.
-    var before = key.id
-    try changeKeys(.rotated) { change, transaction throws(VaultError) in
-      guard transaction.session.keys.current.deviceRoot != nil else { throw Self.needsDeviceRoot }
-      before = change.header.deviceKey
-      try change.setDeviceKey(key)
-      change.header.protector = new.kind
+    try rehearse { transaction throws(VaultError) in
+      _ = try transaction.replaceDeviceKey(with: pending.key, keptBy: new.kind)
+    }
+    try pending.store()
+    var before = pending.id
+    do throws(VaultError) {
+      try writing { transaction throws(VaultError) in
+        before = try transaction.replaceDeviceKey(with: pending.key, keptBy: new.kind)
+        pending.willBeNamed()
+      }
+    } catch {
+      pending.abandon()
+      throw error
     }
     setProtector(new)
-    _ = try VaultCore.open(at: path, protector: new, environment: environment)
-    try new.promoteKey(key.id, replacing: before, of: vault)
-    do throws(VaultError) { try old.deleteKey(before, of: vault) } catch {
-      throw VaultError(
-        error.code,
-        "the vault has its new device key, but the old one could not be removed: \(error.message)",
-        hint: "the old key opens this vault no more; remove it with 'vaultctl doctor --remove-old-keys'",
-        underlying: error.underlying)
-    }
+    return try retire(before, keptBy: old, for: pending.id, keptBy: new)
   }
 
   /// A new generation of all stored keys. Rows are moved in batches; both generations stay readable meanwhile, and
@@ -100,16 +99,12 @@ extension VaultCore {
 
   private static let batch = 500
 
-  private static var needsDeviceRoot: VaultError {
-    VaultError(.policy, "this needs the vault's own device key, not the recovery code")
-  }
-
   private func beginEpoch(_ keys: PasscodeKeys?) throws(VaultError) {
     guard !isRotating else { return }
     let (vault, id) = try reading { transaction throws(VaultError) in
       (transaction.session.vault, transaction.session.keys.header.deviceKey)
     }
-    let key = try currentProtector.loadKey(id, of: vault)
+    let key = try DeviceKeys(currentProtector, of: vault).load(id)
     try writing { transaction throws(VaultError) in
       guard transaction.session.keys.previous == nil else { return }
       guard transaction.session.keys.header.deviceKey == key.id,
@@ -161,5 +156,24 @@ extension VaultCore {
       try transaction.set(change)
       try transaction.log(.rotated, detail: "epoch \(change.header.generation) done")
     }
+  }
+}
+
+extension Transaction where Mode == Writing {
+  /// Header and slots for a new device key.
+  ///
+  /// - Returns: The key before, which the header lists as replaced.
+  fileprivate mutating func replaceDeviceKey(
+    with key: borrowing DeviceKey, keptBy kind: ProtectorKind
+  ) throws(VaultError) -> DeviceKeyID {
+    let before = session.keys.header.deviceKey
+    try changeKeys(.rotated) { change, transaction throws(VaultError) in
+      guard transaction.session.keys.current.deviceRoot != nil else {
+        throw VaultError(.policy, "this needs the vault's own device key, not the recovery code")
+      }
+      try change.replaceDeviceKey(with: key)
+      change.header.protector = kind
+    }
+    return before
   }
 }

@@ -121,8 +121,9 @@ package final class VaultCore: Sendable {
 
   /// The key that the header names; `nil` where another process has put a new one in its place meanwhile.
   private func presentKey(_ header: Header) throws(VaultError) -> DeviceKey? {
-    do throws(VaultError) { return try keeper(of: header).loadKey(header.deviceKey, of: header.vault) } catch
-    {
+    do throws(VaultError) {
+      return try DeviceKeys(keeper(of: header), of: header.vault).load(header.deviceKey)
+    } catch {
       guard try storedHeader().deviceKey == header.deviceKey else { return nil }
       throw error
     }

@@ -97,6 +97,20 @@ struct Header: Sendable, Equatable {
     get { DeviceKeyID(record[10]!)! }
     set { record[10] = newValue.bytes }
   }
+  /// Device keys that this vault had and has replaced (field 20), the oldest first: the newest 64.
+  var replacedKeys: [DeviceKeyID] {
+    get {
+      let bytes = record[20] ?? []
+      return stride(from: 0, to: bytes.count - 15, by: 16).compactMap {
+        DeviceKeyID(Array(bytes[$0..<$0 + 16]))
+      }
+    }
+    set {
+      let newest = newValue.suffix(Self.mostReplacedKeys)
+      record[20] = newest.isEmpty ? nil : newest.flatMap(\.bytes)
+    }
+  }
+  static let mostReplacedKeys = 64
   var recoveryKey: [UInt8]? {
     get { record[12] }
     set { record[12] = newValue }

@@ -28,6 +28,12 @@ struct KeyChange {
     self.random = random
   }
 
+  /// The header as it is written.
+  var row: HeaderRow {
+    let mac = keys.headerMAC.code(for: header.authenticatedBytes(with: slots))
+    return HeaderRow(body: header.record.encoded, mac: mac)
+  }
+
   // MARK: Roots
 
   /// Root key and this-device root key for a device key, which becomes the header's.
@@ -35,6 +41,13 @@ struct KeyChange {
     slots.removeAll { $0.opener == SlotOpener.deviceKey.rawValue }
     header.deviceKey = key.id
     try putRoots(under: key)
+  }
+
+  /// The same in the place of another one, which the header lists as replaced from now on.
+  mutating func replaceDeviceKey(with key: borrowing DeviceKey) throws(VaultError) {
+    let before = header.deviceKey
+    header.replacedKeys = header.replacedKeys.filter { $0 != before } + [before]
+    try setDeviceKey(key)
   }
 
   mutating func putRoots(under key: borrowing DeviceKey) throws(VaultError) {

@@ -119,14 +119,36 @@ public struct FileProtector: Protector {
   }
 
   /// After a restore the new key takes the place of a named file; the old one stays beside it, for the old vault.
-  public func promoteRestoredKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
+  func promoteRestoredKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
     guard let next = nextPath(of: key), let aside = pathBeforeRestore, exists(next) else { return }
     let path = path(of: key, vault)
-    if exists(path) {
-      guard unsafe link(path, aside) == 0 else { throw Self.failure("keep the old device key as", aside) }
-    }
+    if exists(path) { try link(path, as: aside, "keep the old device key as") }
     guard unsafe rename(next, path) == 0 else { throw Self.failure("replace", path) }
     try Self.synchronizeFolder(of: path)
+  }
+
+  /// A key in a named file gets a file of its own beside it, where it is found by its id, before another key takes its
+  /// place. Nothing is to be done in a folder of keys, or where the named file holds something else.
+  func setAside(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
+    guard let own = nextPath(of: key), let present = try? read(path(of: key, vault)), present.id == key else {
+      return
+    }
+    try link(path(of: key, vault), as: own, "keep the old device key as")
+    try Self.synchronizeFolder(of: own)
+  }
+
+  /// A second name for a file; no error where an attempt that was interrupted has given it.
+  private func link(_ path: String, as other: String, _ purpose: String) throws(VaultError) {
+    if unsafe Glibc.link(path, other) == 0 { return }
+    let problem = errno
+    var (one, two) = (stat(), stat())
+    if problem == EEXIST, unsafe lstat(path, &one) == 0, unsafe lstat(other, &two) == 0,
+      one.st_dev == two.st_dev, one.st_ino == two.st_ino
+    {
+      return
+    }
+    errno = problem
+    throw Self.failure(purpose, other)
   }
 
   /// Where a new key goes: never over another one.
@@ -152,6 +174,12 @@ public struct FileProtector: Protector {
     case .folder(let folder): folder + "/" + vault.hexadecimal + "/" + key.hexadecimal + ".key"
     case .file(let file): file
     }
+  }
+
+  /// The file that the key is in now: its own, or the one beside a named file where it waits.
+  func presentPath(of key: DeviceKeyID, _ vault: VaultID) -> String {
+    if let next = nextPath(of: key), exists(next) { return next }
+    return path(of: key, vault)
   }
 
   func read(_ path: String) throws(VaultError) -> DeviceKey {

@@ -9,20 +9,8 @@ extension Transaction where Mode == Writing {
     if head!.segment == 0 || head!.nextAudit - head!.segmentFirst >= AuditChain.entriesPerSegment {
       try beginSegment()
     }
-    let sequence = head!.nextAudit
-    let record = note.encoded(session.environment)
-    let vault = session.vault
-    let body = try crypto { () throws(CryptoError) in
-      try session.keys.current.audit.seal(
-        record, aad: AssociatedData.audit(vault, sequence: sequence), random: session.environment.random)
-    }
-    let mac = AuditChain.mac(head!.auditKey, previous: head!.auditMAC, sequence: sequence, record: record)
-    try stored { () throws(StorageError) in
-      try session.store.appendAudit(AuditRow(sequence: sequence, body: body, mac: mac))
-    }
-    head!.auditKey = AuditChain.next(head!.auditKey)
-    head!.auditMAC = mac
-    head!.nextAudit += 1
+    let (keys, vault, environment) = (session.keys.current, session.vault, session.environment)
+    try head!.append(note, keys, vault, environment, to: &session.store)
     changes.underWay -= 1
     changes.seals += 1
     changes.isDirty = true

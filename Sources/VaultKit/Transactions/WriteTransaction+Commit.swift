@@ -43,11 +43,10 @@ extension Transaction where Mode == Writing {
   /// Writes a changed header with its slots: `config` + 1 in both places.
   @discardableResult
   mutating func set(_ change: KeyChange) throws(VaultError) -> HeaderRow {
-    var header = change.header
-    header.config = session.keys.header.config + 1
-    head!.config = header.config
-    let mac = change.keys.headerMAC.code(for: header.authenticatedBytes(with: change.slots))
-    let row = HeaderRow(body: header.record.encoded, mac: mac)
+    var change = change
+    change.header.config = session.keys.header.config + 1
+    head!.config = change.header.config
+    let row = change.row
     try stored { () throws(StorageError) in
       try session.store.replaceSlots(change.slots)
       try session.store.setHeader(row)

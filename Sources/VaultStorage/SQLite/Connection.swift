@@ -134,6 +134,12 @@ struct Connection: ~Copyable {
     return frames == moved
   }
 
+  /// Writes changed pages into the log without a commit.
+  func writeOut() throws(StorageError) {
+    guard isOfThisProcess else { throw .usedAfterFork }
+    try unsafe check(sqlite3_db_cacheflush(database), database)
+  }
+
   /// Makes the file keep a write-ahead log; a vault copied by VACUUM INTO does not yet.
   func useLog() throws(StorageError) {
     var mode: String?

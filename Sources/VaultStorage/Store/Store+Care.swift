@@ -17,6 +17,15 @@ extension Store {
     return try connection.checkpoint(truncate: truncate)
   }
 
+  /// Writes the changes of the transaction into the log as far as they go without a commit, so that a full disk is known.
+  /// What no commit follows counts for nothing, and the next transaction writes over it.
+  ///
+  /// - Precondition: A write transaction is open.
+  package mutating func writeOut() throws(StorageError) {
+    precondition(isInTransaction, "Store.writeOut: no transaction is open")
+    try connection.writeOut()
+  }
+
   /// What is wrong with the file's pages and indexes; empty when nothing is. Reads the whole file.
   ///
   /// `progress` is called about every millisecond of work; when it returns false the check ends with what it has.

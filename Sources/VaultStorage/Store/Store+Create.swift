@@ -4,16 +4,18 @@ extension Store {
   /// Makes a vault at `path` with the rows that `body` writes, and opens it.
   ///
   /// The vault appears under its name complete and durable, or not at all. Folders that are missing are made, 0700;
-  /// the file is 0600. `body` runs inside the one write transaction that makes the schema.
+  /// the file is 0600. `body` runs inside the one write transaction that makes the schema; `publishing` runs when the file
+  /// is complete, right before the rename that gives it its name is attempted.
   /// - Throws: ``StorageError/alreadyExists`` when anything lies at the path, also a link or a forgotten `-wal`;
   ///   ``StorageError/busy`` when another process is making a vault there; what `body` throws. Nothing is left then.
   package static func create<E: StorageFailure>(
-    at path: String, _ body: (inout Store) throws(E) -> Void
+    at path: String, publishing: () -> Void = {}, _ body: (inout Store) throws(E) -> Void
   ) throws(E) -> Store {
     var new = try E.from { () throws(StorageError) in try NewVaultPlace.prepare(path) }
     do throws(E) {
       try fill(new.place.path(of: new.temporaryName), body)
       let store = try E.from { () throws(StorageError) in
+        publishing()
         try new.publish()
         return try open(at: path, access: .readWrite)
       }

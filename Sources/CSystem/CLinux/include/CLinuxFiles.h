@@ -18,6 +18,13 @@ uint32_t clinux_device_minor(uint64_t device);
 /// Returns 0, or -1 with errno set.
 int clinux_rename_exclusively(int descriptor, const char *from, const char *to);
 
+/// The Glibc module has no renameat2. Exchanges two names in one step: both exist before and after. Fails with EINVAL on a
+/// file system that cannot. Returns 0, or -1 with errno set.
+int clinux_exchange(const char *one, const char *other);
+
+/// Renames, failing with EEXIST when `to` exists. Returns 0, or -1 with errno set.
+int clinux_rename_to_free(const char *from, const char *to);
+
 /// pthread_atfork takes handlers that must not be Swift. How often this process and its ancestors have forked since
 /// the first call: a value read before `fork` differs from one read in the child.
 uint32_t clinux_fork_count(void);

@@ -1,0 +1,104 @@
+import Glibc
+
+/// The files that a restore makes and keeps beside a vault.
+///
+/// The new vault is made as `PATH.restoring-<id of its device key>`. It and the vault at PATH exchange their names in one
+/// step; then what was at PATH becomes `PATH.before-restore`. So the name says which of the two a file is, at every
+/// moment: `.restoring-<id>` that names the key `<id>` is a new vault that never took its place, and one that names
+/// another key is the old vault.
+package struct RestoreFiles: Sendable {
+  package let path: String
+
+  package init(path: String) { self.path = path }
+
+  /// Where the vault from before a restore is kept.
+  package var aside: String { path + Self.asideSuffix }
+
+  /// Where a restore makes the vault that this key opens.
+  package func beside(_ key: DeviceKeyID) -> String { path + Self.besidePrefix + "-" + key.hexadecimal }
+
+  /// One file of a restore that has not come to its end, or that looks like one.
+  package struct Unfinished: Sendable {
+    /// The file.
+    package let path: String
+    /// The key of the vault that was made, from the file's name; `nil` where the name has none.
+    package let key: DeviceKeyID?
+  }
+
+  /// Every `.restoring` file that is there.
+  package func unfinished() throws(VaultError) -> [Unfinished] {
+    try names(beginningWith: fileName + Self.besidePrefix).compactMap { name in
+      let rest = name.dropFirst(fileName.count + Self.besidePrefix.count)
+      if rest.isEmpty { return Unfinished(path: folder + name, key: nil) }
+      guard rest.count == 33, let key = Self.key(in: rest) else { return nil }
+      return Unfinished(path: folder + name, key: key)
+    }
+  }
+
+  /// What a killed restore leaves of the making of a new vault, and what SQLite keeps beside one that is gone: files that
+  /// never were a vault under a name.
+  package func debris() throws(VaultError) -> [String] {
+    let temporary = try names(beginningWith: "." + fileName + Self.besidePrefix).filter { name in
+      let rest = name.dropFirst(1 + fileName.count + Self.besidePrefix.count)
+      return Self.key(in: rest) != nil && rest.dropFirst(33).hasPrefix(".new")
+    }
+    let names = try names(beginningWith: fileName + Self.besidePrefix)
+    let companions = names.filter { name in
+      let rest = name.dropFirst(fileName.count + Self.besidePrefix.count)
+      guard Self.key(in: rest) != nil else { return false }
+      if rest.dropFirst(33) == ".lock" { return true }
+      return ["-wal", "-shm", "-journal"].contains(String(rest.dropFirst(33)))
+        && !names.contains(String(name.prefix(fileName.count + Self.besidePrefix.count + 33)))
+    }
+    return (temporary + companions).map { folder + $0 }
+  }
+
+  /// The key in `-<id>…`, what follows the word `.restoring`.
+  private static func key(in rest: Substring) -> DeviceKeyID? {
+    guard rest.first == "-" else { return nil }
+    return DeviceKeyID(hexadecimal: String(rest.dropFirst().prefix(32)))
+  }
+
+  /// Every file of a restore that is there.
+  package func all() throws(VaultError) -> [String] {
+    var entry = stat()
+    let isKept = unsafe lstat(aside, &entry) == 0
+    return (isKept ? [aside] : []) + (try unfinished().map(\.path))
+  }
+
+  /// The file beside the vault that names this key, or that may name it because it cannot be read.
+  func keeper(of key: DeviceKeyID, _ vault: VaultID) -> String? {
+    do throws(VaultError) {
+      for file in try all() {
+        guard let outline = try? VaultCore.outline(at: file) else { return file }
+        if outline.vault == vault, outline.deviceKey == key { return file }
+      }
+      return nil
+    } catch { return folder }
+  }
+
+  // MARK: Names
+
+  private static let asideSuffix = ".before-restore"
+  private static let besidePrefix = ".restoring"
+
+  private var fileName: String { String(path.split(separator: "/").last ?? "") }
+  /// With its last slash; empty for the working directory.
+  private var folder: String { String(path.dropLast(fileName.count)) }
+
+  private func names(beginningWith prefix: String) throws(VaultError) -> [String] {
+    guard let directory = unsafe opendir(folder.isEmpty ? "." : folder) else {
+      if errno == ENOENT { return [] }
+      throw FileProtector.failure("list", folder)
+    }
+    defer { unsafe closedir(directory) }
+    var names: [String] = []
+    while let entry = unsafe readdir(directory) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
+        unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name.hasPrefix(prefix) { names.append(name) }
+    }
+    return names.sorted()
+  }
+}

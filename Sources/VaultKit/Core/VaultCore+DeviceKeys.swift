@@ -1,0 +1,117 @@
+import VaultStorage
+
+/// A device key of this vault's id that a protector keeps.
+package struct FoundDeviceKey: Sendable {
+  /// What this vault knows of it.
+  package enum Standing: Sendable, Equatable {
+    /// It opens this vault.
+    case present
+    /// This vault had it and has another one now (header field 20).
+    case replaced
+    /// A file that a restore has left beside the vault names it, or cannot be read.
+    case needed(by: String)
+    /// No file is known to name it. A vault elsewhere with the same id may: a backup restored to another place has it.
+    case unknown
+  }
+
+  package let id: DeviceKeyID
+  /// Its file, or who keeps it.
+  package let place: String
+  package let standing: Standing
+}
+
+/// What became of the key that a rotation replaced.
+package enum ReplacedKey: Sendable, Equatable {
+  case deleted
+  /// It is there still: this file names it, or cannot be read.
+  case kept(for: String)
+}
+
+extension VaultCore {
+  /// The device keys with this vault's id in `protector`, the present one among them.
+  package func deviceKeys(in protector: any Protector) throws(VaultError) -> [FoundDeviceKey] {
+    let (header, path) = headerAndPath
+    let keys = DeviceKeys(protector, of: header.vault)
+    let files = RestoreFiles(path: path)
+    return try keys.ids().map { id in
+      let standing: FoundDeviceKey.Standing =
+        if id == header.deviceKey {
+          .present
+        } else if let file = files.keeper(of: id, header.vault) {
+          .needed(by: file)
+        } else {
+          header.replacedKeys.contains(id) ? .replaced : .unknown
+        }
+      return FoundDeviceKey(id: id, place: keys.place(of: id), standing: standing)
+    }
+  }
+
+  /// Deletes the keys in `protector` that this vault has replaced, after it was opened once more with its present key.
+  ///
+  /// - Returns: The keys that are gone.
+  /// - Throws: `policy` where a file beside the vault cannot be read: nobody knows which key it needs.
+  package func deleteReplacedKeys(in protector: any Protector) throws(VaultError) -> [FoundDeviceKey] {
+    let (header, path) = headerAndPath
+    let keys = DeviceKeys(protector, of: header.vault)
+    let lock = try keys.lock()
+    defer { lock?.keep() }
+    for file in try RestoreFiles(path: path).all() { _ = try VaultCore.outline(at: file) }
+    let proof = try VaultCore.open(at: path, protector: currentProtector, environment: environment)
+    let replaced = try proof.deviceKeys(in: protector).filter { $0.standing == .replaced }
+    guard !replaced.isEmpty else { return [] }
+    // A commit whose synchronization failed can be read and be gone after a crash. What names the present key is in the
+    // file itself before a key goes that an older state of it needs.
+    try proof.moveLogIntoFile()
+    for key in replaced { try keys.delete(key.id, replacedIn: proof) }
+    let left = try keys.ids()
+    return replaced.filter { !left.contains($0.id) }
+  }
+
+  /// The end of a change of the device key: the key that was replaced goes, after the vault was opened with the new one.
+  func retire(
+    _ before: DeviceKeyID, keptBy old: any Protector, for key: DeviceKeyID, keptBy new: any Protector
+  ) throws(VaultError) -> ReplacedKey {
+    let (header, path) = headerAndPath
+    let proof = try VaultCore.open(at: path, protector: new, environment: environment)
+    let keeper = RestoreFiles(path: path).keeper(of: before, header.vault)
+    try DeviceKeys(new, of: header.vault).promote(key, over: before, keepingIt: keeper != nil)
+    if let keeper { return .kept(for: keeper) }
+    do throws(VaultError) {
+      try DeviceKeys(old, of: header.vault).delete(before, replacedIn: proof)
+      return .deleted
+    } catch {
+      throw VaultError(
+        error.code,
+        "the vault has its new device key, but the old one could not be removed: \(error.message)",
+        hint: "the old key opens this vault no more; remove it with 'vaultctl doctor --remove-old-keys'",
+        underlying: error.underlying)
+    }
+  }
+
+  /// The header as it was opened last, and the file.
+  var headerAndPath: (header: Header, path: String) { withSession { ($0.keys.header, $0.store.path) } }
+
+  private func moveLogIntoFile() throws(VaultError) {
+    try withSessionThrowing { session throws(VaultError) in
+      let isDone = try stored { () throws(StorageError) in try session.store.checkpoint(truncate: false) }
+      guard isDone else { throw VaultError(StorageError.busy) }
+    }
+  }
+
+  /// Writes what `body` changes as far as it goes without a commit, and takes it back: whether there is room for it, and
+  /// whether the vault can be written at all, is known before something outside of it depends on that.
+  func rehearse(_ body: (inout WriteTransaction) throws(VaultError) -> Void) throws(VaultError) {
+    do {
+      try write { (transaction: inout WriteTransaction) in
+        try body(&transaction)
+        try transaction.sealHead()
+        try stored { () throws(StorageError) in try transaction.session.store.writeOut() }
+        throw Rehearsed()
+      }
+    } catch is Rehearsed {} catch let error as VaultError { throw error } catch {
+      preconditionFailure("VaultCore.rehearse: an error of another type")
+    }
+  }
+
+  private struct Rehearsed: Error {}
+}

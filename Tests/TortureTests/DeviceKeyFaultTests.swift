@@ -1,0 +1,238 @@
+import Foundation
+import Testing
+import VaultKit
+import VaultTestKit
+
+extension Torture {
+  /// K1. Every call that makes something durable, or names or removes it, fails once, and for good, in each command that
+  /// changes a device key. Whatever it answers: the key that the file at the path names exists, and opens it.
+  ///
+  /// Verified to fail on b5afbda: a restore whose folder cannot be synchronized after the rename deletes the new key.
+  /// Verified to fail when `PendingDeviceKey.abandon` deletes a key in any state: restore, recovery and rotation.
+  @Suite("A device key is never lost by a failing system call", .serialized)
+  struct DeviceKeyFaults {
+    enum Change: String, CaseIterable, Sendable {
+      case restore
+      case rotate
+      case recover
+      case create
+    }
+
+    @Test("the key that the file names exists and opens", arguments: Change.allCases, [false, true])
+    func named(_ change: Change, hasNamedKey: Bool) throws {
+      guard Command.exists("strace") else { return skip("device keys and failing calls: no strace") }
+      let template = try KeyHome(change, hasNamedKey: hasNamedKey)
+      var failures = 0
+      var runs = 0
+      for (call, count) in try template.calls() {
+        let step = Scale.isLong || count < 4 ? 1 : 2
+        for number in stride(from: count, through: 1, by: -step) {
+          for forGood in Scale.isLong ? ["", "+"] : [number % 2 == 0 ? "" : "+"] {
+            let home = try template.copy()
+            let point = "\(call) \(number)\(forGood)"
+            let status = try home.run(failing: "\(call):error=EIO:when=\(number)\(forGood)")
+            runs += 1
+            failures += status == 0 ? 0 : 1
+            #expect([0, 13].contains(status), "\(point): \(status)")
+            if let problem = home.problem(isDone: status == 0) { Issue.record("\(point): \(problem)") }
+          }
+        }
+      }
+      report(
+        "device keys, \(change)\(hasNamedKey ? ", named file" : ""): \(runs) failing calls, \(failures) noticed"
+      )
+      #expect(failures > 2, "nothing was hit")
+    }
+
+    // S2. Verified to fail on b5afbda: a vault that is killed between its name and its first entry is damaged.
+    @Test(
+      "killed there, the same holds; a vault that was made has its first entry", arguments: Change.allCases)
+    func killed(_ change: Change) throws {
+      guard Command.exists("strace") else { return skip("device keys and kills: no strace") }
+      let template = try KeyHome(change, hasNamedKey: false)
+      var kills = 0
+      for (call, count) in try template.calls() {
+        let step = Scale.isLong || change == .create ? 1 : 3
+        for number in stride(from: count, through: 1, by: -step) {
+          let home = try template.copy()
+          let status = try home.run(failing: "\(call):signal=KILL:when=\(number)")
+          kills += [137, -9].contains(status) ? 1 : 0
+          if let problem = home.problem(isDone: status == 0) {
+            Issue.record("killed at \(call) \(number): \(problem)")
+          }
+        }
+      }
+      report("device keys, \(change): \(kills) kills")
+      #expect(kills > 4, "nothing was hit")
+    }
+
+    // S8. Verified to fail on b5afbda: the key is stored before the vault is written, and left.
+    @Test(
+      "a disk without room for the log, or a vault that may not be written, leaves no new key",
+      arguments: [Change.rotate, .recover])
+    func noRoom(_ change: Change) throws {
+      guard Command.exists("strace") else { return skip("device keys and full disks: no strace") }
+      let template = try KeyHome(change, hasNamedKey: false)
+      let first = try #require(try template.firstWriteToLog())
+      let full = try template.copy()
+      let before = try full.keys()
+      #expect(try full.run(failing: "pwrite64:error=ENOSPC:when=\(first)+") == 13)
+      #expect(try full.keys() == before)
+      guard Command.exists("setpriv"), geteuid() == 0 else {
+        return skip("device keys and vaults that may not be written: no setpriv")
+      }
+      let closed = try template.copy()
+      let status = try closed.runUnprivileged()
+      guard let status else { return skip("device keys: another user cannot run the tool") }
+      #expect(status == 13)
+      #expect(try closed.keys() == before)
+    }
+  }
+
+  /// A home directory in which one command that changes a device key can be run.
+  private final class KeyHome {
+    let change: DeviceKeyFaults.Change
+    let hasNamedKey: Bool
+    let folder = (Place.fast ?? NSTemporaryDirectory()) + "/vault-keys-\(UUID().uuidString)"
+    private var vault: String { folder + "/.local/share/vault/default.vault" }
+    private var key: String { folder + "/keys/device.key" }
+
+    init(_ change: DeviceKeyFaults.Change, hasNamedKey: Bool) throws {
+      self.change = change
+      self.hasNamedKey = hasNamedKey
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+      guard change != .create else { return }
+      let made = try start(["init", "--no-passcode", "--recovery-code", "--json"])
+      try #require(made.status == 0)
+      let json = try JSONSerialization.jsonObject(with: Data(made.text.utf8)) as? [String: Any]
+      try (json?["recoveryCode"] as? String ?? "").write(
+        toFile: folder + "/code", atomically: false, encoding: .utf8)
+      unsafe chmod(folder + "/code", 0o600)
+      try #require(try start(["item", "add", "mail"], input: "kept").status == 0)
+      if change == .restore {
+        try #require(try start(["backup", folder + "/b", "--passphrase-fd", "0"], input: "p").status == 0)
+      }
+      if change == .recover {
+        try FileManager.default.removeItem(
+          atPath: hasNamedKey ? folder + "/keys" : folder + "/.local/state/vault")
+      }
+    }
+
+    private init(copying other: KeyHome) throws {
+      (change, hasNamedKey) = (other.change, other.hasNamedKey)
+      try Command.run("cp", ["-a", other.folder, folder])
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    func copy() throws -> KeyHome { try KeyHome(copying: self) }
+
+    private static let watched = [
+      "fsync", "fdatasync", "rename", "renameat2", "link", "linkat", "unlink", "unlinkat", "ftruncate",
+    ]
+
+    /// How often a whole run makes each of the calls.
+    func calls() throws -> [(String, Int)] {
+      let home = try copy()
+      let log = home.folder + "/calls"
+      let status = try home.start(
+        words, input: input,
+        before: ["strace", "-f", "-o", log, "-e", "trace=" + Self.watched.joined(separator: ",")]
+      ).status
+      try #require(status == 0)
+      let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+      return Self.watched.map { call in (call, lines.count { $0.contains(" \(call)(") }) }.filter { $0.1 > 0 }
+    }
+
+    func run(failing fault: String) throws -> Int32 {
+      let call = String(fault.prefix { $0 != ":" })
+      return try start(
+        words, input: input,
+        before: ["strace", "-f", "-o", "/dev/null", "-e", "trace=" + call, "-e", "inject=" + fault]
+      ).status
+    }
+
+    /// Which `pwrite64` of a whole run is the first to the vault's log.
+    func firstWriteToLog() throws -> Int? {
+      let home = try copy()
+      let log = home.folder + "/calls"
+      let status = try home.start(
+        words, input: input, before: ["strace", "-f", "-y", "-o", log, "-e", "trace=pwrite64"]
+      ).status
+      try #require(status == 0)
+      let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+      return lines.filter { $0.contains("pwrite64(") }.firstIndex { $0.contains(".vault-wal>") }.map {
+        $0 + 1
+      }
+    }
+
+    /// The key files.
+    func keys() throws -> [String] {
+      let found = FileManager.default.enumerator(atPath: folder + "/.local/state")?.compactMap {
+        $0 as? String
+      }
+      return (found ?? []).filter { $0.hasSuffix(".key") }.map { ($0 as NSString).lastPathComponent }
+    }
+
+    /// As a user that owns all of it, with a folder that may not be written; `nil` where that user cannot run the tool.
+    func runUnprivileged() throws -> Int32? {
+      try Command.run("chown", ["-R", "65534:65534", folder])
+      let before = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+      guard try start(["version"], before: before).status == 0 else { return nil }
+      let data = (vault as NSString).deletingLastPathComponent
+      unsafe chmod(data, 0o500)
+      defer { unsafe chmod(data, 0o700) }
+      return try start(words, input: input, before: before).status
+    }
+
+    private var words: [String] {
+      switch change {
+      case .restore: ["restore", folder + "/b", "--replace", "--passphrase-fd", "0"]
+      case .rotate: ["rotate", "device-key"]
+      case .recover: ["rotate", "device-key", "--recovery-file", folder + "/code"]
+      case .create: ["init", "--no-passcode"]
+      }
+    }
+    private var input: String { change == .restore ? "p" : "" }
+
+    /// What is wrong with the vault at the path.
+    func problem(isDone: Bool) -> String? {
+      guard FileManager.default.fileExists(atPath: vault) else {
+        return change == .create && !isDone ? nil : "there is no vault"
+      }
+      let files =
+        hasNamedKey ? FileProtector(file: key) : FileProtector(folder: folder + "/.local/state/vault")
+      do {
+        var core = try? VaultCore.open(at: vault, protector: files, environment: .testing())
+        if core == nil, change == .recover, !isDone {
+          // The key was lost before, and is until a recovery succeeds.
+          guard try start(words).status == 0 else { return "the recovery code does not work any more" }
+          core = try VaultCore.open(at: vault, protector: files, environment: .testing())
+        }
+        if core == nil { core = try VaultCore.open(at: vault, protector: files, environment: .testing()) }
+        let problems = try core!.verify().problems
+        guard problems == [] else { return "\(problems)" }
+        guard change != .create else {
+          return try core!.auditEntries(from: 1).first?.operation == .vaultCreated ? nil : "no first entry"
+        }
+        let secret = try core!.secret(of: core!.item(named: "mail").id).bytesForTesting
+        return secret == Array("kept".utf8) ? nil : "another secret"
+      } catch { return "\(error)" }
+    }
+
+    private func start(
+      _ words: [String], input: String = "", before: [String] = []
+    ) throws -> (status: Int32, text: String) {
+      let gate = try Gate()
+      gate.write(input)
+      gate.open()
+      let all = before + [Program.tool] + words
+      let environment = hasNamedKey ? ["HOME": folder, "VAULT_DEVICE_KEY": key] : ["HOME": folder]
+      let process = try Running(
+        all[0], Array(all.dropFirst()), environment: environment, gate: gate, errors: false)
+      let text = process.lines().joined(separator: "\n")
+      return (process.wait(), text)
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+import VaultCommands
+
+@Suite("A restore over a vault says what it drops")
+struct RestoreReplaceTests {
+  /// A vault with "mail", a backup of it, and then "late" and a one-time password.
+  private func filled() throws -> (tool: Tool, backup: String) {
+    let tool = try Tool()
+    let backup = tool.home.path + "/b.vault"
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    #expect(try tool("item", "add", "mail", input: [1, 2, 3]).exit == 0)
+    #expect(try tool("backup", backup, "--passphrase-fd", "3", secrets: [3: "long phrase"]).exit == 0)
+    return (tool, backup)
+  }
+
+  private func restore(_ tool: Tool, _ words: String...) throws -> Tool.Run {
+    try tool.run(["restore"] + words + ["--passphrase-fd", "3"], secrets: [3: "long phrase"])
+  }
+
+  private func contents(_ tool: Tool) throws -> [String] {
+    (FileManager.default.enumerator(atPath: tool.home.path)?.compactMap { $0 as? String } ?? []).sorted()
+  }
+
+  // U2. Verified to fail on b5afbda: the vault is replaced, and "late" is gone unnamed.
+  @Test("without --replace it is 9, lists what only the present vault has, and changes nothing")
+  func refused() throws {
+    let (tool, backup) = try filled()
+    // Also where nothing would go.
+    let nothing = try restore(tool, backup, "--json")
+    #expect(try nothing.exit == 9 && (nothing.json["wouldDrop"] as? [Any])?.isEmpty == true)
+    #expect(try tool("item", "add", "late", input: [9]).exit == 0)
+    let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
+    #expect(try tool("otp", "add", "code", input: Array(uri.utf8)).exit == 0)
+    #expect(try tool("item", "update", "mail", input: [7]).exit == 0)
+    let before = try contents(tool)
+    let run = try restore(tool, backup, "--json")
+    #expect(run.exit == 9, "\(run.errors)")
+    let dropped = try #require(try run.json["wouldDrop"] as? [[String: Any]])
+    #expect(dropped.map { $0["name"] as? String } == ["late", "code"])
+    #expect(dropped.map { $0["kind"] as? String } == ["password", "otp"])
+    let id = try #require(try tool("item", "show", "late", "--json").json["id"] as? String)
+    #expect(dropped.first?["id"] as? String == id)
+    #expect(try (run.error["hint"] as? String)?.contains("--replace") == true)
+    let shown = try restore(tool, backup)
+    #expect(shown.exit == 9 && shown.text.contains("would drop   late (password)"))
+    #expect(shown.errors.contains("2 items that only it has would be dropped"))
+    #expect(try contents(tool) == before)
+    #expect(try tool("item", "get", "late").output == [9] && tool("item", "get", "mail").output == [7])
+    // A wrong passphrase lists nothing.
+    let wrong = try tool("restore", backup, "--passphrase-fd", "3", secrets: [3: "wrong"])
+    #expect(wrong.exit == 3 && wrong.output.isEmpty)
+  }
+
+  @Test("with --replace what was dropped is listed, and the old vault has it still")
+  func replaced() throws {
+    let (tool, backup) = try filled()
+    #expect(try tool("item", "add", "late", input: [9]).exit == 0)
+    let run = try restore(tool, backup, "--replace", "--json")
+    #expect(run.exit == 0, "\(run.errors)")
+    let dropped = try #require(try run.json["dropped"] as? [[String: Any]])
+    #expect(dropped.map { $0["name"] as? String } == ["late"])
+    let aside = try #require(try run.json["oldVault"] as? String)
+    #expect(try tool("item", "get", "late", "--vault", aside).output == [9])
+    // Over nothing the option changes nothing.
+    let other = try Tool()
+    let fresh = try restore(other, backup, "--replace", "--json")
+    #expect(try fresh.exit == 0 && fresh.json["dropped"] == nil && fresh.json["oldVault"] == nil)
+  }
+
+  // S6. Verified to fail when the exchange does not look for a log: the file takes its place without its last commit.
+  @Test(
+    "a restored vault with a log beside it does not take the place", arguments: ["-wal", "-shm", "-journal"])
+  func log(suffix: String) throws {
+    let tool = try Tool()
+    let (old, new) = (try tool.file("old", "old"), try tool.file("new", "new"))
+    _ = try tool.file("new" + suffix, "")
+    #expect(throws: CommandError.self) { try FilePlace.exchange(old, with: new) }
+    #expect(try String(contentsOfFile: old, encoding: .utf8) == "old")
+    try FileManager.default.removeItem(atPath: new + suffix)
+    try FilePlace.exchange(old, with: new)
+    #expect(try String(contentsOfFile: old, encoding: .utf8) == "new")
+    #expect(try String(contentsOfFile: new, encoding: .utf8) == "old")
+  }
+}
