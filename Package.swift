@@ -49,7 +49,6 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", path: "Sources/CSystem/CSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"])]),
-    .target(name: "CSQLiteLog", dependencies: ["CSQLite"], path: "Sources/CSystem/CSQLiteLog"),
 
     // Secrets in memory: one owner, locked, wiped.
     room("SecretMemory", on: ["CLinux"]),
@@ -58,7 +57,7 @@ let package = Package(
     // HOTP, TOTP, Steam, Base32, otpauth URIs, verification windows: pure values, no vault.
     room("OneTimePassword", on: ["SecretMemory", "VaultCrypto", "COTPKernels"]),
     // The SQLite file: connection, schema, records. Knows bytes, no keys.
-    room("VaultStorage", on: ["CLinux", "CSQLite", "CSQLiteLog"]),
+    room("VaultStorage", on: ["CLinux", "CSQLite"]),
     // The vault: items, keys, access, sealing, protectors, audit.
     room(
       "VaultKit",
@@ -126,8 +125,8 @@ let package = Package(
     tests(
       of: "TortureTests",
       on: [
-        "AuthenticatorKit", "OneTimePassword", "VaultKit", "VaultTestKit", "VaultCrypto", "SecretMemory",
-        "VaultCommands", "vault-torture", "vaultctl-testing",
+        "AuthenticatorKit", "OneTimePassword", "VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto",
+        "SecretMemory", "VaultCommands", "vault-torture", "vaultctl-testing",
       ]),
   ]
 )

@@ -97,6 +97,9 @@ extension VaultError {
     public static let malformed = Code(rawValue: "malformed")
     /// Reading or writing failed: permissions, disk, memory.
     public static let io = Code(rawValue: "io")
+    /// The disk failed in the middle of a commit: the change may have been stored, and may appear only after a crash.
+    /// A code that was not shown for this reason is skipped, never repeated.
+    public static let unconfirmed = Code(rawValue: "unconfirmed")
     /// The vault is read-only here.
     public static let readOnly = Code(rawValue: "readOnly")
     /// Other processes held the vault for too long.

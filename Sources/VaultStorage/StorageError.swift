@@ -16,6 +16,11 @@ package enum StorageError: Error, Equatable, Sendable {
   case full
   /// A system call failed. The transaction is rolled back.
   case io(code: Int32, errno: Int32)
+  /// A COMMIT failed when all of it may have been in the log: nobody finds it now, but after a crash somebody may.
+  case unconfirmed(code: Int32, errno: Int32)
+  /// The path leads to another file than the one that is open, or that file has a second name. The transaction is
+  /// rolled back.
+  case moved(String)
   /// Other processes kept the file locked for the whole of the waiting time.
   case busy
   /// The medium, the folder or the connection does not allow writing.
@@ -27,6 +32,8 @@ package enum StorageError: Error, Equatable, Sendable {
   /// The store was opened before `fork` and is used after it, or a store is opened in a child of a process that had
   /// one open then: only the process that opened it may use it, and such a child must `exec` first.
   case usedAfterFork
+  /// The SQLite library is older than ``SQLiteLibrary/oldest``.
+  case oldLibrary(version: String)
   /// SQLite answered with a code that this program does not provoke.
   case unexpected(code: Int32)
 

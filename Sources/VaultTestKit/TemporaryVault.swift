@@ -2,7 +2,7 @@ import Glibc
 public import SecretMemory
 public import VaultKit
 
-/// A vault in a folder of its own that goes with the value.
+/// A vault in a folder of its own that goes with the value, and with the last vault opened in it.
 public final class TemporaryVault: Sendable {
   /// The folder with everything in it.
   public let folder: String
@@ -33,13 +33,23 @@ public final class TemporaryVault: Sendable {
   package func makeCore(passcode: String? = nil, recovery: Bool = false) throws(VaultError) -> VaultCore {
     let created = try VaultCore.create(
       at: path, protector: protector, passcode: try Self.passcode(passcode), recovery: recovery,
-      environment: environment)
+      environment: holdingEnvironment)
     return created.core
   }
 
   /// Opens the vault again, as another process would.
   package func openCore() throws(VaultError) -> VaultCore {
-    try VaultCore.open(at: path, protector: protector, environment: environment)
+    try VaultCore.open(at: path, protector: protector, environment: holdingEnvironment)
+  }
+
+  /// Keeps the folder as long as a vault in it is open: one whose file is gone writes nothing any more.
+  private var holdingEnvironment: VaultEnvironment {
+    var environment = environment
+    let protector = environment.protector
+    environment.protector = { [self] kind throws(VaultError) in
+      try withExtendedLifetime(self) { () throws(VaultError) in try protector(kind) }
+    }
+    return environment
   }
 
   /// Creates the vault as an actor.

@@ -42,6 +42,7 @@ case "rotate": Rotating.run(Rig(argument(1)), passcode: argument(2))
 case "watch":
   Watching.run(Rig(argument(1)), passcode: argument(2), count: number(3), seed: UInt64(number(4)))
 case "misbehave": Misbehaving.run(argument(1))
+case "ciphers": Ciphers.run(Rig(argument(1)), passcode: argument(2), state: argument(3))
 case "midstates": Midstates.run(Rig(argument(1)), key: argument(2), isClosed: argument(3) == "closed")
 default: fail("no such command")
 }

@@ -21,11 +21,10 @@ enum Layers {
     Room("COpenSSL"),
     Room("CArgon2"),
     Room("CSQLite"),
-    Room("CSQLiteLog", on: ["CSQLite"]),
     Room("SecretMemory", on: ["CLinux"]),
     Room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL", "CArgon2"]),
     Room("OneTimePassword", on: ["SecretMemory", "VaultCrypto", "COTPKernels"]),
-    Room("VaultStorage", on: ["CLinux", "CSQLite", "CSQLiteLog"]),
+    Room("VaultStorage", on: ["CLinux", "CSQLite"]),
     Room(
       "VaultKit", on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage", "CSecretService"]),
     Room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux", "CPAM", "CSystemd"]),
@@ -48,7 +47,7 @@ enum Layers {
   static let system: Set<String> = ["Glibc", "Dispatch", "Synchronization"]
 
   /// Our own C code; every other `C…` room is a library that exactly one module may import.
-  static let ownC: Set<String> = ["CLinux", "COTPKernels", "CSQLiteLog"]
+  static let ownC: Set<String> = ["CLinux", "COTPKernels"]
 
   /// Lies below `Tests` and is for tests alone; no room may import it.
   static let testSupport = "TestSupport"

@@ -179,6 +179,26 @@ struct RecordSealTests {
     #expect(first[6..<18] != bound[6..<18], "other associated data, another nonce")
   }
 
+  /// That they are gone from memory is looked at in `CipherLeakTests`.
+  @Test("ciphers that were released are made again, as often as one likes, and the count of writes goes on")
+  func released() throws {
+    let record = try make()
+    var seals: [[UInt8]] = []
+    for round in UInt8(0)..<4 {
+      record.releaseCiphers()
+      seals.append(try record.seal([round], aad: aad, random: SystemRandom()))
+      if round % 2 == 0 { record.releaseCiphers() }
+      for (number, seal) in seals.enumerated() {
+        #expect(try record.open(seal, aad: aad) == [UInt8(number)])
+      }
+      record.releaseCiphers()
+      record.releaseCiphers()
+    }
+    #expect(record.writes == 4)
+    expectError(.tagMismatch) { () throws(CryptoError) in _ = try record.open(seals[0], aad: aad + [1]) }
+    #expect(try record.open(seals[0], aad: aad) == [0])
+  }
+
   @Test("10,000 seals of one content have 10,000 nonces")
   func distinct() throws {
     let record = try make()

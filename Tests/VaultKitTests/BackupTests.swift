@@ -65,7 +65,7 @@ struct BackupTests {
     let core = try place.openCore()
     let backup = place.folder + "/data/b.vault"
     _ = try core.backUp(to: backup, passphrase: Passcode(testing: "p"))
-    try core.write { transaction in try transaction.updateState(of: ids[1]) { $0.counter = 77 } }
+    try core.write { transaction in try transaction.changeState(of: ids[1]) { $0.counter = 77 } }
     let point = try core.restorePoint()
     let restored = try VaultCore.restore(
       from: backup, passphrase: Passcode(testing: "p"), to: place.folder + "/data/r.vault",

@@ -185,7 +185,7 @@ struct ItemTests {
     let locked = try place.openCore()
     for expected in UInt64(0)..<5 {
       let used = try locked.write { transaction in
-        try transaction.updateState(of: item.id) { state in
+        try transaction.changeState(of: item.id) { state in
           state.counter += 1
           return state.counter - 1
         }

@@ -55,7 +55,7 @@ struct RotationTests {
         secret: SecretBytes(testing: "s\(index)"))
       ids.append(item.id)
     }
-    _ = try core.write { transaction in try transaction.updateState(of: ids[7]) { $0.counter = 42 } }
+    _ = try core.write { transaction in try transaction.changeState(of: ids[7]) { $0.counter = 42 } }
     if let passcode {
       try core.rotateEpoch(passcode: Passcode(testing: passcode))
     } else {

@@ -38,6 +38,20 @@ struct CreationTests {
     try openAndDrop(folder("a/b/v"))
   }
 
+  /// Verified to fail when an error after the renaming removes the vault.
+  @Test("a vault that has its name stays, whatever fails afterwards: it may be in somebody's use")
+  func afterPublishing() throws {
+    #expect(throws: StorageError.refused(.folderWritableByOthers(mode: 0o777))) {
+      _ = try Store.create(at: folder("a/v")) { (store: inout Store) throws(StorageError) in
+        try fill(&store, items: 5)
+        folder.setMode("a", 0o777)
+      }
+    }
+    folder.setMode("a", 0o700)
+    var store = try Store.open(at: folder("a/v"), access: .readWrite)
+    #expect(try store.counts().items == 5)
+  }
+
   @Test("what a killed making left behind does not stand in the way")
   func leftovers() throws {
     for suffix in ["", "-wal", "-shm", "-journal"] {

@@ -71,6 +71,17 @@ struct SchemaTests {
     try RawSQLite.run("PRAGMA user_version=2; CREATE TABLE more(x)", on: folder("v"))
     #expect(throws: StorageError.newerFormat(version: 2)) { try openAndDrop(folder("v")) }
   }
+
+  /// Verified to fail when the version is not compared.
+  @Test("an SQLite library older than 3.40 is refused by its version, before it calls a vault damaged")
+  func library() throws {
+    for (number, text) in [(3_039_004, "3.39.4"), (3_034_001, "3.34.1"), (0, "0.0.0")] as [(Int32, String)] {
+      #expect(throws: StorageError.oldLibrary(version: text)) { try SQLiteLibrary.check(number) }
+    }
+    for number in [3_040_000, 3_040_001, 3_051_000, 4_000_000] as [Int32] { try SQLiteLibrary.check(number) }
+    #expect(SQLiteLibrary.text(of: 3_040_001) == "3.40.1")
+    #expect(Store.sqliteVersion.split(separator: ".").count >= 3)
+  }
 }
 
 func openAndDrop(_ path: String, _ access: Store.Access = .readWrite) throws(StorageError) {

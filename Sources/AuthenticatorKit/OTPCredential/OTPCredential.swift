@@ -71,6 +71,19 @@ public struct OTPCredential: Sendable {
   ) async throws(VaultError) -> OTPAcceptance {
     try await vault.resynchronize(self, first, second, context)
   }
+
+  /// Sets the counter of a HOTP credential and ends "needs resynchronization". Logged with the old and the new value.
+  ///
+  /// - Parameters:
+  ///   - counter: The moving factor of the next code.
+  ///   - force: Allows a counter that was used before: its codes come a second time. The gate then asks for what the
+  ///     secret itself asks for: an unlocked vault, and whoever the credential's access rule names.
+  /// - Throws: ``VaultError/Code/policy`` without `force` for a counter that was used before.
+  public func setCounter(
+    to counter: UInt64, force: Bool = false, context: AuthenticationContext? = nil
+  ) async throws(VaultError) {
+    try await vault.setCounter(self, counter, force, context)
+  }
 }
 
 extension Vault {
@@ -107,5 +120,11 @@ extension Vault {
     _ credential: OTPCredential, _ first: String, _ second: String, _ context: AuthenticationContext?
   ) throws(VaultError) -> OTPAcceptance {
     try core.resynchronizeOTP(of: credential.id, first, second, context: context)
+  }
+
+  fileprivate func setCounter(
+    _ credential: OTPCredential, _ counter: UInt64, _ force: Bool, _ context: AuthenticationContext?
+  ) throws(VaultError) {
+    try core.setCounter(of: credential.id, to: counter, force: force, context: context)
   }
 }

@@ -38,16 +38,20 @@ extension VaultCore {
   {
     try authorizing(.use, on: id, context) { (grant) throws(VaultError) in
       var grant = consume grant
-      return try writing { transaction throws(VaultError) in
+      var prepared: PreparedSecret?
+      try reading { transaction throws(VaultError) in
         let item = try OTPItem(transaction.item(id))
         try item.refuse(unless: .prover)
-        let key = try transaction.useSecretLater(of: item.item, with: grant.take())
+        prepared = try transaction.prepareSecret(of: item.item)
+      }
+      return try writing { transaction throws(VaultError) in
+        let item = try OTPItem(transaction.item(id, of: prepared))
+        try item.refuse(unless: .prover)
+        let key = try transaction.useSecret(of: item.item, prepared: prepared.take(), with: grant.take())
         let counter = try transaction.takeCounter(of: item.item)
         try transaction.log(.codeGenerated, item.item)
-        return (item, key, counter)
-      } meanwhile: { (item, key, counter) throws(VaultError) in
-        OTPResult(
-          name: item.item.name ?? "", code: try item.hotp(key.open()).code(at: counter),
+        return OTPResult(
+          name: item.item.name ?? "", code: try item.hotp(key).code(at: counter),
           digits: item.format.length, factor: .counter(counter))
       }
     }
@@ -118,18 +122,22 @@ extension VaultCore {
     try writing { transaction throws(VaultError) in
       let item = try OTPItem(transaction.item(id))
       guard item.kind == .hotp else { throw VaultError(.policy, "only HOTP credentials have a counter") }
-      try transaction.permitChange(of: id, with: grant.take())
+      let before = try transaction.state(of: id)
+      // At its end the counter stays the last one and is blocked: to set it again is to go back.
+      let isBackward = counter < before.counter || before.isBlocked
+      guard !isBackward || force else {
+        throw VaultError(
+          .policy, "the counter is \(before.counter) already; a smaller one would use codes twice",
+          hint: "add --force if the server really is behind")
+      }
+      // Codes that come again are worth the secret: who may not use the secret may not have them.
+      try transaction.permitChange(of: id, needingKeys: isBackward, with: grant.take())
       try transaction.changeState(of: id) { state throws(VaultError) in
-        guard counter >= state.counter || force else {
-          throw VaultError(
-            .policy, "the counter is \(state.counter) already; a smaller one would use codes twice",
-            hint: "add --force if the server really is behind")
-        }
         state.counter = counter
         state.needsResync = false
         state.isBlocked = false
       }
-      try transaction.log(.counterSet, item.item, detail: "\(counter)")
+      try transaction.log(.counterSet, item.item, detail: "\(before.counter) to \(counter)")
     }
   }
 
@@ -177,16 +185,5 @@ extension Transaction where Mode == Writing {
       state.uses &+= 1
     }
     return used
-  }
-
-  /// ``updateState(of:_:)`` with a typed error.
-  mutating func changeState(of id: ItemID, _ change: (inout ItemState) throws(VaultError) -> Void)
-    throws(VaultError)
-  {
-    do { try updateState(of: id) { state in try change(&state) } } catch let error as VaultError {
-      throw error
-    } catch {
-      preconditionFailure("changeState: an error of another type")
-    }
   }
 }

@@ -59,7 +59,7 @@ int clinux_become(char *const words[], char *const added[]) {
 pid_t clinux_spawn(char *const words[], int input, int output) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
-  sigset_t broken_pipe, none;
+  sigset_t ignored, none;
   pid_t process = -1;
   posix_spawn_file_actions_init(&actions);
   posix_spawnattr_init(&attributes);
@@ -71,9 +71,10 @@ pid_t clinux_spawn(char *const words[], int input, int output) {
   posix_spawn_file_actions_addclosefrom_np(&actions, 3);
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
-  sigemptyset(&broken_pipe);
-  sigaddset(&broken_pipe, SIGPIPE);
-  posix_spawnattr_setsigdefault(&attributes, &broken_pipe);
+  sigemptyset(&ignored);
+  sigaddset(&ignored, SIGPIPE);
+  sigaddset(&ignored, SIGXFSZ);
+  posix_spawnattr_setsigdefault(&attributes, &ignored);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   int problem = posix_spawnp(&process, words[0], &actions, &attributes, words, environ);
   posix_spawn_file_actions_destroy(&actions);

@@ -25,4 +25,5 @@ enum {
   csqlite_constraint_primary_key = SQLITE_CONSTRAINT_PRIMARYKEY,
   csqlite_constraint_row = SQLITE_CONSTRAINT_ROWID,
   csqlite_cannot_open_symlink = SQLITE_CANTOPEN_SYMLINK,
+  csqlite_io_error_write = SQLITE_IOERR_WRITE,
 };

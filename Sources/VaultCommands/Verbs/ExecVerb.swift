@@ -32,6 +32,7 @@ func runExec(_ command: Command) throws -> Outcome {
     if let number { try MemoryFile.hand(over: file, as: number) } else { try MemoryFile.hand(over: file) }
   }
   if !command.world.ignoredBrokenPipes { signal(SIGPIPE, SIG_DFL) }
+  if !command.world.ignoredFileSizeSignal { signal(SIGXFSZ, SIG_DFL) }
   throw CommandError(
     .io, "starting the program: \(systemMessage(become(words, variables)))",
     hint: "look at its name and at PATH", code: "programNotStarted")

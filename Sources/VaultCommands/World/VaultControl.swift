@@ -10,6 +10,9 @@ package enum VaultControl {
     var world = world
     world.ignoredBrokenPipes = isIgnored(SIGPIPE)
     signal(SIGPIPE, SIG_IGN)
+    // A limit on the size of files is an error of the write that meets it.
+    world.ignoredFileSizeSignal = isIgnored(SIGXFSZ)
+    signal(SIGXFSZ, SIG_IGN)
     endOnInterrupt()
     let code = run(argumentWords(), in: world)
     // What was printed is written and the vault is closed; the libraries' own cleaning up would only cost time.

@@ -17,6 +17,8 @@ package final class RecordSeal: Sendable {
 
   /// The generation of the root key that new seals carry and that seals must carry to be opened.
   package let generation: UInt32
+  private let root: SecretBytes
+  private let label: Label
   private let nonceKey: KeyedHMAC
   private let ciphers: Mutex<Ciphers>
 
@@ -29,11 +31,16 @@ package final class RecordSeal: Sendable {
     root: borrowing SecretBytes, label: Label, nonceLabel: Label, generation: UInt32, writes: UInt64 = 0
   ) throws(CryptoError) {
     precondition(label != nonceLabel, "RecordSeal: one label for two keys")
-    let ciphers = try Ciphers(key: HKDF.derive(from: root, label: label), writes: writes)
     self.generation = generation
+    self.root = root.copy()
+    self.label = label
     self.nonceKey = KeyedHMAC(key: HKDF.derive(from: root, label: nonceLabel))
-    self.ciphers = Mutex(ciphers)
+    self.ciphers = Mutex(Ciphers(writes: writes))
   }
+
+  /// Frees and cleanses the ciphers, whose key schedules are in ordinary memory: OpenSSL's contexts are nowhere else.
+  /// What is sealed or opened next derives them again from the root key, which is in secret memory.
+  package func releaseCiphers() { ciphers.withLock { $0.release() } }
 
   /// How many seals this key has written, as far as this process knows.
   package var writes: UInt64 { ciphers.withLock { $0.writes } }
@@ -190,7 +197,9 @@ package final class RecordSeal: Sendable {
           guard ciphers.writes < RecordSeal.writeLimit else { throw .writeLimitReached }
           ciphers.writes += 1
           let parts = unsafe CipherContext.Parts(first: header, second: aad)
-          try unsafe ciphers.sealing.seal(plaintext, iv: nonce, aad: parts, into: body)
+          try withCipher(&ciphers.sealing, .seal) { (cipher) throws(CryptoError) in
+            try unsafe cipher.seal(plaintext, iv: nonce, aad: parts, into: body)
+          }
         }
       }
     }
@@ -231,22 +240,42 @@ package final class RecordSeal: Sendable {
     let nonce = unsafe sealed.baseAddress! + RecordSeal.roomBeforeAAD
     let body = unsafe UnsafeRawBufferPointer(rebasing: sealed[RecordSeal.headerByteCount...])
     try ciphers.withLock { (ciphers) throws(CryptoError) in
-      try unsafe ciphers.opening.open(body, iv: nonce, aad: aad, into: output)
+      try withCipher(&ciphers.opening, .open) { (cipher) throws(CryptoError) in
+        try unsafe cipher.open(body, iv: nonce, aad: aad, into: output)
+      }
     }
   }
 
-  /// The two schedules of one key, and how often it has sealed in this process.
+  /// Lends a cipher, which is made where none is kept.
+  @inline(__always)
+  private func withCipher(
+    _ kept: inout CipherContext?, _ direction: CipherContext.Direction,
+    _ body: (borrowing CipherContext) throws(CryptoError) -> Void
+  ) throws(CryptoError) {
+    let cipher: CipherContext
+    if let present = kept.take() {
+      cipher = present
+    } else {
+      cipher = try CipherContext(direction, key: HKDF.derive(from: root, label: label))
+    }
+    do throws(CryptoError) { try body(cipher) } catch {
+      kept = consume cipher
+      throw error
+    }
+    kept = consume cipher
+  }
+
+  /// The two schedules of one key, while they are kept, and how often it has sealed in this process.
   private struct Ciphers: ~Copyable {
-    let sealing: CipherContext
-    let opening: CipherContext
+    var sealing: CipherContext?
+    var opening: CipherContext?
     var writes: UInt64
 
-    init(key: borrowing SecretBytes, writes: UInt64) throws(CryptoError) {
-      let sealing = try CipherContext(.seal, key: key)
-      let opening = try CipherContext(.open, key: key)
-      self.sealing = sealing
-      self.opening = opening
-      self.writes = writes
+    init(writes: UInt64) { self.writes = writes }
+
+    mutating func release() {
+      sealing = nil
+      opening = nil
     }
   }
 }

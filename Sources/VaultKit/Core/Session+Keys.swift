@@ -74,8 +74,12 @@ extension Session {
   }
 
   /// After a commit that deleted secrets or slots: the log is truncated now, or by a later open that can.
-  mutating func clean() {
-    guard (try? store.checkpoint(truncate: true)) == true else { return }
+  ///
+  /// - Parameter isPatient: Waits for readers, unless a long one was waited for in vain by this session before.
+  mutating func clean(isPatient: Bool = true) {
+    let isTruncated = try? store.checkpoint(truncate: true, isPatient: isPatient && !isLogHeld)
+    isLogHeld = isTruncated != true
+    if isLogHeld { return }
     do {
       try store.beginImmediate()
       var head = try headForWriting()

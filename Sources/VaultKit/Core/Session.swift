@@ -10,6 +10,8 @@ struct Session: ~Copyable, Sendable {
   let environment: VaultEnvironment
   /// What the protector had seen of this vault before it was opened: a head with fewer commits is an old copy.
   var seenSequence: UInt64 = 0
+  /// A reader elsewhere kept the log from being truncated when that was tried last.
+  var isLogHeld = false
   /// The row that was opened last in this transaction: one operation opens it several times.
   private var recent: (row: ItemRow, item: Item)?
   /// The policy of the item that was opened last: the next has most often the same, and it is read once.
@@ -52,6 +54,14 @@ struct Session: ~Copyable, Sendable {
 
   /// Keys may have changed between two transactions: what they opened is opened anew.
   mutating func begin() { recent = nil }
+
+  /// Takes over an item that was opened before this transaction, with the same keys: ``open(_:)`` compares its row.
+  mutating func recall(_ prepared: borrowing PreparedSecret?) {
+    switch prepared {
+    case .some(let prepared) where prepared.isOf(self): recent = (prepared.row, prepared.item)
+    default: break
+    }
+  }
 
   private var opener: ItemOpener { ItemOpener(vault: vault, keys: keys, policy: policy) }
 

@@ -1,3 +1,4 @@
+import Glibc
 package import VaultStorage
 
 extension VaultError: StorageFailure {
@@ -26,7 +27,21 @@ extension VaultError: StorageFailure {
         VaultError(.io, "the disk is full; nothing was changed", hint: "free some space and try again")
       case .io(let code, let number):
         VaultError(
-          .io, "reading or writing the vault failed (SQLite \(code), errno \(number))", underlying: number)
+          .io, "reading or writing the vault failed (SQLite \(code), errno \(number))",
+          hint: number == EIO ? "the disk fails, or its connection: see the kernel's log" : nil,
+          underlying: number)
+      case .unconfirmed(let code, let number):
+        VaultError(
+          .unconfirmed,
+          "the disk failed while the change was being stored: it may have been stored "
+            + "(SQLite \(code), errno \(number))",
+          hint: "look whether the change is there before you make it again; it can appear after a crash",
+          underlying: number)
+      case .moved(let path):
+        VaultError(
+          .io,
+          "the vault at \(path) was moved, replaced or given a second name while it was open; nothing was written",
+          hint: "open the vault again at the path where it is now")
       case .busy:
         VaultError(.busy, "other processes kept the vault busy for too long", hint: "try again")
       case .readOnly:
@@ -38,6 +53,11 @@ extension VaultError: StorageFailure {
       case .tooLarge: VaultError(.malformed, "a value is too large for the vault")
       case .usedAfterFork:
         VaultError(.io, "the vault was opened before a fork; open it anew in the child process")
+      case .oldLibrary(let version):
+        VaultError(
+          .unsupported,
+          "the SQLite library of this system is \(version); \(SQLiteLibrary.text(of: SQLiteLibrary.oldest)) or later is needed",
+          hint: "update the package of SQLite's library")
       case .unexpected(let code): VaultError(.io, "the database failed (SQLite \(code))", underlying: code)
       }
   }

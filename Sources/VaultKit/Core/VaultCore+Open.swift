@@ -94,7 +94,8 @@ extension VaultCore {
     }
     if due.2 { return }
     if due.0 { try writing { transaction throws(VaultError) in try transaction.purgeExpired() } }
-    if due.1 { withSession { $0.clean() } }
+    // Each command comes by here: none waits for a reader of hours.
+    if due.1 { withSession { $0.clean(isPatient: false) } }
   }
 
   /// How long an expired item still answers "expired" before it is deleted, in milliseconds.

@@ -81,11 +81,19 @@ extension VaultCore {
     try rotateDeviceKey()
     try writing { transaction throws(VaultError) in try transaction.log(AuditOperation(rawValue: 23)) }
     try withSessionThrowing { session throws(VaultError) in
-      try stored { () throws(StorageError) in
+      do throws(StorageError) {
         try session.store.vacuum()
         guard try session.store.checkpoint(truncate: true) else { throw .busy }
-      }
+      } catch .busy { throw Self.halfPurged } catch { throw VaultError(error) }
     }
+  }
+
+  private static var halfPurged: VaultError {
+    VaultError(
+      .busy,
+      "epoch and device key are rotated, but another process reads an older state of the vault: "
+        + "what was deleted is still in the file or its log",
+      hint: "when that process has ended, run 'vaultctl purge' again")
   }
 
   /// Begins a new epoch and moves nothing, as a process that is killed at once does.

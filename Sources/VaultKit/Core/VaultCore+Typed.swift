@@ -9,16 +9,6 @@ extension VaultCore {
     try typed { try write { (transaction: inout WriteTransaction) in try body(&transaction) } }
   }
 
-  /// ``write(_:meanwhile:)`` with a typed error, for closures of our own.
-  package func writing<P, R>(
-    _ body: (inout WriteTransaction) throws(VaultError) -> P, meanwhile finish: (P) throws(VaultError) -> R
-  ) throws(VaultError) -> R {
-    try typed {
-      try write(
-        { (transaction: inout WriteTransaction) in try body(&transaction) }, meanwhile: { try finish($0) })
-    }
-  }
-
   private func typed<R>(_ body: () throws -> R) throws(VaultError) -> R {
     do { return try body() } catch let error as VaultError { throw error } catch {
       preconditionFailure("VaultCore: an error of another type inside the library")

@@ -38,14 +38,6 @@ package final class VaultCore: Sendable {
   ///
   /// - Throws: What `body` throws, with nothing changed, or ``VaultError``.
   package func write<R>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
-    try write(body, meanwhile: { $0 })
-  }
-
-  /// As ``write(_:)``, with a second closure for the time that the disk takes: what it does needs nothing of the
-  /// transaction, and when it throws nothing is changed. It is short, and runs once.
-  package func write<P, R>(
-    _ body: (inout WriteTransaction) throws -> P, meanwhile finish: (P) throws -> R
-  ) throws -> R {
     try refreshingKeys { session in
       try stored { () throws(StorageError) in try session.store.beginImmediate() }
       let head = try session.headForWriting()
@@ -60,25 +52,15 @@ package final class VaultCore: Sendable {
         if case .success = outcome { try transaction.sealHead() }
       }
       session = transaction.session
-      guard case .success(let first) = outcome, case .success = isCommitted, changes.isDirty else {
+      guard case .success = outcome, case .success = isCommitted, changes.isDirty else {
         session.store.rollback()
         try isCommitted.get()
-        return Result { try finish(outcome.get()) }
+        return outcome
       }
-      var result: Result<R, any Error>?
-      do throws(StorageError) {
-        try session.store.commit {
-          result = Result { try finish(first) }
-          if case .failure = result { return false }
-          return true
-        }
-      } catch {
-        if case .failure = result { return result! }
-        throw VaultError(error)
-      }
+      try stored { () throws(StorageError) in try session.store.commit() }
       currentProtector.noteSequence(sequence, under: session.keys.header.deviceKey, of: session.vault)
       if changes.needsCleaning { session.clean() }
-      return result!
+      return outcome
     }
   }
 

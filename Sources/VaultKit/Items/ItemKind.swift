@@ -37,6 +37,9 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable {
     }
   }
 
+  /// Whether the kind is, or will be, that of an authenticator component, which alone changes its state.
+  var isOfAuthenticator: Bool { rawValue >= 16 && rawValue <= 25 }
+
   /// Whether an item of this kind has a state row from the start.
   var hasState: Bool { rawValue >= 16 && rawValue <= 20 }
 }

@@ -47,6 +47,11 @@ final class GenerationKeys: Sendable {
     } catch { throw VaultError(crypto: error) }
   }
 
+  /// Frees the ciphers of the rows, which alone of all keys are in ordinary memory; they are derived again when needed.
+  func releaseCiphers() {
+    for seal in [meta, state, head, audit] { seal.releaseCiphers() }
+  }
+
   /// Lends the outer key of a slot: `K_slot`, or `K_slot_device` for a this-device-only class.
   func withSlotKey<R: ~Copyable>(
     for address: SlotAddress, _ body: (borrowing SecretBytes) throws(VaultError) -> R

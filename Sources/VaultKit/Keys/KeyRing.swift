@@ -188,8 +188,10 @@ struct KeyRing: ~Copyable, Sendable {
     }
   }
 
-  /// Wipes the class keys that only a passcode opens.
+  /// Wipes the class keys that only a passcode opens, and the ciphers of the rows.
   mutating func lock() {
+    current.releaseCiphers()
+    previous?.releaseCiphers()
     for slot in slots {
       guard let address = SlotAddress(slot), address.kind == .classKey, address.opener == .unlock else {
         continue

@@ -265,18 +265,30 @@ public struct FileProtector: Protector {
     var folder = path.hasPrefix("/") ? "" : "."
     for part in parts {
       folder += "/" + part
-      if unsafe mkdir(folder, 0o700) == 0 {
-        // A key in a folder that is gone after a power cut is a lost key.
-        try synchronizeFolder(of: folder)
-      } else if errno != EEXIST {
-        throw Self.failure("create", folder)
-      }
+      let isNew = unsafe mkdir(folder, 0o700) == 0
+      guard isNew || errno == EEXIST else { throw Self.failure("create", folder) }
+      // A key in a folder that is gone after a power cut is a lost key.
+      if isNew { try synchronizeFolder(of: folder) } else { try synchronizeOlderFolder(of: folder) }
     }
   }
 
+  /// Whoever made a folder that was there may have died before its name was durable. What we could not have made, and
+  /// what has nothing to synchronize, is passed over.
+  private static func synchronizeOlderFolder(of path: String) throws(VaultError) {
+    guard unsafe access(parent(of: path), W_OK) == 0 else { return }
+    do throws(VaultError) { try synchronizeFolder(of: path) } catch {
+      if error.underlying == EIO { throw error }
+    }
+  }
+
+  private static func parent(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
   private static func synchronizeFolder(of path: String) throws(VaultError) {
-    let folder = path.contains("/") ? String(path[..<path.lastIndex(of: "/")!]) : "."
-    let directory = unsafe open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let folder = parent(of: path)
+    let directory = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard directory >= 0 else { throw Self.failure("open", folder) }
     defer { close(directory) }
     guard fsync(directory) == 0 else { throw Self.failure("synchronize", folder) }

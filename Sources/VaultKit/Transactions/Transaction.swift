@@ -69,19 +69,12 @@ public struct Transaction<Mode>: ~Copyable, Sendable {
   mutating func openSecret(
     of id: ItemID, _ operation: ItemOperation, with grant: consuming Grant? = nil
   ) throws(VaultError) -> OpenedSecret {
-    let (secret, notes) = try laterSecret(of: id, operation, with: grant)
-    return OpenedSecret(secret: try secret.open(), notes: notes)
-  }
-
-  fileprivate mutating func laterSecret(
-    of id: ItemID, _ operation: ItemOperation, with grant: consuming Grant?
-  ) throws(VaultError) -> (LaterSecret, notes: [AuditNote]) {
     let row = try session.row(of: id)
     let item = try session.open(row)
     let decision = try Gate.decide(operation, on: item, row, in: session, with: grant)
     let notes = decision.notes
     let keys = decision.opening.spend(on: id)
-    return (LaterSecret(sealed: try session.sealedSecret(of: row, item), keys: keys), notes)
+    return OpenedSecret(secret: try session.sealedSecret(of: row, item).open(with: keys), notes: notes)
   }
 }
 
@@ -95,6 +88,18 @@ extension Transaction where Mode == Reading {
   {
     try openSecret(of: item.id, .use, with: grant)
   }
+
+  /// The secret of an item, for the write transaction that comes next and uses it: no other writer waits for its opening.
+  ///
+  /// - Returns: `nil` where the item has constraints. Its grant is spent, and its secret opened, in that transaction alone.
+  /// - Throws: As ``useSecret(of:with:)``.
+  package mutating func prepareSecret(of item: Item) throws(VaultError) -> PreparedSecret? {
+    guard item.access.word == 0 else { return nil }
+    let opened = try openSecret(of: item.id, .use)
+    return PreparedSecret(
+      secret: opened.secret, item: item, row: try session.row(of: item.id), session: session.identity,
+      config: session.keys.header.config)
+  }
 }
 
 extension Transaction where Mode == Writing {
@@ -107,13 +112,23 @@ extension Transaction where Mode == Writing {
     try openLogged(item, .use, grant)
   }
 
-  /// The same, opened when it is asked for: while the transaction goes to the disk, see ``VaultCore/writing(_:meanwhile:)``.
-  package mutating func useSecretLater(of item: Item, with grant: consuming Grant? = nil) throws(VaultError)
-    -> LaterSecret
+  /// The same, with what was opened before this transaction where that is the secret still. The gate decides here.
+  package mutating func useSecret(
+    of item: Item, prepared: consuming PreparedSecret?, with grant: consuming Grant? = nil
+  ) throws(VaultError) -> SecretBytes {
+    guard let prepared = consume prepared, prepared.isOf(try session.row(of: item.id), in: session) else {
+      return try useSecret(of: item, with: grant)
+    }
+    let decision = try Gate.decide(.use, on: item, prepared.row, in: session, with: grant)
+    try log(decision.notes)
+    return prepared.secret
+  }
+
+  /// The item of a prepared secret, which need not be opened once more unless it was changed.
+  package mutating func item(_ id: ItemID, of prepared: borrowing PreparedSecret?) throws(VaultError) -> Item
   {
-    let (secret, notes) = try laterSecret(of: item.id, .use, with: grant)
-    try log(notes)
-    return secret
+    session.recall(prepared)
+    return try item(id)
   }
 
   /// The secret of an item that is about to be handed out.
@@ -134,10 +149,14 @@ extension Transaction where Mode == Writing {
   }
 
   /// Asks the gate whether an item may be changed that no secret is opened of.
-  package mutating func permitChange(of id: ItemID, with grant: consuming Grant? = nil) throws(VaultError) {
+  ///
+  /// - Parameter needingKeys: Whether an item without constraint has to be open too.
+  package mutating func permitChange(
+    of id: ItemID, needingKeys: Bool = false, with grant: consuming Grant? = nil
+  ) throws(VaultError) {
     let row = try session.row(of: id)
     let item = try session.open(row)
-    guard item.access.word != 0 else { return }
+    guard item.access.word != 0 || needingKeys else { return }
     let decision = try Gate.decide(.update, on: item, row, in: session, with: grant)
     try log(decision.notes)
   }
@@ -149,12 +168,31 @@ package struct OpenedSecret: ~Copyable {
   package let notes: [AuditNote]
 }
 
-/// A secret that the gate has opened the way to, for a component that uses it and never hands it out.
-package struct LaterSecret: Sendable {
-  fileprivate let sealed: SealedSecret
-  fileprivate let keys: ItemKeys
+/// A secret that was opened before the write transaction that uses it, with all that says whether it is the secret still:
+/// the item's row (policy, versions and seal), the session, the `config`. Only that transaction gives it out.
+package struct PreparedSecret: ~Copyable, Sendable {
+  fileprivate let secret: SecretBytes
+  let item: Item
+  let row: ItemRow
+  private let session: UInt64
+  private let config: UInt64
 
-  package func open() throws(VaultError) -> SecretBytes { try sealed.open(with: keys) }
+  fileprivate init(secret: consuming SecretBytes, item: Item, row: ItemRow, session: UInt64, config: UInt64) {
+    self.secret = secret
+    self.item = item
+    self.row = row
+    self.session = session
+    self.config = config
+  }
+
+  fileprivate func isOf(_ row: ItemRow, in session: borrowing Session) -> Bool {
+    isOf(session) && row == self.row
+  }
+
+  /// Whether it was opened with the keys that the session has now.
+  func isOf(_ session: borrowing Session) -> Bool {
+    session.identity == self.session && session.keys.header.config == config
+  }
 }
 
 /// What a write transaction has done so far.

@@ -25,13 +25,7 @@ extension Transaction where Mode == Writing {
         if item.isHOTPProver { provers.append(item.id) }
         return true
       }
-      for id in provers {
-        do { try updateState(of: id) { $0.needsResync = true } } catch let error as VaultError {
-          throw error
-        } catch {
-          preconditionFailure("adoptFile: an error of another type")
-        }
-      }
+      for id in provers { try changeState(of: id) { $0.needsResync = true } }
       try log(.copyDetected, detail: "\(provers.count) counters need a resynchronisation")
     }
     head!.inode = inode

@@ -2,10 +2,35 @@ import VaultCrypto
 import VaultStorage
 
 extension Transaction where Mode == Writing {
-  /// Changes the state of an item: the primitive that counters, attempts and tokens stand on. Needs no unlocked session.
+  /// Changes the state of an item of a program's own kind. Needs no unlocked session.
   ///
   /// What `change` returns may be shown only after the transaction has been committed.
+  /// - Throws: ``VaultError/Code/policy`` for the kinds of an authenticator (16–25): a counter that goes back makes a code
+  ///   come twice, so only their component changes their state.
   public mutating func updateState<R>(of id: ItemID, _ change: (inout ItemState) throws -> R) throws -> R {
+    guard try !item(id).kind.isOfAuthenticator else {
+      throw VaultError(
+        .policy, "the state of a credential changes through its component alone",
+        hint: "call OTPCredential, or the component of the item's kind")
+    }
+    return try changingState(of: id, change)
+  }
+
+  /// Changes the state of an item: the primitive that counters, attempts and tokens stand on. Needs no unlocked session,
+  /// and asks no gate.
+  package mutating func changeState<R>(
+    of id: ItemID, _ change: (inout ItemState) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    do { return try changingState(of: id) { state in try change(&state) } } catch let error as VaultError {
+      throw error
+    } catch {
+      preconditionFailure("changeState: an error of another type")
+    }
+  }
+
+  private mutating func changingState<R>(
+    of id: ItemID, _ change: (inout ItemState) throws -> R
+  ) throws -> R {
     let row = try session.row(of: id)
     guard let (before, stored) = try session.state(of: row) else {
       throw VaultError(.itemNotFound, "the item has no state")

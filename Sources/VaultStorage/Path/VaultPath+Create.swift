@@ -7,7 +7,6 @@ struct NewVaultPlace: ~Copyable {
   let place: VaultPath
   private let madeFolders: [String]
   private let lock: Int32
-  private var isPublished = false
 
   /// Makes the folders on the way (0700), checks the last one, locks, and refuses when something is there already.
   static func prepare(_ path: String) throws(StorageError) -> NewVaultPlace {
@@ -38,23 +37,29 @@ struct NewVaultPlace: ~Copyable {
   var temporaryName: String { "." + place.name + ".new" }
 
   /// Gives the finished file its name, durably.
-  mutating func publish() throws(StorageError) {
+  ///
+  /// - Throws: ``StorageError/unconfirmed(code:errno:)`` once the name may be there: what fails then takes nothing back.
+  func publish() throws(StorageError) {
     guard unsafe clinux_rename_exclusively(place.folder, temporaryName, place.name) == 0 else {
-      throw errno == EEXIST ? .alreadyExists : .io(code: 0, errno: errno)
+      throw errno == EEXIST ? .alreadyExists : .unconfirmed(code: 0, errno: errno)
     }
-    isPublished = true
-    try sync(place.folderPath)
-    for folder in madeFolders { try sync(VaultPath.parent(of: folder)) }
+    try sync(place.folderPath, isOptional: false)
+    // Those of folders that were there too: whoever made one may have died before its name was durable.
+    var folder = place.folderPath
+    while folder != "/" {
+      folder = VaultPath.parent(of: folder)
+      try sync(folder, isOptional: true)
+    }
   }
 
   /// Lets others make vaults here again.
   func finish() { FileLock.release(lock, in: place) }
 
-  /// Removes all that was made.
+  /// Removes all that was made and has not the vault's name: from then on it may be in somebody's use.
   func abandon() {
     removeTemporary()
-    if isPublished { removeAll(place.name) }
     FileLock.release(lock, in: place)
+    // Those that are not empty stay.
     for folder in madeFolders.reversed() { unsafe rmdir(folder) }
   }
 
@@ -66,18 +71,23 @@ struct NewVaultPlace: ~Copyable {
     try place.makeEmptyFile(temporaryName)
   }
 
-  private func removeTemporary() { removeAll(temporaryName) }
-
-  private func removeAll(_ name: String) {
-    for suffix in [""] + VaultPath.companions { place.remove(name + suffix) }
+  private func removeTemporary() {
+    for suffix in [""] + VaultPath.companions { place.remove(temporaryName + suffix) }
   }
 
-  private func sync(_ folder: String) throws(StorageError) {
+  /// - Parameter isOptional: Passes over a folder in which this user can make nothing, or which cannot be read.
+  private func sync(_ folder: String, isOptional: Bool) throws(StorageError) {
+    if isOptional, unsafe access(folder, W_OK) != 0 { return }
     let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .creating(errno) }
+    guard descriptor >= 0 else {
+      if isOptional, errno == EACCES { return }
+      throw .unconfirmed(code: 0, errno: errno)
+    }
     defer { close(descriptor) }
     // EINVAL: the file system has nothing to do for a folder.
-    guard fsync(descriptor) == 0 || errno == EINVAL else { throw .io(code: 0, errno: errno) }
+    guard fsync(descriptor) == 0 || errno == EINVAL || (isOptional && errno == EROFS) else {
+      throw .unconfirmed(code: 0, errno: errno)
+    }
   }
 
   /// - Returns: The folders that were missing, outermost first.

@@ -1,6 +1,6 @@
 import CLinux
 import CSQLite
-import CSQLiteLog
+import Glibc
 
 /// One connection to one database file, with its prepared statements, used by one caller at a time.
 ///
@@ -30,6 +30,7 @@ struct Connection: ~Copyable {
   /// Opens an existing file; `path` is absolute and contains no symbolic link.
   static func open(_ path: String, _ mode: Mode, patience: Int64) throws(StorageError) -> Connection {
     try ForkGuard.check()
+    try SQLiteLibrary.check(sqlite3_libversion_number())
     let database = try unsafe handle(path, mode)
     let wait = UnsafeMutablePointer<BusyWait>.allocate(capacity: 1)
     unsafe wait.initialize(to: BusyWait(patience: patience))
@@ -78,6 +79,9 @@ struct Connection: ~Copyable {
   /// True between a BEGIN that succeeded and its end; some errors end it.
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(database) == 0 }
 
+  /// The extended result code of the last call that failed.
+  var lastFailure: Int32 { unsafe sqlite3_extended_errcode(database) }
+
   /// The number of rows that the last statement inserted, changed or deleted.
   var changes: Int64 { unsafe sqlite3_changes64(database) }
 
@@ -100,6 +104,7 @@ struct Connection: ~Copyable {
   func execute(_ sql: String) throws(StorageError) {
     guard isOfThisProcess else { throw .usedAfterFork }
     unsafe bound.pointee.begin()
+    errno = 0
     try unsafe check(sqlite3_exec(database, sql, nil, nil, nil), database)
   }
 
@@ -111,6 +116,7 @@ struct Connection: ~Copyable {
     guard isOfThisProcess else { throw .usedAfterFork }
     unsafe bound.pointee.begin()
     var statement: OpaquePointer?
+    errno = 0
     try unsafe check(sqlite3_prepare_v2(database, sql, -1, &statement, nil), database)
     defer { unsafe sqlite3_finalize(statement) }
     guard let statement = unsafe statement else { return }
@@ -120,13 +126,14 @@ struct Connection: ~Copyable {
   }
 
   /// Moves the log into the database file, and empties the log when `truncate`. False when a reader prevents it for
-  /// longer than a commit takes: the caller tries again another time.
-  func checkpoint(truncate: Bool) throws(StorageError) -> Bool {
+  /// longer than `patience`, in nanoseconds: the caller tries again another time.
+  func checkpoint(truncate: Bool, patience: Int64) throws(StorageError) -> Bool {
     guard isOfThisProcess else { throw .usedAfterFork }
+    errno = 0
     let mode = truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
     var (frames, moved): (Int32, Int32) = (0, 0)
     let usual = unsafe wait.pointee.patience
-    unsafe wait.pointee.patience = Self.checkpointPatience
+    unsafe wait.pointee.patience = patience
     defer { unsafe wait.pointee.patience = usual }
     let code = unsafe sqlite3_wal_checkpoint_v2(database, nil, mode, &frames, &moved)
     if code & 0xff == SQLITE_BUSY || code & 0xff == SQLITE_LOCKED { return false }
@@ -204,9 +211,9 @@ struct Connection: ~Copyable {
       flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
       name = "file:" + percentEncoded(path) + "?immutable=1"
     }
-    guard let files = unsafe csqlitelog_file_system() else { throw .unexpected(code: SQLITE_NOMEM) }
     var database: OpaquePointer?
-    let code = unsafe sqlite3_open_v2(name, &database, flags, files)
+    // SQLite's own file system by its name: an application may have made another one the default.
+    let code = unsafe sqlite3_open_v2(name, &database, flags, "unix")
     guard code == SQLITE_OK, let database = unsafe database else {
       let error = unsafe storageError(code, database)
       unsafe sqlite3_close_v2(database)
@@ -228,12 +235,14 @@ struct Connection: ~Copyable {
     try execute(
       """
       PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY; \
-      PRAGMA synchronous=FULL; PRAGMA secure_delete=ON; PRAGMA cache_size=-\(mostCachedKiB);
+      PRAGMA synchronous=FULL; PRAGMA secure_delete=ON; PRAGMA cache_size=-\(mostCachedKiB); \
+      PRAGMA journal_size_limit=\(Self.mostIdleLogBytes);
       """)
     if isQueryOnly { try execute("PRAGMA query_only=ON") }
   }
 
-  private static let checkpointPatience: Int64 = 200_000_000
+  /// What a log that a long reader has let grow keeps of its size once it begins anew; an ordinary one is smaller.
+  private static let mostIdleLogBytes = 8 << 20
 
   /// Pages stay in memory as they are touched, up to this: a vault of 100,000 items fits.
   private var mostCachedKiB: Int { 128 << 10 }

@@ -16,6 +16,8 @@ func storageError(_ code: Int32, _ database: OpaquePointer?) -> StorageError {
   case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
   case SQLITE_READONLY: .readOnly
   case SQLITE_NOTADB: .damaged(.notADatabase)
+  // SQLite tells a disk that does not give a page from a page that cannot be by `errno` alone, zero before the call.
+  case SQLITE_CORRUPT where [EIO, ENXIO, ERANGE].contains(errno): .io(code: code, errno: errno)
   // Interrupted by `WorkBound`: there is more of it than an undamaged file can hold.
   case SQLITE_CORRUPT, SQLITE_FORMAT, SQLITE_INTERRUPT: .damaged(.page)
   // The SQL is ours: where it does not fit or a value is of another type, the file is not what it was.
@@ -35,6 +37,22 @@ private func ioError(_ code: Int32, _ database: OpaquePointer?) -> StorageError 
   let kept = unsafe sqlite3_system_errno(database)
   let number = kept == 0 ? last : kept
   return [ENOSPC, EDQUOT, EFBIG].contains(number) ? .full : .io(code: code, errno: number)
+}
+
+extension StorageError {
+  /// The same error, thrown by a COMMIT that failed with the extended result code `code`.
+  ///
+  /// The mark of a commit is the last thing that is written to the log, before it is synchronized and published to
+  /// other processes. Where the medium took no more bytes the mark is not there. After any other failure it may be:
+  /// what a failed `fdatasync` has left on the disk nobody knows, and whoever recovers the log takes what is whole.
+  func ofCommit(_ code: Int32) -> StorageError {
+    switch self {
+    case .full where code == SQLITE_FULL || code == Int32(csqlite_io_error_write): self
+    case .full: .unconfirmed(code: code, errno: ENOSPC)
+    case .io(let code, let number): .unconfirmed(code: code, errno: number)
+    default: self
+    }
+  }
 }
 
 private func constraintError(_ code: Int32, _ database: OpaquePointer?) -> StorageError {

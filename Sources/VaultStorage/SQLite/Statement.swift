@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// One prepared statement, compiled at its first use and kept.
 @safe
@@ -33,6 +34,7 @@ struct Statement: ~Copyable {
 
   private mutating func prepare(on database: OpaquePointer) throws(StorageError) {
     let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
+    errno = 0
     let code = unsafe query.sql.withCString {
       unsafe sqlite3_prepare_v3(database, $0, -1, flags, &handle, nil)
     }

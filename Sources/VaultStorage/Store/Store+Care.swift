@@ -6,15 +6,17 @@ extension Store {
 
   /// Moves the log into the file; with `truncate` the log is emptied, so that deleted rows are in neither.
   ///
-  /// - Returns: False when a reader or writer elsewhere prevents it for a fifth of a second.
+  /// - Parameter isPatient: Waits up to a fifth of a second for readers and writers elsewhere, not two milliseconds.
+  /// - Returns: False when they prevent it for longer.
   /// - Precondition: No transaction is open.
-  package mutating func checkpoint(truncate: Bool) throws(StorageError) -> Bool {
+  package mutating func checkpoint(truncate: Bool, isPatient: Bool = true) throws(StorageError) -> Bool {
     precondition(!isInTransaction, "Store.checkpoint: a transaction is open")
     guard !isReadOnly else { throw .readOnly }
     guard connection.isOfThisProcess else { throw .usedAfterFork }
     queue.enter()
     defer { queue.leave() }
-    return try connection.checkpoint(truncate: truncate)
+    try checkName()
+    return try connection.checkpoint(truncate: truncate, patience: isPatient ? 200_000_000 : 2_000_000)
   }
 
   /// Writes the changes of the transaction into the log as far as they go without a commit, so that a full disk is known.
@@ -41,6 +43,7 @@ extension Store {
   package mutating func vacuum() throws(StorageError) {
     precondition(!isInTransaction, "Store.vacuum: a transaction is open")
     guard !isReadOnly else { throw .readOnly }
+    try checkName()
     try connection.execute("VACUUM")
   }
 

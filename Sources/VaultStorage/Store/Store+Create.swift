@@ -3,15 +3,17 @@ import Glibc
 extension Store {
   /// Makes a vault at `path` with the rows that `body` writes, and opens it.
   ///
-  /// The vault appears under its name complete and durable, or not at all. Folders that are missing are made, 0700;
-  /// the file is 0600. `body` runs inside the one write transaction that makes the schema; `publishing` runs when the file
-  /// is complete, right before the rename that gives it its name is attempted.
+  /// The vault appears under its name complete and durable, or not at all; where it is not certain that it is durable,
+  /// it stays. Folders that are missing are made, 0700; the file is 0600. `body` runs inside the one write transaction
+  /// that makes the schema; `publishing` runs when the file is complete, right before the rename that gives it its name
+  /// is attempted.
   /// - Throws: ``StorageError/alreadyExists`` when anything lies at the path, also a link or a forgotten `-wal`;
   ///   ``StorageError/busy`` when another process is making a vault there; what `body` throws. Nothing is left then.
+  ///   ``StorageError/unconfirmed(code:errno:)`` when the vault has its name and the disk failed; what an opening throws.
   package static func create<E: StorageFailure>(
     at path: String, publishing: () -> Void = {}, _ body: (inout Store) throws(E) -> Void
   ) throws(E) -> Store {
-    var new = try E.from { () throws(StorageError) in try NewVaultPlace.prepare(path) }
+    let new = try E.from { () throws(StorageError) in try NewVaultPlace.prepare(path) }
     do throws(E) {
       try fill(new.place.path(of: new.temporaryName), body)
       let store = try E.from { () throws(StorageError) in
@@ -45,6 +47,6 @@ extension Store {
     let connection = try Connection.open(path, .readWrite, patience: 10_000_000_000)
     try connection.execute("PRAGMA page_size=\(Schema.pageSize); PRAGMA encoding='UTF-8'")
     try connection.useLog()
-    return Store(path: path, isReadOnly: false, fileIdentity: 0, connection: connection, queue: .none())
+    return Store(path: path, isReadOnly: false, name: nil, connection: connection, queue: .none())
   }
 }

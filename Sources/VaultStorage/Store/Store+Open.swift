@@ -18,7 +18,8 @@ extension Store {
     // Restored or replaced while we opened it: what was checked is not what was opened.
     guard let after = try place.status(of: place.name), after.inode == before.inode else { throw .busy }
     return Store(
-      path: place.full, isReadOnly: mode != .readWrite, fileIdentity: after.inode, connection: connection,
+      path: place.full, isReadOnly: mode != .readWrite, name: OpenedName(place.full, after),
+      connection: connection,
       queue: mode == .readWrite ? CommitQueue(in: place, patience: patience) : .none())
   }
 

@@ -13,7 +13,9 @@ package struct Store: ~Copyable, @unchecked Sendable {
   /// True when it was opened so, or when medium, folder or file do not allow writing.
   package let isReadOnly: Bool
   /// The inode of the file: a copy has another one.
-  package let fileIdentity: UInt64
+  package var fileIdentity: UInt64 { name?.inode ?? 0 }
+  /// What each commit compares; nil for a file that is being made and has no name of its own yet.
+  private let name: OpenedName?
   var connection: Connection
   let queue: CommitQueue
   private var transaction = Transaction.none
@@ -31,12 +33,12 @@ package struct Store: ~Copyable, @unchecked Sendable {
   }
 
   init(
-    path: String, isReadOnly: Bool, fileIdentity: UInt64, connection: consuming Connection,
+    path: String, isReadOnly: Bool, name: OpenedName?, connection: consuming Connection,
     queue: consuming CommitQueue
   ) {
     self.path = path
     self.isReadOnly = isReadOnly
-    self.fileIdentity = fileIdentity
+    self.name = name
     self.connection = connection
     self.queue = queue
   }
@@ -67,25 +69,36 @@ package struct Store: ~Copyable, @unchecked Sendable {
     transaction = .read
   }
 
-  /// Makes the changes durable. When it throws they are rolled back.
+  /// Makes the changes durable. When it throws they are rolled back for everybody who looks now.
   ///
-  /// - Parameter work: Runs once, in the time that the disk takes. Where it answers `false` the commit fails.
-  package mutating func commit(meanwhile work: () -> Bool = { true }) throws(StorageError) {
+  /// - Throws: ``StorageError/unconfirmed(code:errno:)`` where they may be found after a crash all the same;
+  ///   ``StorageError/moved(_:)`` where they would be written to a file that is not the vault any more.
+  package mutating func commit() throws(StorageError) {
+    var isWriting = false
     switch transaction {
     case .none: preconditionFailure("Store.commit: no transaction is open")
     case .lost(let error):
       end()
       throw error
-    case .read, .write: break
+    case .read: break
+    case .write:
+      isWriting = true
+      do throws(StorageError) { try checkName() } catch {
+        rollback()
+        throw error
+      }
     }
-    do throws(StorageError) {
-      try MeanwhileTask.run(work) { () throws(StorageError) in try run(.commit) }
-    } catch {
+    do throws(StorageError) { try run(.commit) } catch {
+      // Nobody ever sees the log of a file without a name.
+      let failure = isWriting && name != nil ? error.ofCommit(connection.lastFailure) : error
       rollback()
-      throw error
+      throw failure
     }
     end()
   }
+
+  /// Compares the vault's name with the file that is open.
+  func checkName() throws(StorageError) { try name?.check() }
 
   /// Ends the transaction without its changes. Does nothing when none is open.
   package mutating func rollback() {

@@ -1,0 +1,71 @@
+import AuthenticatorKit
+import OneTimePassword
+import SecretMemory
+import Testing
+import VaultKit
+import VaultTestKit
+
+/// Verified to fail with b5afbda, whose `updateState` sets any counter without a question and without an entry.
+@Suite("Counters that would go back")
+struct CounterBackTests {
+  private let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=5"
+
+  @Test(
+    "no public call changes the state of a kind of ours",
+    arguments: [16, 17, 18, 19, 20] as [UInt32])
+  func publicCall(kind: UInt32) async throws {
+    let vault = try TemporaryVault().make()
+    let item = try await vault.add(
+      NewItem(ItemKind(rawValue: kind), name: "n"), secret: SecretBytes(testing: "k"))
+    let id = item.id
+    await expect(.policy) {
+      try await vault.write { transaction in try transaction.updateState(of: id) { $0.counter = 1 } }
+    }
+    let counter = try await vault.read { transaction in try transaction.state(of: id).counter }
+    #expect(counter == 0)
+  }
+
+  @Test("a smaller counter needs force, and is logged with the old and the new one")
+  func force() async throws {
+    let vault = try TemporaryVault().make()
+    let credential = try await OTPCredential.enroll(SecretBytes(testing: uri), named: "n", in: vault)
+    for _ in 0..<3 { _ = try await credential.nextCode() }
+    await expect(.policy) { try await credential.setCounter(to: 7) }
+    try await credential.setCounter(to: 8)
+    try await credential.setCounter(to: 6, force: true)
+    #expect(try await credential.nextCode().factor == .counter(6))
+    let details = try await vault.auditEntries().filter { $0.operation == .counterSet }.map(\.detail)
+    #expect(details == ["8 to 8", "8 to 6"])
+  }
+
+  @Test("the last counter is not set again without force once its code was given")
+  func end() async throws {
+    let vault = try TemporaryVault().make()
+    let last = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=18446744073709551615"
+    let credential = try await OTPCredential.enroll(SecretBytes(testing: last), named: "n", in: vault)
+    #expect(try await credential.nextCode().factor == .counter(.max))
+    await expect(.policy) { try await credential.setCounter(to: .max) }
+  }
+
+  @Test("a counter goes back only where the secret may be used: not in a locked vault")
+  func gate() async throws {
+    let vault = try TemporaryVault().make(passcode: "1234")
+    let credential = try await OTPCredential.enroll(SecretBytes(testing: uri), named: "n", in: vault)
+    _ = try await credential.nextCode()
+    vault.lock()
+    try await credential.setCounter(to: 9)
+    await expect(.locked) { try await credential.setCounter(to: 5, force: true) }
+    let id = credential.id
+    #expect(try await vault.read { transaction in try transaction.state(of: id).counter } == 9)
+    try await vault.unlock(with: Passcode(testing: "1234"))
+    try await credential.setCounter(to: 5, force: true)
+    #expect(try await credential.nextCode().factor == .counter(5))
+  }
+
+  private func expect(_ code: VaultError.Code, _ body: () async throws -> Void) async {
+    do {
+      try await body()
+      Issue.record("expected \(code.rawValue)")
+    } catch { #expect((error as? VaultError)?.code == code, "\(error)") }
+  }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Glibc
+import SecretMemory
+import Testing
+import VaultCrypto
+import VaultKit
+import VaultStorage
+import VaultTestKit
+
+extension Torture {
+  /// The keys of the rows are looked for in the whole memory of a process (R7). Verified to fail when ``RecordSeal`` keeps
+  /// its ciphers at a lock, and when OpenSSL's contexts are not freed at the end.
+  @Suite("Ciphers of a locked vault (R7)", .serialized)
+  struct CipherLeaks {
+    @Test(
+      "the keys of attributes, states, head row and log are in memory while a vault is used, and not after a lock or its end",
+      arguments: ["open", "locked", "closed"])
+    func memory(state: String) throws {
+      guard geteuid() == 0 else { return skip("R7, ciphers in memory: no root to read another process") }
+      let vault = TemporaryVault(in: Place.fast)
+      _ = try vault.makeCore(passcode: "correct horse")
+      let keys = try rowKeys(of: vault)
+      #expect(keys.count == 4)
+      let gate = try Gate()
+      let holder = try torture("ciphers", vault.folder, "correct horse", state, gate: gate)
+      #expect(holder.line() == "holding")
+      let found = try search(holder.pid, keys)
+      gate.open()
+      #expect(holder.line() == "done")
+      #expect(holder.wait() == 0)
+      // While it is open all of them are found, or the search would prove nothing.
+      #expect(found == (state == "open" ? Set(keys.map(\.name)) : []))
+    }
+
+    private struct RowKey {
+      let name: String
+      let bytes: [UInt8]
+
+      /// As the key itself and the first round keys of its schedule are kept: in the order of the bytes, or of words.
+      var forms: [Data] {
+        let words = stride(from: 0, to: bytes.count, by: 4).flatMap { bytes[$0..<$0 + 4].reversed() }
+        return [Data(bytes), Data(words)]
+      }
+    }
+
+    /// Derived from the device key as the format says.
+    private func rowKeys(of vault: TemporaryVault) throws -> [RowKey] {
+      var store = try Store.open(at: vault.path, access: .readOnly)
+      let header = try Record(decoding: try store.header().body)
+      let slot = try #require(try store.slots().first { $0.kind == 1 && $0.opener == 1 })
+      let names = try FileManager.default.subpathsOfDirectory(atPath: vault.folder + "/state")
+      let file = try #require(names.first { $0.hasSuffix(".key") })
+      let deviceKey = try #require(FileManager.default.contents(atPath: vault.folder + "/state/" + file))
+      var aad = Record()
+      aad[1] = try header.bytes(2)
+      aad[3] = Array("slot".utf8)
+      aad.set(4, u32: slot.generation)
+      aad.set(20, u8: slot.kind)
+      aad.set(21, u32: slot.subject)
+      aad.set(22, u8: slot.opener)
+      aad[23] = slot.openerID
+      aad.set(25, u8: 1)
+      let root = try CommittingSeal.open(
+        slot.body, under: SecretBytes(copying: Array(deviceKey)), label: Labels.sealSlot, aad: aad.encoded)
+      return [
+        ("meta", Labels.meta), ("state", Labels.state), ("head", Labels.head), ("audit", Labels.audit),
+      ].map { name, label in
+        RowKey(name: name, bytes: HKDF.derive(from: root, label: label).bytesForTesting)
+      }
+    }
+
+    /// Which keys are anywhere in the memory of a process that can be read, its locked pages too.
+    private func search(_ process: pid_t, _ keys: [RowKey]) throws -> Set<String> {
+      let maps = try String(contentsOfFile: "/proc/\(process)/maps", encoding: .utf8)
+      let memory = unsafe open("/proc/\(process)/mem", O_RDONLY | O_CLOEXEC)
+      try #require(memory >= 0)
+      defer { close(memory) }
+      var found: Set<String> = []
+      var byteCount = 0
+      for line in maps.split(separator: "\n") {
+        let parts = line.split(separator: " ")
+        guard parts.count > 1, parts[1].hasPrefix("rw") else { continue }
+        let ends = parts[0].split(separator: "-").compactMap { Int($0, radix: 16) }
+        guard ends.count == 2 else { continue }
+        var region = [UInt8](repeating: 0, count: ends[1] - ends[0])
+        let count = unsafe pread(memory, &region, region.count, off_t(ends[0]))
+        guard count > 0 else { continue }
+        byteCount += count
+        let data = Data(region[..<count])
+        for key in keys where key.forms.contains(where: { data.range(of: $0) != nil }) {
+          found.insert(key.name)
+        }
+      }
+      #expect(byteCount > 1 << 18)
+      return found
+    }
+  }
+}
