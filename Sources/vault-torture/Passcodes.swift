@@ -35,7 +35,7 @@ final class Adding {
     self.random = random
   }
 
-  /// Locked means: unlock and go on. No passcode, no member, or one just changed, means: not this one. Busy means that
+  /// Locked means: unlock and go on, or open the vault again where another process took the passcode away. No passcode, no member, or one just changed, means: not this one. Busy means that
   /// nothing was done, and is counted.
   private func step(_ name: String) throws(VaultError) {
     do throws(VaultError) {
@@ -47,7 +47,9 @@ final class Adding {
     } catch  where error.code == .locked {
       do throws(VaultError) { try core.unlock(with: Passcode(testing: passcode)) } catch
         where error.code == .policy || error.code == .busy
-      {}
+      {} catch  where error.code == .locked {
+        core = try rig.open()
+      }
     } catch  where error.code == .policy {}
   }
 

@@ -35,7 +35,7 @@ class Maker(Contents):
         self.vault_id, self.device_key = self.rnd(16), self.rnd(32)
         self.slots, self.items, self.material, self.state, self.blind = [], [], {}, {}, []
         self.segments, self.audit, self.terms, self.expected = [], [], {}, []
-        self.factors, self.private, self.members = {}, {}, []
+        self.factors, self.private, self.members, self.set_record = {}, {}, [], None
         self.next_row, self.sequence, self.last_mac = 1, 1, bytes(32)
         self.sealed = []                                   # key, associated data, plaintext, seal; for test_example.py
         self.recovery_code = self.rnd(16) if recovery and not backup else None
@@ -110,6 +110,8 @@ class Maker(Contents):
         self.next_generation()
         self.config += 1
         self.header_fields |= {4: u64(self.config), 7: u32(self.generation), 8: u32(self.generation - 1)}
+        if self.members:
+            self.seal_set()
         if self.passcode:
             self.bind_factors()
         self.seal_slots()
@@ -140,7 +142,7 @@ class Maker(Contents):
     def bind_factors(self):
         h = self.header_fields
         key = derive(self.ck[1, self.generation], b"vault/1/factor-mac")
-        h[16] = hm(key, record({1: h.get(12), 2: h.get(13), 3: h.get(15)}))
+        h[16] = hm(key, record({1: h.get(12), 2: h.get(13), 3: h.get(15), 4: self.set_record}))
 
     def enroll(self, sources):
         h = self.header_fields
@@ -151,10 +153,17 @@ class Maker(Contents):
             self.factor(factor)
             self.members.append((self.rnd(16), source, factor))
         if sources:
-            members = [record({1: i, 2: u8(SOURCES[source]), 3: b"left hand", 4: i64(NOW), 5: u32(f),
-                               9: b"of a later version"}) for i, source, f in self.members]
-            enrolled = record({1: u32(1), 2: sha(b"digest of the set"), 3: listed(members)})
-            h[14] = self.seal2("meta", self.aad("enrolled", {}), enrolled)
+            self.seal_set()
+
+    def member_record(self, member_id, source, factor):
+        return record({1: member_id, 2: u8(SOURCES[source]), 3: b"left hand", 4: i64(NOW), 5: u32(factor), 9: b"of a later version"})
+
+    def seal_set(self, record_of_set=None):
+        """Field 14 for `members` as they are, with a field of a later version; or for a record that is none."""
+        fingers = [b"left hand" for _, source, _ in self.members if source == "fprintd"]
+        self.set_record = record_of_set or record({1: u32(1), 2: sha(listed(fingers)), 3: listed([self.member_record(*m) for m in self.members]),
+                                                   9: b"of a later version"})
+        self.header_fields[14] = self.seal2("meta", self.aad("enrolled", {}), self.set_record)
 
     def seal_slots(self):
         self.slots = []

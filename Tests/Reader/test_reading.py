@@ -149,8 +149,8 @@ class RoundTrips(Case):
         for number in range(3, 66):
             maker.new_audit_root()
             if number == 3:
-                maker.write(self.path)                     # the root is there, its first entry is not
-                self.assertTrue(self.read()["auditVerified"])
+                maker.write(self.path)                     # the root is there, and its segment is not
+                self.refused("audit root beyond")
             maker.log(4)
         maker.keep_newest_segments()
         self.assertEqual((maker.segments[0][:2], min(maker.roots)), ((2, 4097), 1))
@@ -170,13 +170,6 @@ class RoundTrips(Case):
         self.assertEqual(items["mail"]["unknownMetaFields"], [9])
         self.assertEqual(items["a kind of later"]["kind"], 777)
         self.assertEqual(items["rfc"]["state"]["counter"], 7)
-
-    def test_a_type_tag_of_a_later_version_is_shown_in_bytes(self):
-        maker = self.make(small=True)
-        maker.put_item(1, {1: make_vault.string("later"), 2: make_vault.string("x"), 5: b"\x4da float"})
-        maker.write(self.path)
-        comment = next(a for a in self.read()["items"][-1]["attributes"] if a["code"] == 5)
-        self.assertEqual((comment["type"], comment["value"]), ("unknown 77", "YSBmbG9hdA=="))
 
     def test_the_same_seed_gives_the_same_rows(self):
         first, second = (make_vault.Maker(5, PASSCODE) for _ in range(2))

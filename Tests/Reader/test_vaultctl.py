@@ -13,8 +13,9 @@ import sys
 import unittest
 
 import make_vault
-from cases import HERE, PASSCODE, Case
+from cases import HERE, PASSCODE, Case, reader
 from test_wrong_writers import thefts
+from wrong_files import right, wrong
 
 TOOL, TESTING = os.environ.get("VAULTCTL"), os.environ.get("VAULTCTL_TESTING")
 if not (TOOL and TESTING):
@@ -150,6 +151,52 @@ class Vaultctl(Case):
             self.assertEqual(self.tool("otp", "code", "rfc", program=TESTING).strip(), b"162583")     # counter 7
             self.assertEqual(self.tool("otp", "code", "rfc6238", "--at", "59", program=TESTING).strip(), b"94287082")
             self.read(device_key=maker.device_key, passcode=passcode)    # and the reader, what it was made into
+
+    def test_vaultctl_keeps_what_it_does_not_know(self):
+        """Fields, attribute codes and kinds of a later version stay, and stay bound, whatever is written again."""
+        maker = self.make(members=("phrase", "fprintd"))
+        self.passcode = PASSCODE
+        self.tool("item", "edit", "mail", "--label", "another", program=TESTING)
+        self.tool("biometry", "enroll", "voice", program=TESTING, phrase=b"my voice is this")
+        self.tool("passcode", "change", "--new-passcode-fd", "0", program=TESTING, stdin=b"another")
+        self.passcode = b"another"
+        self.tool("rotate", "epoch", program=TESTING)
+        vault = reader.Vault(self.path, maker.device_key, b"another")
+        items = {i["name"]: i for i in vault.out["items"]}
+        codes = {a["code"]: a["value"] for a in items["mail"]["attributes"]}
+        self.assertEqual((codes[9000], codes[4], items["mail"]["unknownMetaFields"]), ("AP8=", "another", [9]))
+        later = items["a kind of later"]
+        self.assertEqual((later["kind"], later["flags"] & 0x100, base64.b64decode(later["secretBase64"])), (777, 0x100, b"kept"))
+        self.assertEqual({a["code"]: a["value"] for a in later["attributes"]}[60000], -1)
+        self.assertEqual(vault.h[99], b"a field of a later version")
+        self.assertEqual(reader.decode(vault.set_record, "set")[9], b"of a later version")
+        kept = [reader.decode(m, "member") for m in reader.items_of(reader.decode(vault.set_record, "set")[3], "members")]
+        self.assertEqual([m.get(9) for m in kept], [b"of a later version", b"of a later version", None])
+        self.assertEqual(reader.decode(self.entry(vault, 1), "entry")[40], b"of a later version")
+
+    def entry(self, vault, sequence):
+        body = next(e[1] for e in vault.audit if e[0] == sequence)
+        return vault.open2("audit", vault.aad("audit", {17: reader.u(sequence, 8)}), body, "entry")
+
+    def test_vaultctl_and_the_reader_refuse_the_same_files(self):
+        for name, (code, write) in wrong.items():
+            with self.subTest(name):
+                write(self)
+                self.tool("verify", program=TESTING, code=code)
+
+    def test_vaultctl_and_the_reader_open_the_same_odd_files(self):
+        for name, write in right.items():
+            with self.subTest(name):
+                write(self)
+                self.passcode = self.maker.passcode
+                self.assertIn("everything is sound", self.tool("verify", program=TESTING).decode())
+                # And what vaultctl made of it, with what it does not know as it was: an unlock ends what was begun.
+                before = self.maker.slots
+                self.tool("item", "add", "new", program=TESTING, stdin=b"x")
+                self.read()
+                slots = reader.Vault(self.path, self.maker.device_key, self.maker.passcode).slot
+                unknown = [s[1:] for s in before if s[1] == 9 or s[4] > 8]
+                self.assertEqual([list(s[1:]) for s in slots if s[1] == 9 or s[4] > 8], unknown)
 
     def test_vaultctl_refuses_what_a_thief_made_of_a_vault_with_a_passcode(self):
         self.passcode = PASSCODE

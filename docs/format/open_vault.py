@@ -34,7 +34,8 @@ STATE = {"bits": (1, 2), "failures": (4, 8), "counter": (8, 16), "lastAccepted":
   "clockOffset": (64, 72), "usesLeft": (72, 76), "unconfirmed": (76, 80), "reservedEnd": (96, 104), "uses": (104, 112)}
 ENTRY = {1: "wall", 2: "boot", 4: "uid", 5: "pid", 7: "operation", 9: "kind", 10: "result"}
 EXTRA = {1: "the application password", 2: "the PIN", 4: "the session", 0xF8: "a secret of a later version"}
-WHEN_UNLOCKED, AFTER_FIRST_UNLOCK, DEVICE_ONLY, ANY, LOGIN = 1, 2, 0x80, 0x03000000, 0x05000000
+WHEN_UNLOCKED, AFTER_FIRST_UNLOCK, DEVICE_ONLY, ANY, LOGIN, RECOVERY = 1, 2, 0x80, 0x03000000, 0x05000000, 0x07000000
+KNOWN_SLOTS = {1: (1, 2, 3), 2: (1,), 3: (4, 8), 4: (5, 6, 7), 5: (4, 8)}   # openers by kind; slots of a later version are passed over
 
 class Failure(Exception):
   def __init__(self, message, code=10): super().__init__(message); self.code = code
@@ -77,9 +78,10 @@ def open1(key, label, aad, blob, what, wrong=None):
   if not hmac.compare_digest(okm[32:], blob[34:66]): raise wrong or Failure(f"damaged: {what} is not bound to this place, or of another key")
   try: return AESGCM(okm[:32]).decrypt(bytes(12), blob[66:], None)
   except InvalidTag: raise Failure(f"damaged: {what}, wrong tag")
+def kdf_record(data, what):
+  k = decode(data, what, f1=1, f2=4, f3=4, f4=4, f5=4, f6=16); need(k[1] == b"\1" and n(k[2]) == 0x13, f"{what}: unknown algorithm", 15); return k
 def argon(secret, fields_bytes, what, cheap):
-  k = decode(fields_bytes, what, f1=1, f2=4, f3=4, f4=4, f5=4, f6=16); memory, passes, lanes = n(k[3]), n(k[4]), n(k[5])
-  need(k[1] == b"\1" and n(k[2]) == 0x13, f"{what}: unknown algorithm", 15)
+  k = kdf_record(fields_bytes, what); memory, passes, lanes = n(k[3]), n(k[4]), n(k[5])
   need((cheap or (memory >= 19 << 10 and passes >= 2)) and memory <= 1 << 20 and 1 <= passes <= 16 and 1 <= lanes <= 64
     and memory >= 8 * lanes, f"damaged: {what}, parameters out of bounds")
   return hash_secret_raw(secret, k[6], passes, memory, lanes, 32, Type.ID, 0x13)
@@ -134,11 +136,11 @@ class Vault:
     need(len(found) == 1, f"no root key of generation {generation} for this opener", 11); return found[0]
 
   def open_header(self, device_key, recovery, passphrase):
-    (_, body, tag), = self.header; h = self.h = decode(body, "header", f1=2, f2=16, f3=8, f4=8, f5=1, f6=None, f7=4)
+    (_, body, tag), = self.header; h = self.h = decode(body, "header", f1=2, f2=16, f3=8, f4=8, f5=1, f6=None, f7=4, f9=1, f10=16)
     need(n(h[1]) == 1 and n(h[5]) == 1, "newer format: header", 15); features = {n(e) for e in packed(h, 6, 4)}
     need(features <= {1}, f"newer format: required features {h[6].hex()}", 15)
     need(1 in features, "made before the first release: open it with commit b5afbda and 'export jsonl --plain', then import", 15)
-    self.id, self.generation, self.cheap = h[2], n(h[7]), h.get(17) == b"\1"
+    self.id, self.generation, self.cheap = h[2], n(h[7]), h.get(17) == b"\1"; self.check_fields()
     opener, wrapping, kdf, cut = self.root_opener(device_key, recovery, passphrase)
     def open_root(g):
       slot = self.root_slot(g, opener); value = self.open_slot(slot, wrapping(slot), 1, slot[6][cut:], kdf, Failure("wrong passphrase", 3) if opener == 3 else None)
@@ -147,8 +149,50 @@ class Vault:
     slots = encode({i: encode({1: u(s[0], 8), 2: u(s[1], 1), 3: u(s[2], 4), 4: u(s[3], 4), 5: u(s[4], 1), 6: s[5], 7: s[6]}) for i, s in enumerate(self.slot, 1)})
     need(hmac.compare_digest(mac(self.key("header"), encode({1: body, 2: slots})), tag), "damaged: header MAC")
     if 8 in h: self.rk[n(h[8])] = open_root(n(h[8]))       # an epoch rotation is under way
+    self.open_set(); self.check_slots()
     self.out |= {"vaultId": self.id.hex(), "format": 1, "created": n(h[3], True), "config": n(h[4]), "generation": self.generation, "protector": n(h.get(9, b"")),
-      "keyId": h.get(10, b"").hex(), "passcode": 11 in h, "recovery": 12 in h, "backup": 18 in h, "testMade": self.cheap}
+      "keyId": h.get(10, b"").hex(), "passcode": 11 in h, "recovery": self.has_recovery, "backup": 18 in h, "testMade": self.cheap}
+  def check_fields(self):
+    """The form of each header field: all but the MAC's business."""
+    h = self.h; number = lambda e: n(e[:4]); known = lambda f: f in (0x01000000, 0x02000000, ANY, LOGIN) or f >> 24 in (4, 6)
+    need(1 <= n(h[4]) < 1 << 62 and 1 <= self.generation < 0xFFFFFFFF and n(h.get(8, u(self.generation - 1, 4))) == self.generation - 1, "damaged: config or generation")
+    need(h[9][0] in (1, 2, 3), "a protector of a later version", 15); need(h.get(17, b"\1") == b"\1", "damaged: header field 17")
+    need(all(len(h.get(f, bytes(32))) == 32 for f in (12, 16)), "damaged: header field 12 or 16, length")
+    self.factors = {number(e): e[4:] for e in packed(h, 13, 36)}; need(all(map(known, self.factors)), "damaged: factors")
+    self.revoked = {number(e) for e in packed(h, 19, 4)}; need(all(f in (LOGIN, RECOVERY) or f >> 24 in (4, 6) for f in self.revoked), "damaged: header field 19")
+    replaced = packed(h, 20, 16); need(h[10] not in replaced and len(replaced) <= 64 and not (replaced and 18 in h), "damaged: header field 20")
+    for f in (11, 15): f in h and kdf_record(h[f], f"header field {f}")
+    if 18 in h: kdf_record(decode(h[18], "header field 18", f1=8, f2=None, f3=4)[2], "header field 18")
+    self.has_recovery = 12 in h and RECOVERY not in self.revoked
+  def open_set(self):
+    """The enrolled set; in force are the members that field 19 does not name."""
+    h = self.h; self.set_record, members = None, []
+    if 14 in h:
+      need(n(h[14][2:6]) == self.generation, "damaged: generation of the enrolled set")
+      self.set_record = self.open2("meta", self.aad("enrolled", {}), h[14], "enrolled set"); e = decode(self.set_record, "enrolled set", f1=4, f2=32, f3=None)
+      members = [decode(m, "member", f1=16, f2=1, f3=None, f4=8, f5=4) for m in items_of(e[3], "members")]
+      fingers = sorted(m[3] for m in members if m[2] == b"\2")
+      need(n(e[1]) < 1 << 24 and e[2] == H(encode(dict(enumerate(fingers, 1)))), "damaged: generation or digest of the enrolled set")
+    need(len({m[5] for m in members}) == len({m[1] for m in members}) == len(members), "damaged: two members with one factor or one id")
+    for m in members:
+      source, f = m[2][0], n(m[5]); need(source in (1, 2, 3) and (f >> 24 == 6 or f == LOGIN), "damaged: source or factor of a member")
+      need((source == 3) == (f == LOGIN), "damaged: a member under the login password's number, or it under a member's")
+    self.members = {m[1]: (m[2][0], n(m[5])) for m in members if n(m[5]) not in self.revoked}   # id: (source, factor number)
+    outlived = {13, 15, 16, 19} & h.keys() or members or any(s[1] == 4 for s in self.slot)
+    need(11 in h or not outlived, "damaged: factors or members without a passcode"); need(11 not in h or 16 in h, "damaged: header field 16 is missing")
+  def check_slots(self):
+    need(len(self.slot) <= 16384 and len({s[1:6] for s in self.slot}) == len(self.slot), "damaged: too many slots, or two with one address")
+    for number, kind, subject, generation, opener, opener_id, _ in self.slot:
+      need(len(opener_id) in (0, 16), f"damaged: slot {number}, opener id")
+      if kind not in KNOWN_SLOTS or opener not in range(1, 9): continue
+      what = f"slot {number}, kind {kind} with opener {opener}"
+      # With a passcode an opener without it is refused: the holder of the device key could have made such a slot.
+      guarded = 11 in self.h and (kind != 3 or subject & 0x7F != AFTER_FIRST_UNLOCK)
+      right = {1: (3,) if 18 in self.h else (1, 2) if self.has_recovery else (1,), 2: () if 18 in self.h else (1,)}.get(kind, (8,) if guarded else (4,))
+      need(opener in (KNOWN_SLOTS[4] if kind == 4 else right), f"damaged: {what}"); need(generation in self.rk, f"damaged: {what}, of an unknown generation")
+      need(len(opener_id) == (16 if opener in (1, 6) else 0), f"damaged: {what}, opener id")
+      need(kind != 4 or subject in self.factors and subject not in self.revoked, f"damaged: {what}, of a factor that does not exist")
+      need(opener != 6 or opener_id in self.members, f"damaged: {what}, of no member")
   def root_opener(self, device_key, recovery, passphrase):
     """The opener, a function from slot to outer key, the KDF record in the aad, and the length of the ephemeral half before the seal."""
     h = self.h
@@ -176,20 +220,11 @@ class Vault:
     need(size in (None, len(plain)), f"damaged: {what}, length"); return plain
 
   def open_keys(self, device_key, passcode, phrase):
-    h, halves = self.h, self.h.get(13, b"")
-    self.factors = {n(halves[i:i + 4]): halves[i + 4:i + 36] for i in range(0, len(halves), 36)}
-    need(list(self.factors) == sorted(self.factors) and len(self.factors) * 36 == len(halves), "damaged: factors")
+    h = self.h
     need(passcode is None or 11 in h, "a passcode was given, and this vault has none", 2)
     need(passcode is None or 1 <= len(passcode) <= 1024 and 0 not in passcode, "a passcode has 1 to 1,024 bytes and no NUL", 2)
     P = argon(passcode, h[11], "passcode KDF record", self.cheap) if passcode is not None else None
     self.typed = {8: hkdf(P, b"vault/1/unlock"), 5: hkdf(P, b"vault/1/prompt")} if P else {}
-    self.members = {}                                      # id: (source, factor number)
-    if 14 in h:
-      enrolled = decode(self.open2("meta", self.aad("enrolled", {}), h[14], "enrolled set"), "enrolled set", f1=4, f2=32, f3=None)
-      members = [decode(m, "member", f1=16, f2=1, f3=None, f4=8, f5=4) for m in items_of(enrolled[3], "members")]
-      self.members = {m[1]: (m[2][0], n(m[5])) for m in members}
-      need(len({m[5] for m in members}) == len(members), "damaged: two members with one factor")
-      need(all((source == 3) == (f == LOGIN) for source, f in self.members.values()), "damaged: a member under the login password's number, or it under a member's")
     if phrase is not None:
       need(15 in h, "a phrase was given, and no member of this vault has one", 2)
       base = argon(phrase, h[15], "phrase KDF record", self.cheap); self.typed |= {m: hkdf(base, b"vault/1/member" + m) for m in self.members}
@@ -197,24 +232,18 @@ class Vault:
     self.ck, self.private, self.audit_root = {}, {}, {}
     # A member's own half opens `any`, and `any` opens presence: they come in this order.
     for s in sorted(self.slot, key=lambda s: (s[4] == 7, s[2] >> 24 not in (5, 6))):
-      need(s[1] in range(1, 6) and s[4] in range(1, 9), f"newer format: slot {s[0]}", 15)
-      if s[1] > 2: self.open_stored_key(s)
+      if s[1] in (3, 4, 5) and s[4] in range(1, 9): self.open_stored_key(s)
     need(phrase is None or any(source == 1 and f in self.private for source, f in self.members.values()), "wrong phrase", 3)
     ck = self.ck.get((WHEN_UNLOCKED, self.generation)); self.out["unlocked"] = ck is not None
     if 11 in h and ck:
-      expected = mac(hkdf(ck, b"vault/1/factor-mac"), encode({1: h.get(12), 2: h.get(13), 3: h.get(15)}))
+      expected = mac(hkdf(ck, b"vault/1/factor-mac"), encode({1: h.get(12), 2: h.get(13), 3: h.get(15), 4: self.set_record}))
       need(hmac.compare_digest(h.get(16, b""), expected), "damaged: factor MAC")
   def open_stored_key(self, s):
     """Class key, private half of a factor, or audit root. Where the inner key is not at hand, nothing is stored."""
-    _, kind, subject, g, opener, opener_id, _ = s; what = f"slot {s[0]}"
-    # With a passcode an opener without it is refused: the holder of the device key could have made such a slot.
-    guarded = 11 in self.h and (kind != 3 or subject & 0x7F != AFTER_FIRST_UNLOCK)
-    need(opener in ((5, 6, 7) if kind == 4 else (8,) if guarded else (4,)), f"damaged: {what}, kind {kind} with opener {opener}")
-    need(kind != 4 or subject in self.factors, f"damaged: {what} of a factor that does not exist")
-    need(g in self.rk, f"damaged: {what} of an unknown generation"); local = kind == 3 and subject & DEVICE_ONLY
+    _, kind, subject, g, opener, opener_id, _ = s; what = f"slot {s[0]}"; local = kind == 3 and subject & DEVICE_ONLY
     if local and g not in self.lk: return
     value = self.open_slot(s, hkdf(self.rk[g] + self.lk[g], b"vault/1/slot-device") if local else hkdf(self.rk[g], b"vault/1/slot"))
-    source, member = self.members.get(opener_id, (None, None)); need(opener != 6 or source, f"damaged: {what} of no member")
+    source, member = self.members.get(opener_id, (None, None))
     if opener == 6 and subject != member:                  # `any` or a set, wrapped to the public half of a member
       need(len(value) == 146, f"damaged: {what}, inner length")
       if member not in self.private: return
@@ -238,6 +267,8 @@ class Vault:
   def open_head(self):
     b = self.head_row = self.open2("head", self.aad("head", {}), self.head[0][1], "head row", 256)
     need(n(b[0:2]) == 1, "newer format: head row", 15); need(b[8:16] == self.h[4], "damaged: config of head row and header differ")
+    need(all(n(b[at:at + 8]) < 1 << 62 for at in (16, 24, 32, 40, 88, 184)) and n(b[96:104]) < 0xFFFFFFFF, "damaged: a count of the head row")
+    need(all(s[2] <= max(n(b[96:104]), 1) for s in self.slot if s[1] == 5), "damaged: an audit root beyond the current segment")
     self.out |= {"sequence": n(b[16:24]), "cleaningPending": b[2] == 1, "copied": n(b[80:88]) not in (0, self.inode)}
   def check_sum(self):
     need(n(self.head_row[32:40]) == len(self.item) and n(self.head_row[40:48]) == len(self.terms), "damaged: rows are missing or too many")
@@ -270,7 +301,8 @@ class Vault:
     m = decode(self.open2("meta", self.aad("meta", fields), meta, f"meta of {what}"), f"meta of {what}", f1=None, f2=None)
     attributes, policy = decode(m[1], f"attributes of {what}"), decode(m[2], f"policy of {what}", f1=1, f2=1, f3=4, f5=1, f6=1)
     need(all(attributes.values()), f"damaged: attributes of {what}"); values = {c: v[1:] for c, v in attributes.items()}
-    need(policy[1][0] in (1, 2, 3) and policy[2][0] < 2 and not n(policy[3]) & ~0xC000C01B, f"newer format: policy of {what}", 15)
+    need(policy[1][0] in (1, 2, 3) and policy[5][0] < 2 and not n(policy[3]) & ~0xC000C01B, f"newer format: policy of {what}", 15)
+    need(policy[2][0] < 2 and policy[6][0] < 2, f"damaged: policy of {what}")
     need(cls == policy[1][0] + DEVICE_ONLY * policy[2][0], f"damaged: {what}, class is not the policy's")
     key = self.key("index", g); index = lambda c: mac(key, encode({1: u(c, 2), 2: values[c]}))[:16]
     self.terms += [(4, row, value, g) for value in blind]
@@ -305,7 +337,8 @@ class Vault:
     guarded = word & 0x80000000                            # by an application password: by each alternative, or by none
     if plain[:1] == b"\0": need(len(plain) == 33 and not guarded, f"damaged: keys of {what}"); return plain[1:], None
     need(plain[:1] == b"\1", f"newer format: keys of {what}", 15); reasons = []
-    for alternative in items_of(plain[1:], f"alternatives of {what}"):
+    alternatives = items_of(plain[1:], f"alternatives of {what}"); need(1 <= len(alternatives) <= 2, f"damaged: alternatives of {what}")
+    for alternative in alternatives:
       a = decode(alternative, f"alternative of {what}", f1=None, f2=32, f4=None, f5=1)
       numbers, extra = [n(a[1][i:i + 4]) for i in range(0, len(a[1]), 4)], a[5][0]
       need(numbers == sorted(set(numbers)) and len(numbers) * 4 == len(a[1]) and (numbers or extra), f"damaged: factors of {what}")
@@ -354,10 +387,10 @@ class Vault:
 
 def show_attribute(code, value, what):
   tag, v = value[0], value[1:]; names = {1: "string", 2: "bytes", 3: "integer", 4: "boolean", 5: "date"}
-  need(len(v) == {3: 8, 4: 1, 5: 8}.get(tag, len(v)), f"damaged: attribute {code} of {what}")
+  need(tag in names and len(v) == {3: 8, 4: 1, 5: 8}.get(tag, len(v)), f"damaged: attribute {code} of {what}")
   try: shown = v.decode() if tag == 1 else n(v, True) if tag in (3, 5) else v == b"\1" if tag == 4 else b64(v)
   except UnicodeDecodeError: raise Failure(f"damaged: attribute {code} of {what} is not UTF-8")
-  return {"code": code, "attribute": ATTRIBUTES.get(code, "unknown"), "type": names.get(tag, f"unknown {tag}"), "value": shown}
+  return {"code": code, "attribute": ATTRIBUTES.get(code, "unknown"), "type": names[tag], "value": shown}
 def show_entry(fields):
   out = {name: n(fields[k], k == 1) for k, name in ENTRY.items() if k in fields}
   out |= {name: fields[k].hex() for k, name in {3: "bootId", 8: "item"}.items() if k in fields}

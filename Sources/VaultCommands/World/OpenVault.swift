@@ -11,10 +11,12 @@ final class OpenVault {
   private var refusal: (any Error)?
   private let prompt: CommandPrompt
   private let world: World
+  private let messages: Messages
   /// Who is asked where an item has constraints: each use of one asks anew, or what was verified is kept for a while.
   private var asking: [Bool: AuthenticationContext] = [:]
 
-  init(invocation: Invocation, world: World) {
+  init(invocation: Invocation, world: World, messages: Messages) {
+    self.messages = messages
     places = Places(invocation: invocation, environment: world.environment)
     secrets = Secrets(invocation: invocation, world: world)
     environment = places.world(world.vault)
@@ -28,6 +30,9 @@ final class OpenVault {
     let core = try VaultCore.open(
       at: places.vault, protector: places.deviceKey.map { FileProtector(file: $0) }, environment: environment)
     self.core = core
+    if let rows = core.checkedAsCopy {
+      messages.note("the vault file is a copy or an older state: all \(rows) rows were checked")
+    }
     resumeRotation(of: core)
     return core
   }
@@ -49,6 +54,7 @@ final class OpenVault {
   /// Unlocks the vault where it is locked.
   func unlock(_ core: VaultCore) throws {
     guard !core.isUnlocked else { return }
+    try core.refuseShut()
     if let refusal { throw refusal }
     do {
       try endDelay(core)

@@ -51,7 +51,7 @@ package enum VaultControl {
     case .run(let invocation):
       let command = Command(
         invocation: invocation, world: world, messages: messages,
-        vault: OpenVault(invocation: invocation, world: world),
+        vault: OpenVault(invocation: invocation, world: world, messages: messages),
         emit: { outcome throws(CommandError) in try printer.print(outcome) })
       guard let verb = invocation.verb.run else {
         throw CommandError.unsupported("'vaultctl \(invocation.verb.name)'")

@@ -160,6 +160,7 @@ enum Gate {
   ///
   /// - Throws: ``VaultError/Code/policy`` for a constraint that this vault has nothing for, ``VaultError/Code/locked``.
   static func rule(for access: AccessControl, keys: borrowing KeyRing) throws(VaultError) -> Rule {
+    if keys.isShut, access.accessibility != .afterFirstUnlock { throw KeyRing.shutError }
     if access.accessibility == .whenPasscodeSet, !keys.header.hasPasscode {
       throw VaultError(
         .policy, "items of when-passcode-set need a passcode", hint: "run 'vaultctl passcode set' first")
@@ -231,6 +232,7 @@ enum Gate {
     if access.thisDeviceOnly, keys.current.deviceRoot == nil {
       return VaultError(.policy, "the item opens with its own device key only, not with the recovery code")
     }
+    if keys.isShut { return KeyRing.shutError }
     return VaultError(.locked, "the vault is locked", hint: "unlock it with the passcode")
   }
 

@@ -30,7 +30,8 @@ struct Policy: Sendable {
   /// Unknown bits of the constraint word or another accessibility refuse to open: a rule that is not understood is not weakened.
   init(record: Record) throws(VaultError) {
     guard let number = try? record.u8(1), let only = try? record.u8(2), only <= 1,
-      let word = try? record.u32(3), let audit = try? record.u8(5)
+      let word = try? record.u32(3), let audit = try? record.u8(5), let exportable = try? record.u8(6),
+      exportable <= 1
     else { throw VaultError(.damaged, "an item's policy is not readable") }
     guard let accessibility = Accessibility(rawValue: number), let policy = AuditPolicy(rawValue: audit),
       word & ~Self.knownBits == 0

@@ -22,9 +22,7 @@ extension Session {
     let row = try stored { () throws(StorageError) in try store.header() }
     if row.body != keys.header.record.encoded { try adopt(row) }
     let head = try head()
-    guard head.config == keys.header.config else {
-      throw Self.torn
-    }
+    try keys.check(head)
     return head
   }
 
@@ -35,8 +33,22 @@ extension Session {
     guard let ring = try KeyRing.reading(row, slots: slots, as: keys, random: random) else {
       throw KeysAreStale(deviceKey: try Header(decoding: row.body).deviceKey)
     }
-    // An older header put back bears a good MAC too: only the head row says which one is the newest.
-    guard try head(openedWith: ring.current).config == ring.header.config else { throw Self.torn }
+    try ring.check(try head(openedWith: ring.current))
+    take(ring, row)
+  }
+
+  /// Makes these the keys of the session. Where they are of a header without a passcode and the session had one, what it
+  /// guarded stays shut until the vault is opened anew: the holder of the device key can make such a header. Not so where
+  /// this session wrote it.
+  private mutating func take(_ ring: consuming KeyRing, _ row: HeaderRow) {
+    var ring = ring
+    if ring.header.hasPasscode {
+      hasSeenPasscode = true
+    } else if row == ownHeader {
+      hasSeenPasscode = false
+    } else if hasSeenPasscode {
+      ring.shut()
+    }
     keys = ring
   }
 
@@ -47,15 +59,18 @@ extension Session {
     let (row, header, slots) = try storedHeader()
     guard header.deviceKey == key.id else { return false }
     let ring = try KeyRing(header: row, slots: slots, deviceKey: key, random: environment.random)
-    guard try head(openedWith: ring.current).config == ring.header.config else { throw Self.torn }
-    keys = ring
+    try ring.check(head(openedWith: ring.current))
+    // What the passcode had opened goes, and with it what was verified: another process made these keys.
+    take(ring, row)
+    identity = Self.nextIdentity()
     return true
   }
 
-  private static var torn: VaultError {
-    VaultError(
-      .damaged, "header and head row of the vault do not belong together",
-      hint: "restore the vault from a backup")
+  /// Why nothing that a passcode had guarded is changed or opened here.
+  ///
+  /// - Throws: ``VaultError/Code/locked`` where another process has taken the passcode away.
+  func refuseShut() throws(VaultError) {
+    if keys.isShut { throw KeyRing.shutError }
   }
 
   /// Writes the head row of the commit under way.
@@ -63,6 +78,7 @@ extension Session {
     head.sequence += 1
     head.seals += seals + 1
     head.greatestWall = max(head.greatestWall, now)
+    try head.checkBounds()
     guard head.seals < RecordSeal.writeLimit else { throw VaultError(crypto: .writeLimitReached) }
     let content = head.encoded
     let body = try crypto { () throws(CryptoError) in

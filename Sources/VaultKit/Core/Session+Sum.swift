@@ -2,6 +2,17 @@ import VaultCrypto
 import VaultStorage
 
 extension Session {
+  /// What every opening asks of the file: that head row and header belong together, and, of a small vault, that all rows
+  /// are those that the head row counts. So of a vault of any size whose head row may be an old one put back: where inode
+  /// or witness say that the file is a copy or an older state.
+  mutating func checkFile() throws(VaultError) {
+    let head = try head()
+    try keys.check(head)
+    let isCopy = head.inode != 0 && head.inode != store.fileIdentity || head.sequence < seenSequence
+    if isCopy || head.summedRows <= 1000 { try checkSum(head) }
+    if isCopy { checkedAsCopy = head.summedRows }
+  }
+
   /// Recomputes S and the counts over all rows: deleted, added and old rows are found.
   mutating func checkSum(_ head: borrowing Head, progress: (Int) -> Void = { _ in }) throws(VaultError) {
     let difference = try sumProblem(head, progress: progress).problem

@@ -12,15 +12,22 @@ struct Session: ~Copyable, Sendable {
   var seenSequence: UInt64 = 0
   /// A reader elsewhere kept the log from being truncated when that was tried last.
   var isLogHeld = false
+  /// How many rows the opening checked because the file is a copy or an older state; `nil` where it is neither.
+  var checkedAsCopy: UInt64?
+  /// Whether the vault had a passcode while this session read it.
+  var hasSeenPasscode: Bool
+  /// The header that this session wrote last.
+  var ownHeader: HeaderRow?
   /// The row that was opened last in this transaction: one operation opens it several times.
   private var recent: (row: ItemRow, item: Item)?
   /// The policy of the item that was opened last: the next has most often the same, and it is read once.
   private var policy: Policy?
   /// Another number for each session of this process, and after each lock: grants are bound to it.
-  private(set) var identity = Session.nextIdentity()
+  var identity = Session.nextIdentity()
 
   init(store: consuming Store, keys: consuming KeyRing, environment: VaultEnvironment) {
     self.store = store
+    hasSeenPasscode = keys.header.hasPasscode
     self.keys = keys
     self.environment = environment
   }
@@ -32,7 +39,7 @@ struct Session: ~Copyable, Sendable {
   }
 
   private static let identities = Atomic<UInt64>(0)
-  private static func nextIdentity() -> UInt64 { identities.add(1, ordering: .relaxed).newValue }
+  static func nextIdentity() -> UInt64 { identities.add(1, ordering: .relaxed).newValue }
 
   var vault: VaultID { keys.header.vault }
   var now: Instant { environment.clock.now() }

@@ -92,6 +92,7 @@ struct VaultCopy: ~Copyable {
     throws(VaultError)
   {
     head.seals += 1
+    try head.checkBounds()
     let content = head.encoded
     let body = try crypto { () throws(CryptoError) in
       try content.expose { span throws(CryptoError) in

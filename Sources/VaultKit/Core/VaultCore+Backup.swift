@@ -93,7 +93,11 @@ extension VaultCore {
         .malformed, "that file is a vault, not a backup", hint: "name a file made by 'vaultctl backup'")
     }
     let ring = try open(row, slots, derivation)
-    return Session(store: store, keys: ring, environment: environment)
+    var session = Session(store: store, keys: ring, environment: environment)
+    // Header and slots of one backup and rows of another would bring an old passcode back.
+    let head = try session.head()
+    try session.keys.check(head)
+    return session
   }
 
   private func logIfWritable(_ note: AuditNote) throws(VaultError) {

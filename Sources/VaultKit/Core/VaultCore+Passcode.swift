@@ -143,6 +143,7 @@ extension Transaction where Mode == Writing {
     _ operation: AuditOperation, detail: @autoclosure () -> String? = nil,
     _ body: (inout KeyChange, inout WriteTransaction) throws(VaultError) -> Void
   ) throws(VaultError) {
+    try session.refuseShut()
     var change = KeyChange(
       header: session.keys.header, slots: session.keys.slots, keys: session.keys.current,
       previous: session.keys.previous, random: session.environment.random)

@@ -17,8 +17,7 @@ extension VaultCore {
     let slots = try stored { () throws(StorageError) in try store.slots() }
     let ring = try KeyRing(header: row, slots: slots, recovery: code, random: environment.random)
     var session = Session(store: store, keys: ring, environment: environment)
-    let head = try session.head()
-    if head.summedRows <= 1000 { try session.checkSum(head) }
+    try session.checkFile()
     let vault = session.vault
     let keys = DeviceKeys(protector, of: vault)
     var pending = try PendingDeviceKey(for: path, keys, environment)

@@ -45,7 +45,7 @@ extension VaultCore {
         throw VaultError(
           .policy, "this vault has no recovery code", hint: "make one with 'vaultctl recovery-code new'")
       }
-      change.removeRecovery(unlocked: unlocked)
+      try change.removeRecovery(unlocked: unlocked)
     }
   }
 
@@ -69,11 +69,8 @@ extension VaultCore {
     try code.check(isOf: half)
     let ring = try KeyRing(header: row, slots: slots, recovery: code, random: environment.random)
     var session = Session(store: store, keys: ring, environment: environment)
-    guard try session.head().config == session.keys.header.config else {
-      throw VaultError(
-        .damaged, "header and head row of the vault do not belong together",
-        hint: "restore the vault from a backup")
-    }
+    let head = try session.head()
+    try session.keys.check(head)
     session.store.rollback()
   }
 
@@ -144,7 +141,7 @@ struct RecoverySettlement {
       return false
     }
     let isDropped = change.header.recoveryHalf != nil
-    change.removeRecovery()
+    try change.removeRecovery()
     return isDropped
   }
 }

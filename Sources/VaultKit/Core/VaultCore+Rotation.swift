@@ -115,6 +115,7 @@ extension VaultCore {
     let key = try DeviceKeys(currentProtector, of: vault).load(id)
     try writing { transaction throws(VaultError) in
       guard transaction.session.keys.previous == nil else { return }
+      try transaction.session.refuseShut()
       guard transaction.session.keys.header.deviceKey == key.id,
         try transaction.session.keys.header.passcodeDerivation() == keys?.derivation
       else {

@@ -14,6 +14,13 @@ extension VaultCore {
   /// Whether everything that a passcode guards is open.
   package var isUnlocked: Bool { withSession { $0.keys.isUnlocked } }
 
+  /// Refuses to ask for a passcode that another process has taken away.
+  ///
+  /// - Throws: ``VaultError/Code/locked``.
+  package func refuseShut() throws(VaultError) {
+    try withSessionThrowing { session throws(VaultError) in try session.refuseShut() }
+  }
+
   /// Whether a passcode is set.
   package var hasPasscode: Bool { withSession { $0.keys.header.hasPasscode } }
 
@@ -41,6 +48,7 @@ extension VaultCore {
     var race = KeyRace()
     while race.mayTry() {
       guard let derivation = try countAttempt() else {
+        try refuseShut()
         throw VaultError(.policy, "no passcode is set", hint: "set one with 'vaultctl passcode set'")
       }
       let keys: PasscodeKeys

@@ -11,10 +11,13 @@ public struct Attributes: Sendable, Equatable {
   /// - Precondition: ``areReadable(_:)`` has said so of these bytes.
   init(checked bytes: ArraySlice<UInt8>) { fields = RecordView(checked: bytes) }
 
-  /// Whether bytes are a record of attributes, each with a known type.
+  /// Whether bytes are a record of attributes, each with a known type and of its length.
   static func areReadable(_ bytes: RawSpan) -> Bool {
-    (try? Record.check(bytes, valuesBeginWith: 1...5)) != nil
+    (try? Record.check(bytes, byteCountsByTag: byteCountsByTag)) != nil
   }
+
+  /// String, bytes, integer, boolean, date.
+  private static let byteCountsByTag = [-1, -1, 8, 1, 8]
 
   /// The attributes as a record of their own.
   var record: Record {
@@ -48,6 +51,9 @@ public struct Attributes: Sendable, Equatable {
   package var codes: [UInt16] { fields.numbers }
 
   var isEmpty: Bool { fields.encoded.isEmpty }
+
+  /// The length of their record.
+  var byteCount: Int { fields.encoded.count }
 
   /// The value's bytes without their type tag: what is indexed and compared.
   func bytes(of code: UInt16) -> [UInt8]? { fields[code].map { Array($0.dropFirst()) } }

@@ -4,7 +4,7 @@ import VaultStorage
 
 /// Who is enrolled (header field 14): the members of the biometric set, its generation, and the login password.
 struct EnrolledSet: Sendable, Equatable {
-  /// +1 with every change of the set; 0 before the first.
+  /// +1 with every change of the set, below 2^24; 0 before the first.
   var generation: UInt32
   /// In the order of their enrolment.
   var members: [Member]
@@ -18,7 +18,8 @@ struct EnrolledSet: Sendable, Equatable {
 
   init(decoding bytes: [UInt8]) throws(VaultError) {
     guard let record = try? Record(decoding: bytes), let generation = try? record.u32(1),
-      let list = record[3], let values = try? Record(decoding: list).list(), generation < 1 << 24
+      let stored = try? record.bytes(2, count: 32), let list = record[3],
+      let values = try? Record(decoding: list).list(), generation < 1 << 24
     else { throw Self.unreadable }
     self.generation = generation
     self.record = record
@@ -28,7 +29,9 @@ struct EnrolledSet: Sendable, Equatable {
       members.append(member)
     }
     // Else what removes one of them leaves the other in the list.
-    guard Set(members.map(\.factor)).count == members.count else { throw Self.unreadable }
+    guard Set(members.map(\.factor)).count == members.count, Set(members.map(\.id)).count == members.count,
+      stored == digest
+    else { throw Self.unreadable }
   }
 
   var encoded: [UInt8] {
@@ -126,12 +129,34 @@ public struct EnrolledMember: Sendable, Equatable {
 }
 
 extension GenerationKeys {
-  /// The enrolled set of a header; the empty one before the first enrolment.
+  /// The enrolled set of a header: the members in force. The empty one before the first enrollment.
   func enrolledSet(of header: Header) throws(VaultError) -> EnrolledSet {
-    guard let sealed = header.enrolled else { return EnrolledSet() }
-    let bytes = try crypto { () throws(CryptoError) in
+    var set = try storedSet(of: header)
+    let revoked = header.revoked
+    set.members.removeAll { revoked.contains($0.factor) }
+    return set
+  }
+
+  /// The enrolled set as field 14 holds it, with the members that were removed while the vault was locked.
+  func storedSet(of header: Header) throws(VaultError) -> EnrolledSet {
+    guard let bytes = try enrolledRecord(of: header) else { return EnrolledSet() }
+    return try EnrolledSet(decoding: bytes)
+  }
+
+  /// The record that field 14 seals.
+  func enrolledRecord(of header: Header) throws(VaultError) -> [UInt8]? {
+    guard let sealed = header.enrolled else { return nil }
+    return try crypto { () throws(CryptoError) in
       try meta.open(sealed, aad: AssociatedData.enrolled(header.vault))
     }
-    return try EnrolledSet(decoding: bytes)
+  }
+
+  /// Header field 16: every public half that something may be wrapped to, and whose they are, under a key of whoever can
+  /// unlock.
+  ///
+  /// - Parameter unlocked: CK[whenUnlocked].
+  func factorMAC(of header: Header, _ unlocked: StoredKey) throws(VaultError) -> [UInt8] {
+    KeyedHMAC(key: HKDF.derive(from: unlocked.key, label: Labels.factorMAC))
+      .code(for: header.wrappingTargets(try enrolledRecord(of: header)))
   }
 }

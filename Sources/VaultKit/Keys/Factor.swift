@@ -17,6 +17,10 @@ struct Factor: RawRepresentable, Hashable, Sendable {
 
   var isSet: Bool { rawValue >> 24 == 4 }
   var isMember: Bool { rawValue >> 24 == 6 || self == .login }
+  /// Whether it is a factor of the format at all.
+  var isKnown: Bool { isSet || isMember || self == .passcode || self == .presence || self == .any }
+  /// The greatest number within a kind.
+  static let greatestNumber: UInt32 = 0xFF_FFFF
   /// The number within its kind.
   var number: UInt32 { rawValue & 0xFF_FFFF }
 

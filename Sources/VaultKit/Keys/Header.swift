@@ -25,15 +25,42 @@ struct Header: Sendable, Equatable {
     try Self.checkVersion(of: record, format)
     self.record = record
     guard record[2].flatMap(VaultID.init) != nil, (try? record.i64(3)) != nil,
-      let config = try? record.u64(4), config < Head.greatest,
-      let generation = try? record.u32(7), generation < .max, record[10].flatMap(DeviceKeyID.init) != nil
+      let config = try? record.u64(4), 1..<Head.greatest ~= config,
+      let generation = try? record.u32(7), 1..<UInt32.max ~= generation, let protector = try? record.u8(9),
+      record[10].flatMap(DeviceKeyID.init) != nil, try isReadable()
     else { throw Self.unreadable }
-    guard revoked.allSatisfy({ $0.isSet || $0.isMember || $0 == .recovery }) else { throw Self.unreadable }
-    guard (try? record.u8(9)).flatMap(ProtectorKind.init) != nil else {
+    guard ProtectorKind(rawValue: protector) != nil else {
       throw VaultError(
         .unsupported, "the vault's device key is kept by a protector this version does not know")
     }
   }
+
+  /// Whether each field that need not be there has the form that it must have (section 5).
+  private func isReadable() throws(VaultError) -> Bool {
+    _ = try (passcodeDerivation(), phraseDerivation(), backupDerivation())
+    func isWhole(_ field: UInt16, _ byteCount: Int) -> Bool {
+      record[field].map { $0.count == byteCount } ?? true
+    }
+    guard record[8] == nil || (generation > 0 && previousGeneration == generation - 1), isWhole(12, 32), isWhole(16, 32),
+      record[17].map({ $0 == [1] }) ?? true
+    else { return false }
+    guard isPackedList(13, of: 36, where: \.isKnown),
+      isPackedList(19, of: 4, where: { $0.isSet || $0.isMember || $0 == .recovery })
+    else { return false }
+    guard let replaced = record[20] else { return true }
+    return !isBackup && !replaced.isEmpty && replaced.count <= 16 * Self.mostReplacedKeys
+      && record.packedList(20, of: 16, inOrderOfTime: true)?.contains(deviceKey.bytes) == false
+  }
+
+  /// Whether a field is absent, or a packed list of factors that `isRight` accepts.
+  private func isPackedList(_ field: UInt16, of byteCount: Int, where isRight: (Factor) -> Bool) -> Bool {
+    guard let bytes = record[field] else { return true }
+    guard !bytes.isEmpty, let entries = record.packedList(field, of: byteCount) else { return false }
+    return entries.allSatisfy { isRight(Factor(rawValue: $0.bigEndian(at: 0))) }
+  }
+
+  /// How many replaced device keys field 20 remembers.
+  static let mostReplacedKeys = 64
 
   /// Required feature 1: what the first release brought. A vault without it was made before.
   private static let firstRelease: UInt32 = 1
@@ -70,7 +97,9 @@ struct Header: Sendable, Equatable {
   /// How a backup's passphrase becomes a key.
   func backupDerivation() throws(VaultError) -> KeyDerivation? {
     guard let bytes = record[18] else { return nil }
-    guard let backup = try? Record(decoding: bytes), let derivation = backup[2] else { throw Self.unreadable }
+    guard let backup = try? Record(decoding: bytes), (try? backup.i64(1)) != nil, let derivation = backup[2],
+      (try? backup.u32(3)) != nil
+    else { throw Self.unreadable }
     return try KeyDerivation(decoding: derivation)
   }
 
@@ -110,7 +139,7 @@ struct Header: Sendable, Equatable {
       record[20] = newest.isEmpty ? nil : newest.flatMap(\.bytes)
     }
   }
-  static let mostReplacedKeys = 64
+  /// The public half of the recovery code; revoked or not.
   var recoveryKey: [UInt8]? {
     get { record[12] }
     set { record[12] = newValue }
@@ -164,7 +193,8 @@ struct Header: Sendable, Equatable {
   }
   mutating func setPhraseDerivation(_ derivation: KeyDerivation?) { record[15] = derivation?.encoded }
 
-  /// Sets, members and the recovery half whose slots are gone, and whose halves leave the header at the next unlock.
+  /// Sets, members and the recovery half whose slots are gone, and which leave `factors`, the enrolled set and
+  /// ``recoveryKey`` at the next unlock. Until then those stay as they are: the factor MAC covers them.
   var revoked: Set<Factor> {
     get {
       let bytes = record[19] ?? []
@@ -180,12 +210,16 @@ struct Header: Sendable, Equatable {
   /// Whether something may be wrapped to a factor and opened by it again.
   func isAlive(_ factor: Factor) -> Bool { factors[factor] != nil && !revoked.contains(factor) }
 
-  /// What the factor MAC covers: whatever something may be wrapped to, and how a new member's phrase is derived.
-  var wrappingTargets: [UInt8] {
+  /// What the factor MAC covers: whatever something may be wrapped to, how a new member's phrase is derived, and whose
+  /// halves they are.
+  ///
+  /// - Parameter set: The record that field 14 seals; `nil` where the field is absent.
+  func wrappingTargets(_ set: [UInt8]?) -> [UInt8] {
     var targets = Record()
     targets[1] = record[12]
     targets[2] = record[13]
     targets[3] = record[15]
+    targets[4] = set
     return targets.encoded
   }
 

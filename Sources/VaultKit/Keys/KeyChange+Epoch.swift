@@ -8,6 +8,7 @@ extension KeyChange {
   ///
   /// - Parameter passcode: The keys of the passcode, where one is set: new class keys lie behind it too.
   func nextEpoch(_ key: borrowing DeviceKey, _ passcode: PasscodeKeys?) throws(VaultError) -> KeyChange {
+    guard keys.generation < .max - 1 else { throw Head.atEnd }
     guard let root = try? random.secret(32), let deviceRoot = try? random.secret(32) else {
       throw VaultError(crypto: .randomUnavailable)
     }
@@ -18,9 +19,10 @@ extension KeyChange {
     next.header.generation = fresh.generation
     try next.putRoots(under: key)
     try next.putRecovery()
+    // As it is stored, what is revoked in it too: the factor MAC that follows covers it.
+    if let record = try keys.enrolledRecord(of: header) { try next.seal(record) }
     try next.makeClassKeys(passcode)
     try next.moveFactors(from: keys)
-    if header.enrolled != nil { try next.seal(try keys.enrolledSet(of: header)) }
     return next
   }
 
@@ -40,7 +42,7 @@ extension KeyChange {
     }
     try putUnlock(.classKey, 1, unlocked.key, passcode)
     for number: UInt32 in [0x81, 0x83] { try putUnlock(.classKey, number, try freshKey(), passcode) }
-    header.factorMAC = factorMAC(header, unlocked)
+    header.factorMAC = try keys.factorMAC(of: header, unlocked)
   }
 
   /// Factors and audit roots keep their keys and their inner layer; only the outer one is sealed anew.

@@ -40,37 +40,38 @@ extension KeyChange {
     try putWrapped(try open.half(of: .presence, by: passcode).key, .presence, member)
     set.members.append(member)
     try seal(set)
-    header.factorMAC = factorMAC(header, unlocked)
+    header.factorMAC = try keys.factorMAC(of: header, unlocked)
   }
 
   /// A member leaves: its slots go, and so does the set that it was in. Works while locked and with absent members.
   ///
-  /// - Parameter unlocked: CK[whenUnlocked] where it is open: the next set is made now, else at the next unlock.
+  /// - Parameter unlocked: CK[whenUnlocked] where it is open: the next set is made now, else at the next unlock. Until then
+  ///   the stored set stays as it is, because the factor MAC covers it: the list of what is revoked says who left.
   mutating func remove(_ member: Member, unlocked: StoredKey?) throws(VaultError) {
-    var set = try keys.enrolledSet(of: header)
-    set.members.removeAll { $0.id == member.id }
+    let set = try keys.enrolledSet(of: header)
     slots.removeAll {
       $0.kind == SlotKind.factor.rawValue
         && ($0.subject == member.factor.rawValue || $0.openerID == member.id)
     }
-    guard member.source == .login else { return try retire([member.factor], &set, unlocked) }
-    // It was in no set: the one that there is stays.
-    try seal(set)
-    guard let unlocked else {
-      header.revoked.insert(member.factor)
-      return
+    header.revoked.insert(member.factor)
+    // The login password was in no set: the one that there is stays.
+    if member.source != .login, header.factors[set.factor] != nil {
+      slots.removeAll { $0.kind == SlotKind.factor.rawValue && $0.subject == set.factor.rawValue }
+      header.revoked.insert(set.factor)
     }
-    header.factors[member.factor] = nil
-    header.factorMAC = factorMAC(header, unlocked)
+    if let unlocked { _ = try completeSet(unlocked: unlocked) }
   }
 
-  /// Ends what was begun while the vault was locked; `false` when there was nothing to end.
+  /// Ends what was begun while the vault was locked: what is revoked leaves factors, set and recovery half. `false` when
+  /// there was nothing to end.
   mutating func completeSet(unlocked: StoredKey) throws(VaultError) -> Bool {
     guard !header.revoked.isEmpty else { return false }
     var set = try keys.enrolledSet(of: header)
     if set.biometric.isEmpty || header.isAlive(set.factor) {
+      let isOther = try set != keys.storedSet(of: header)
       forgetRevoked()
-      header.factorMAC = factorMAC(header, unlocked)
+      if isOther { try seal(set) }
+      header.factorMAC = try keys.factorMAC(of: header, unlocked)
     } else {
       try renew(&set, unlocked)
     }
@@ -85,14 +86,16 @@ extension KeyChange {
     header.factors = [:]
     header.setPhraseDerivation(nil)
     guard header.enrolled != nil else { return }
-    var set = try keys.enrolledSet(of: header)
+    var set = try keys.storedSet(of: header)
     set.members = []
     try seal(set)
   }
 
   /// The enrolled set sealed under the keys of this change.
-  mutating func seal(_ set: EnrolledSet) throws(VaultError) {
-    let content = set.encoded
+  mutating func seal(_ set: EnrolledSet) throws(VaultError) { try seal(set.encoded) }
+
+  /// The record of an enrolled set sealed under the keys of this change.
+  mutating func seal(_ content: [UInt8]) throws(VaultError) {
     header.enrolled = try crypto { () throws(CryptoError) in
       try keys.meta.seal(content, aad: AssociatedData.enrolled(header.vault), random: random)
     }
@@ -101,27 +104,20 @@ extension KeyChange {
 
   // MARK: Steps
 
-  private mutating func retire(
-    _ factors: [Factor], _ set: inout EnrolledSet, _ unlocked: StoredKey?
-  ) throws(VaultError) {
-    slots.removeAll { $0.kind == SlotKind.factor.rawValue && $0.subject == set.factor.rawValue }
-    header.revoked.formUnion((factors + [set.factor]).filter { header.factors[$0] != nil })
-    if let unlocked { try renew(&set, unlocked) } else { try seal(set) }
-  }
-
   /// The set of the next generation, for all members, of whom none needs to be there.
   private mutating func renew(_ set: inout EnrolledSet, _ unlocked: StoredKey) throws(VaultError) {
     slots.removeAll { $0.kind == SlotKind.factor.rawValue && $0.subject == set.factor.rawValue }
     header.factors[set.factor] = nil
     forgetRevoked()
     if !set.biometric.isEmpty {
+      guard set.generation < Factor.greatestNumber else { throw Head.atEnd }
       set.generation += 1
       let pair = try crypto { () throws(CryptoError) in try X25519KeyPair.generate(random: random) }
       header.factors[set.factor] = pair.publicKey
       for member in set.biometric { try putWrapped(pair.privateKey, set.factor, member) }
     }
     try seal(set)
-    header.factorMAC = factorMAC(header, unlocked)
+    header.factorMAC = try keys.factorMAC(of: header, unlocked)
   }
 
   /// What is revoked leaves the header. Whoever calls this renews field 16.
@@ -131,9 +127,11 @@ extension KeyChange {
     header.revoked = []
   }
 
-  private func nextMember(_ set: EnrolledSet) -> Factor {
+  private func nextMember(_ set: EnrolledSet) throws(VaultError) -> Factor {
     let taken = header.factors.keys.filter(\.isMember).map(\.number) + set.members.map(\.factor.number)
-    return .member((taken.max() ?? 0) + 1)
+    let last = taken.max() ?? 0
+    guard last < Factor.greatestNumber else { throw Head.atEnd }
+    return .member(last + 1)
   }
 
   /// A member with a pair of its own, which is in the header and in no set yet.
@@ -142,7 +140,7 @@ extension KeyChange {
   ) throws(VaultError) -> Member {
     let pair = try crypto { () throws(CryptoError) in try X25519KeyPair.generate(random: random) }
     let id = try crypto { () throws(CryptoError) in try random.bytes(16) }
-    let factor = source == .login ? Factor.login : nextMember(set)
+    let factor = source == .login ? Factor.login : try nextMember(set)
     let member = Member(id: id, source: source, label: label, enrolled: now, factor: factor)
     header.factors[member.factor] = pair.publicKey
     try putOwnHalf(pair.privateKey, member, phrase)

@@ -12,15 +12,15 @@ extension KeyChange {
     forgetRecovery()
     header.recoveryKey = publicKey
     try putRecovery()
-    if let unlocked { header.factorMAC = factorMAC(header, unlocked) }
+    if let unlocked { header.factorMAC = try keys.factorMAC(of: header, unlocked) }
   }
 
   /// The recovery code opens nothing from then on.
   ///
   /// - Parameter unlocked: As of ``setRecovery(_:unlocked:)``.
-  mutating func removeRecovery(unlocked: StoredKey? = nil) {
+  mutating func removeRecovery(unlocked: StoredKey? = nil) throws(VaultError) {
     forgetRecovery()
-    if let unlocked { header.factorMAC = factorMAC(header, unlocked) }
+    if let unlocked { header.factorMAC = try keys.factorMAC(of: header, unlocked) }
   }
 
   /// Seals the root keys for the recovery half in force. Does nothing where there is none, or field 19 revokes it.

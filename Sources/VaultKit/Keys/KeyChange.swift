@@ -96,7 +96,7 @@ struct KeyChange {
       put(address, body)
     }
     header.setPasscodeDerivation(passcode.derivation)
-    header.factorMAC = factorMAC(header, unlocked)
+    header.factorMAC = try keys.factorMAC(of: header, unlocked)
   }
 
   /// Seals everything that the old passcode opens for the new one. Touches no item.

@@ -6,6 +6,8 @@ import VaultStorage
 struct KeyDerivation: Sendable, Equatable {
   let parameters: Argon2id.Parameters
   let salt: [UInt8]
+  /// The record as stored, with fields unknown to this version: what seals are bound to.
+  let encoded: [UInt8]
 
   static func fresh(_ parameters: Argon2id.Parameters, random: any RandomSource) throws(VaultError) -> Self {
     KeyDerivation(parameters: parameters, salt: try crypto { () throws(CryptoError) in try random.bytes(16) })
@@ -14,18 +16,25 @@ struct KeyDerivation: Sendable, Equatable {
   init(parameters: Argon2id.Parameters, salt: [UInt8]) {
     self.parameters = parameters
     self.salt = salt
+    encoded = Self.record(parameters, salt)
   }
 
   init(decoding bytes: [UInt8]) throws(VaultError) {
-    guard let record = try? Record(decoding: bytes), (try? record.u8(1)) == 1, (try? record.u32(2)) == 0x13,
-      let memory = try? record.u32(3), let passes = try? record.u32(4), let lanes = try? record.u32(5),
-      let salt = record[6], salt.count == 16
+    guard let record = try? Record(decoding: bytes), let algorithm = try? record.u8(1),
+      let version = try? record.u32(2), let memory = try? record.u32(3), let passes = try? record.u32(4),
+      let lanes = try? record.u32(5), let salt = try? record.bytes(6, count: 16)
     else { throw VaultError(.damaged, "the vault's key derivation parameters are not readable") }
-    self.init(
-      parameters: Argon2id.Parameters(memoryKiB: memory, iterations: passes, parallelism: lanes), salt: salt)
+    guard algorithm == 1, version == 0x13 else {
+      throw VaultError(
+        .unsupported, "a key of the vault is derived in a way that this version does not know",
+        hint: "update this program")
+    }
+    parameters = Argon2id.Parameters(memoryKiB: memory, iterations: passes, parallelism: lanes)
+    self.salt = salt
+    encoded = bytes
   }
 
-  var encoded: [UInt8] {
+  private static func record(_ parameters: Argon2id.Parameters, _ salt: [UInt8]) -> [UInt8] {
     var record = Record()
     record.set(1, u8: 1)
     record.set(2, u32: 0x13)

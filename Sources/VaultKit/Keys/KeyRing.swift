@@ -11,6 +11,8 @@ struct KeyRing: ~Copyable, Sendable {
   private(set) var classKeys: [ClassKeyName: StoredKey] = [:]
   /// The audit roots by the first segment of their chain, open whenever the vault is unlocked.
   private(set) var auditRoots: [UInt32: StoredKey] = [:]
+  /// Whether the passcode was taken away by another process: what it had guarded stays shut here.
+  private(set) var isShut = false
 
   /// The ring as a device key opens it: header MAC checked, the classes that need no passcode open.
   init(
@@ -83,6 +85,23 @@ struct KeyRing: ~Copyable, Sendable {
     try self.init(row, header, slots, current, nil, seal)
   }
 
+  /// Whether the head row belongs to this header: an older header put back bears a good MAC too, and an audit root for a
+  /// segment to come would make the log of its maker.
+  ///
+  /// - Throws: ``VaultError/Code/damaged``.
+  func check(_ head: borrowing Head) throws(VaultError) {
+    guard head.config == header.config else {
+      throw VaultError(
+        .damaged, "header and head row of the vault do not belong together",
+        hint: "restore the vault from a backup")
+    }
+    // A new vault has its first segment from its first entry on.
+    let segment = max(head.segment, 1)
+    guard !slots.contains(where: { $0.kind == SlotKind.auditRoot.rawValue && $0.subject > segment }) else {
+      throw Self.damaged
+    }
+  }
+
   /// The ring at a later `config` of the same generation, with no device key at hand.
   static func reading(
     _ row: HeaderRow, slots: [SlotRow], as before: borrowing KeyRing, random: any RandomSource
@@ -126,6 +145,7 @@ struct KeyRing: ~Copyable, Sendable {
   ) throws(VaultError) {
     let mac = current.headerMAC.code(for: header.authenticatedBytes(with: slots))
     guard isEqualInConstantTime(mac, row.mac) else { throw Self.damaged }
+    try header.check(slots, try current.storedSet(of: header))
     var classKeys: [ClassKeyName: StoredKey] = [:]
     var auditRoots: [UInt32: StoredKey] = [:]
     for slot in slots {
@@ -134,10 +154,6 @@ struct KeyRing: ~Copyable, Sendable {
         ),
         !address.isThisDeviceOnly || keys.deviceRoot != nil
       else { continue }
-      // Whoever has the device key can make such a slot; behind a passcode only afterFirstUnlock classes have one.
-      guard !header.hasPasscode || (address.kind == .classKey && address.subject & 0x7F == 2) else {
-        throw Self.damaged
-      }
       let key = try keys.withSlotKey(for: address) { outer throws(VaultError) in
         try crypto { () throws(CryptoError) in try seal.open(slot, at: address, under: outer) }
       }
@@ -177,7 +193,7 @@ struct KeyRing: ~Copyable, Sendable {
     }
     guard
       let unlocked = opened.first(where: { ClassKeyName($0.0) == unlockedName && $0.0.kind == .classKey }),
-      isFactorMACRight(unlocked.1)
+      try isFactorMACRight(unlocked.1)
     else { throw Self.damaged }
     for (address, key) in opened {
       if address.kind == .classKey {
@@ -201,6 +217,14 @@ struct KeyRing: ~Copyable, Sendable {
     if header.hasPasscode { auditRoots = [:] }
   }
 
+  /// Drops what a passcode had guarded, for good: this header has none, and another process says so. Classes of after
+  /// first unlock go on.
+  mutating func shut() {
+    classKeys = classKeys.filter { $0.key.number & 0x7F == 2 }
+    auditRoots = [:]
+    isShut = true
+  }
+
   /// Whether every class key of the current generation is open.
   var isUnlocked: Bool { classKeys[unlockedName] != nil }
 
@@ -218,20 +242,22 @@ struct KeyRing: ~Copyable, Sendable {
 
   /// The public halves of the factors must be those that the passcode's holder made.
   private func checkFactorMAC() throws(VaultError) {
-    guard let key = classKeys[unlockedName], isFactorMACRight(key) else { throw Self.damaged }
+    guard let key = classKeys[unlockedName], try isFactorMACRight(key) else { throw Self.damaged }
   }
 
-  private func isFactorMACRight(_ key: StoredKey) -> Bool {
-    isEqualInConstantTime(factorMAC(header, key), header.factorMAC ?? [])
+  private func isFactorMACRight(_ key: StoredKey) throws(VaultError) -> Bool {
+    isEqualInConstantTime(try current.factorMAC(of: header, key), header.factorMAC ?? [])
+  }
+
+  /// The answer of a ring that is shut.
+  static var shutError: VaultError {
+    VaultError(
+      .locked, "the vault's passcode was taken away by another process",
+      hint: "open the vault again, if that was your wish")
   }
 
   private static var damaged: VaultError {
     VaultError(
       .damaged, "the vault's keys were altered or are damaged", hint: "restore the vault file from a backup")
   }
-}
-
-/// Header field 16: every public half that something may be wrapped to, under a key of whoever can unlock.
-func factorMAC(_ header: Header, _ key: StoredKey) -> [UInt8] {
-  KeyedHMAC(key: HKDF.derive(from: key.key, label: Labels.factorMAC)).code(for: header.wrappingTargets)
 }

@@ -40,7 +40,8 @@ struct Alternative: Sendable {
     self.extras = extras
     password = try record[3].map { bytes throws(VaultError) in try KeyDerivation(decoding: bytes) }
     let isAscending = zip(factors, factors.dropFirst()).allSatisfy { $0.rawValue < $1.rawValue }
-    guard isAscending, (password != nil) == (extras & Self.passwordBit != 0), !factors.isEmpty || extras != 0
+    guard isAscending, (password != nil) == (extras & Self.passwordBit != 0), !factors.isEmpty || extras != 0,
+      !factors.isEmpty || ephemeral.allSatisfy({ $0 == 0 })
     else { throw Self.unreadable }
   }
 

@@ -65,6 +65,21 @@ struct Head: ~Copyable, Sendable {
 
   private static var unreadable: VaultError { VaultError(.damaged, "the head row is not readable") }
 
+  /// Refuses to write what could not be read again.
+  ///
+  /// - Throws: ``VaultError/Code/unsupported``.
+  func checkBounds() throws(VaultError) {
+    let counts = [config, sequence, UInt64(nextRow), itemCount, summedRows, nextAudit, seals]
+    guard counts.allSatisfy({ $0 < Self.greatest }), segment < UInt32.max else { throw Self.atEnd }
+  }
+
+  /// A number that is counted on has come to its end.
+  static var atEnd: VaultError {
+    VaultError(
+      .unsupported, "a number that the vault counts on has come to its end; nothing was changed",
+      hint: "export the items, and import them into a new vault")
+  }
+
   var encoded: SecretBytes {
     SecretBytes(capacity: Self.byteCount) { output in
       for byte in [0, 1, cleaningPending ? 1 : 0, 0, 0, 0, 0, 0] as [UInt8] { output.append(byte) }

@@ -45,6 +45,7 @@ extension Transaction where Mode == Writing {
       try session.store.replaceSlots(change.slots)
       try session.store.setHeader(row)
     }
+    session.ownHeader = row
     changes.seals += change.seals
     changes.isDirty = true
     changes.needsCleaning = true

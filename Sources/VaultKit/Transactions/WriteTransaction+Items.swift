@@ -95,22 +95,23 @@ extension Transaction where Mode == Writing {
     row.name = index.name(of: attributes)
     if let expires = changes.expires { row.expires = expires?.milliseconds }
     let policy = Policy(access: item.access, audit: changes.audit ?? item.audit, keeping: item.policy.record)
+    let later = try laterFields(old, item)
     let isRebound = item.hasSecret && policy.hash != item.policy.hash
     if secret != nil || isRebound || item.access.word != 0 {
       let decision = try Gate.decide(.update, on: item, old, in: session, with: grant)
       try log(decision.notes)
       let itemKeys = decision.opening.spend(on: item.id)
       if let secret = consume secret {
-        try rewrite(&row, item, attributes, policy, with: secret, itemKeys)
+        try rewrite(&row, item, attributes, policy, with: secret, itemKeys, keeping: later)
       } else if isRebound {
         // A changed policy binds the old secret anew.
         let present = try session.sealedSecret(of: old, item).open(with: itemKeys)
-        try rewrite(&row, item, attributes, policy, with: present, itemKeys)
+        try rewrite(&row, item, attributes, policy, with: present, itemKeys, keeping: later)
       } else {
-        try rewrite(&row, attributes, policy)
+        try rewrite(&row, attributes, policy, keeping: later)
       }
     } else {
-      try rewrite(&row, attributes, policy)
+      try rewrite(&row, attributes, policy, keeping: later)
     }
     self.changes.underWay += 1
     let summand = Summand(key: keys)
@@ -177,10 +178,12 @@ extension Transaction where Mode == Writing {
   // MARK: Parts of a row
 
   /// Seals the attributes and the policy with everything that stands in clear beside them.
-  mutating func seal(_ row: inout ItemRow, _ attributes: Attributes, _ policy: Policy)
-    throws(VaultError)
-  {
-    var record = Record()
+  ///
+  /// - Parameter later: Fields of `meta` that the row had and this version does not know: they stay.
+  mutating func seal(
+    _ row: inout ItemRow, _ attributes: Attributes, _ policy: Policy, keeping later: Record?
+  ) throws(VaultError) {
+    var record = later ?? Record()
     record[1] = attributes.record.encoded
     record[2] = policy.record.encoded
     let content = record.encoded
@@ -193,18 +196,32 @@ extension Transaction where Mode == Writing {
     changes.isDirty = true
   }
 
+  /// The fields of a row's `meta` that this version does not know; `nil` where there are none, as its length says.
+  func laterFields(_ row: ItemRow, _ item: Item) throws(VaultError) -> Record? {
+    let known = 2 * Record.overhead + item.attributes.byteCount + item.policy.record.encoded.count
+    guard row.meta.count != RecordSeal.overhead + known else { return nil }
+    let keys = try session.keys(of: row.generation)
+    let content = try unsafe AssociatedData.withMeta(
+      session.vault, row.fields, row.meta.span.bytes, openedWith: keys.meta
+    ) { (content) throws(VaultError) in content.array }
+    guard var record = try? Record(decoding: content) else { return nil }
+    record[1] = nil
+    record[2] = nil
+    return record
+  }
+
   private mutating func insert(_ row: inout ItemRow, _ attributes: Attributes, _ policy: Policy)
     throws(VaultError)
   {
-    try seal(&row, attributes, policy)
+    try seal(&row, attributes, policy, keeping: nil)
     let row = row
     try stored { () throws(StorageError) in try session.store.insertItem(row) }
   }
 
-  private mutating func rewrite(_ row: inout ItemRow, _ attributes: Attributes, _ policy: Policy)
-    throws(VaultError)
-  {
-    try seal(&row, attributes, policy)
+  private mutating func rewrite(
+    _ row: inout ItemRow, _ attributes: Attributes, _ policy: Policy, keeping later: Record?
+  ) throws(VaultError) {
+    try seal(&row, attributes, policy, keeping: later)
     let row = row
     try stored { () throws(StorageError) in _ = try session.store.updateItem(row) }
   }
@@ -215,7 +232,7 @@ extension Transaction where Mode == Writing {
   /// old data key must open as this policy says before a new secret is put where the policy says.
   private mutating func rewrite(
     _ row: inout ItemRow, _ item: Item, _ attributes: Attributes, _ policy: Policy,
-    with secret: borrowing SecretBytes, _ keys: ItemKeys
+    with secret: borrowing SecretBytes, _ keys: ItemKeys, keeping later: Record?
   ) throws(VaultError) {
     try ItemLimits.check(secretByteCount: secret.byteCount)
     let old = try stored { [number = row.row] () throws(StorageError) in
@@ -224,7 +241,7 @@ extension Transaction where Mode == Writing {
     if item.hasSecret { _ = try SealedSecret(session.vault, row, item.policy, old).dataKey(with: keys) }
     row.flags |= ItemFlags.hasSecret
     row.material += 1
-    try rewrite(&row, attributes, policy)
+    try rewrite(&row, attributes, policy, keeping: later)
     changes.underWay += 1
     try setMaterial(secret, of: row, policy, under: keys, replacing: old)
     changes.underWay -= 1

@@ -30,7 +30,7 @@ extension Transaction where Mode == Writing {
     changes.underWay += 1
     if item.hasSecret { try moveKeys(old, row, item, before) }
     try moveState(old, row)
-    try seal(&row, item.attributes, item.policy)
+    try seal(&row, item.attributes, item.policy, keeping: laterFields(old, item))
     let moved = row
     try stored { () throws(StorageError) in _ = try session.store.updateItem(moved) }
     head!.sum -= Summand(key: before).item(old)

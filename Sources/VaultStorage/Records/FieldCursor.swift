@@ -47,16 +47,19 @@ extension Record {
     return (place, other)
   }
 
-  /// Accepts the encoding of a record whose values all begin with one of some bytes.
+  /// Accepts the encoding of a record whose values all begin with the tag of a type.
   ///
+  /// - Parameter byteCounts: For each tag, from 1 on, how many bytes follow it; -1 for any number.
   /// - Throws: ``RecordError/truncated``, ``RecordError/notAscending``, ``RecordError/malformed(_:)``.
-  package static func check(_ bytes: RawSpan, valuesBeginWith allowed: ClosedRange<UInt8>) throws(RecordError)
-  {
+  package static func check(_ bytes: RawSpan, byteCountsByTag byteCounts: [Int]) throws(RecordError) {
     var cursor = FieldCursor()
     while let (number, value) = try cursor.next(in: bytes) {
-      guard !value.isEmpty,
-        allowed.contains(unsafe bytes.withUnsafeBytes { unsafe $0[value.lowerBound] })
-      else { throw .malformed(number) }
+      guard !value.isEmpty else { throw .malformed(number) }
+      let tag = Int(unsafe bytes.withUnsafeBytes { unsafe $0[value.lowerBound] })
+      guard 1...byteCounts.count ~= tag, byteCounts[tag - 1] < 0 || byteCounts[tag - 1] == value.count - 1
+      else {
+        throw .malformed(number)
+      }
     }
   }
 }

@@ -106,7 +106,7 @@ package struct Record: Sendable, Equatable {
   }
 
   /// Bytes before the value of each field.
-  static var overhead: Int { 6 }
+  package static var overhead: Int { 6 }
 
   private static func append(_ number: UInt16, _ count: Int, to bytes: inout [UInt8]) {
     let header = UInt64(number) << 48 | UInt64(UInt32(count)) << 16
