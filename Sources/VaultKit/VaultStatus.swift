@@ -35,6 +35,10 @@ public struct VaultStatus: Sendable {
   public let derivation: (memoryKiB: Int, passes: Int, lanes: Int)?
   /// The newest audit entry.
   public let auditSequence: UInt64
+  /// Whether a rotation of the epoch is under way: two generations of keys are in force.
+  public let isRotating: Bool
+  /// Whether it waits for somebody who restores or removes what does not open.
+  public let isRotationPaused: Bool
 }
 
 extension Transaction {
@@ -50,6 +54,7 @@ extension Transaction {
       hasRecoveryCode: header.recoveryHalf != nil, isUnlocked: session.keys.isUnlocked,
       isReadOnly: session.store.isReadOnly, passcodeFailures: Int(state.failures),
       derivation: parameters.map { (Int($0.memoryKiB), Int($0.iterations), Int($0.parallelism)) },
-      auditSequence: head.nextAudit - 1)
+      auditSequence: head.nextAudit - 1, isRotating: session.keys.previous != nil,
+      isRotationPaused: session.keys.previous != nil && head.rotation.phase == .paused)
   }
 }

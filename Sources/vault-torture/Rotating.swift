@@ -24,6 +24,32 @@ enum Rotating {
   }
 }
 
+/// Rotates the epoch once and says how many bytes this process has written for it, to whatever file (S4).
+enum CountedRotation {
+  static func run(_ rig: Rig) {
+    do throws(VaultError) {
+      let core = try rig.open()
+      let before = written()
+      try core.rotateEpoch()
+      say("bytes \(written() - before)")
+    } catch { fail("\(error.word) \(error.message)") }
+  }
+
+  /// `wchar` of /proc/self/io.
+  private static func written() -> Int {
+    let file = unsafe open("/proc/self/io", O_RDONLY)
+    guard file >= 0 else { fail("/proc/self/io is not readable") }
+    defer { close(file) }
+    var buffer = [UInt8](repeating: 0, count: 512)
+    let count = unsafe read(file, &buffer, buffer.count)
+    for line in String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self).split(separator: "\n")
+    where line.hasPrefix("wchar: ") {
+      return Int(line.dropFirst(7)) ?? 0
+    }
+    fail("/proc/self/io has no wchar")
+  }
+}
+
 /// Reads items at random until told to stop, opening the vault anew now and then (R22).
 enum Watching {
   static func run(_ rig: Rig, passcode: String, count: Int, seed: UInt64) {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import VaultKit
+import VaultStorage
 import VaultTestKit
 
 @Suite("New keys and purging at the command line")
@@ -100,6 +101,27 @@ struct RotationVerbTests {
     #expect(try unlocked(tool, passcode, "verify").exit == 0)
   }
 
+  /// K4. Verified to fail on the code before: 15, "the device key was lost while the keys were being rotated".
+  @Test("a device key lost in the middle of a rotation: the recovery code helps", arguments: [nil, "pass"])
+  func lostMidway(passcode: String?) throws {
+    let tool = try Tool()
+    let code = try fill(tool, passcode, ["--recovery-code"])
+    do {
+      let core = try VaultCore.open(
+        at: vault(tool), protector: FileProtector(folder: tool.home.path + "/.local/state/vault"),
+        environment: .testing())
+      try core.beginRotationForTesting(
+        passcode: try passcode.map { text throws(VaultError) in try Passcode(testing: text) })
+    }
+    try FileManager.default.removeItem(atPath: try keyPath(tool))
+    let run = try tool("rotate", "device-key", "--recovery-fd", "3", "--json", secrets: [3: code])
+    #expect(run.exit == 0, "\(run.errors)")
+    #expect(try unlocked(tool, passcode, "item", "get", "mail").output == [1, 2, 3])
+    #expect(try unlocked(tool, passcode, "rotate", "epoch").exit == 0)
+    #expect(try unlocked(tool, passcode, "item", "get", "mail").output == [1, 2, 3])
+    #expect(try unlocked(tool, passcode, "verify").exit == 0)
+  }
+
   /// Fails when `OpenVault` does not go on with a rotation, after opening or, with a passcode, after unlocking.
   @Test(
     "a rotation that was killed is brought to its end by whatever is done next",
@@ -127,6 +149,57 @@ struct RotationVerbTests {
     #expect(!core.isRotating)
     #expect(try core.status().generation == 2)
     #expect(try unlocked(tool, passcode, "verify").exit == 0)
+  }
+
+  /// Verified to fail on the code before (K3): 10 without a name, two epochs for good, and 13 from what follows here.
+  @Test(
+    "a damaged item is named, holds nothing up, and goes by --id or --drop-damaged",
+    arguments: [nil, "pass"], [false, true])
+  func damaged(passcode: String?, isMidway: Bool) throws {
+    let tool = try newTool(passcode)
+    let id = try #require(try tool("item", "show", "mail", "--json").json["id"] as? String)
+    if isMidway {
+      let core = try VaultCore.open(
+        at: vault(tool), protector: FileProtector(folder: tool.home.path + "/.local/state/vault"),
+        environment: .testing())
+      try core.beginRotationForTesting(
+        passcode: try passcode.map { text throws(VaultError) in try Passcode(testing: text) })
+    }
+    try damageItem(tool)
+    for verb in [["rotate", "epoch"], ["purge"]] {
+      let run = try unlocked(tool, passcode, verb + ["--json"])
+      let listed = try #require(try run.json["damaged"] as? [[String: Any]])
+      #expect(run.exit == 10 && listed.map { $0["id"] as? String } == [id])
+      #expect(try run.error["message"] as? String != nil && run.errors.contains(id))
+    }
+    let status = try tool("status", "--json").json
+    #expect(status["damaged"] as? Int == 1 && status["rotation"] as? String == (isMidway ? "paused" : nil))
+    #expect(try tool("doctor").text.contains("rotation: ") == isMidway)
+    // Nothing answers "being rotated": neither while it is paused nor otherwise.
+    let file = tool.home.path + "/b.vault"
+    let backup = try tool("backup", file, "--passphrase-fd", "3", "--json", secrets: [3: "a long phrase"])
+    let left = try #require(try backup.json["leftOut"] as? [[String: Any]])
+    #expect(
+      backup.exit == 0 && left.contains { $0["id"] as? String == id && $0["reason"] as? String == "damaged" })
+    #expect(try tool("rotate", "device-key").exit == 0)
+    if passcode != nil {
+      let change = ["passcode", "change", "--passcode-fd", "3", "--new-passcode-fd", "4"]
+      #expect(try tool.run(change, secrets: [3: "pass", 4: "next"]).exit == 0)
+    }
+    let next = passcode == nil ? nil : "next"
+    #expect(try unlocked(tool, next, ["item", "get", "here"]).output == [4])
+    #expect(try tool("item", "rm", "mail").exit == 10)
+    if isMidway {
+      let run = try unlocked(tool, next, ["rotate", "epoch", "--drop-damaged", "--json"])
+      let dropped = try #require(try run.json["dropped"] as? [[String: Any]])
+      #expect(run.exit == 0 && dropped.map { $0["id"] as? String } == [id], "\(run.errors)")
+    } else {
+      #expect(try tool("item", "rm", "--id", id).exit == 0)
+      #expect(try unlocked(tool, next, ["rotate", "epoch"]).exit == 0)
+    }
+    #expect(try unlocked(tool, next, "verify").exit == 0)
+    #expect(try tool("status", "--json").json["rotation"] == nil)
+    #expect(try tool("audit").text.contains("itemDeleted"))
   }
 
   @Test("the passcode is derived anew: the same one opens, a wrong one changes nothing, without one it is 9")
@@ -186,7 +259,23 @@ struct RotationVerbTests {
     return try made.json["recoveryCode"] as? String ?? ""
   }
 
+  /// The attributes of "mail" get a wrong byte where the sum does not look.
+  private func damageItem(_ tool: Tool) throws {
+    var store = try Store.open(at: vault(tool), access: .readWrite)
+    try store.write { store throws(StorageError) in
+      var row = try store.item(row: 1)!
+      row.meta[row.meta.count / 2] ^= 1
+      try store.updateItem(row)
+    }
+  }
+
+  private func vault(_ tool: Tool) -> String { tool.home.path + "/.local/share/vault/default.vault" }
+
   private func unlocked(_ tool: Tool, _ passcode: String?, _ words: String...) throws -> Tool.Run {
+    try unlocked(tool, passcode, words)
+  }
+
+  private func unlocked(_ tool: Tool, _ passcode: String?, _ words: [String]) throws -> Tool.Run {
     guard let passcode else { return try tool.run(words) }
     return try tool.run(words + ["--passcode-fd", "3"], secrets: [3: passcode])
   }

@@ -23,7 +23,8 @@ struct Intruder {
     let data = try Data(contentsOf: URL(fileURLWithPath: place.folder + "/state/" + file))
     let (header, slots) = try tamper { store throws(StorageError) in (try store.header(), try store.slots()) }
     let vault = try Record(decoding: header.body).bytes(2)
-    let slot = try present(slots.first { $0.kind == 1 && $0.opener == 1 })
+    let roots = slots.filter { $0.kind == 1 && $0.opener == 1 }
+    let slot = try present(roots.max { $0.generation < $1.generation })
     let root = try CommittingSeal.open(
       slot.body, under: SecretBytes(copying: Array(data)), label: Labels.sealSlot,
       aad: RootKeys.slotData(slot, vault))

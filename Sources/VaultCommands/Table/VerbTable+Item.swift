@@ -143,6 +143,10 @@ extension VerbTable {
     Verb(
       words: ["item", "rm"], summary: "Delete an item of any kind. It is not asked about.",
       arguments: [.name()],
-      target: .full, audited: .always, example: "vaultctl item rm mail", run: runItemRemove)
+      target: .full, audited: .always,
+      notes: [
+        "By --id it removes an item too that is damaged and does not open; 'vaultctl verify' names such items."
+      ],
+      example: "vaultctl item rm mail", run: runItemRemove)
   }
 }

@@ -7,9 +7,10 @@ extension VerbTable {
       channels: [.passphrase], audited: .always, ownExits: [.alreadyExists, .refused],
       notes: [
         "Nothing needs to be unlocked: what is behind the passcode is behind it in the backup too. "
-          + "Items of this device only, tokens, consents and the audit are left out; the items are listed.",
+          + "Items of this device only, tokens, consents, items that are damaged and do not open, and the audit are left out; "
+          + "the items are listed.",
         "The backup is opened once with the passphrase and verified before the command ends.",
-        "With --json: path, items (how many), leftOut with id, name and reason, thisDeviceOnly or shortLived.",
+        "With --json: path, items (how many), leftOut with id, name and reason: thisDeviceOnly, shortLived or damaged.",
       ],
       example: "vaultctl backup monday.vault --passphrase-file phrase", allowedInBatch: false, run: runBackup)
   }
@@ -72,14 +73,26 @@ extension VerbTable {
   private static var rotateEpoch: Verb {
     Verb(
       words: ["rotate", "epoch"], summary: "Exchange every key of the vault and seal what they seal anew.",
+      ownOptions: [dropDamaged],
       session: .unlocked, audited: .always, ownExits: [.refused],
       notes: [
         "Other programs go on working meanwhile. After an interruption the next opening that has the keys "
           + "goes on, and so does this command.",
+        "Every part of the vault is opened first. Where something does not open, it is listed and no key is changed (10). "
+          + "What is damaged only later pauses the rotation (10): the keys of both epochs stay in force, every other "
+          + "command works, and this one names what it waits for.",
         "Secrets themselves are not exchanged: after a compromise change them where they are used.",
-        "With --json: generation (from 1, +1 each time) and items (how many).",
+        "With --json: generation (from 1, +1 each time), items (how many), damaged and dropped: lists with id, name where it "
+          + "opens, or auditEntry, and what is wrong. With exit 10 too.",
       ],
       example: "vaultctl rotate epoch", allowedInBatch: false, run: runRotateEpoch)
+  }
+
+  private static var dropDamaged: Option {
+    .flag(
+      "drop-damaged",
+      "Remove items and entries of the log that do not open, and log each. An item that lacks only rows of the index stays."
+    )
   }
 
   private static var rotateParameters: Verb {
@@ -104,8 +117,13 @@ extension VerbTable {
   static var purge: Verb {
     Verb(
       words: ["purge"], summary: "Make what was deleted unreadable: new keys, and a file written anew.",
+      ownOptions: [dropDamaged],
       session: .unlocked, audited: .always, ownExits: [.refused],
-      notes: [purgePromise, "With --json: generation and promise."],
+      notes: [
+        purgePromise,
+        "It begins as 'vaultctl rotate epoch' does: where something does not open, it is listed and nothing is changed (10).",
+        "With --json: generation, promise, oldKeysRemoved (how many), damaged and dropped as of 'rotate epoch'.",
+      ],
       example: "vaultctl purge", allowedInBatch: false, run: runPurge)
   }
 }

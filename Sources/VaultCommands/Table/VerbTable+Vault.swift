@@ -26,6 +26,10 @@ extension VerbTable {
   static var status: Verb {
     Verb(
       words: ["status"], summary: "Show where the vault is, what guards it and how much is in it.",
+      notes: [
+        "With --json, where it applies: rotation, underWay or paused, while the keys of two epochs are in force; damaged, how "
+          + "many items do not open."
+      ],
       example: "vaultctl status --json", run: runStatus)
   }
 

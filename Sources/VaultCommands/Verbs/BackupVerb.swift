@@ -18,6 +18,12 @@ func runBackup(_ command: Command) throws -> Outcome {
     guard error.code == .vaultExists else { throw error }
     throw FilePlace.taken(path)
   }
+  let damaged = report.leftOut.count { $0.reason == .damaged }
+  if damaged > 0 {
+    command.messages.note(
+      "damaged items that do not open are left out of the backup: \(damaged); 'vaultctl verify' names what is wrong"
+    )
+  }
   return outcome(path, report)
 }
 

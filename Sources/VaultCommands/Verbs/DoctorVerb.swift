@@ -40,6 +40,7 @@ private func vaultFindings(_ command: Command) throws -> [Finding] {
   findings += try interruptedRestore(command, outline)
   findings += PlaceFindings.all(vault: try command.places.vault, key: command.places.keyPath(of: outline))
   if let finding = try clockSetBack(core) { findings.append(finding) }
+  if let finding = try rotation(core) { findings.append(finding) }
   return try findings + itemFindings(command, core)
 }
 
@@ -66,6 +67,19 @@ private func protector(_ outline: VaultOutline) -> Finding {
   outline.protector == .file
     ? Finding("protector", .ok, "the device key is a file: whoever reads your files has it")
     : Finding("protector", .ok, "the device key is kept by \(outline.protector.word)")
+}
+
+/// Keys of two epochs are in force.
+private func rotation(_ core: VaultCore) throws -> Finding? {
+  let status = try core.status()
+  guard status.isRotating else { return nil }
+  return status.isRotationPaused
+    ? Finding(
+      "rotation", .problem, "a rotation of the epoch is paused: something in the vault does not open",
+      "'vaultctl rotate epoch' names it; with --drop-damaged it removes it and ends")
+    : Finding(
+      "rotation", .warning, "a rotation of the epoch is under way, or was interrupted",
+      "'vaultctl rotate epoch' goes on with it, and so does each command that unlocks the vault")
 }
 
 /// The newest entry of the audit is from the future where the clock was set back.
@@ -130,11 +144,13 @@ private func itemFindings(_ command: Command, _ core: VaultCore) throws -> [Find
   let now = core.environment.clock.now()
   let progress = command.progress("looking at items")
   defer { progress.finish() }
-  let (behind, expired) = try core.read { transaction in
+  let (behind, expired, damaged) = try core.read { transaction in
     var expired = 0
+    var damaged = 0
     var credentials: [ItemID] = []
     var seen = 0
-    try transaction.forEachItem(keepingPages: false) { item throws(VaultError) in
+    try transaction.forEachItem(keepingPages: false, damaged: { _ in damaged += 1 }) {
+      item throws(VaultError) in
       if item.kind == .otp, item.attributes[.otpType] == 1 { credentials.append(item.id) }
       if let expires = item.expires, expires <= now { expired += 1 }
       seen += 1
@@ -142,8 +158,12 @@ private func itemFindings(_ command: Command, _ core: VaultCore) throws -> [Find
       return true
     }
     var behind = 0
-    for id in credentials where try transaction.state(of: id).needsResync { behind += 1 }
-    return (behind, expired)
+    for id in credentials {
+      do { behind += try transaction.state(of: id).needsResync ? 1 : 0 } catch let error as VaultError
+        where error.code == .damaged
+      { damaged += 1 }
+    }
+    return (behind, expired, damaged)
   }
   var findings: [Finding] = []
   if behind > 0 {
@@ -151,6 +171,12 @@ private func itemFindings(_ command: Command, _ core: VaultCore) throws -> [Find
       Finding(
         "counters", .warning, "\(behind) counters may be behind their servers, after a copy or a restore",
         "ask each server for its counter and set it: 'vaultctl otp counter NAME --set N'"))
+  }
+  if damaged > 0 {
+    findings.append(
+      Finding(
+        "damaged", .problem, "items that do not open: \(damaged)",
+        "'vaultctl verify' names them; restore a backup, or remove each with 'vaultctl item rm --id ID'"))
   }
   if expired > 0 {
     findings.append(

@@ -5,10 +5,24 @@ func runItemRemove(_ command: Command) throws -> Outcome { try remove(command, k
 
 /// Deletes one item. Nothing is asked: deleting needs no passcode.
 func remove(_ command: Command, kind: ItemKind?) throws -> Outcome {
-  let item = try command.vault.opened().write { transaction in
-    let item = try command.target(in: &transaction, kind: kind)
-    try transaction.delete(item.id)
-    return item
+  let id = try command.vault.opened().write { transaction in
+    let id = try idToRemove(command, &transaction, kind)
+    try transaction.delete(id)
+    return id
   }
-  return Outcome(json: .object([("id", .string(item.id.hexadecimal)), ("deleted", .boolean(true))]))
+  return Outcome(json: .object([("id", .string(id.hexadecimal)), ("deleted", .boolean(true))]))
+}
+
+/// An item that is damaged and does not open goes by its identifier alone: its name cannot be compared.
+private func idToRemove(
+  _ command: Command, _ transaction: inout WriteTransaction, _ kind: ItemKind?
+) throws -> ItemID {
+  do { return try command.target(in: &transaction, kind: kind).id } catch let error as VaultError
+    where error.code == .damaged
+  {
+    if kind == nil, let id = command.invocation.text("id").flatMap({ ItemID(hexadecimal: $0) }) { return id }
+    throw VaultError(
+      error.code, error.message,
+      hint: "'vaultctl verify' names the item; 'vaultctl item rm --id ID' removes it")
+  }
 }

@@ -7,17 +7,26 @@ func runPurge(_ command: Command) throws -> Outcome {
   let passcode = try command.passcodeToRotate(core)
   let progress = command.progress("purging")
   defer { progress.finish() }
-  switch consume passcode {
-  case .some(let typed): try core.purge(passcode: typed) { progress.update(done: $0.done, of: $0.total) }
-  case .none: try core.purge { progress.update(done: $0.done, of: $0.total) }
+  var damage = Damage(isDropped: command.invocation.has("drop-damaged"))
+  do throws(VaultError) {
+    try core.purge(
+      passcode: consume passcode, dropDamaged: damage.isDropped,
+      progress: { progress.update(done: $0.done, of: $0.total) }, damaged: { damage.parts.append($0) })
+  } catch {
+    let failure = try damage.failure(error)
+    let generation = try core.status().generation
+    return Outcome(
+      json: .object([("generation", .integer(Int64(generation)))] + damage.fields), lines: damage.lines,
+      failure: failure)
   }
   let removed = removeOldKeys(command, core)
   return Outcome(
-    json: .object([
-      ("generation", .integer(Int64(try core.status().generation))), ("promise", .string(purgePromise)),
-      ("oldKeysRemoved", .integer(Int64(removed))),
-    ]),
-    lines: [purgePromise])
+    json: .object(
+      [
+        ("generation", .integer(Int64(try core.status().generation))), ("promise", .string(purgePromise)),
+        ("oldKeysRemoved", .integer(Int64(removed))),
+      ] + damage.fields),
+    lines: damage.lines + [purgePromise])
 }
 
 /// How many keys went that the vault had replaced before; that of a vault from before a restore stays with it.

@@ -215,10 +215,10 @@ private func json(_ items: [RestoredItem]) -> JSON {
     items.map { item in
       .object(
         [("id", .string(item.id.hexadecimal))] + JSON.optional("name", item.name.map { .string($0) })
-          + [("kind", .string(item.kind.word))])
+          + JSON.optional("kind", item.kind.map { .string($0.word) }))
     })
 }
 
 private func shown(_ item: RestoredItem) -> String {
-  "\(printable(item.name ?? item.id.hexadecimal)) (\(item.kind.word))"
+  "\(printable(item.name ?? item.id.hexadecimal)) (\(item.kind?.word ?? "damaged"))"
 }

@@ -7,17 +7,63 @@ func runRotateEpoch(_ command: Command) throws -> Outcome {
   let passcode = try command.passcodeToRotate(core)
   let progress = command.progress("rotating")
   defer { progress.finish() }
-  switch consume passcode {
-  case .some(let typed):
-    try core.rotateEpoch(passcode: typed) { progress.update(done: $0.done, of: $0.total) }
-  case .none: try core.rotateEpoch { progress.update(done: $0.done, of: $0.total) }
+  var damage = Damage(isDropped: command.invocation.has("drop-damaged"))
+  do throws(VaultError) {
+    try core.rotateEpoch(
+      passcode: consume passcode, dropDamaged: damage.isDropped,
+      progress: { progress.update(done: $0.done, of: $0.total) }, damaged: { damage.parts.append($0) })
+  } catch {
+    damage.failure = try damage.failure(error)
   }
   let status = try core.status()
   return Outcome(
-    json: .object([
-      ("generation", .integer(Int64(status.generation))), ("items", .integer(Int64(status.itemCount))),
-    ]),
-    lines: ["generation  \(status.generation)", "items       \(status.itemCount)"])
+    json: .object(
+      [
+        ("generation", .integer(Int64(status.generation))), ("items", .integer(Int64(status.itemCount))),
+      ] + damage.fields),
+    lines: (damage.failure == nil
+      ? ["generation  \(status.generation)", "items       \(status.itemCount)"] : []) + damage.lines,
+    failure: damage.failure)
+}
+
+/// What does not open, as a rotation finds it.
+struct Damage {
+  /// Whether it was to be removed.
+  let isDropped: Bool
+  var parts: [DamagedPart] = []
+  var failure: CommandError?
+
+  init(isDropped: Bool) { self.isDropped = isDropped }
+
+  /// The error of a rotation, where it has a list to show beside it.
+  func failure(_ error: VaultError) throws -> CommandError {
+    guard error.code == .damaged, !parts.isEmpty else { throw error }
+    return CommandError(describing: error)
+  }
+
+  /// `damaged` and `dropped`; what was removed is no longer there to be damaged.
+  var fields: [(String, JSON)] {
+    let dropped = isDropped ? parts.filter { !$0.isRepairable } : []
+    return [
+      ("damaged", .array(isDropped ? [] : parts.map(\.json))), ("dropped", .array(dropped.map(\.json))),
+    ]
+  }
+
+  var lines: [String] {
+    parts.map { part in
+      let word = !isDropped ? "damaged     " : part.isRepairable ? "made anew   " : "removed     "
+      return word + printable(part.words)
+    }
+  }
+}
+
+extension DamagedPart {
+  fileprivate var json: JSON {
+    .object(
+      JSON.optional("id", item.map { .string($0.hexadecimal) })
+        + JSON.optional("name", name.map { .string($0) })
+        + JSON.optional("auditEntry", auditSequence.map { .unsigned($0) }) + [("what", .string(what))])
+  }
 }
 
 extension Command {

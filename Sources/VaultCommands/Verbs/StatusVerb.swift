@@ -18,6 +18,15 @@ func runStatus(_ command: Command) throws -> Outcome {
     flag("readOnly", core.isReadOnly), flag("locked", !core.isUnlocked),
     ("items", .integer(Int64(counts.total)), String(counts.total)),
   ]
+  let rotation = try rotation(core)
+  if let rotation { rows.append(("rotation", .string(rotation.json), rotation.text)) }
+  if counts.damaged > 0 {
+    rows.append(
+      (
+        "damaged", .integer(Int64(counts.damaged)),
+        "\(counts.damaged) of the items \(counts.damaged == 1 ? "does" : "do") not open: see 'vaultctl verify'"
+      ))
+  }
   let kinds = counts.byKind.sorted { $0.key < $1.key }
   let byKind = JSON.object(kinds.map { ($0.key, .integer(Int64($0.value))) })
   let width = rows.map(\.key.count).max() ?? 0
@@ -32,19 +41,34 @@ private func flag(_ key: String, _ value: Bool) -> (key: String, json: JSON, tex
   (key, .boolean(value), value ? "yes" : "no")
 }
 
-private func countKinds(_ core: VaultCore, _ command: Command) throws -> (total: Int, byKind: [String: Int]) {
+private func rotation(_ core: VaultCore) throws -> (json: String, text: String)? {
+  let status = try core.status()
+  guard status.isRotating else { return nil }
+  return status.isRotationPaused
+    ? ("paused", "paused: items do not open; 'vaultctl rotate epoch' names them")
+    : ("underWay", "under way: unlocked commands and 'vaultctl rotate epoch' go on with it")
+}
+
+private func countKinds(_ core: VaultCore, _ command: Command) throws -> (
+  total: Int, byKind: [String: Int], damaged: Int
+) {
   let progress = command.progress("counting")
   defer { progress.finish() }
   return try core.read { transaction in
     var total = 0
+    var damaged = 0
     var byKind: [String: Int] = [:]
-    try transaction.forEachItem(keepingPages: false) { item throws(VaultError) in
+    let count = { (_: ItemID) in
+      total += 1
+      damaged += 1
+    }
+    try transaction.forEachItem(keepingPages: false, damaged: count) { item throws(VaultError) in
       total += 1
       byKind[item.kind.word, default: 0] += 1
       if total % 1024 == 0 { progress.update(done: total, of: 0) }
       return true
     }
-    return (total, byKind)
+    return (total, byKind, damaged)
   }
 }
 

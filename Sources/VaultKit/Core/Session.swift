@@ -118,15 +118,18 @@ struct Session: ~Copyable, Sendable {
         try unsafe opener.open(row.fields, row.meta.span.bytes, into: &list, where: query.lists)
       }
     } else if let damage = try scan(with: &opener, into: &list, until: query.limit, where: query.lists) {
-      throw damage
+      throw damage.error
     }
     opener.finish(&list)
     return list
   }
 
   /// Every item in the order of insertion, until the body says to stop.
+  ///
+  /// - Parameter damaged: Told of each row that does not open, which is passed over. Without it, such a row is an error.
   mutating func forEachItem(
-    keepingPages: Bool = true, _ body: (Item) throws(VaultError) -> Bool
+    keepingPages: Bool = true, damaged: ((ItemFields) -> Void)? = nil,
+    _ body: (Item) throws(VaultError) -> Bool
   ) throws(VaultError) {
     // The rows are read in batches so that a body may use the store again.
     var opener = opener
@@ -138,26 +141,31 @@ struct Session: ~Copyable, Sendable {
       if !keepingPages { store.releasePages() }
       for item in batch { guard try body(item) else { return } }
       // Only now: the items before it are whole, and the body may have wanted no more.
-      if let damage { throw damage }
-      guard let end = batch.last else { return }
-      last = end.row
+      if let (row, error) = damage {
+        guard let damaged, error.isDamage else { throw error }
+        damaged(row)
+        last = row.row
+      } else {
+        guard let end = batch.last else { return }
+        last = end.row
+      }
       batch.removeAll(keepingCapacity: true)
     }
   }
 
-  /// Opens rows until `count` items are in the list or pending. Returns why the last row that was read is none.
+  /// Opens rows until `count` items are in the list or pending. Returns the last row that was read, where it is none.
   private mutating func scan(
     after number: Int64 = 0, with opener: inout ItemOpener, into list: inout [Item], until count: Int,
     where isWanted: (ItemFields, RawSpan, AccessControl) throws(VaultError) -> Bool
-  ) throws(VaultError) -> VaultError? {
-    var failure: VaultError?
+  ) throws(VaultError) -> (row: ItemFields, error: VaultError)? {
+    var failure: (ItemFields, VaultError)?
     try stored { () throws(StorageError) in
       try store.scanItems(after: number) { row, meta in
         do throws(VaultError) {
           try opener.open(row, meta, into: &list, where: isWanted)
           return list.count + opener.pending < count
         } catch {
-          failure = error
+          failure = (row, error)
           return false
         }
       }

@@ -2,17 +2,19 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// Rows on their way into a new file under the same root key: counted and summed as they arrive.
+/// Rows on their way into a new file under the same root keys: counted and summed as they arrive.
 struct VaultCopy: ~Copyable {
   var head: Head
   let keys: GenerationKeys
+  private let previous: GenerationKeys?
 
   /// What becomes of an item's state on its way.
   typealias StateChange = (inout Session, Item, ItemRow, StateRow) throws(VaultError) -> StateRow
 
-  init(head: consuming Head, keys: GenerationKeys) {
+  init(head: consuming Head, change: KeyChange) {
     self.head = head
-    self.keys = keys
+    keys = change.keys
+    previous = change.previous
   }
 
   func writeKeys(_ change: KeyChange, to store: inout Store) throws(VaultError) {
@@ -24,9 +26,13 @@ struct VaultCopy: ~Copyable {
   }
 
   /// Copies the items that `accept` wants, with their material, state and index rows. Seals are copied as they are.
+  ///
+  /// - Parameter damaged: Told of each item whose attributes or state do not open, which is left out. Without it, such
+  ///   an item is an error.
   mutating func copyItems(
     from source: inout Session, to store: inout Store, _ progress: (VerifyProgress) -> Void,
-    _ accept: (Item) throws(VaultError) -> Bool, state: StateChange = { _, _, _, state in state }
+    damaged: ((ItemID) -> Void)? = nil, _ accept: (Item) throws(VaultError) -> Bool,
+    state: StateChange = { _, _, _, state in state }
   ) throws(VaultError) {
     let total = Int(clamping: try source.head().itemCount)
     var last: Int64 = 0
@@ -40,7 +46,15 @@ struct VaultCopy: ~Copyable {
       guard let end = batch.last else { return }
       last = end.row
       for row in batch {
-        let item = try source.open(row)
+        let item: Item
+        do throws(VaultError) {
+          item = try source.open(row)
+          _ = try source.state(of: row)
+        } catch {
+          guard let damaged, error.isDamage else { throw error }
+          damaged(ItemID(row.id))
+          continue
+        }
         if try accept(item) { try copy(row, item, from: &source, to: &store, state) }
       }
       done += batch.count
@@ -51,6 +65,7 @@ struct VaultCopy: ~Copyable {
   private mutating func copy(
     _ row: ItemRow, _ item: Item, from source: inout Session, to store: inout Store, _ change: StateChange
   ) throws(VaultError) {
+    let keys = try keys(of: row.generation)
     try stored { () throws(StorageError) in try store.insertItem(row) }
     count(Summand(key: keys).item(row))
     head.itemCount += 1
@@ -68,6 +83,8 @@ struct VaultCopy: ~Copyable {
   }
 
   mutating func setState(_ state: StateRow, row: Int64, in store: inout Store) throws(VaultError) {
+    let keys = try keys(
+      of: try crypto { () throws(CryptoError) in try RecordSeal.generation(of: state.body) })
     try stored { () throws(StorageError) in try store.setState(state, row: row) }
     count(Summand(key: keys).state(row, state.body))
   }
@@ -102,6 +119,14 @@ struct VaultCopy: ~Copyable {
     try stored { () throws(StorageError) in try store.setHead(body) }
   }
 
+  private func keys(of generation: UInt32) throws(VaultError) -> GenerationKeys {
+    if generation == keys.generation { return keys }
+    guard let previous, previous.generation == generation else {
+      throw VaultError(.damaged, "a row of the vault names a generation of keys that does not exist")
+    }
+    return previous
+  }
+
   private mutating func count(_ summand: Sum256) {
     head.sum += summand
     head.summedRows += 1
@@ -117,6 +142,7 @@ extension Head {
     copy.sum = Sum256()
     copy.inode = 0
     copy.cleaningPending = false
+    copy.rotation = RotationState()
     return copy
   }
 

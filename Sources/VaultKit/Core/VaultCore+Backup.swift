@@ -15,15 +15,23 @@ public struct BackupReport: Sendable {
   /// What a restore has made of the recovery code; `nil` where there was none.
   public internal(set) var recoveryCode: RestoredRecoveryCode?
 
-  /// Why an item never leaves this device; the raw value is the word used in JSON.
+  /// Why an item is not in the copy; the raw value is the word used in JSON.
   public enum Reason: String, Sendable {
     /// Its class key hangs on this device's key.
     case thisDeviceOnly
     /// It is worth nothing by the time a backup is needed.
     case shortLived
+    /// It does not open.
+    case damaged
 
     /// The reason for people.
-    public var words: String { self == .thisDeviceOnly ? "this device only" : "short-lived" }
+    public var words: String {
+      switch self {
+      case .thisDeviceOnly: "this device only"
+      case .shortLived: "short-lived"
+      case .damaged: "damaged: it does not open"
+      }
+    }
   }
 }
 
@@ -48,11 +56,12 @@ extension VaultCore {
   /// Writes a backup: a vault that a passphrase opens, without this-device-only items, tokens, consents and the log.
   ///
   /// Nothing needs to be unlocked: what lies behind the passcode lies behind it in the backup too. The file appears
-  /// whole, is opened once with the passphrase and verified before this returns.
+  /// whole, is opened once with the passphrase and verified before this returns. While the keys are being rotated the
+  /// backup has both generations, and what is restored from it goes on with the rotation.
   /// - Parameters:
   ///   - path: Where nothing is yet.
   ///   - parameters: Argon2id parameters, at least 256 MiB for the real ones.
-  /// - Throws: ``VaultError/Code/vaultExists``, ``VaultError/Code/io``, ``VaultError/Code/busy`` during a rotation.
+  /// - Throws: ``VaultError/Code/vaultExists``, ``VaultError/Code/io``.
   package func backUp(
     to path: String, passphrase: consuming Passcode, parameters: Argon2id.Parameters? = nil,
     progress: (VerifyProgress) -> Void = { _ in }
@@ -116,16 +125,13 @@ extension Session {
     _ path: String, _ key: borrowing SecretBytes, _ derivation: KeyDerivation,
     _ progress: (VerifyProgress) -> Void
   ) throws(VaultError) -> BackupReport {
-    guard keys.previous == nil else {
-      throw VaultError(
-        .busy, "the vault's keys are being rotated", hint: "let 'vaultctl rotate epoch' finish first")
-    }
     let change = try backupKeys(key, derivation)
-    var copy = VaultCopy(head: try head().forBackup(), keys: keys.current)
+    var copy = VaultCopy(head: try head().forBackup(), change: change)
     var report = BackupReport()
     _ = try Store.create(at: path) { store throws(VaultError) in
       try copy.writeKeys(change, to: &store)
-      try copy.copyItems(from: &self, to: &store, progress) { item throws(VaultError) in
+      let leaveOut = { (id: ItemID) in report.leftOut.append((id, nil, .damaged)) }
+      try copy.copyItems(from: &self, to: &store, progress, damaged: leaveOut) { item throws(VaultError) in
         guard let reason = item.reasonToStay else { return true }
         report.leftOut.append((item.id, item.name, reason))
         return false
@@ -142,17 +148,17 @@ extension Session {
   private func backupKeys(_ key: borrowing SecretBytes, _ derivation: KeyDerivation) throws(VaultError)
     -> KeyChange
   {
-    var change = KeyChange(
-      header: keys.header, slots: keys.slots, keys: keys.current, random: environment.random)
+    var change = keyChange
     change.slots.removeAll { slot in
       slot.kind == SlotKind.root.rawValue || slot.kind == SlotKind.deviceRoot.rawValue
         || SlotAddress(slot)?.isThisDeviceOnly ?? true
     }
     change.header.replacedKeys = []
     change.header.setBackup(made: now, derivation)
-    let address = SlotAddress(.root, generation: keys.current.generation, opener: .passphrase)
-    let body = try change.seal.seal(keys.current.root, at: address, under: key, derivation: derivation)
-    change.put(address, body)
+    for keys in change.generations {
+      let address = SlotAddress(.root, generation: keys.generation, opener: .passphrase)
+      change.put(address, try change.seal.seal(keys.root, at: address, under: key, derivation: derivation))
+    }
     return change
   }
 }

@@ -81,7 +81,7 @@ extension VaultCore {
     try reading { transaction throws(VaultError) in
       let header = transaction.session.keys.header
       var found: [Item] = []
-      try transaction.forEachItem { item throws(VaultError) in
+      try transaction.session.forEachItem(damaged: { _ in }) { item throws(VaultError) in
         guard item.access.constraints.contains(.biometryCurrentSet) else { return true }
         let ways = try item.policy.ways().filter { $0.allSatisfy(header.isAlive) }
         if !ways.isEmpty, ways.allSatisfy({ $0.contains(where: \.isSet) }) { found.append(item) }
@@ -95,7 +95,7 @@ extension VaultCore {
   /// an unlocked session, or does nothing.
   func completeEnrolledSet() throws(VaultError) {
     let revoked = try withHeader { header, _, _ throws(VaultError) in
-      header.hasPasscode && header.previousGeneration == nil ? header.revoked : []
+      header.hasPasscode ? header.revoked : []
     }
     guard !revoked.isEmpty, isUnlocked, !isReadOnly else { return }
     let isSetDue = revoked != [.recovery]

@@ -123,7 +123,7 @@ extension Transaction where Mode == Writing {
         let expires = row.expires
       else { continue }
       if expires <= limit {
-        let item = try session.open(row)
+        guard let item = try? session.open(row) else { continue }
         try remove(row, item)
         try log(AuditNote(operation: .expiredPurged, item: item.id, kind: item.kind, detail: item.name))
       } else {

@@ -144,12 +144,7 @@ extension Transaction where Mode == Writing {
     _ body: (inout KeyChange, inout WriteTransaction) throws(VaultError) -> Void
   ) throws(VaultError) {
     try session.refuseShut()
-    var change = KeyChange(
-      header: session.keys.header, slots: session.keys.slots, keys: session.keys.current,
-      previous: session.keys.previous, random: session.environment.random)
-    guard change.header.previousGeneration == nil else {
-      throw VaultError(.busy, "the vault's keys are being rotated", hint: "try again when that is done")
-    }
+    var change = session.keyChange
     try body(&change, &self)
     try set(change)
     try log(operation, detail: detail())
@@ -157,11 +152,18 @@ extension Transaction where Mode == Writing {
 }
 
 extension Session {
-  /// The items that a removal of the passcode destroys.
+  /// A change of header and slots as they are now.
+  var keyChange: KeyChange {
+    KeyChange(
+      header: keys.header, slots: keys.slots, keys: keys.current, previous: keys.previous,
+      random: environment.random)
+  }
+
+  /// The items that a removal of the passcode destroys. One that does not open is worth nothing already.
   mutating func itemsBehindPasscode() throws(VaultError) -> [(row: ItemRow, item: Item)] {
     var found: [(row: ItemRow, item: Item)] = []
     var ids: [ItemID] = []
-    try forEachItem { item throws(VaultError) in
+    try forEachItem(damaged: { _ in }) { item throws(VaultError) in
       // Factors do not exist without a passcode: what stands behind one could be opened by nobody.
       let isBehindFactor = item.access.constraints.hasSingle
       if item.access.accessibility == .whenPasscodeSet || isBehindFactor { ids.append(item.id) }

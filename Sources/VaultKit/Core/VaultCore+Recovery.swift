@@ -47,18 +47,21 @@ extension VaultCore {
   /// Classes of this device that could not be made without the passcode, after a restore or a recovery.
   func completeClasses(with keys: PasscodeKeys) throws(VaultError) {
     let missing = try withHeader { header, slots, current throws(VaultError) in
-      header.hasPasscode && header.previousGeneration == nil
-        && !slots.contains { $0.kind == SlotKind.classKey.rawValue && $0.subject == 0x83 }
+      header.hasPasscode && !slots.contains { Self.isClassKey($0, 0x83, of: header) }
     }
     guard missing, !isReadOnly else { return }
     try changeKeys(.rotated) { change throws(VaultError) in
       guard try change.header.passcodeDerivation() == keys.derivation else { return }
       for number: UInt32 in [0x81, 0x83]
-      where !change.slots.contains(where: { $0.kind == SlotKind.classKey.rawValue && $0.subject == number }) {
+      where !change.slots.contains(where: { Self.isClassKey($0, number, of: change.header) }) {
         try change.putUnlock(.classKey, number, try change.freshKey(), keys)
       }
     }
     try adopt(keys)
+  }
+
+  private static func isClassKey(_ slot: SlotRow, _ number: UInt32, of header: Header) -> Bool {
+    slot.kind == SlotKind.classKey.rawValue && slot.subject == number && slot.generation == header.generation
   }
 }
 
@@ -69,13 +72,18 @@ package struct RecoveredVault: Sendable {
 }
 
 extension Session {
-  /// Keys with a new this-device root: old this-device slots go, those that need no passcode are made anew.
+  /// Keys with a new this-device root: old this-device slots go, those that need no passcode are made anew. Where a
+  /// rotation is under way the generation before has none any more, and so no item of this device.
   func thisDeviceChange() throws(VaultError) -> KeyChange {
     let current = keys.current
     let deviceRoot = try crypto { () throws(CryptoError) in try environment.random.secret(32) }
     let fresh = try GenerationKeys(
       generation: current.generation, root: current.root.copy(), deviceRoot: StoredKey(deviceRoot))
-    var change = KeyChange(header: keys.header, slots: keys.slots, keys: fresh, random: environment.random)
+    let previous = try keys.previous.map { before throws(VaultError) in
+      try GenerationKeys(generation: before.generation, root: before.root.copy(), deviceRoot: nil)
+    }
+    var change = KeyChange(
+      header: keys.header, slots: keys.slots, keys: fresh, previous: previous, random: environment.random)
     change.slots.removeAll {
       $0.kind == SlotKind.deviceRoot.rawValue || SlotAddress($0)?.isThisDeviceOnly ?? false
     }
@@ -90,13 +98,8 @@ extension Transaction where Mode == Writing {
   fileprivate mutating func recover(
     with key: borrowing DeviceKey, _ kind: ProtectorKind
   ) throws(VaultError) -> [(id: ItemID, name: String?)] {
-    guard session.keys.previous == nil else {
-      throw VaultError(
-        .unsupported, "the device key was lost while the keys were being rotated",
-        hint: "restore the vault from a backup")
-    }
     var lost: [ItemID] = []
-    try session.forEachItem { item throws(VaultError) in
+    try session.forEachItem(damaged: { _ in }) { item throws(VaultError) in
       if item.access.thisDeviceOnly { lost.append(item.id) }
       return true
     }

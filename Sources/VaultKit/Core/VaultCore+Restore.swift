@@ -19,8 +19,8 @@ public struct RestoredItem: Sendable {
   public let id: ItemID
   /// Its name, if it has one.
   public let name: String?
-  /// What it is.
-  public let kind: ItemKind
+  /// What it is; `nil` for an item that does not open.
+  public let kind: ItemKind?
 }
 
 /// A restored vault and what the restore did.
@@ -37,11 +37,17 @@ extension VaultCore {
     try reading { transaction throws(VaultError) in
       var states: [ItemID: ItemState] = [:]
       var items: [RestoredItem] = []
-      try transaction.forEachItem { item throws(VaultError) in
+      // The state of an item that does not open may open itself.
+      let keep = { (item: ItemID) in items.append(RestoredItem(id: item, name: nil, kind: nil)) }
+      try transaction.forEachItem(damaged: keep) { item throws(VaultError) in
         items.append(RestoredItem(id: item.id, name: item.name, kind: item.kind))
         return true
       }
-      for item in items where item.kind.hasState { states[item.id] = try transaction.state(of: item.id) }
+      for item in items where item.kind?.hasState ?? true {
+        do throws(VaultError) { states[item.id] = try transaction.state(of: item.id) } catch {
+          guard error.isDamage || error.code == .itemNotFound else { throw error }
+        }
+      }
       return RestorePoint(
         vault: transaction.session.vault, items: items, states: states,
         failures: try transaction.session.vaultState().state,
@@ -144,7 +150,7 @@ extension Session {
     _ progress: (VerifyProgress) -> Void
   ) throws(VaultError) -> BackupReport {
     var report = BackupReport()
-    var copy = VaultCopy(head: try head().forBackup(), keys: change.keys)
+    var copy = VaultCopy(head: try head().forBackup(), change: change)
     copy.head.config = change.header.config
     copy.head.sequence += 1
     var states = RestoredStates(newer: newer)
@@ -194,7 +200,8 @@ private struct RestoredStates {
       state.needsResync = true
       needsResync += 1
     }
-    return try source.sealed(state.bytes, item: row.id, revision: stored.revision + 1)
+    return try source.sealed(
+      state.bytes, item: row.id, revision: stored.revision + 1, try source.keys(of: row.generation))
   }
 
   func restoredVaultState(_ source: inout Session) throws(VaultError) -> StateRow {
@@ -204,14 +211,17 @@ private struct RestoredStates {
     guard later.failures >= state.failures || biometry != state.biometryFailures else { return row }
     if later.failures >= state.failures { state = later }
     state.biometryFailures = biometry
-    return try source.sealed(state.bytes, item: ItemID.zero.stored, revision: row.revision + 1)
+    return try source.sealed(
+      state.bytes, item: ItemID.zero.stored, revision: row.revision + 1, source.keys.current)
   }
 }
 
 extension Session {
-  fileprivate func sealed(_ bytes: [UInt8], item: Bytes16, revision: UInt64) throws(VaultError) -> StateRow {
+  fileprivate func sealed(
+    _ bytes: [UInt8], item: Bytes16, revision: UInt64, _ keys: GenerationKeys
+  ) throws(VaultError) -> StateRow {
     let body = try crypto { () throws(CryptoError) in
-      try keys.current.state.seal(
+      try keys.state.seal(
         bytes, aad: AssociatedData.state(vault, item: item, revision: revision), random: environment.random)
     }
     return StateRow(revision: revision, body: body)

@@ -7,7 +7,7 @@ extension VaultCore {
   ///
   /// - Parameter protector: Who keeps the new key; `nil` for the present one.
   /// - Returns: What became of the key before: it stays where a file beside the vault names it.
-  /// - Throws: The `deviceKey…` codes with nothing changed; ``VaultError/Code/busy`` during a rotation of the epoch.
+  /// - Throws: The `deviceKey…` codes with nothing changed.
   @discardableResult
   package func rotateDeviceKey(to protector: (any Protector)? = nil) throws(VaultError) -> ReplacedKey {
     let old = currentProtector
@@ -37,47 +37,126 @@ extension VaultCore {
     return try retire(before, keptBy: old, for: pending.id, keptBy: new)
   }
 
-  /// A new generation of all stored keys. Rows are moved in batches; both generations stay readable meanwhile, and
-  /// after a kill the next call goes on where this one stopped.
+  /// A new generation of all stored keys. Every part of the vault is opened before anything is changed. Rows are moved in
+  /// batches; both generations stay readable meanwhile, and after a kill the next call goes on where this one stopped.
   ///
-  /// - Parameter passcode: Needed where one is set.
+  /// - Parameters:
+  ///   - passcode: Needed where one is set.
+  ///   - dropDamaged: Whether items and entries of the log that do not open are removed, and logged.
+  ///   - damaged: Told of each of them.
+  /// - Throws: ``VaultError/Code/damaged`` where something does not open and is not to be removed: found beforehand, nothing
+  ///   is changed; found on the way, the rotation is paused, with two generations in force.
   package func rotateEpoch(
-    passcode: consuming Passcode? = nil, progress: (VerifyProgress) -> Void = { _ in }
+    passcode: consuming Passcode? = nil, dropDamaged: Bool = false,
+    progress: (VerifyProgress) -> Void = { _ in }, damaged: (DamagedPart) -> Void = { _ in }
   ) throws(VaultError) {
     var keys: PasscodeKeys?
     if let typed = consume passcode { keys = try verified(typed) }
     guard keys != nil || !hasPasscode else {
       throw VaultError(.locked, "the vault is locked", hint: "rotating the epoch needs the passcode")
     }
-    try beginEpoch(keys)
-    try moveRows(progress)
-    try endEpoch()
+    let isNew = !isRotating
+    if isNew {
+      try prepareEpoch(dropDamaged, progress, damaged)
+      try beginEpoch(keys)
+    } else {
+      try writing { transaction throws(VaultError) in transaction.restartMoving() }
+    }
+    withSession { try? $0.store.letLogGrow(true) }
+    defer { withSession { try? $0.store.letLogGrow(false) } }
+    var found: [DamagedPart] = []
+    try moveItems(dropDamaged, progress) { part in
+      found.append(part)
+      damaged(part)
+    }
+    try moveAudit(dropDamaged) { part in
+      found.append(part)
+      damaged(part)
+    }
+    guard dropDamaged || found.isEmpty else { throw Self.paused(found) }
+    guard try endEpoch() else { throw Self.paused(found) }
   }
 
-  /// Moves one batch of a rotation that was interrupted, where the open keys can; the last batch ends it.
+  /// Moves one batch of a rotation that was interrupted, where the open keys can; the last batch ends it. What does not
+  /// open is left behind, and the rotation then waits for somebody who asks for it.
   package func resumeRotation() throws(VaultError) {
     guard isRotating, isUnlocked, !isReadOnly else { return }
-    var last: Int64? = 0
-    while let from = last {
-      let step = try writing { transaction throws(VaultError) in
-        try transaction.moveItems(after: from, limit: Self.batch)
+    let end = ContinuousClock.now + Self.takenAlong
+    while true {
+      switch try rotationPhase() {
+      case .paused: return
+      case .items, .itemsLeft:
+        let batch = try reading { transaction throws(VaultError) in
+          try transaction.session.prepareMove(limit: Self.fewest)
+        }
+        guard let batch else { continue }
+        let done = try writing { transaction throws(VaultError) in
+          try transaction.write(batch, until: end, dropDamaged: false)
+        }
+        if let done, done.moved > 0 { return }
+      case .audit:
+        let left = try writing { transaction throws(VaultError) in
+          try transaction.moveAudit(limit: Self.fewest * 4, until: end, dropDamaged: false)
+        }
+        if left == nil {
+          _ = try endEpoch()
+          return
+        }
+        if ContinuousClock.now > end { return }
+      case nil: return
       }
-      if step.moved > 0 { return }
-      last = step.last
     }
-    try moveRows { _ in }
-    try endEpoch()
   }
 
   /// Whether a rotation of the epoch is under way.
   package var isRotating: Bool { withSession { $0.keys.previous != nil } }
 
+  /// What of the vault a rotation could not seal anew, because it does not open. Changes nothing.
+  package func damagedParts(progress: (VerifyProgress) -> Void = { _ in }) throws(VaultError) -> [DamagedPart]
+  {
+    var found: [DamagedPart] = []
+    let total = try status().itemCount
+    var (last, done): (Int64?, Int) = (0, 0)
+    while let from = last {
+      last = try reading { transaction throws(VaultError) in
+        let rows = try transaction.session.rows(after: from, limit: 1024)
+        for row in rows {
+          if let part = try transaction.session.damage(of: row) { found.append(part) }
+        }
+        done += rows.count
+        // What is added meanwhile was sealed just now.
+        return rows.count == 1024 ? rows.last?.row : nil
+      }
+      progress(VerifyProgress(done: min(done, total), total: 2 * total))
+    }
+    var sequence: UInt64? = 0
+    while let from = sequence {
+      sequence = try reading { transaction throws(VaultError) in
+        let rows = try stored { () throws(StorageError) in
+          try transaction.session.store.auditEntries(from: from + 1, limit: 4096)
+        }
+        for row in rows {
+          do throws(VaultError) { _ = try transaction.session.open(row) } catch {
+            guard error.isDamage else { throw error }
+            found.append(.audit(row.sequence, "it does not open"))
+          }
+        }
+        return rows.count == 4096 ? rows.last?.sequence : nil
+      }
+    }
+    try reading { transaction throws(VaultError) in _ = try transaction.session.vaultState() }
+    return found
+  }
+
   /// Everything deleted before becomes unreadable with the vault and device key as they are afterwards, if the old
   /// device key is really gone: a new epoch, a new device key, a file written anew.
+  ///
+  /// - Throws: As ``rotateEpoch(passcode:dropDamaged:progress:damaged:)``.
   package func purge(
-    passcode: consuming Passcode? = nil, progress: (VerifyProgress) -> Void = { _ in }
+    passcode: consuming Passcode? = nil, dropDamaged: Bool = false,
+    progress: (VerifyProgress) -> Void = { _ in }, damaged: (DamagedPart) -> Void = { _ in }
   ) throws(VaultError) {
-    try rotateEpoch(passcode: passcode, progress: progress)
+    try rotateEpoch(passcode: passcode, dropDamaged: dropDamaged, progress: progress, damaged: damaged)
     try rotateDeviceKey()
     try writing { transaction throws(VaultError) in try transaction.log(AuditOperation(rawValue: 23)) }
     try withSessionThrowing { session throws(VaultError) in
@@ -105,7 +184,14 @@ extension VaultCore {
 
   // MARK: Steps
 
-  private static let batch = 500
+  /// How many rows the first batch has, and one that a command takes along.
+  private static let fewest = 500
+  /// How long a command goes on with a rotation that was interrupted, beside what it was asked for.
+  private static let takenAlong = Duration.milliseconds(300)
+  /// How many rows a batch has at most: what is prepared of them lies in memory.
+  private static let most = 20_000
+  /// How long a batch holds the write lock: other writers wait as long, and for the commit.
+  private static let lockTime = Duration.milliseconds(600)
 
   private func beginEpoch(_ keys: PasscodeKeys?) throws(VaultError) {
     guard !isRotating else { return }
@@ -121,49 +207,117 @@ extension VaultCore {
       else {
         throw VaultError(.busy, "the vault's keys were changed by another process", hint: "try again")
       }
-      let change = KeyChange(
-        header: transaction.session.keys.header, slots: transaction.session.keys.slots,
-        keys: transaction.session.keys.current, random: transaction.session.environment.random)
-      let next = try change.nextEpoch(key, keys)
+      let next = try transaction.session.keyChange.nextEpoch(key, keys)
       let row = try transaction.set(next)
       let random = transaction.session.environment.random
       var ring = try KeyRing(header: row, slots: next.slots, deviceKey: key, random: random)
       if let keys { try ring.unlock(with: keys, random: random) }
       transaction.session.keys = ring
+      // What was sealed before in this transaction has the keys of the old generation.
       transaction.head!.seals = 0
+      transaction.head!.rotation = RotationState()
+      transaction.changes.seals = next.seals
       try transaction.log(.rotated, detail: "epoch \(next.header.generation) begun")
     }
   }
 
-  private func moveRows(_ progress: (VerifyProgress) -> Void) throws(VaultError) {
-    let total = try status().itemCount
-    var done = 0
-    var last: Int64? = 0
-    while let from = last {
-      last = try writing { transaction throws(VaultError) in
-        try transaction.moveItems(after: from, limit: Self.batch).last
-      }
-      done += Self.batch
-      progress(VerifyProgress(done: min(done, total), total: total))
+  /// Finds what does not open before anything is changed. What is to be removed goes now, so that the rotation meets none of it.
+  private func prepareEpoch(
+    _ dropDamaged: Bool, _ progress: (VerifyProgress) -> Void, _ told: (DamagedPart) -> Void
+  ) throws(VaultError) {
+    let found = try damagedParts(progress: progress)
+    guard !found.isEmpty else { return }
+    for part in found { told(part) }
+    guard dropDamaged else {
+      throw VaultError(
+        .damaged, "the keys stay as they are: \(Self.named(found))",
+        hint: "'--drop-damaged' removes what does not open; or restore the vault from a backup")
     }
-    var sequence: UInt64? = 0
-    while let from = sequence {
-      sequence = try writing { transaction throws(VaultError) in
-        try transaction.moveAudit(after: from, limit: Self.batch * 4)
+    try writing { transaction throws(VaultError) in
+      var rows: [ItemRow] = []
+      for part in found where !part.isRepairable {
+        if let sequence = part.auditSequence {
+          try transaction.removeEntry(sequence)
+        } else if let id = part.item {
+          let row = try stored { () throws(StorageError) in try transaction.session.store.item(id: id.stored)
+          }
+          if let row, try transaction.session.damage(of: row) != nil { rows.append(row) }
+        }
       }
+      if !rows.isEmpty { try transaction.removeUnreadable(rows) }
     }
   }
 
-  private func endEpoch() throws(VaultError) {
+  private static func paused(_ found: [DamagedPart]) -> VaultError {
+    VaultError(
+      .damaged,
+      "the rotation is paused" + (found.isEmpty ? "" : ": \(named(found))"),
+      hint: "the vault works meanwhile; 'vaultctl rotate epoch --drop-damaged' removes what does not open, "
+        + "'vaultctl item rm --id ID' one item")
+  }
+
+  private static func named(_ found: [DamagedPart]) -> String {
+    let more = found.count > 3 ? "; and \(found.count - 3) more" : ""
+    return found.prefix(3).map(\.words).joined(separator: "; ") + more
+  }
+
+  private func rotationPhase() throws(VaultError) -> RotationState.Phase? {
+    try reading { transaction throws(VaultError) in
+      guard transaction.session.keys.previous != nil else { return nil }
+      return try transaction.session.head().rotation.phase
+    }
+  }
+
+  /// Opens and seals rows while others may write, and writes them in transactions that grow until they take their time: each
+  /// changes nearly all pages of the indexes, whatever its size.
+  private func moveItems(
+    _ dropDamaged: Bool, _ progress: (VerifyProgress) -> Void, _ told: (DamagedPart) -> Void
+  ) throws(VaultError) {
+    let total = try status().itemCount
+    var done = 0
+    var limit = Self.fewest
+    while true {
+      let batch = try reading { transaction throws(VaultError) in
+        try transaction.session.prepareMove(limit: limit)
+      }
+      guard let batch else { return }
+      let start = ContinuousClock.now
+      let result = try writing { transaction throws(VaultError) in
+        try transaction.write(batch, until: start + Self.lockTime, dropDamaged: dropDamaged)
+      }
+      guard let result else { continue }
+      for part in result.damaged { told(part.part) }
+      done += result.moved
+      progress(VerifyProgress(done: total + min(done, total), total: 2 * total))
+      let time = max(ContinuousClock.now - start, .microseconds(1))
+      let fitting = Int(Double(max(result.moved, 1)) * (Self.lockTime / time))
+      limit = max(Self.fewest, min(2 * limit, fitting, Self.most))
+    }
+  }
+
+  private func moveAudit(_ dropDamaged: Bool, _ told: (DamagedPart) -> Void) throws(VaultError) {
+    while true {
+      let end = ContinuousClock.now + Self.lockTime
+      let found = try writing { transaction throws(VaultError) in
+        try transaction.moveAudit(limit: Self.most, until: end, dropDamaged: dropDamaged)
+      }
+      guard let found else { return }
+      for part in found { told(part) }
+    }
+  }
+
+  /// Drops the old generation once nothing names it. `false` where something that does not open still does.
+  private func endEpoch() throws(VaultError) -> Bool {
     try writing { transaction throws(VaultError) in
-      guard transaction.session.keys.previous != nil else { return }
+      guard transaction.session.keys.previous != nil else { return true }
+      guard transaction.head!.rotation.phase == .audit else { return false }
       try transaction.moveVaultState()
-      var change = KeyChange(
-        header: transaction.session.keys.header, slots: transaction.session.keys.slots,
-        keys: transaction.session.keys.current, random: transaction.session.environment.random)
+      transaction.head!.rotation = RotationState()
+      var change = transaction.session.keyChange
       change.dropPreviousGeneration()
       try transaction.set(change)
       try transaction.log(.rotated, detail: "epoch \(change.header.generation) done")
+      return true
     }
   }
 }

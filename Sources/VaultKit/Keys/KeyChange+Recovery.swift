@@ -26,7 +26,7 @@ extension KeyChange {
   /// Seals the root keys for the recovery half in force. Does nothing where there is none, or field 19 revokes it.
   mutating func putRecovery() throws(VaultError) {
     guard let publicKey = header.recoveryHalf else { return }
-    for generation in [keys, previous].compactMap({ $0 }) {
+    for generation in generations {
       let address = SlotAddress(.root, generation: generation.generation, opener: .recovery)
       let body = try RecoveryCode.sealRoot(
         generation.root, for: publicKey, at: address, vault: header.vault, random: random)

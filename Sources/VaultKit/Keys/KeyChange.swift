@@ -7,7 +7,7 @@ struct KeyChange {
   var header: Header
   var slots: [SlotRow]
   let keys: GenerationKeys
-  /// The keys of the generation before, while rows are moved: its root needs every opener too.
+  /// Those of the generation before, while a rotation is under way: what changes is wrapped for both.
   let previous: GenerationKeys?
   let random: any RandomSource
   /// The audit root made by this change, from which a new chain starts.
@@ -51,15 +51,20 @@ struct KeyChange {
   }
 
   mutating func putRoots(under key: borrowing DeviceKey) throws(VaultError) {
-    let root = SlotAddress(
-      .root, generation: keys.generation, opener: .deviceKey, openerID: key.id.bytes)
-    put(root, try seal.seal(keys.root, at: root, under: key.bytes))
-    if let deviceRoot = keys.deviceRoot {
-      let address = SlotAddress(
-        .deviceRoot, generation: keys.generation, opener: .deviceKey, openerID: key.id.bytes)
-      put(address, try seal.seal(deviceRoot.key, at: address, under: key.bytes))
+    for keys in generations {
+      let root = SlotAddress(
+        .root, generation: keys.generation, opener: .deviceKey, openerID: key.id.bytes)
+      put(root, try seal.seal(keys.root, at: root, under: key.bytes))
+      if let deviceRoot = keys.deviceRoot {
+        let address = SlotAddress(
+          .deviceRoot, generation: keys.generation, opener: .deviceKey, openerID: key.id.bytes)
+        put(address, try seal.seal(deviceRoot.key, at: address, under: key.bytes))
+      }
     }
   }
+
+  /// The generations in force: two while a rotation is under way.
+  var generations: [GenerationKeys] { [keys] + (previous.map { [$0] } ?? []) }
 
   // MARK: Classes and factors without a passcode
 
@@ -78,10 +83,14 @@ struct KeyChange {
   /// - Parameter segment: The next audit segment of a vault that has run without: whoever held its device key knows
   ///   the old root, so a new chain starts there. `nil` for a new vault.
   mutating func setPasscode(_ passcode: PasscodeKeys, segment: UInt32? = nil) throws(VaultError) {
-    let unlocked = StoredKey(try openBase(.classKey, 1))
-    for (kind, subject) in behindPasscode {
-      try putUnlock(kind, subject, try openBase(kind, subject), passcode)
-      remove(kind, subject, .base)
+    let unlocked = StoredKey(
+      try openBase(SlotAddress(.classKey, subject: 1, generation: keys.generation, opener: .base)))
+    for base in behindPasscode(.base) {
+      var address = base
+      address.opener = .unlock
+      let key = try openBase(base)
+      put(address, try sealed(key, address, inside: passcode.unlock, passcode.derivation))
+      slots.removeAll { SlotAddress($0) == base }
     }
     try putUnlock(.classKey, 0x83, try freshKey(), passcode)
     if let segment {
@@ -120,10 +129,11 @@ struct KeyChange {
 
   /// Takes the passcode away: what it alone opened is gone for good.
   mutating func removePasscode(_ old: PasscodeKeys) throws(VaultError) {
-    for (kind, subject) in behindPasscode {
-      let address = SlotAddress(kind, subject: subject, generation: keys.generation, opener: .unlock)
+    for address in behindPasscode(.unlock) {
+      var base = address
+      base.opener = .base
       let key = try open(try slot(address), address, inside: old.unlock, old.derivation)
-      try putBase(kind, subject, key)
+      put(base, try layered(base) { outer throws(VaultError) in try seal.seal(key, at: base, under: outer) })
     }
     slots.removeAll { $0.opener == SlotOpener.unlock.rawValue }
     try forgetMembers()
@@ -131,10 +141,13 @@ struct KeyChange {
     header.factorMAC = nil
   }
 
-  /// The slots that lie behind the passcode when there is one, and under the base key when there is none.
-  private var behindPasscode: [(SlotKind, UInt32)] {
-    let roots = Set(slots.filter { $0.kind == SlotKind.auditRoot.rawValue }.map(\.subject))
-    return [(.classKey, 1), (.classKey, 0x81)] + roots.sorted().map { (.auditRoot, $0) }
+  /// The slots that lie behind the passcode when there is one, and under the base key when there is none: of both
+  /// generations, where a rotation is under way.
+  private func behindPasscode(_ opener: SlotOpener) -> [SlotAddress] {
+    slots.compactMap { SlotAddress($0) }.filter { address in
+      guard address.opener == opener else { return false }
+      return address.kind == .auditRoot || address.kind == .classKey && address.subject & 0x7F == 1
+    }
   }
 
   // MARK: Single slots
@@ -174,8 +187,7 @@ struct KeyChange {
     }
   }
 
-  private func openBase(_ kind: SlotKind, _ subject: UInt32) throws(VaultError) -> SecretBytes {
-    let address = SlotAddress(kind, subject: subject, generation: keys.generation, opener: .base)
+  private func openBase(_ address: SlotAddress) throws(VaultError) -> SecretBytes {
     let slot = try slot(address)
     return try layered(address) { outer throws(VaultError) in
       try crypto { () throws(CryptoError) in try seal.open(slot, at: address, under: outer) }
@@ -185,7 +197,10 @@ struct KeyChange {
   func layered<R: ~Copyable>(
     _ address: SlotAddress, _ body: (borrowing SecretBytes) throws(VaultError) -> R
   ) throws(VaultError) -> R {
-    try keys.withSlotKey(for: address, body)
+    guard let keys = generations.first(where: { $0.generation == address.generation }) else {
+      throw VaultError(.damaged, "a key of the vault names a generation that does not exist")
+    }
+    return try keys.withSlotKey(for: address, body)
   }
 
   private func slot(_ address: SlotAddress) throws(VaultError) -> SlotRow {
@@ -198,10 +213,6 @@ struct KeyChange {
   mutating func put(_ address: SlotAddress, _ body: [UInt8]) {
     slots.removeAll { SlotAddress($0) == address }
     slots.append(address.row(id: (slots.map(\.id).max() ?? 0) + 1, body: body))
-  }
-
-  private mutating func remove(_ kind: SlotKind, _ subject: UInt32, _ opener: SlotOpener) {
-    slots.removeAll { $0.kind == kind.rawValue && $0.subject == subject && $0.opener == opener.rawValue }
   }
 
   private func factorAddress(_ factor: Factor, _ opener: SlotOpener) -> SlotAddress {

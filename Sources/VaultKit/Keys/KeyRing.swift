@@ -73,16 +73,20 @@ struct KeyRing: ~Copyable, Sendable {
   ) throws(VaultError) {
     let header = try Header(decoding: row.body)
     let seal = SlotSeal(vault: header.vault, random: random)
-    let address = SlotAddress(.root, generation: header.generation, opener: .passphrase)
-    guard let slot = slots.first(where: { SlotAddress($0) == address }) else { throw Self.damaged }
-    let root: SecretBytes
-    do throws(CryptoError) {
-      root = try seal.open(slot, at: address, under: key, derivation: derivation)
-    } catch .commitmentMismatch {
-      throw VaultError(.authenticationFailed, "wrong passphrase")
-    } catch { throw VaultError(crypto: error) }
-    let current = try GenerationKeys(generation: header.generation, root: root, deviceRoot: nil)
-    try self.init(row, header, slots, current, nil, seal)
+    func keys(of generation: UInt32) throws(VaultError) -> GenerationKeys {
+      let address = SlotAddress(.root, generation: generation, opener: .passphrase)
+      guard let slot = slots.first(where: { SlotAddress($0) == address }) else { throw Self.damaged }
+      let root: SecretBytes
+      do throws(CryptoError) {
+        root = try seal.open(slot, at: address, under: key, derivation: derivation)
+      } catch .commitmentMismatch {
+        throw VaultError(.authenticationFailed, "wrong passphrase")
+      } catch { throw VaultError(crypto: error) }
+      return try GenerationKeys(generation: generation, root: root, deviceRoot: nil)
+    }
+    let current = try keys(of: header.generation)
+    let previous = try header.previousGeneration.map { number throws(VaultError) in try keys(of: number) }
+    try self.init(row, header, slots, current, previous, seal)
   }
 
   /// Whether the head row belongs to this header: an older header put back bears a good MAC too, and an audit root for a
@@ -109,7 +113,8 @@ struct KeyRing: ~Copyable, Sendable {
     let header = try Header(decoding: row.body)
     guard header.vault == before.header.vault, header.generation == before.current.generation,
       before.current.deviceRoot != nil,
-      header.previousGeneration == nil || header.previousGeneration == before.previous?.generation
+      header.previousGeneration == nil || header.previousGeneration == before.previous?.generation,
+      hasDeviceRoot(of: before, slots)
     else { return nil }
     let previous = header.previousGeneration == nil ? nil : before.previous
     let seal = SlotSeal(vault: header.vault, random: random)
@@ -122,6 +127,15 @@ struct KeyRing: ~Copyable, Sendable {
     }
     if ring.isUnlocked, header.hasPasscode { try ring.checkFactorMAC() }
     return ring
+  }
+
+  /// Whether the this-device root key is the one of before. A recovery or a restore makes another one, which only the
+  /// device key opens, and with it a new key of this class, which always has a slot under the base key.
+  private static func hasDeviceRoot(of before: borrowing KeyRing, _ slots: [SlotRow]) -> Bool {
+    let address = SlotAddress(
+      .classKey, subject: 0x82, generation: before.current.generation, opener: .base)
+    let now = slots.first { SlotAddress($0) == address }
+    return now?.body == before.slots.first { SlotAddress($0) == address }?.body
   }
 
   /// What the passcode had opened stays open where its slot is byte for byte the same, and only there: a slot that was

@@ -23,6 +23,8 @@ struct Head: ~Copyable, Sendable {
   var earliestExpiry: Int64 = 0
   /// The first segment of this file: later than 1 in a backup and in what is restored from one.
   var firstSegment: UInt64 = 1
+  /// How far a rotation of the epoch is.
+  var rotation = RotationState()
   private var rest: [UInt8]
 
   static let byteCount = 256
@@ -33,14 +35,20 @@ struct Head: ~Copyable, Sendable {
   init(auditRoot: borrowing SecretBytes) {
     auditKey = SecretBytes(zeroes: 32)
     nextChainKey = auditRoot.copy()
-    rest = [UInt8](repeating: 0, count: 16)
+    rest = [UInt8](repeating: 0, count: 7)
   }
 
   init(decoding body: borrowing SecretBytes) throws(VaultError) {
     guard body.byteCount == Self.byteCount else { throw Self.unreadable }
     let flags = body.expose { $0.word(at: 0) >> 40 }
     let row = body.expose { $0.word(at: 24) }
-    guard flags >> 8 == 1, row >= 1, row < UInt64(Int64.max) else { throw Self.unreadable }
+    let (phase, position) = body.expose {
+      (RotationState.Phase(rawValue: $0.byte(at: 240)), $0.word(at: 248))
+    }
+    guard flags >> 8 == 1, row >= 1, row < UInt64(Int64.max), let phase, position < Self.greatest else {
+      throw Self.unreadable
+    }
+    rotation = RotationState(phase: phase, position: position)
     nextRow = Int64(row)
     cleaningPending = flags & 0xFF == 1
     (config, sequence) = body.expose { ($0.word(at: 8), $0.word(at: 16)) }
@@ -58,7 +66,7 @@ struct Head: ~Copyable, Sendable {
     guard greatest < Self.greatest, segment < UInt32.max, segmentFirst >= 1, segmentFirst <= nextAudit,
       itemCount < summedRows
     else { throw Self.unreadable }
-    rest = body.expose { $0.extracting(240..<256).array }
+    rest = body.expose { $0.extracting(241..<248).array }
     nextChainKey = body.expose { SecretBytes(copying: $0.extracting(200..<232)) }
     auditKey = body.expose { SecretBytes(copying: $0.extracting(112..<144)) }
   }
@@ -100,7 +108,27 @@ struct Head: ~Copyable, Sendable {
       output.append(bigEndian: UInt64(bitPattern: earliestExpiry))
       nextChainKey.expose { output.append(copying: $0) }
       output.append(bigEndian: firstSegment)
+      output.append(rotation.phase.rawValue)
       unsafe output.append(copying: rest.span.bytes)
+      output.append(bigEndian: rotation.position)
     }
   }
+}
+
+/// How far a rotation of the epoch is; all zero while there is none.
+struct RotationState: Sendable, Equatable {
+  enum Phase: UInt8 {
+    /// Items are sealed for the new generation.
+    case items
+    /// The same, and one that does not open was left behind.
+    case itemsLeft
+    /// All that open are sealed for it; the others wait for somebody who restores or removes them.
+    case paused
+    /// All items are done, and the entries of the log are under way.
+    case audit
+  }
+
+  var phase = Phase.items
+  /// The last row, in the last phase the last audit sequence, that was looked at.
+  var position: UInt64 = 0
 }

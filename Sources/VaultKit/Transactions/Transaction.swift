@@ -49,11 +49,14 @@ public struct Transaction<Mode>: ~Copyable, Sendable {
 
   /// Every item in the order of insertion, until the body answers `false`.
   ///
-  /// - Parameter keepingPages: Whether the pages of the file that were read stay in memory for what is read next.
+  /// - Parameters:
+  ///   - keepingPages: Whether the pages of the file that were read stay in memory for what is read next.
+  ///   - damaged: Told of each item that does not open, which is passed over. Without it, such an item is an error.
   package mutating func forEachItem(
-    keepingPages: Bool = true, _ body: (Item) throws(VaultError) -> Bool
+    keepingPages: Bool = true, damaged: ((ItemID) -> Void)? = nil, _ body: (Item) throws(VaultError) -> Bool
   ) throws(VaultError) {
-    try session.forEachItem(keepingPages: keepingPages, body)
+    guard let damaged else { return try session.forEachItem(keepingPages: keepingPages, body) }
+    try session.forEachItem(keepingPages: keepingPages, damaged: { damaged(ItemID($0.id)) }, body)
   }
 
   /// The state of an item.

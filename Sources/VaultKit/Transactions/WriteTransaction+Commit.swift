@@ -21,11 +21,16 @@ extension Transaction where Mode == Writing {
     guard head!.inode != inode || isOld else { return }
     if head!.inode != 0 {
       var provers: [ItemID] = []
-      try session.forEachItem { item throws(VaultError) in
+      // One that does not open gives no code.
+      try session.forEachItem(damaged: { _ in }) { item throws(VaultError) in
         if item.isHOTPProver { provers.append(item.id) }
         return true
       }
-      for id in provers { try changeState(of: id) { $0.needsResync = true } }
+      for id in provers {
+        do throws(VaultError) { try changeState(of: id) { $0.needsResync = true } } catch {
+          guard error.isDamage, changes.underWay == 0 else { throw error }
+        }
+      }
       try log(.copyDetected, detail: "\(provers.count) counters need a resynchronisation")
     }
     head!.inode = inode

@@ -95,7 +95,7 @@ extension Transaction where Mode == Writing {
     row.name = index.name(of: attributes)
     if let expires = changes.expires { row.expires = expires?.milliseconds }
     let policy = Policy(access: item.access, audit: changes.audit ?? item.audit, keeping: item.policy.record)
-    let later = try laterFields(old, item)
+    let later = try session.laterFields(old, item)
     let isRebound = item.hasSecret && policy.hash != item.policy.hash
     if secret != nil || isRebound || item.access.word != 0 {
       let decision = try Gate.decide(.update, on: item, old, in: session, with: grant)
@@ -127,12 +127,16 @@ extension Transaction where Mode == Writing {
     return try session.open(row)
   }
 
-  /// Deletes an item for good. Never asks.
+  /// Deletes an item for good, also one that is damaged and does not open. Never asks.
   ///
   /// - Throws: ``VaultError/Code/itemNotFound``.
   public mutating func delete(_ id: ItemID) throws(VaultError) {
     let row = try session.row(of: id)
-    let item = try session.open(row)
+    let item: Item
+    do throws(VaultError) { item = try session.open(row) } catch {
+      guard error.isDamage else { throw error }
+      return try removeUnreadable([row])
+    }
     try remove(row, item)
     try log(
       AuditNote(operation: .itemDeleted, item: id, kind: item.kind, detail: item.name))
@@ -154,17 +158,26 @@ extension Transaction where Mode == Writing {
       try stored { () throws(StorageError) in _ = try session.store.deleteState(row: row.row) }
     }
     for value in BlindIndex(key: keys).values(of: item.attributes) { try removeBlind(value, row) }
+    try removeRow(row, summand)
+    changes.underWay -= 1
+  }
+
+  /// The last step of a removal.
+  mutating func removeRow(_ row: ItemRow, _ summand: Summand) throws(VaultError) {
     try stored { () throws(StorageError) in _ = try session.store.deleteItem(row: row.row) }
     head!.sum -= summand.item(row)
     try uncountRow()
     guard head!.itemCount > 0 else { throw Self.miscounted }
     head!.itemCount -= 1
-    changes.underWay -= 1
+    // It may have been what the rotation was waiting for.
+    if row.generation != session.keys.current.generation, head!.rotation.phase == .paused {
+      head!.rotation = RotationState()
+    }
     changes.isDirty = true
     changes.needsCleaning = true
   }
 
-  private mutating func uncountRow() throws(VaultError) {
+  mutating func uncountRow() throws(VaultError) {
     guard head!.summedRows > 0 else { throw Self.miscounted }
     head!.summedRows -= 1
   }
@@ -183,31 +196,9 @@ extension Transaction where Mode == Writing {
   mutating func seal(
     _ row: inout ItemRow, _ attributes: Attributes, _ policy: Policy, keeping later: Record?
   ) throws(VaultError) {
-    var record = later ?? Record()
-    record[1] = attributes.record.encoded
-    record[2] = policy.record.encoded
-    let content = record.encoded
-    let bound = row
-    row.meta = try crypto { () throws(CryptoError) in
-      try session.keys.current.meta.seal(
-        content, aad: AssociatedData.meta(session.vault, bound), random: session.environment.random)
-    }
+    row.meta = try session.sealedMeta(row, attributes, policy, keeping: later)
     changes.seals += 1
     changes.isDirty = true
-  }
-
-  /// The fields of a row's `meta` that this version does not know; `nil` where there are none, as its length says.
-  func laterFields(_ row: ItemRow, _ item: Item) throws(VaultError) -> Record? {
-    let known = 2 * Record.overhead + item.attributes.byteCount + item.policy.record.encoded.count
-    guard row.meta.count != RecordSeal.overhead + known else { return nil }
-    let keys = try session.keys(of: row.generation)
-    let content = try unsafe AssociatedData.withMeta(
-      session.vault, row.fields, row.meta.span.bytes, openedWith: keys.meta
-    ) { (content) throws(VaultError) in content.array }
-    guard var record = try? Record(decoding: content) else { return nil }
-    record[1] = nil
-    record[2] = nil
-    return record
   }
 
   private mutating func insert(_ row: inout ItemRow, _ attributes: Attributes, _ policy: Policy)

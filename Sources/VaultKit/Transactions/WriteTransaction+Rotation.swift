@@ -3,100 +3,193 @@ import VaultCrypto
 import VaultStorage
 
 extension Transaction where Mode == Writing {
-  /// Moves up to `limit` items of the old generation to the current one, from a row on.
+  /// What became of a batch.
+  struct Moving {
+    /// How many items were sealed for the current generation.
+    var moved = 0
+    /// What does not open, and whether it was removed.
+    var damaged: [(part: DamagedPart, isRemoved: Bool)] = []
+    var isLast = false
+  }
+
+  /// Writes what was prepared of a rotation, as far as the time goes, and notes how far that is.
   ///
-  /// - Returns: The last row looked at, or `nil` when none is left: what is added from now on has the new keys.
-  mutating func moveItems(after last: Int64, limit: Int) throws(VaultError) -> (last: Int64?, moved: Int) {
-    var rows: [ItemRow] = []
-    try session.store.forEachItem(after: last, limit: limit) { row throws(VaultError) in
-      rows.append(row)
-      return true
+  /// - Parameters:
+  ///   - end: When to stop: other writers wait.
+  ///   - dropDamaged: Whether what does not open is removed.
+  /// - Returns: `nil` when another process was faster: nothing is written then.
+  mutating func write(
+    _ batch: PreparedMove, until end: ContinuousClock.Instant, dropDamaged: Bool
+  ) throws(VaultError) -> Moving? {
+    guard session.keys.previous != nil, session.keys.current.generation == batch.generation,
+      head!.rotation.position == batch.from,
+      head!.rotation.phase == .items || head!.rotation.phase == .itemsLeft
+    else { return nil }
+    let isUnchanged = head!.sequence == batch.sequence
+    var result = Moving()
+    var last = batch.last
+    var damaged = batch.damaged
+    for (number, item) in batch.items.enumerated() {
+      if number % 16 == 0, number > 0, ContinuousClock.now > end {
+        last = UInt64(batch.items[number - 1].old.row)
+        break
+      }
+      if isUnchanged {
+        try apply(item)
+        result.moved += 1
+      } else if let part = try applyIfPresent(item, &result.moved) {
+        damaged.append((item.old.row, part))
+      }
     }
-    let old = rows.filter { $0.generation != session.keys.current.generation }
-    for row in old { _ = try move(row) }
-    return (rows.count == limit ? rows.last?.row : nil, old.count)
+    try settle(damaged.filter { $0.row <= last }, dropDamaged, &result)
+    head!.rotation.position = last
+    result.isLast = last == batch.last && batch.isLast
+    if result.isLast { try endItems() }
+    changes.isDirty = true
+    return result
   }
 
-  /// Seals an item's parts for the current generation. Its secret stays as it is: the data key does.
+  /// Seals an item's parts for the current generation.
   mutating func move(_ old: ItemRow) throws(VaultError) -> ItemRow {
-    let item = try session.open(old)
-    let before = try session.keys(of: old.generation)
-    let current = session.keys.current
-    let index = BlindIndex(key: current)
-    var row = old
-    row.generation = current.generation
-    row.primaryKey = index.primaryKey(of: item.kind, item.attributes)
-    row.name = index.name(of: item.attributes)
+    let item = try session.moved(old)
+    try apply(item)
+    return item.new
+  }
+
+  /// Begins the walk over the items again, where it has left one behind: whoever asks for it is told which.
+  mutating func restartMoving() {
+    guard session.keys.previous != nil, [.itemsLeft, .paused].contains(head!.rotation.phase) else { return }
+    head!.rotation = RotationState()
+    changes.isDirty = true
+  }
+
+  private mutating func apply(_ item: MovedItem) throws(VaultError) {
     changes.underWay += 1
-    if item.hasSecret { try moveKeys(old, row, item, before) }
-    try moveState(old, row)
-    try seal(&row, item.attributes, item.policy, keeping: laterFields(old, item))
-    let moved = row
-    try stored { () throws(StorageError) in _ = try session.store.updateItem(moved) }
-    head!.sum -= Summand(key: before).item(old)
-    head!.sum += Summand(key: current).item(moved)
-    for value in BlindIndex(key: before).values(of: item.attributes) { try removeBlind(value, old) }
-    for value in index.values(of: item.attributes) { try addBlind(value, moved) }
-    changes.underWay -= 1
-    return moved
-  }
-
-  private mutating func moveKeys(
-    _ old: ItemRow, _ row: ItemRow, _ item: Item, _ before: GenerationKeys
-  ) throws(VaultError) {
-    guard let from = session.keys.classKey(old.class, generation: old.generation),
-      let to = session.keys.classKey(row.class, generation: row.generation)
-    else { throw VaultError(.locked, "the vault is locked", hint: "unlock it with the passcode") }
-    guard let material = try stored({ () throws(StorageError) in try session.store.material(row: row.row) })
-    else { throw VaultError(.damaged, "an item's secret is missing") }
-    let hash = item.policy.hash
-    let vault = session.vault
-    let random = session.environment.random
-    let moved = try crypto { () throws(CryptoError) in
-      let keys = try CommittingSeal.open(
-        material.keys, under: from.key, label: Labels.sealKeys,
-        aad: AssociatedData.keys(vault, old, policyHash: hash))
-      return MaterialRow(
-        keys: try CommittingSeal.seal(
-          keys, under: to.key, label: Labels.sealKeys,
-          aad: AssociatedData.keys(vault, row, policyHash: hash), random: random),
-        secret: material.secret)
+    let number = item.old.row
+    try stored { () throws(StorageError) in
+      try session.store.moveItem(item.new)
+      if let keys = item.keys { try session.store.setKeys(keys, row: number) }
+      if let state = item.newState { try session.store.setState(state, row: number) }
+      // S has the values that the attributes give, whether or not the file has lost one of their rows.
+      for value in item.oldIndex { try session.store.deleteBlind(value: value, row: number) }
+      for value in item.newIndex { try session.store.insertBlind(value: value, row: number) }
     }
-    try stored { () throws(StorageError) in try session.store.setMaterial(moved, row: row.row) }
-    head!.sum -= Summand(key: before).material(row.row, material)
-    head!.sum += Summand(key: session.keys.current).material(row.row, moved)
+    head!.sum += item.sum
+    changes.seals += item.seals
+    changes.isDirty = true
+    changes.underWay -= 1
   }
 
-  private mutating func moveState(_ old: ItemRow, _ row: ItemRow) throws(VaultError) {
-    guard let (state, stored) = try session.state(of: old) else { return }
-    try write(state.bytes, row: row.row, item: row.id, generation: row.generation, replacing: stored)
+  /// Another process has written since the item was prepared: what it changed is prepared again.
+  private mutating func applyIfPresent(_ item: MovedItem, _ count: inout Int) throws(VaultError)
+    -> DamagedPart?
+  {
+    let number = item.old.row
+    let (row, material, state) = try stored { () throws(StorageError) in
+      (
+        try session.store.item(row: number), try session.store.material(row: number),
+        try session.store.state(row: number)
+      )
+    }
+    guard let row, row.generation != session.keys.current.generation else { return nil }
+    do throws(VaultError) {
+      let isSame = row == item.old && material == item.material && state == item.state
+      try apply(isSame ? item : try session.moved(row))
+      count += 1
+      return nil
+    } catch {
+      guard error.isDamage, changes.underWay == 0 else { throw error }
+      return .item(row, (try? session.open(row))?.name, error.message)
+    }
   }
+
+  /// Removes what does not open, or leaves it behind.
+  private mutating func settle(
+    _ damaged: [(row: Int64, part: DamagedPart)], _ dropDamaged: Bool, _ result: inout Moving
+  ) throws(VaultError) {
+    var rows: [ItemRow] = []
+    for (number, part) in damaged {
+      guard let row = try stored({ () throws(StorageError) in try session.store.item(row: number) }),
+        row.generation != session.keys.current.generation
+      else { continue }
+      result.damaged.append((part, dropDamaged))
+      rows.append(row)
+    }
+    guard !rows.isEmpty else { return }
+    if dropDamaged { try removeUnreadable(rows) } else { head!.rotation.phase = .itemsLeft }
+  }
+
+  /// All items were looked at: the log is next, or the rotation waits.
+  private mutating func endItems() throws(VaultError) {
+    let isLeft = head!.rotation.phase == .itemsLeft
+    let isPaused = isLeft ? try session.hasOldRows() : false
+    head!.rotation = RotationState(phase: isPaused ? .paused : .audit, position: 0)
+  }
+
+  // MARK: The log
 
   /// Seals up to `limit` audit entries for the current generation; their MACs stay, they are over the content.
   ///
-  /// - Returns: The last sequence looked at, or `nil` when none is left.
-  mutating func moveAudit(after last: UInt64, limit: Int) throws(VaultError) -> UInt64? {
+  /// - Returns: What does not open, and whether it was removed; `nil` when no entry is left.
+  mutating func moveAudit(
+    limit: Int, until end: ContinuousClock.Instant, dropDamaged: Bool
+  ) throws(VaultError) -> [DamagedPart]? {
+    guard session.keys.previous != nil, head!.rotation.phase == .audit else { return nil }
+    let from = head!.rotation.position
     let rows = try stored { () throws(StorageError) in
-      try session.store.auditEntries(from: last + 1, limit: limit)
+      try session.store.auditEntries(from: from + 1, limit: limit)
     }
+    guard !rows.isEmpty else { return nil }
+    var damaged: [DamagedPart] = []
+    for (number, row) in rows.enumerated() {
+      if number % 16 == 0, number > 0, ContinuousClock.now > end { break }
+      if let part = try moveEntry(row) {
+        damaged.append(part)
+        // Nothing is changed by this process then: the entry stays where it is, and so does the rotation.
+        guard dropDamaged else {
+          head!.rotation = RotationState(phase: .paused)
+          changes.isDirty = true
+          return damaged
+        }
+        try removeEntry(row.sequence)
+      }
+      head!.rotation.position = row.sequence
+    }
+    changes.isDirty = true
+    return damaged
+  }
+
+  /// Removes an entry of the log that does not open. The chain shows the gap.
+  mutating func removeEntry(_ sequence: UInt64) throws(VaultError) {
+    let isThere = try stored { () throws(StorageError) in
+      try session.store.deleteAudit(sequence: sequence)
+    }
+    guard isThere else { return }
+    changes.isDirty = true
+    try log(.rotated, detail: "audit entry \(sequence) did not open and was removed")
+  }
+
+  private mutating func moveEntry(_ row: AuditRow) throws(VaultError) -> DamagedPart? {
     let current = session.keys.current
-    let vault = session.vault
-    let random = session.environment.random
-    for row in rows {
+    let record: [UInt8]
+    do throws(VaultError) {
       let generation = try crypto { () throws(CryptoError) in try RecordSeal.generation(of: row.body) }
-      guard generation != current.generation else { continue }
-      let record = try session.open(row).record
-      let body = try crypto { () throws(CryptoError) in
-        try current.audit.seal(
-          record, aad: AssociatedData.audit(vault, sequence: row.sequence), random: random)
-      }
-      try stored { () throws(StorageError) in
-        _ = try session.store.updateAudit(AuditRow(sequence: row.sequence, body: body, mac: row.mac))
-      }
-      changes.seals += 1
-      changes.isDirty = true
+      guard generation != current.generation else { return nil }
+      record = try session.open(row).record
+    } catch {
+      guard error.isDamage else { throw error }
+      return .audit(row.sequence, error.message)
     }
-    return rows.count == limit ? rows.last?.sequence : nil
+    let aad = AssociatedData.audit(session.vault, sequence: row.sequence)
+    let body = try crypto { () throws(CryptoError) in
+      try current.audit.seal(record, aad: aad, random: session.environment.random)
+    }
+    try stored { () throws(StorageError) in
+      _ = try session.store.updateAudit(AuditRow(sequence: row.sequence, body: body, mac: row.mac))
+    }
+    changes.seals += 1
+    changes.isDirty = true
+    return nil
   }
 
   /// Seals the vault's own state for the current generation.

@@ -91,7 +91,8 @@ extension Transaction where Mode == Writing {
     }
     head!.sum += Summand(key: keys).state(row, body)
     changes.underWay -= 1
-    changes.seals += 1
+    // The head row counts the seals of the current generation: a state of an item that is still to be moved is none.
+    if generation == session.keys.current.generation { changes.seals += 1 }
     changes.isDirty = true
   }
 }

@@ -8,12 +8,12 @@ enum Query: Int, CaseIterable {
   case slots, insertSlot, deleteSlot, deleteSlots
   case head, setHead
   case itemByRow, itemByID, itemByName, itemByPrimaryKey
-  case insertItem, updateItem, deleteItem, items, scanItems, expiries
-  case material, setMaterial, deleteMaterial
+  case insertItem, updateItem, moveItem, deleteItem, items, scanItems, expiries
+  case material, setMaterial, setKeys, deleteMaterial
   case state, setState, deleteState
   case insertBlind, deleteBlind, blind, rowsOfBlind, blinds
   case sumItems, sumMaterials, sumStates, sumBlinds
-  case appendAudit, updateAudit, audit, deleteAuditBefore
+  case appendAudit, updateAudit, audit, deleteAudit, deleteAuditBefore
   case insertSegment, segments, deleteSegments, segmentAfter
 
   var sql: String {
@@ -43,6 +43,7 @@ enum Query: Int, CaseIterable {
     case .updateItem:
       "UPDATE item SET id = ?2, kind = ?3, primary_key = ?4, name = ?5, flags = ?6, class = ?7, "
         + "generation = ?8, version = ?9, material = ?10, expires = ?11, meta = ?12 WHERE row = ?1"
+    case .moveItem: "UPDATE item SET primary_key = ?2, name = ?3, generation = ?4, meta = ?5 WHERE row = ?1"
     case .deleteItem: "DELETE FROM item WHERE row = ?1"
     case .items: "SELECT \(Query.itemColumns) FROM item WHERE row > ?1 ORDER BY row LIMIT ?2"
     case .scanItems: "SELECT lend(\(Query.itemColumns)) FROM item WHERE row > ?1 ORDER BY row LIMIT ?2"
@@ -52,6 +53,7 @@ enum Query: Int, CaseIterable {
     case .setMaterial:
       "INSERT INTO material(row, keys, secret) VALUES(?1, ?2, ?3) "
         + "ON CONFLICT(row) DO UPDATE SET keys = ?2, secret = ?3"
+    case .setKeys: "UPDATE material SET keys = ?2 WHERE row = ?1"
     case .deleteMaterial: "DELETE FROM material WHERE row = ?1"
     case .state: "SELECT revision, body FROM state WHERE row = ?1"
     case .setState:
@@ -78,6 +80,7 @@ enum Query: Int, CaseIterable {
     case .appendAudit: "INSERT INTO audit(sequence, body, mac) VALUES(?1, ?2, ?3)"
     case .updateAudit: "UPDATE audit SET body = ?2, mac = ?3 WHERE sequence = ?1"
     case .audit: "SELECT sequence, body, mac FROM audit WHERE sequence >= ?1 ORDER BY sequence LIMIT ?2"
+    case .deleteAudit: "DELETE FROM audit WHERE sequence = ?1"
     case .deleteAuditBefore: "DELETE FROM audit WHERE sequence < ?1"
     case .insertSegment: "INSERT INTO segment(number, first, previous, start) VALUES(?1, ?2, ?3, ?4)"
     case .segments: "SELECT number, first, previous, start FROM segment ORDER BY number"
@@ -92,10 +95,10 @@ enum Query: Int, CaseIterable {
     case .header, .setHeader, .begin, .beginImmediate, .commit, .rollback: .header
     case .slots, .insertSlot, .deleteSlot, .deleteSlots: .slot
     case .head, .setHead: .head
-    case .material, .setMaterial, .deleteMaterial, .sumMaterials: .material
+    case .material, .setMaterial, .setKeys, .deleteMaterial, .sumMaterials: .material
     case .state, .setState, .deleteState, .sumStates: .state
     case .insertBlind, .deleteBlind, .blind, .rowsOfBlind, .blinds, .sumBlinds: .blind
-    case .appendAudit, .updateAudit, .audit, .deleteAuditBefore: .audit
+    case .appendAudit, .updateAudit, .audit, .deleteAudit, .deleteAuditBefore: .audit
     case .insertSegment, .segments, .deleteSegments, .segmentAfter: .segment
     default: .item
     }

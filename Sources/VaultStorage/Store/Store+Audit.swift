@@ -10,6 +10,12 @@ extension Store {
     try change(.updateAudit) { row throws(StorageError) in try row.bind(entry) } > 0
   }
 
+  /// - Returns: False when there is no entry of that sequence.
+  @discardableResult
+  package mutating func deleteAudit(sequence: UInt64) throws(StorageError) -> Bool {
+    try change(.deleteAudit) { row throws(StorageError) in try row.bind(sequence, at: 1) } > 0
+  }
+
   /// Lends the entries from sequence `first`, at most `limit`, in ascending sequence until `body` returns false.
   package mutating func forEachAudit<E: StorageFailure>(
     from first: UInt64 = 0, limit: Int? = nil, _ body: (AuditRow) throws(E) -> Bool

@@ -1,0 +1,279 @@
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+/// A part of the vault that does not open, and so cannot be sealed for other keys.
+package struct DamagedPart: Sendable, Equatable {
+  /// The item; `nil` for an entry of the log.
+  package let item: ItemID?
+  /// Its name, where it opens.
+  package let name: String?
+  /// The entry of the log.
+  package let auditSequence: UInt64?
+  /// What is wrong with it, one line.
+  package let what: String
+  /// Whether it is made anew instead of removed: only the index rows of an item that opens are missing.
+  package let isRepairable: Bool
+
+  /// The part and what is wrong, for a person.
+  package var words: String {
+    if let auditSequence { return "audit entry \(auditSequence): \(what)" }
+    let name = name.map { " (\($0))" } ?? ""
+    return "item \(item?.hexadecimal ?? "?")\(name): \(what)"
+  }
+
+  static func item(_ row: ItemRow, _ name: String?, _ what: String, isRepairable: Bool = false) -> Self {
+    Self(item: ItemID(row.id), name: name, auditSequence: nil, what: what, isRepairable: isRepairable)
+  }
+
+  static func audit(_ sequence: UInt64, _ what: String) -> Self {
+    Self(item: nil, name: nil, auditSequence: sequence, what: what, isRepairable: false)
+  }
+}
+
+/// An item's rows as they are and as the current generation seals them, made without holding the write lock.
+struct MovedItem: Sendable {
+  let old: ItemRow
+  let new: ItemRow
+  /// The material, and its `keys` under the new class key.
+  let material: MaterialRow?
+  let keys: [UInt8]?
+  let state: StateRow?
+  let newState: StateRow?
+  let oldIndex: [[UInt8]]
+  let newIndex: [[UInt8]]
+  /// What S gains less what it loses.
+  let sum: Sum256
+  var seals: UInt64 { newState == nil ? 1 : 2 }
+  var byteCount: Int { new.meta.count + (material.map { $0.keys.count + $0.secret.count } ?? 0) }
+}
+
+/// A batch of a rotation.
+struct PreparedMove: Sendable {
+  let generation: UInt32
+  /// Commits at the time when it was read: without another since then, no row has changed.
+  let sequence: UInt64
+  let from: UInt64
+  var items: [MovedItem] = []
+  var damaged: [(row: Int64, part: DamagedPart)] = []
+  /// The last row looked at.
+  var last: UInt64
+  /// Whether there was no row after it.
+  var isLast = false
+}
+
+extension Session {
+  /// The next batch of a rotation: at most `limit` rows after those that are done. `nil` when all items are.
+  mutating func prepareMove(limit: Int) throws(VaultError) -> PreparedMove? {
+    let head = try head()
+    let current = keys.current.generation
+    guard keys.previous != nil, head.rotation.phase == .items || head.rotation.phase == .itemsLeft else {
+      return nil
+    }
+    let from = head.rotation.position
+    var batch = PreparedMove(generation: current, sequence: head.sequence, from: from, last: from)
+    let rows = try rows(after: Int64(from), limit: limit)
+    batch.isLast = rows.count < limit
+    var bytes = 0
+    for row in rows {
+      guard bytes < Self.mostBatchBytes else {
+        batch.isLast = false
+        break
+      }
+      batch.last = UInt64(row.row)
+      guard row.generation != current else { continue }
+      do throws(VaultError) {
+        let item = try moved(row)
+        bytes += item.byteCount
+        batch.items.append(item)
+      } catch {
+        guard error.isDamage else { throw error }
+        batch.damaged.append((row.row, .item(row, (try? open(row))?.name, error.message)))
+      }
+    }
+    return batch
+  }
+
+  /// Rows as they are, unopened.
+  mutating func rows(after number: Int64, limit: Int) throws(VaultError) -> [ItemRow] {
+    var rows: [ItemRow] = []
+    try store.forEachItem(after: number, limit: limit) { row throws(VaultError) in
+      rows.append(row)
+      return true
+    }
+    return rows
+  }
+
+  /// The rows of an item for the current generation. Its secret stays as it is: the data key does.
+  ///
+  /// - Throws: ``VaultError/Code/damaged`` where a part of it does not open.
+  mutating func moved(_ old: ItemRow) throws(VaultError) -> MovedItem {
+    let before = try keys(of: old.generation)
+    let current = keys.current
+    let parts = try parts(of: old)
+    let item = parts.item
+    let index = BlindIndex(key: current)
+    let random = environment.random
+    let vault = vault
+    var row = old
+    row.generation = current.generation
+    row.primaryKey = index.primaryKey(of: item.kind, item.attributes)
+    row.name = index.name(of: item.attributes)
+    var sum = Sum256()
+    var keys: [UInt8]?
+    if let material = parts.material {
+      let hash = item.policy.hash
+      let present = try openKeys(old, item, material)
+      let to = try classKey(of: row)
+      let bound = row
+      let sealed = try crypto { () throws(CryptoError) in
+        try CommittingSeal.seal(
+          present, under: to.key, label: Labels.sealKeys,
+          aad: AssociatedData.keys(vault, bound, policyHash: hash), random: random)
+      }
+      sum -= Summand(key: before).material(old.row, material)
+      sum += Summand(key: current).material(
+        old.row, MaterialRow(keys: sealed, secret: material.secret))
+      keys = sealed
+    }
+    var newState: StateRow?
+    if let (state, stored) = parts.state {
+      let revision = stored.revision + 1
+      let body = try crypto { () throws(CryptoError) in
+        try current.state.seal(
+          state.bytes, aad: AssociatedData.state(vault, item: old.id, revision: revision), random: random)
+      }
+      sum -= Summand(key: before).state(old.row, stored.body)
+      sum += Summand(key: current).state(old.row, body)
+      newState = StateRow(revision: revision, body: body)
+    }
+    row.meta = try sealedMeta(row, item.attributes, item.policy, keeping: laterFields(old, item))
+    sum -= Summand(key: before).item(old)
+    sum += Summand(key: current).item(row)
+    let oldIndex = BlindIndex(key: before).values(of: item.attributes)
+    let newIndex = index.values(of: item.attributes)
+    for value in oldIndex { sum -= Summand(key: before).blind(old.row, value) }
+    for value in newIndex { sum += Summand(key: current).blind(old.row, value) }
+    return MovedItem(
+      old: old, new: row, material: parts.material, keys: keys, state: parts.state?.row, newState: newState,
+      oldIndex: oldIndex, newIndex: newIndex, sum: sum)
+  }
+
+  /// Whether every part that a rotation seals anew opens; `nil` when it does.
+  mutating func damage(of row: ItemRow) throws(VaultError) -> DamagedPart? {
+    do throws(VaultError) {
+      let parts = try parts(of: row)
+      if let material = parts.material { _ = try openKeys(row, parts.item, material) }
+      for value in BlindIndex(key: try keys(of: row.generation)).values(of: parts.item.attributes) {
+        let isThere = try stored { () throws(StorageError) in
+          try store.hasBlind(value: value, row: row.row)
+        }
+        if !isThere {
+          return .item(row, parts.item.name, "an index row of it is missing", isRepairable: true)
+        }
+      }
+      return nil
+    } catch {
+      guard error.isDamage else { throw error }
+      return .item(row, (try? open(row))?.name, error.message)
+    }
+  }
+
+  /// What belongs to a row, opened as far as the device key does.
+  private mutating func parts(of row: ItemRow) throws(VaultError)
+    -> (item: Item, material: MaterialRow?, state: (state: ItemState, row: StateRow)?)
+  {
+    let item: Item
+    do throws(VaultError) { item = try open(row) } catch {
+      throw error.saying("its attributes do not open")
+    }
+    let material: MaterialRow?
+    do throws(StorageError) { material = try store.material(row: row.row) } catch {
+      throw VaultError(error).saying("its secret is not readable")
+    }
+    guard (material != nil) == item.hasSecret else {
+      throw VaultError(
+        .damaged, item.hasSecret ? "its secret is missing" : "it has a secret that it does not name")
+    }
+    do throws(VaultError) { return (item, material, try state(of: row)) } catch {
+      throw error.saying("its state does not open")
+    }
+  }
+
+  private func openKeys(
+    _ row: ItemRow, _ item: Item, _ material: MaterialRow
+  ) throws(VaultError) -> SecretBytes {
+    let key = try classKey(of: row)
+    do throws(VaultError) {
+      return try crypto { () throws(CryptoError) in
+        try CommittingSeal.open(
+          material.keys, under: key.key, label: Labels.sealKeys,
+          aad: AssociatedData.keys(vault, row, policyHash: item.policy.hash))
+      }
+    } catch { throw error.saying("its data key does not open") }
+  }
+
+  private func classKey(of row: ItemRow) throws(VaultError) -> StoredKey {
+    if let key = keys.classKey(row.class, generation: row.generation) { return key }
+    let exists = keys.slots.contains {
+      $0.kind == SlotKind.classKey.rawValue && $0.subject == row.class && $0.generation == row.generation
+    }
+    guard exists else { throw VaultError(.damaged, "the key of its class does not exist") }
+    throw VaultError(.locked, "the vault is locked", hint: "unlock it with the passcode")
+  }
+
+  /// Attributes and policy, sealed for the current generation with everything that stands in clear beside them.
+  ///
+  /// - Parameter later: Fields that the row had and this version does not know: they stay.
+  func sealedMeta(
+    _ row: ItemRow, _ attributes: Attributes, _ policy: Policy, keeping later: Record?
+  ) throws(VaultError) -> [UInt8] {
+    var record = later ?? Record()
+    record[1] = attributes.record.encoded
+    record[2] = policy.record.encoded
+    let content = record.encoded
+    return try crypto { () throws(CryptoError) in
+      try keys.current.meta.seal(
+        content, aad: AssociatedData.meta(vault, row), random: environment.random)
+    }
+  }
+
+
+  /// The fields of a row's `meta` that this version does not know; `nil` where there are none, as its length says.
+  func laterFields(_ row: ItemRow, _ item: Item) throws(VaultError) -> Record? {
+    let known = 2 * Record.overhead + item.attributes.byteCount + item.policy.record.encoded.count
+    guard row.meta.count != RecordSeal.overhead + known else { return nil }
+    let keys = try self.keys(of: row.generation)
+    let content = try unsafe AssociatedData.withMeta(
+      vault, row.fields, row.meta.span.bytes, openedWith: keys.meta
+    ) { (content) throws(VaultError) in content.array }
+    guard var record = try? Record(decoding: content) else { return nil }
+    record[1] = nil
+    record[2] = nil
+    return record
+  }
+
+  /// Whether a row of the old generation is left.
+  mutating func hasOldRows() throws(VaultError) -> Bool {
+    let current = keys.current.generation
+    var found = false
+    try stored { () throws(StorageError) in
+      try store.scanItems { row, _ in
+        found = row.generation != current
+        return !found
+      }
+    }
+    return found
+  }
+
+  /// What a batch holds in memory, besides one item's secret.
+  private static let mostBatchBytes = 32 << 20
+}
+
+extension VaultError {
+  /// Whether something of the file does not open, whatever is asked of it: also a seal of a kind that is not known.
+  var isDamage: Bool { [.damaged, .newerFormat, .unsupported].contains(code) }
+
+  /// Damage in words that say which part it is; any other error as it is.
+  fileprivate func saying(_ what: String) -> VaultError { isDamage ? VaultError(.damaged, what) : self }
+}

@@ -1,0 +1,33 @@
+import Glibc
+import SecretMemory
+import VaultKit
+import VaultTestKit
+
+/// One change of keys while a rotation of the epoch is under way; killed at any moment (K3, K4).
+enum Midway {
+  static func run(_ rig: Rig, _ change: String, passcode: String, code: String) {
+    do throws(VaultError) {
+      if change == "recover" {
+        say("ready")
+        _ = try VaultCore.recover(
+          at: rig.path, with: RecoveryCode(text: SecretBytes(testing: code)), protector: rig.protector,
+          environment: rig.environment)
+      } else {
+        let core = try rig.open()
+        say("ready")
+        switch change {
+        case "passcode":
+          try core.changePasscode(
+            from: Passcode(testing: passcode), to: Passcode(testing: passcode + " changed"))
+        case "device-key": try core.rotateDeviceKey()
+        case "backup": _ = try core.backUp(to: rig.folder + "/backup", passphrase: Passcode(testing: "p"))
+        default: fail("no such change")
+        }
+      }
+      say("done")
+    } catch {
+      say("ERROR \(error.word) \(error.message)")
+      exit(1)
+    }
+  }
+}

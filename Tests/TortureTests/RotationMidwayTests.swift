@@ -1,0 +1,113 @@
+import Foundation
+import Glibc
+import SecretMemory
+import Testing
+import VaultKit
+import VaultTestKit
+
+extension Torture {
+  /// K3, K4: what changes keys while two generations are in force, killed at random moments, beside a process that reads.
+  ///
+  /// Verified to fail when `KeyChange.setDeviceKey` or `putRecovery` leaves the slots of the old generation out.
+  @Suite("Key changes in the middle of a rotation that are killed", .serialized)
+  struct RotationMidway {
+    @Test(
+      "every item opens afterwards, and the rotation ends",
+      arguments: ["passcode", "device-key", "recover", "backup"])
+    func killed(change: String) throws {
+      let kills = Scale.pick(8, long: 200)
+      let seed = Scale.seed
+      let random = SeededRandom(seed: seed)
+      var (early, done) = (0, 0)
+      var length = 20_000
+      for number in 0...kills {
+        let vault = TemporaryVault(in: Place.fast)
+        let code = try begin(vault)
+        if change == "recover" { try loseKey(vault) }
+        let isWatched = change != "recover"
+        let gate = try Gate()
+        let watcher =
+          try isWatched ? torture("watch", vault.folder, "pass", "40", "\(seed)", gate: gate) : nil
+        let process = try torture("midway", vault.folder, change, "pass", code)
+        #expect(process.line() == "ready")
+        let start = ContinuousClock.now
+        // The first one is left alone: the kills have to fall into the time that it takes.
+        if number > 0 {
+          usleep(UInt32(random.below(length + length / 4)))
+          process.kill()
+        }
+        let said = process.lines()
+        if number == 0 { length = max(2_000, Int((ContinuousClock.now - start) / .microseconds(1))) }
+        let end = process.wait()
+        #expect(number > 0 || end == 0, "\(said)")
+        if said.contains("done") { done += 1 } else { early += 1 }
+        gate.open()
+        if let watcher {
+          // It has the passcode of before; after a change of it, that is a wrong one.
+          let watched = watcher.lines()
+          let isWrong = watched.last?.hasPrefix("ERROR authenticationFailed") == true
+          #expect(watcher.wait() == 0 || (change == "passcode" && isWrong), "\(watched.suffix(2))")
+        }
+        try checkWhole(vault, change, code)
+      }
+      report("midway: \(change): \(kills) kills, \(early) before its end, \(done) after it, seed \(seed)")
+    }
+
+    /// Items of both generations, and a rotation under way. Returns the recovery code.
+    private func begin(_ vault: TemporaryVault) throws -> String {
+      let core = try vault.makeCore(passcode: "pass")
+      let code = try core.makeRecoveryCode().text
+      try add(core, 0..<20)
+      try core.beginRotationForTesting(passcode: Passcode(testing: "pass"))
+      try add(core, 20..<40)
+      return String(decoding: code.bytesForTesting, as: UTF8.self)
+    }
+
+    private func add(_ core: VaultCore, _ numbers: Range<Int>) throws {
+      try core.write { transaction in
+        for number in numbers {
+          let access = AccessControl(number % 2 == 0 ? .whenUnlocked : .afterFirstUnlock)
+          _ = try transaction.add(
+            NewItem(number % 5 == 0 ? .otp : .genericPassword, name: "n\(number)", access: access),
+            secret: SecretBytes(testing: "secret of n\(number)"))
+        }
+      }
+    }
+
+    private func loseKey(_ vault: TemporaryVault) throws {
+      let status = try vault.openCore().status()
+      try vault.protector.deleteKey(status.deviceKey, of: status.vault)
+    }
+
+    private func checkWhole(_ vault: TemporaryVault, _ change: String, _ code: String) throws {
+      let core: VaultCore
+      do throws(VaultError) { core = try vault.openCore() } catch {
+        // Killed before its commit: the key is lost still, and the code helps still.
+        try #require(change == "recover" && error.code == .deviceKeyAbsent)
+        core = try VaultCore.recover(
+          at: vault.path, with: RecoveryCode(text: SecretBytes(testing: code)), protector: vault.protector,
+          environment: vault.environment
+        ).core
+      }
+      var passcode = "pass"
+      do throws(VaultError) { try core.unlock(with: Passcode(testing: passcode)) } catch {
+        try #require(change == "passcode" && error.code == .authenticationFailed)
+        passcode = "pass changed"
+        try core.unlock(with: Passcode(testing: passcode))
+      }
+      #expect(core.isRotating)
+      try check(core)
+      try core.rotateEpoch(passcode: Passcode(testing: passcode))
+      #expect(!core.isRotating)
+      try check(core)
+    }
+
+    private func check(_ core: VaultCore) throws {
+      for number in 0..<40 {
+        let secret = try core.secret(of: core.item(named: "n\(number)").id)
+        #expect(secret.bytesForTesting == Array("secret of n\(number)".utf8))
+      }
+      #expect(try core.verify().problems == [])
+    }
+  }
+}

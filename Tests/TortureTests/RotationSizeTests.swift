@@ -1,0 +1,83 @@
+import Foundation
+import Glibc
+import SecretMemory
+import Testing
+import VaultKit
+import VaultTestKit
+
+extension Torture {
+  /// S4: a commit of a rotation changes nearly every page of the indexes, whatever its size, so commits have to be few.
+  @Suite("What a rotation writes (S4)", .serialized)
+  struct RotationSize {
+    /// Verified to fail with commits of 500 rows: the code before wrote 6.6 times the file at 10,000 items, 55 times at
+    /// 100,000.
+    @Test("a rotation of the epoch writes at most four times the file, log and file together")
+    func bytes() throws {
+      let count = Scale.pick(10_000, long: 100_000)
+      let vault = TemporaryVault(in: Place.fast)
+      try fill(vault, count)
+      let size = try byteCount(vault.path)
+      let written = try rotated(vault)
+      report(
+        "rotation: \(count) items, file \(size) bytes, written \(written) bytes: "
+          + "\(Double(written * 100 / size) / 100) times")
+      #expect(written <= 4 * size)
+      let core = try vault.openCore()
+      #expect(try core.status().generation == 2 && core.verify().problems == [])
+    }
+
+    /// Time is reported, not judged: a machine may be as slow as it likes.
+    @Test("another process writes during a rotation, and finds no file there but SQLite's own")
+    func beside() throws {
+      let vault = TemporaryVault(in: Place.fast)
+      try fill(vault, Scale.pick(3_000, long: 100_000))
+      let core = try vault.openCore()
+      let process = try torture("rotate-counted", vault.folder)
+      var longest = Duration.zero
+      var (files, commits): (Set<String>, Int) = ([], 0)
+      var isRotated = false
+      for _ in 0..<100_000 where !isRotated {
+        let start = ContinuousClock.now
+        _ = try core.add(NewItem(.genericPassword, name: "beside \(commits)"))
+        longest = max(longest, ContinuousClock.now - start)
+        commits += 1
+        files.formUnion(try FileManager.default.contentsOfDirectory(atPath: vault.folder + "/data"))
+        isRotated = try core.status().generation == 2 && !core.isRotating
+        usleep(2_000)
+      }
+      #expect(isRotated)
+      #expect(process.lines().last?.hasPrefix("bytes ") == true && process.wait() == 0)
+      #expect(files.isSubset(of: ["test.vault", "test.vault-wal", "test.vault-shm"]))
+      #expect(try core.verify().problems == [])
+      report("rotation: \(commits) commits of another process meanwhile, the longest waited \(longest)")
+    }
+
+    private func rotated(_ vault: TemporaryVault) throws -> Int {
+      let process = try torture("rotate-counted", vault.folder)
+      let lines = process.lines()
+      #expect(process.wait() == 0, "\(lines)")
+      let line = try #require(lines.last { $0.hasPrefix("bytes ") })
+      return try #require(Int(line.dropFirst(6)))
+    }
+
+    private func fill(_ vault: TemporaryVault, _ count: Int) throws {
+      let core = try vault.makeCore()
+      for start in stride(from: 0, to: count, by: 10_000) {
+        try core.write { transaction in
+          for number in start..<min(start + 10_000, count) {
+            var new = NewItem(number % 5 == 0 ? .otp : .genericPassword, name: "item \(number)")
+            new.attributes[.service] = "service \(number % 1_000)"
+            new.attributes[.account] = "account \(number)"
+            _ = try transaction.add(new, secret: SecretBytes(testing: "secret \(number)"))
+          }
+        }
+      }
+    }
+
+    private func byteCount(_ path: String) throws -> Int {
+      var entry = stat()
+      try #require(unsafe stat(path, &entry) == 0)
+      return Int(entry.st_size)
+    }
+  }
+}

@@ -1,0 +1,239 @@
+import Foundation
+import SecretMemory
+import Testing
+import VaultCrypto
+import VaultKit
+import VaultStorage
+import VaultTestKit
+
+/// K3: what does not open ends no rotation in the middle, and stops no other command.
+@Suite("A rotation of the epoch that meets damage")
+struct RotationDamageTests {
+  enum Part: String, CaseIterable { case meta, keys, state, audit, index, generation }
+
+  /// Verified to fail on the code before: it began, and ended with "damaged" and two generations, for good.
+  @Test("what does not open is named before it begins, and nothing is changed", arguments: Part.allCases)
+  func named(part: Part) throws {
+    let vault = try Damaged(passcode: "p", count: part == .index ? 400 : 12)
+    let name = try vault.damage(part, at: 3)
+    let before = try vault.core.status()
+    for isPurge in [false, true] {
+      var told: [DamagedPart] = []
+      expect(.damaged) { () throws(VaultError) in
+        if isPurge {
+          try vault.core.purge(passcode: Passcode(testing: "p")) { _ in
+          } damaged: {
+            told.append($0)
+          }
+        } else {
+          try vault.core.rotateEpoch(passcode: Passcode(testing: "p")) { _ in
+          } damaged: {
+            told.append($0)
+          }
+        }
+      }
+      #expect(told.count == 1 && told.first?.words.contains(name) == true, "\(told.map(\.words))")
+    }
+    let after = try vault.core.status()
+    #expect(after.config == before.config && after.generation == 1 && !after.isRotating)
+    #expect(after.deviceKey == before.deviceKey)
+  }
+
+  /// Verified to fail when the blind rows, or the state, of a dropped row stay, and when S keeps its summands.
+  @Test(
+    "with --drop-damaged it is removed and logged, and the rotation ends",
+    arguments: Part.allCases, [false, true])
+  func dropped(part: Part, isMidway: Bool) throws {
+    let vault = try Damaged(passcode: "p", count: part == .index ? 400 : 12)
+    if isMidway { try vault.core.beginRotationForTesting(passcode: Passcode(testing: "p")) }
+    let name = try vault.damage(part, at: 3)
+    try vault.core.rotateEpoch(passcode: Passcode(testing: "p"), dropDamaged: true)
+    let later = try vault.place.openCore()
+    #expect(!later.isRotating)
+    #expect(try later.status().generation == 2)
+    try later.unlock(with: Passcode(testing: "p"))
+    let isItem = ![.audit, .index].contains(part)
+    #expect(try later.items(matching: Query()).count == vault.ids.count - (isItem ? 1 : 0))
+    let log = try later.auditEntries()
+    if isItem {
+      #expect(log.contains { $0.item == vault.ids[3] && $0.operation == .itemDeleted })
+    } else if part == .audit {
+      #expect(log.contains { $0.detail?.contains(name) == true })
+    }
+    let problems = try later.verify().problems
+    #expect(part == .audit ? problems.count == 1 && problems[0].contains("missing") : problems == [])
+    for id in vault.ids where try later.items(matching: Query(id: id)).count == 1 {
+      #expect(try later.secret(of: id).byteCount == 6)
+    }
+  }
+
+  /// Verified to fail when a row that does not open ends the batch, when each opening tries it again, and with the former
+  /// refusals of `changeKeys` and `backUp`.
+  @Test("damage on the way pauses it; everything else works meanwhile, and each opening passes over it")
+  func paused() throws {
+    let vault = try Damaged(passcode: "p", count: 1_300)
+    try vault.core.beginRotationForTesting(passcode: Passcode(testing: "p"))
+    let name = try vault.damage(.meta, at: 3)
+    var told: [DamagedPart] = []
+    expect(.damaged) { () throws(VaultError) in
+      try vault.core.rotateEpoch(passcode: Passcode(testing: "p")) { _ in
+      } damaged: {
+        told.append($0)
+      }
+    }
+    #expect(told.map(\.item) == [vault.ids[3]] && told[0].words.contains(name))
+    #expect(try vault.core.status().isRotationPaused)
+    let core = try vault.place.openCore()
+    try core.unlock(with: Passcode(testing: "p"))
+    let sequence = try core.status().sequence
+    for _ in 0..<3 { try core.resumeRotation() }
+    #expect(try core.status().sequence == sequence, "an opening wrote although there was nothing to do")
+    try core.changePasscode(from: Passcode(testing: "p"), to: Passcode(testing: "q"))
+    _ = try core.makeRecoveryCode()
+    _ = try core.enroll(BiometricPhrase(testing: "phrase"), named: "m", passcode: Passcode(testing: "q"))
+    try core.removeMember(named: "m")
+    try core.rotateDeviceKey()
+    let file = vault.place.folder + "/b.vault"
+    let report = try core.backUp(to: file, passphrase: Passcode(testing: "x"))
+    #expect(report.leftOut.map(\.id) == [vault.ids[3]] && report.leftOut[0].reason == .damaged)
+    let restored = try VaultCore.restore(
+      from: file, passphrase: Passcode(testing: "x"), to: vault.place.folder + "/other/r.vault",
+      protector: vault.place.protector, newer: try core.restorePoint(), environment: vault.place.environment
+    )
+    try restored.core.rotateEpoch(passcode: Passcode(testing: "q"))
+    #expect(try restored.core.verify().problems == [])
+    _ = try core.removePasscode(Passcode(testing: "q"))
+    try core.setPasscode(Passcode(testing: "r"))
+    _ = try core.add(NewItem(.genericPassword, name: "later"), secret: SecretBytes(testing: "s"))
+    // Asked for again, it names the item again.
+    told = []
+    expect(.damaged) { () throws(VaultError) in
+      try core.rotateEpoch(passcode: Passcode(testing: "r")) { _ in
+      } damaged: {
+        told.append($0)
+      }
+    }
+    #expect(told.map(\.item) == [vault.ids[3]])
+    // Removed by its identifier, it holds up nothing any more: the next openings bring the rotation to its end.
+    try core.write { transaction in try transaction.delete(vault.ids[3]) }
+    let last = try vault.place.openCore()
+    try last.unlock(with: Passcode(testing: "r"))
+    for _ in 0..<3 where last.isRotating { try last.resumeRotation() }
+    #expect(!last.isRotating)
+    #expect(try last.verify().problems == [])
+    #expect(try last.secret(of: vault.ids[1_299]).byteCount == 6)
+  }
+
+  /// Verified to fail when `resumeRotation` gives up at a row that does not open.
+  @Test("an opening that goes on with a rotation leaves a damaged row behind and moves the others")
+  func resumed() throws {
+    let vault = try Damaged(passcode: nil, count: 1_300)
+    try vault.core.beginRotationForTesting()
+    _ = try vault.damage(.keys, at: 3)
+    let core = try vault.place.openCore()
+    for _ in 0..<8 { try core.resumeRotation() }
+    let status = try core.status()
+    #expect(status.isRotating && status.isRotationPaused)
+    #expect(try core.secret(of: vault.ids[1_299]).byteCount == 6)
+    try core.rotateEpoch(dropDamaged: true)
+    #expect(!core.isRotating)
+    #expect(try core.verify().problems == [])
+  }
+
+  /// Verified to fail on the code before: "damaged", and the item could never be removed.
+  @Test("an item that does not open is removed by its identifier", arguments: [Part.meta, .state, .keys])
+  func removed(part: Part) throws {
+    let vault = try Damaged(passcode: "p", count: 12)
+    _ = try vault.damage(part, at: 3)
+    let locked = try vault.place.openCore()
+    try locked.write { transaction in try transaction.delete(vault.ids[3]) }
+    let later = try vault.place.openCore()
+    try later.unlock(with: Passcode(testing: "p"))
+    #expect(try later.verify().problems == [])
+    #expect(try later.items(matching: Query()).count == 11)
+    #expect(try later.auditEntries().contains { $0.item == vault.ids[3] && $0.operation == .itemDeleted })
+    try later.rotateEpoch(passcode: Passcode(testing: "p"))
+  }
+
+  @Test("a file that was copied, and has an item that does not open, takes writes")
+  func copied() throws {
+    let vault = try Damaged(passcode: nil, count: 12)
+    _ = try vault.damage(.meta, at: 3)
+    _ = try vault.damage(.state, at: 6)
+    let copy = vault.place.path + ".copy"
+    for end in ["", "-wal"] {
+      try FileManager.default.copyItem(atPath: vault.place.path + end, toPath: copy + end)
+    }
+    let other = try VaultCore.open(
+      at: copy, protector: vault.place.protector, environment: vault.place.environment)
+    try other.write { transaction in try transaction.delete(vault.ids[3]) }
+  }
+}
+
+/// A vault with credentials and passwords, of which some parts get a wrong byte where the sum does not look.
+private struct Damaged {
+  let place = TemporaryVault()
+  let core: VaultCore
+  let ids: [ItemID]
+
+  init(passcode: String?, count: Int) throws {
+    core = try place.makeCore(passcode: passcode)
+    ids = try core.write { transaction in
+      try (0..<count).map { number in
+        var new = NewItem(number % 3 == 0 ? .otp : .genericPassword, name: "n\(number)")
+        new.attributes[.service] = "s\(number % 7)"
+        if number % 3 == 0 {
+          new.attributes[.otpType] = 1
+          new.attributes[.otpRole] = 1
+        }
+        return try transaction.add(new, secret: SecretBytes(testing: "secret")).id
+      }
+    }
+  }
+
+  /// Damages a part of an item, or the log, and returns what a message must name.
+  func damage(_ part: RotationDamageTests.Part, at index: Int) throws -> String {
+    let id = ids[index]
+    return try Intruder(place: place).tamper { store throws(StorageError) in
+      var row = try store.item(id: Bytes16(id.bytesForTesting))!
+      switch part {
+      case .meta:
+        row.meta[row.meta.count / 2] ^= 1
+        try store.updateItem(row)
+      case .generation:
+        row.generation = 77
+        try store.updateItem(row)
+      case .keys:
+        var material = try store.material(row: row.row)!
+        material.keys[material.keys.count / 2] ^= 1
+        try store.setMaterial(material, row: row.row)
+      case .state:
+        var state = try store.state(row: row.row)!
+        state.body[state.body.count / 2] ^= 1
+        try store.setState(state, row: row.row)
+      case .index:
+        var values: [[UInt8]] = []
+        try store.forEachBlind { value, number throws(StorageError) in
+          if number == row.row { values.append(value) }
+          return true
+        }
+        _ = try store.deleteBlind(value: values[0], row: row.row)
+      case .audit:
+        var entry = try store.auditEntries(from: 2, limit: 1)[0]
+        entry.body[entry.body.count / 2] ^= 1
+        try store.updateAudit(entry)
+        return "audit entry 2"
+      }
+      return id.hexadecimal
+    }
+  }
+}
+
+extension ItemID {
+  fileprivate var bytesForTesting: [UInt8] {
+    stride(from: 0, to: 32, by: 2).map { start in
+      let text = Array(hexadecimal)[start..<start + 2]
+      return UInt8(String(text), radix: 16)!
+    }
+  }
+}
