@@ -16,8 +16,11 @@ func room(_ name: String, on dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func tests(of name: String, on dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+/// Tests are compiled without being optimized: what they test is, and to optimize them takes half of a build. Where a test
+/// looks for what is left of secrets in memory, or computes much, it is optimized like all else.
+func tests(of name: String, isOptimized: Bool = false, on dependencies: [Target.Dependency]) -> Target {
+  let speed: [SwiftSetting] = isOptimized ? [] : [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+  return .testTarget(name: name, dependencies: dependencies, swiftSettings: strict + speed)
 }
 
 let package = Package(
@@ -97,9 +100,10 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["VaultKit"], path: "Tests/TestSupport", swiftSettings: strict),
 
-    tests(of: "SecretMemoryTests", on: ["SecretMemory", "CLinux"]),
-    tests(of: "VaultCryptoTests", on: ["VaultCrypto", "SecretMemory"]),
-    tests(of: "OneTimePasswordTests", on: ["OneTimePassword", "SecretMemory", "VaultCrypto"]),
+    tests(of: "SecretMemoryTests", isOptimized: true, on: ["SecretMemory", "CLinux"]),
+    tests(of: "VaultCryptoTests", isOptimized: true, on: ["VaultCrypto", "SecretMemory"]),
+    tests(
+      of: "OneTimePasswordTests", isOptimized: true, on: ["OneTimePassword", "SecretMemory", "VaultCrypto"]),
     tests(of: "VaultStorageTests", on: ["VaultStorage", "VaultTestKit", "CSQLite"]),
     tests(
       of: "VaultKitTests",
@@ -119,7 +123,7 @@ let package = Package(
     // A real Secret Service on a bus of its own, and its faults.
     tests(
       of: "SecretServiceTests", on: ["VaultKit", "VaultTestKit", "SecretMemory", "vaultctl-testing"]),
-    tests(of: "LayeringTests", on: []),
+    tests(of: "LayeringTests", isOptimized: true, on: []),
     // What the README, the guides and the transcripts show, run as it stands there.
     tests(of: "ReadmeTests", on: ["VaultKit", "AuthenticatorKit", "SecretMemory"]),
     tests(

@@ -28,5 +28,28 @@ package struct RawSQLite {
     guard code == 0 else { throw Failure(code: code, sql: sql) }
   }
 
+  /// Keeps a file open in SQLite, so that whoever else closes it leaves its log.
+  @safe
+  package final class Held {
+    private var database: OpaquePointer?
+
+    package init(_ path: String) throws {
+      let open = unsafe unsafeBitCast(symbol("sqlite3_open"), to: Open.self)
+      let execute = unsafe unsafeBitCast(symbol("sqlite3_exec"), to: Execute.self)
+      let sql = "SELECT count(*) FROM head"
+      var code = unsafe open(path, &database)
+      if code == 0 { code = unsafe execute(database, sql, nil, nil, nil) }
+      guard code == 0 else { throw Failure(code: code, sql: sql) }
+    }
+
+    package func close() {
+      let close = unsafe unsafeBitCast(symbol("sqlite3_close"), to: Close.self)
+      _ = unsafe close(database)
+      unsafe database = nil
+    }
+
+    deinit { close() }
+  }
+
   private static func symbol(_ name: String) -> UnsafeMutableRawPointer { unsafe dlsym(nil, name)! }
 }

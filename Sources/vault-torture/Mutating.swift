@@ -7,6 +7,7 @@ import VaultTestKit
 ///
 /// Says `begin NUMBER KIND` before and one word of outcome after each, so that a crash is one mutant's and no other's.
 enum Mutating {
+  /// - Parameter passcode: One, or several with commas between them, of which one opens each state; empty for none.
   static func run(_ rig: Rig, seed: UInt64, passcode: String, from: Int, to: Int) {
     let states = Content.all(
       in: String(decoding: VaultFiles.read(rig.folder + "/states"), as: UTF8.self))
@@ -50,9 +51,7 @@ struct Judge {
     do throws(VaultError) { core = try rig.open() } catch { return "refused \(error.word)" }
     let sight = Sight(states: states, mutation: mutation)
     sight.note { () throws(VaultError) in try sight.see(status: Content.status(core)) }
-    if !passcode.isEmpty {
-      sight.note { () throws(VaultError) in try core.unlock(with: Passcode(testing: passcode)) }
-    }
+    if core.hasPasscode { sight.note { () throws(VaultError) in try core.unlock(withOneOf: passcode) } }
     sight.note { () throws(VaultError) in try sight.see(items: core.items(matching: Query()), core) }
     sight.note { () throws(VaultError) in
       if !(try core.verify().problems.isEmpty) { sight.isFound = true }
@@ -129,7 +128,10 @@ final class Sight {
 
   /// The next code comes from the counter that was shown, or there is an error.
   func see(code core: VaultCore) throws(VaultError) {
-    let credential = try core.describeOTP(named: "hotp 1")
+    let credential: OTPDescription
+    do throws(VaultError) { credential = try core.describeOTP(named: "counter") } catch {
+      credential = try core.describeOTP(named: "hotp 1")
+    }
     let result = try core.nextHOTPCode(of: credential.item.id)
     guard case .counter(let counter) = result.factor else { return failure = "a code without counter" }
     if counter != credential.state.counter { failure = "a code of counter \(counter)" }

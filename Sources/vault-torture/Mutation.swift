@@ -14,11 +14,14 @@ enum Mutation: String, CaseIterable {
     }
   }
 
+  private var isOfLog: Bool { [.logBit, .logByte, .logTruncate, .logInsert].contains(self) }
+
   /// Whether an old state of a row is put back: it opens as its old self, and is found.
   var isOld: Bool { self == .oldRow || self == .oldRows }
 
   /// Alters the bytes of file or log; `false` when this is a mutation of rows.
   func apply(to files: inout VaultFiles, _ random: SeededRandom) -> Bool {
+    if isOfLog, files.log.isEmpty { return false }
     switch self {
     case .bit: Self.flip(&files.database, random)
     case .byte: Self.replace(&files.database, random)

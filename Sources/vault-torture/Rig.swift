@@ -3,15 +3,23 @@ import SecretMemory
 import VaultKit
 import VaultTestKit
 
-/// The vault that a test made and this process works on: the folder of a `TemporaryVault`.
+/// The vault that a test made and this process works on: the folder of a `TemporaryVault`, or the home of a scenario.
 struct Rig {
   let folder: String
   var environment = VaultEnvironment.testing()
 
-  var path: String { folder + "/data/test.vault" }
-  var protector: FileProtector { FileProtector(folder: folder + "/state") }
+  var path: String { isHome ? folder + "/.local/share/vault/default.vault" : folder + "/data/test.vault" }
+  var protector: FileProtector {
+    let named = folder + "/keys/device.key"
+    if isHome, unsafe access(named, F_OK) == 0 { return FileProtector(file: named) }
+    return FileProtector(folder: folder + (isHome ? "/.local/state/vault" : "/state"))
+  }
+  private let isHome: Bool
 
-  init(_ folder: String) { self.folder = folder }
+  init(_ folder: String) {
+    self.folder = folder
+    isHome = unsafe access(folder + "/.local", F_OK) == 0
+  }
 
   func create(passcode: String?) throws(VaultError) -> VaultCore {
     let created = try VaultCore.create(
@@ -24,10 +32,12 @@ struct Rig {
 
   /// Removes the witness beside the device key: an earlier state of the file is then not taken for a copy put back.
   func forgetCommits() {
-    var found = unsafe glob_t()
-    defer { unsafe globfree(&found) }
-    guard unsafe glob(folder + "/state/*/*.seen", 0, nil, &found) == 0 else { return }
-    for index in 0..<Int(unsafe found.gl_pathc) { unsafe unlink(found.gl_pathv[index]!) }
+    for pattern in ["/state/*/*.seen", "/.local/state/vault/*/*.seen", "/keys/*.seen"] {
+      var found = unsafe glob_t()
+      defer { unsafe globfree(&found) }
+      guard unsafe glob(folder + pattern, 0, nil, &found) == 0 else { continue }
+      for index in 0..<Int(unsafe found.gl_pathc) { unsafe unlink(found.gl_pathv[index]!) }
+    }
   }
 
   func open() throws(VaultError) -> VaultCore {

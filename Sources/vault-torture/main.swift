@@ -37,6 +37,7 @@ case "change": Changing.run(Rig(argument(1)), seed: UInt64(number(2)), passcode:
 case "mutate":
   Mutating.run(
     Rig(argument(1)), seed: UInt64(number(2)), passcode: argument(3), from: number(4), to: number(5))
+case "states": States.run(Rig(argument(1)), passcode: argument(2))
 case "hold": Holding.run(Rig(argument(1)), name: argument(2), isClosed: argument(3) == "closed")
 case "rotate": Rotating.run(Rig(argument(1)), passcode: argument(2))
 case "rotate-counted": CountedRotation.run(Rig(argument(1)))

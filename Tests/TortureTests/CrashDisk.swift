@@ -8,6 +8,8 @@ extension Torture {
     var files: [Int: [UInt8]] = [:]
     var names: [String: Int] = [:]
     var folders: Set<String> = []
+    /// The files by their numbers in the file system: a vault that is found in another one is "a copy".
+    private var originals: [UInt64: String] = [:]
 
     /// What lies below a folder.
     init(below folder: String) throws {
@@ -20,6 +22,7 @@ extension Torture {
           folders.insert(path)
         } else {
           names[path] = files.count
+          originals[Self.inode(of: path)] = path
           files[files.count] = Array(manager.contents(atPath: path) ?? Data())
         }
       }
@@ -59,9 +62,23 @@ extension Torture {
       files[file] = present + [UInt8](repeating: 0, count: max(0, count - present.count))
     }
 
-    /// Makes the folder hold just this. A file that is there keeps its inode: another one would mean "a copy".
-    func write(below folder: String) throws {
+    private static func inode(of path: String) -> UInt64 {
+      var entry = stat()
+      return unsafe lstat(path, &entry) == 0 ? UInt64(entry.st_ino) : 0
+    }
+
+    /// Makes the folder hold just this. A file that is there keeps its inode, under whatever name it is now.
+    ///
+    /// - Returns: Whether each file is the one that it was at first.
+    @discardableResult
+    func write(below folder: String) throws -> Bool {
       let manager = FileManager.default
+      for name in try manager.subpathsOfDirectory(atPath: folder) {
+        let path = folder + "/" + name
+        if let original = originals[Self.inode(of: path)], original != path {
+          unsafe rename(path, original)
+        }
+      }
       for path in folders.sorted() where !manager.fileExists(atPath: path) {
         try manager.createDirectory(
           atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
@@ -75,6 +92,7 @@ extension Torture {
         try? manager.removeItem(atPath: path)
       }
       for (path, file) in names { try Self.write(files[file]!, to: path) }
+      return originals.allSatisfy { Self.inode(of: $0.value) == $0.key }
     }
 
     struct CannotWrite: Error { let path: String }

@@ -42,6 +42,24 @@ extension Torture {
       #expect(seen + leaks(below: vault.folder) == [])
     }
 
+    @Test("no secret is in clear in any file or message, whichever verb was run, with the log still there")
+    func verbs() throws {
+      let homes = ScenarioHomes()
+      var seen: [String] = []
+      for scenario in Scenario.all {
+        let home = try homes.home(of: scenario)
+        let held = try home.held(for: scenario)
+        let run = try home.attempt(scenario.words, scenario.input)
+        #expect(run.status == scenario.exit, "\(scenario): \(run.output) \(run.errors)")
+        let found = home.leaks() + home.leaks(in: Data(run.errors.utf8), "standard error")
+        seen += found.map { "\(scenario): \($0)" }
+        try home.write("control", Scenario.secrets["kept"]!)
+        #expect(home.leaks().contains { $0.hasSuffix("in control") }, "the search finds nothing at all")
+        held?.close()
+      }
+      #expect(seen == [])
+    }
+
     @Test("a core that root takes of a process has no form of the secret", arguments: ["open", "closed"])
     func core(state: String) throws {
       guard geteuid() == 0, Command.exists("gcore") else {

@@ -204,7 +204,6 @@ private func done(_ report: BackupReport, _ restore: Restore, isReplacing: Bool)
     ("items", .integer(Int64(report.items))), ("countersBehind", .integer(Int64(report.needsResync))),
   ]
   if let code = report.recoveryCode { fields.append(("recoveryCode", .string(code.rawValue))) }
-  if let code = report.recoveryCode { fields.append(("recoveryCode", .string(code.rawValue))) }
   return Outcome(
     json: .object(fields),
     lines: lines + ["items        \(report.items)", "needs resync \(report.needsResync)"])

@@ -5,7 +5,7 @@ extension Torture {
   ///
   /// `system-calls`, `crash-states`, `leaks` and `mutations` walk the same list: see ``Scenario/all``. A verb that writes and
   /// that is in no row of it fails a test.
-  struct Scenario: Sendable, CustomTestStringConvertible {
+  struct Scenario: Sendable, CustomStringConvertible, CustomTestStringConvertible {
     /// The verb, as the table of `vaultctl` has it.
     let verb: String
     /// What sets this call apart from others of the verb.
@@ -19,12 +19,17 @@ extension Torture {
     var input = ""
     /// What it makes beside the vault.
     var product: Product?
+    /// The exit code when nothing goes wrong: a verb may refuse all that there is to call it with so far.
+    var exit: Int32 = 0
     /// It commits several times, and a vault between two of the commits is as good as one before or after them.
     var commitsOften = false
+    /// Nobody else may have the vault open.
+    var needsVaultAlone = false
     /// The vault does not open before the call: its device key is lost.
     var isWithoutKey = false
 
-    var testDescription: String { variant.isEmpty ? verb : "\(verb), \(variant)" }
+    var description: String { variant.isEmpty ? verb : "\(verb), \(variant)" }
+    var testDescription: String { description }
 
     /// What a home begins with.
     enum Start: CaseIterable {
@@ -108,7 +113,8 @@ extension Torture.Scenario {
     Self(verb: "otp verify", words: ["otp", "verify", "door"], input: "755224"),
     // The fifth and the sixth code.
     Self(verb: "otp resync", words: ["otp", "resync", "door"], input: "338314\n254676\n"),
-    Self(verb: "otp confirm", words: ["otp", "confirm", "counter"]),
+    // Only a camouflaged PIN has something to confirm.
+    Self(verb: "otp confirm", words: ["otp", "confirm", "counter"], exit: 9),
     Self(verb: "otp counter", words: ["otp", "counter", "counter", "--set", "7"]),
     Self(verb: "otp export", words: ["otp", "export", "counter"]),
     Self(verb: "otp rm", words: ["otp", "rm", "door"]),
@@ -134,9 +140,10 @@ extension Torture.Scenario {
     Self(
       verb: "restore", variant: "over nothing", start: .nothing,
       words: ["restore", "@/in/backup.vault"] + phraseOption),
-    Self(verb: "restore", variant: "over a vault", words: overVault),
+    Self(verb: "restore", variant: "over a vault", words: overVault, needsVaultAlone: true),
     Self(
-      verb: "restore", variant: "over a vault, key in a named file", hasNamedKey: true, words: overVault),
+      verb: "restore", variant: "over a vault, key in a named file", hasNamedKey: true, words: overVault,
+      needsVaultAlone: true),
   ]
 
   private static let overVault = ["restore", "@/in/backup.vault"] + phraseOption + Torture.replaceOption
@@ -157,10 +164,10 @@ extension Torture.Scenario {
     Self(
       verb: "rotate parameters", start: .locked,
       words: ["rotate", "parameters", "--target", "50"] + passcodeOption),
-    Self(verb: "purge", words: ["purge"], commitsOften: true),
+    Self(verb: "purge", words: ["purge"], commitsOften: true, needsVaultAlone: true),
     Self(
       verb: "purge", variant: "behind a passcode", start: .locked, words: ["purge"] + passcodeOption,
-      commitsOften: true),
+      commitsOften: true, needsVaultAlone: true),
   ]
 
   /// What must be in clear nowhere; an item's name stands for its secret.

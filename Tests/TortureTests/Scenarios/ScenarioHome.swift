@@ -12,7 +12,7 @@ extension Torture {
     VaultTable.hasOption("replace", of: ["restore"]) ? ["--replace"] : [String]()
 
   /// A home directory of a scenario: what is read is in `in`, what is made beside the vault in `out`.
-  final class ScenarioHome: Sendable {
+  final class ScenarioHome: @unchecked Sendable {  // used by one thread at a time
     let folder: String
     let hasNamedKey: Bool
 
@@ -25,11 +25,16 @@ extension Torture {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    func copy() throws -> ScenarioHome {
-      let other = try ScenarioHome(hasNamedKey: hasNamedKey)
-      try Command.run("cp", ["-a", folder, other.folder])
-      return other
-    }
+    private var kept: Disk?
+
+    /// Notes what is there now, for ``reset()``.
+    func keep() throws { kept = try Disk(below: folder) }
+
+    /// Puts back what was kept.
+    ///
+    /// - Returns: Whether the vault is in the same file as then; else it would be taken for a copy.
+    @discardableResult
+    func reset() throws -> Bool { try kept?.write(below: folder) ?? false }
 
     /// The call of a scenario where `@` is this home.
     func words(_ words: [String]) -> [String] {
@@ -61,11 +66,18 @@ extension Torture {
 
     /// Runs what has to succeed.
     @discardableResult
-    func run(_ words: [String], _ input: String = "", before: [String] = []) throws -> [String] {
+    func run(
+      _ words: [String], _ input: String = "", before: [String] = [], exit: Int32 = 0
+    ) throws -> [String] {
       let run = try attempt(words, input, before: before)
-      try #require(run.status == 0, "\(words): \(run.status) \(run.output) \(run.errors)")
+      guard run.status == exit else {
+        throw Failed(text: "\(words): \(run.status) \(run.output) \(run.errors)")
+      }
       return run.output
     }
+
+    /// Thrown on threads that no test is known on, where an expectation would be nobody's.
+    struct Failed: Error { let text: String }
 
     private var environment: [String: String] {
       hasNamedKey ? ["HOME": folder, "VAULT_DEVICE_KEY": key] : ["HOME": folder]
@@ -81,6 +93,11 @@ extension Torture {
 
     func open() throws(VaultError) -> VaultCore {
       try VaultCore.open(at: vault, protector: protector, environment: .testing())
+    }
+
+    /// Keeps the vault open for somebody else, so that its log and the log's index stay after the call.
+    func held(for scenario: Scenario) throws -> RawSQLite.Held? {
+      hasVault && !scenario.needsVaultAlone ? try RawSQLite.Held(vault) : nil
     }
 
     var hasVault: Bool { FileManager.default.fileExists(atPath: vault) }
@@ -107,28 +124,34 @@ extension Torture {
 
     /// Where one of the secrets is in clear: in all that is neither read nor made beside the vault.
     func leaks() -> [String] {
-      let canaries = Scenario.secrets.map { Canary($0.value) }
       let paths = (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []
       return paths.filter { !$0.hasPrefix("in/") && !$0.hasPrefix("out/") }.flatMap { path -> [String] in
         guard let bytes = FileManager.default.contents(atPath: folder + "/" + path) else { return [] }
-        return canaries.flatMap { canary in
-          canary.forms(in: bytes).map { "'\(canary.text)' as \($0) in \(path)" }
-        }
+        return leaks(in: bytes, path)
+      }
+    }
+
+    func leaks(in bytes: Data, _ place: String) -> [String] {
+      Scenario.secrets.values.flatMap { text in
+        Canary(text).forms(in: bytes).map { "'\(text)' as \($0) in \(place)" }
       }
     }
   }
 
-  /// The homes that scenarios begin with, each made once.
+  /// The homes that scenarios begin with, each made once and put back for the next scenario.
   final class ScenarioHomes {
-    private var starts: [String: ScenarioHome] = [:]
+    private var homes: [String: (home: ScenarioHome, start: Disk)] = [:]
 
-    /// A home of its own, as the scenario wants it.
+    /// A home as the scenario wants it, which it keeps; the next scenario may get the same one.
     func home(of scenario: Scenario) throws -> ScenarioHome {
       let name = "\(scenario.start) \(scenario.hasNamedKey)"
-      let start = try starts[name] ?? ScenarioHome(scenario.start, hasNamedKey: scenario.hasNamedKey)
-      starts[name] = start
-      let home = try start.copy()
+      if try homes[name].map({ try !$0.start.write(below: $0.home.folder) }) ?? true {
+        let home = try ScenarioHome(scenario.start, hasNamedKey: scenario.hasNamedKey)
+        homes[name] = (home, try Disk(below: home.folder))
+      }
+      let home = homes[name]!.home
       try scenario.before(home)
+      try home.keep()
       return home
     }
   }

@@ -14,33 +14,18 @@ extension Torture {
     private let before: String
     private let after: String
 
-    /// - Parameter home: As it is before the call; the call is made once in a copy of it.
+    /// - Parameter home: As it is before the call, and again when this returns; the call is made in it once.
     init(_ scenario: Scenario, in home: ScenarioHome) throws {
-      let other = try home.copy()
-      try self.init(scenario, in: home, after: other)
-    }
-
-    /// - Parameter done: A home in which the call is made now, undisturbed.
-    init(_ scenario: Scenario, in home: ScenarioHome, after done: ScenarioHome) throws {
-      self.scenario = scenario
-      self.home = home
+      (self.scenario, self.home) = (scenario, home)
       deviceKey = home.hasVault ? try VaultCore.outline(at: home.vault).deviceKey : nil
-      before =
-        home.hasVault && !scenario.isWithoutKey ? try Self.description(of: home.copy(), deviceKey) : "none"
-      try done.run(scenario.words, scenario.input)
-      after = try Self.description(of: done, deviceKey)
+      before = home.hasVault && !scenario.isWithoutKey ? try Self.description(of: home, deviceKey) : "none"
+      try home.reset()
+      try home.run(scenario.words, scenario.input, exit: scenario.exit)
+      after = try Self.description(of: home, deviceKey)
+      try home.reset()
       // What changes nothing that is described here is judged by what it makes, or only by what it leaves whole.
       isTold = before != after
     }
-
-    private init(_ other: ScenarioJudge, in home: ScenarioHome) {
-      self.home = home
-      (scenario, deviceKey, before, after) = (other.scenario, other.deviceKey, other.before, other.after)
-      isTold = other.isTold
-    }
-
-    /// The same judge for a copy of the home.
-    func moved(to home: ScenarioHome) -> ScenarioJudge { ScenarioJudge(self, in: home) }
 
     /// Whether the vault itself tells that the call was made.
     let isTold: Bool
@@ -48,6 +33,8 @@ extension Torture {
     struct Verdict {
       /// Whether the call was made; `nil` where nothing tells.
       var isDone: Bool?
+      /// Whether all is as before the call, so that it can be made once more.
+      var isAsBefore = false
       var problems: [String] = []
       /// The passcode that opens the vault.
       var passcode: String?
@@ -57,6 +44,7 @@ extension Torture {
       var verdict = Verdict()
       guard home.hasVault else {
         verdict.isDone = false
+        verdict.isAsBefore = true
         if scenario.start != .nothing { verdict.problems.append("the vault is gone") }
         if isAcknowledged { verdict.problems.append("acknowledged, and there is no vault") }
         return verdict
@@ -66,6 +54,7 @@ extension Torture {
         verdict.passcode = found.passcode
         verdict.problems += found.problems
         if isTold { verdict.isDone = found.text == after }
+        verdict.isAsBefore = found.text == before
         let isKnown = [before, after].contains(found.text)
         if !isKnown, !scenario.commitsOften {
           verdict.problems.append(
@@ -75,6 +64,7 @@ extension Torture {
         let isLost = (error as? VaultError)?.code == .deviceKeyAbsent
         if isLost, scenario.isWithoutKey {
           verdict.isDone = false
+          verdict.isAsBefore = true
         } else {
           verdict.problems.append("the vault does not open: \(error)")
         }
@@ -94,7 +84,7 @@ extension Torture {
 
     private static func description(of home: ScenarioHome, _ key: DeviceKeyID?) throws -> String {
       let found = try look(home, key)
-      try #require(found.problems == [], "\(found.problems)")
+      guard found.problems == [] else { throw ScenarioHome.Failed(text: "\(found.problems)") }
       return found.text
     }
 
@@ -123,7 +113,9 @@ extension Torture {
           + "device key \(status.deviceKey == key ? "the same" : "another")",
         "members \(try core.enrolledMembers().map(\.name))",
       ]
-      for item in try core.items(matching: Query()) { lines.append(try describe(item, core)) }
+      var all = Query()
+      all.constrained = .unasked
+      for item in try core.items(matching: all) { lines.append(try describe(item, core)) }
       return (lines.joined(separator: "\n"), problems, passcode)
     }
 

@@ -15,7 +15,7 @@ extension Torture {
 
     @Test("no verb is called twice in the same way")
     func unique() {
-      #expect(Set(Scenario.all.map(\.testDescription)).count == Scenario.all.count)
+      #expect(Set(Scenario.all.map(\.description)).count == Scenario.all.count)
     }
   }
 }

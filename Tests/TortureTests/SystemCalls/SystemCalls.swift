@@ -10,12 +10,13 @@ extension Torture {
 
     /// The calls that a command makes after the beginning of `main`, which is the call that ends core dumps.
     static func all(
-      of words: [String], _ input: String, in home: ScenarioHome
+      of scenario: Scenario, in home: ScenarioHome
     ) throws -> [SystemCall] {
       let log = home.folder + ".calls"
       defer { try? FileManager.default.removeItem(atPath: log) }
       try home.run(
-        words, input, before: ["strace", "-f", "-qq", "-s", "0", "-e", "signal=none", "-o", log])
+        scenario.words, scenario.input,
+        before: ["strace", "-f", "-qq", "-s", "0", "-e", "signal=none", "-o", log], exit: scenario.exit)
       return try after(main: String(contentsOfFile: log, encoding: .utf8))
     }
 
@@ -36,30 +37,42 @@ extension Torture {
         counts[name, default: 0] += 1
         if isInMain { calls.append(SystemCall(name: String(name), number: counts[name]!)) }
         isInMain = isInMain || text.hasPrefix("prctl(PR_SET_DUMPABLE")
+        // What comes then another program does.
+        if isInMain, name == "execve" { break }
       }
       return calls
     }
 
-    /// Calls that never fail: an error of theirs would be one of the test alone. What ends the process has no result.
+    /// Calls that never fail: an error of theirs would be one of the test alone. `brk` answers with where the memory ends, which
+    /// the C library compares; what ends the process has no result.
     private static let infallible: Set<String> = [
       "getpid", "gettid", "getppid", "getuid", "geteuid", "getgid", "getegid", "umask", "exit_group", "exit",
-      "rt_sigreturn", "sched_yield", "alarm", "set_robust_list", "gettimeofday",
+      "brk", "rt_sigreturn", "sched_yield", "alarm", "set_robust_list", "gettimeofday",
     ]
     /// Failing with these errors is not in their nature, and the C library treats them as wrong use of itself.
     private static let ofTheLibrary: Set<String> = ["futex", "rt_sigprocmask", "rt_sigaction", "rseq"]
 
+    /// SYSTEM_CALLS_CALL narrows a run to the calls of one name.
+    var isChosen: Bool { ProcessInfo.processInfo.environment["SYSTEM_CALLS_CALL"].map { $0 == name } ?? true }
+
+    var reads: Bool { ["pread64", "read", "mmap"].contains(name) }
+
     func canFail() -> Bool { !Self.infallible.contains(name) && !Self.ofTheLibrary.contains(name) }
 
     /// Without memory a Swift process ends by a trap; all else that is asked of it holds.
-    var givesMemory: Bool { ["mmap", "brk", "mremap", "munmap", "mprotect", "madvise"].contains(name) }
+    var givesMemory: Bool { ["mmap", "mremap", "munmap", "mprotect", "madvise"].contains(name) }
   }
 
   /// What happens at a system call.
   enum CallFault: String, CaseIterable, Sendable {
-    case EIO, ENOSPC, EINTR, EMFILE, EACCES
-    case KILL
+    case inputOutput = "EIO"
+    case noSpace = "ENOSPC"
+    case interrupted = "EINTR"
+    case manyFiles = "EMFILE"
+    case noAccess = "EACCES"
+    case killed = "KILL"
 
     /// For the option `inject` of strace.
-    var injection: String { self == .KILL ? "signal=SIGKILL" : "error=\(rawValue)" }
+    var injection: String { self == .killed ? "signal=SIGKILL" : "error=\(rawValue)" }
   }
 }
