@@ -64,6 +64,8 @@ package enum StorageError: Error, Equatable, Sendable {
     /// The path names a symbolic link. Links among the folders before it are followed.
     case symbolicLink
     case notARegularFile
+    /// The file has a second name (a hard link): what is beside it, `-wal` and `-shm`, goes by one of them.
+    case severalNames
     /// Another user owns the file, or one that belongs to it (`-wal`, `-shm`).
     case foreignOwner
     /// Group or others may read or write the file. `mode` is its last nine bits.
@@ -80,6 +82,12 @@ package enum StorageError: Error, Equatable, Sendable {
 /// An error that a ``StorageError`` can become, so that closures run by a ``Store`` throw their own.
 package protocol StorageFailure: Error {
   init(_ error: StorageError)
+  /// The same at the opening or making of the vault at `path`, which its message names.
+  init(_ error: StorageError, at path: String)
+}
+
+extension StorageFailure {
+  package init(_ error: StorageError, at path: String) { self.init(error) }
 }
 
 extension StorageError: StorageFailure {

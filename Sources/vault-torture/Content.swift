@@ -25,7 +25,7 @@ struct Content: Equatable {
   init(of core: VaultCore) throws(VaultError) {
     status = try Self.status(core)
     items = []
-    for item in try core.items(matching: Query()) { items.append(try Self.entry(item, core)) }
+    for item in try core.items(matching: .everything) { items.append(try Self.entry(item, core)) }
   }
 
   static func status(_ core: VaultCore) throws(VaultError) -> String {
@@ -100,5 +100,14 @@ extension Content {
       }
     }
     return states
+  }
+}
+
+extension Query {
+  /// Every item, also one that a person would have to be asked for.
+  static var everything: Query {
+    var query = Query()
+    query.constrained = .unasked
+    return query
   }
 }

@@ -52,7 +52,7 @@ struct Judge {
     let sight = Sight(states: states, mutation: mutation)
     sight.note { () throws(VaultError) in try sight.see(status: Content.status(core)) }
     if core.hasPasscode { sight.note { () throws(VaultError) in try core.unlock(withOneOf: passcode) } }
-    sight.note { () throws(VaultError) in try sight.see(items: core.items(matching: Query()), core) }
+    sight.note { () throws(VaultError) in try sight.see(items: core.items(matching: .everything), core) }
     sight.note { () throws(VaultError) in
       if !(try core.verify().problems.isEmpty) { sight.isFound = true }
     }

@@ -230,7 +230,7 @@ private final class Trial {
       at: session.place.path, protector: kind == .file ? session.place.protector : session.protector,
       environment: session.place.environment)
     let listed = try session.protector.keys(of: outline.vault).filter { $0 != outline.deviceKey }
-    return (listed, try core.oldKeys(in: session.protector))
+    return (listed, try core.deviceKeys(in: session.protector).filter { $0.standing == .unknown }.map(\.id))
   }
 
   /// What is lost, or has been put in the place of what was there; nil when all is well.

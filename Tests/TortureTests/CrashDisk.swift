@@ -80,6 +80,8 @@ extension Torture {
         }
       }
       for path in folders.sorted() where !manager.fileExists(atPath: path) {
+        // A directory in one that was lost is lost too.
+        guard manager.fileExists(atPath: (path as NSString).deletingLastPathComponent) else { continue }
         try manager.createDirectory(
           atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
       }

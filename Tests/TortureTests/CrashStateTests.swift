@@ -36,7 +36,10 @@ extension Torture {
   struct CrashResult: Sendable {
     let name: String
     let seed: UInt64
-    var (steps, judged, all, done) = (0, 0, 0, 0)
+    var steps = 0
+    var judged = 0
+    var all = 0
+    var done = 0
     var failures: [String] = []
     /// Whether some states were as before the call and some as after it.
     var isTelling = true

@@ -7,8 +7,8 @@ extension Torture {
   /// K1. Every call that makes something durable, or names or removes it, fails once, and for good, in each command that
   /// changes a device key. Whatever it answers: the key that the file at the path names exists, and opens it.
   ///
-  /// Verified to fail on b5afbda: a restore whose folder cannot be synchronized after the rename deletes the new key.
-  /// Verified to fail when `PendingDeviceKey.abandon` deletes a key in any state: restore, recovery and rotation.
+  /// On b5afbda the fault was seen with the same injection: a restore whose folder cannot be synchronized after the rename
+  /// deletes the new key. Not yet planted: `PendingDeviceKey.abandon` that deletes a key in any state.
   @Suite("A device key is never lost by a failing system call", .serialized)
   struct DeviceKeyFaults {
     enum Change: String, CaseIterable, Sendable {
@@ -44,7 +44,8 @@ extension Torture {
       #expect(failures > 2, "nothing was hit")
     }
 
-    // S2. Verified to fail on b5afbda: a vault that is killed between its name and its first entry is damaged.
+    // S2. Seen on b5afbda with the same injection: an `init` killed at its 7th or 8th fsync leaves a damaged vault without
+    // an entry.
     @Test(
       "killed there, the same holds; a vault that was made has its first entry", arguments: Change.allCases)
     func killed(_ change: Change) throws {
@@ -66,7 +67,7 @@ extension Torture {
       #expect(kills > 4, "nothing was hit")
     }
 
-    // S8. Verified to fail on b5afbda: the key is stored before the vault is written, and left.
+    // S8. Seen on b5afbda with `ulimit -f`: the key is stored before the vault is written, and left.
     @Test(
       "a disk without room for the log, or a vault that may not be written, leaves no new key",
       arguments: [Change.rotate, .recover])

@@ -31,12 +31,17 @@ extension Torture {
       var scene = try Scene()
       var (failures, found) = (0, 0)
       for number in 1...30 {
-        guard let told = try run(verb, failing: number, isKilled: false, &scene) else { break }
-        guard let left = try run(verb, failing: number, isKilled: true, &scene) else { break }
+        guard let told = try run(verb, failing: number, killedAt: nil, &scene) else { break }
+        guard let left = try run(verb, failing: number, killedAt: told.unlinksBefore + 1, &scene) else {
+          break
+        }
         // Nobody finds it while the log is what it was before the commit.
         #expect(told.isDone || !told.isThere, "call \(number): \(told.said)")
         guard !told.isDone else { continue }
-        #expect(told.status == 13 && told.said.contains("may have been stored"), "call \(number): \(told)")
+        #expect(told.status == 13, "call \(number): \(told)")
+        // What fails in the rehearsal of a new device key was never a commit, and is not found.
+        guard told.said.contains("may have been stored") || left.isThere else { continue }
+        #expect(told.said.contains("may have been stored"), "call \(number): \(told)")
         failures += 1
         found += left.isThere ? 1 : 0
       }
@@ -49,11 +54,13 @@ extension Torture {
       let said: String
       let isDone: Bool
       let isThere: Bool
+      /// How many files were removed before the call that failed: others than by the end of the process.
+      let unlinksBefore: Int
     }
 
     /// Runs the verb with its synchronization of this number failing; `nil` where it makes fewer.
     private func run(
-      _ verb: Verb, failing number: Int, isKilled: Bool, _ scene: inout Scene
+      _ verb: Verb, failing number: Int, killedAt unlink: Int?, _ scene: inout Scene
     ) throws -> Outcome? {
       let before = try scene.prepare(verb)
       let log = scene.vault.folder + "/calls"
@@ -62,8 +69,8 @@ extension Torture {
         "-f", "-o", log, "-P", path, "-P", path + "-wal", "-P", path + "-shm",
         "-e", "trace=fdatasync,unlink", "-e", "inject=fdatasync:error=EIO:when=\(number)",
       ]
-      // At the end, when the log is moved into the file; where that fails too the process ends by itself.
-      if isKilled { words += ["-e", "inject=unlink:signal=KILL:when=1"] }
+      // When the log is moved into the file after the failure; where that fails too the process ends by itself.
+      if let unlink { words += ["-e", "inject=unlink:signal=KILL:when=\(unlink)"] }
       let gate = try Gate()
       gate.write(scene.input(verb))
       gate.open()
@@ -71,11 +78,14 @@ extension Torture {
         "strace", words + [Program.tool] + scene.words(verb), environment: scene.environment, gate: gate)
       let said = process.lines().joined(separator: "\n")
       let status = process.wait()
-      let isHit = try String(contentsOfFile: log, encoding: .utf8).contains(
-        "EIO (Input/output error) (INJECTED)")
+      let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+      let hit = calls.firstIndex { $0.contains("EIO (Input/output error) (INJECTED)") }
       let isDone = try scene.isDone(verb, status, said)
       let isThere = try scene.check(verb, since: before, mustBeThere: isDone)
-      return isHit ? Outcome(status: status, said: said, isDone: isDone, isThere: isThere) : nil
+      guard let hit else { return nil }
+      let unlinks = calls[..<hit].count { $0.contains("unlink(") }
+      return Outcome(
+        status: status, said: said, isDone: isDone, isThere: isThere, unlinksBefore: unlinks)
     }
   }
 

@@ -8,8 +8,6 @@ extension Torture {
   /// sound, and whoever is told that nothing was changed is told so rightly.
   @Suite("A recovery code that is made while the disk fails", .serialized)
   struct RecoveryCodeFaults {
-    // Fails when the file is written after the commit, and when a failed commit removes the file although the
-    // code may be found valid.
     @Test(
       "after a kill or a failed synchronization one of the two codes works, and the other does not",
       arguments: ["fsync", "fdatasync", "pwrite64"], ["signal=KILL", "error=EIO"])

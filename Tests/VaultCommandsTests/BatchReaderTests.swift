@@ -55,7 +55,7 @@ struct BatchReaderTests {
     "anything else is malformed, and what it says stays unsaid",
     arguments: [
       "[]", "{}", "{", "x", #"{"args":["CANARY"]"#, #"{"args":["CANARY""#, #"{"args":["CANARY"]} CANARY"#,
-      #"{"args":["a"],"args":["b"]}"#, #"{"args":["a"],"CANARY":"x"}"#, #"{"args":"CANARY"}"#,
+      #"{"args":["a"],"args":["b"]}"#, #"{"args":["a"],"other":"CANARY"}"#, #"{"args":"CANARY"}"#,
       #"{"args":[1]}"#,
       #"{"args":[["CANARY"]]}"#, #"{"args":[],"stdin":null}"#,
       #"{"args":[],"stdin":"a","stdinBase64":"YQ=="}"#,

@@ -53,7 +53,7 @@ struct DeviceKeyVerbTests {
     return id
   }
 
-  // K2. Verified to fail on b5afbda: doctor recommends the removal, and then the second vault opens no more (11).
+  // K2. Seen on b5afbda: doctor recommends the removal, and then the second vault opens no more (11).
   @Test("the key of a vault that was restored elsewhere is listed with its file, and nothing deletes it")
   func restoredElsewhere() throws {
     let tool = try newTool()
@@ -97,7 +97,7 @@ struct DeviceKeyVerbTests {
     }
   }
 
-  // Verified to fail when the question is not asked, and when any answer is a yes.
+  // Not yet planted: the question is not asked; any answer is a yes.
   @Test("on a terminal doctor asks before it deletes", arguments: [("n", true), ("", true), ("y", false)])
   func asking(answer: String, isLeft: Bool) throws {
     let tool = try newTool()
@@ -127,7 +127,7 @@ struct DeviceKeyVerbTests {
     return try child.start()
   }
 
-  // Verified to fail when the files beside the vault are not looked at: the kept vault opens no more.
+  // Not yet planted: the files beside the vault are not looked at, and the kept vault opens no more.
   @Test(
     "a replaced key that a file of a restore beside the vault names stays",
     arguments: [".before-restore", ".restoring"])

@@ -240,7 +240,7 @@ struct ImportExportTests {
     (#"{"kind":"password","name":"a","secret":"canary""#, "'}' is missing"),
     (#"{"kind":"password","name":"a","secret":"canary"} canary"#, "after the object"),
     (#"{"kind":"password","name":"a","secret":"canary","secret":"x"}"#, "twice"),
-    (#"{"kind":"password","name":"a","secret":"canary","canary":"x"}"#, "unknown"),
+    (#"{"kind":"password","name":"a","secret":"canary","other":"canary"}"#, "\"other\" is unknown"),
     (#"{"kind":"password","name":"a"}"#, "needs"),
     (#"{"kind":"password","secret":"canary"}"#, "\"name\" is missing"),
     (#"{"kind":"password","name":"a","secret":""}"#, "empty"),

@@ -92,7 +92,8 @@ struct ParserTests {
       transaction-reject transaction-cancel transaction-sign token-put token-get token-list token-revoke token-refresh \
       token-purge session-open session-close consent-request consent-confirm consent-resend consent-list key-generate \
       key-import key-list key-public key-sign key-verify key-rm jwt-sign jwt-verify dpop import export backup restore \
-      rotate-device-key rotate-epoch rotate-parameters purge audit batch completion
+      recovery-code-new recovery-code-check recovery-code-remove rotate-device-key rotate-epoch rotate-parameters purge \
+      audit batch completion
       """.split(separator: " ").map(String.init)
     let names = VerbTable.all.map { $0.words.joined(separator: "-") }
     #expect(names.sorted() == expected.sorted())

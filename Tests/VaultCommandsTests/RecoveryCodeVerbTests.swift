@@ -25,7 +25,6 @@ struct RecoveryCodeVerbTests {
     #expect(try tool("verify").exit == 0)
   }
 
-  // Fails when the file is made after the commit, and when it is left after a refusal.
   @Test("what is in the way is told first, and after a refusal there is no file and the old code works")
   func refused() throws {
     let (tool, old) = try newTool("--passcode-fd", "3", "--recovery-code")
@@ -84,7 +83,6 @@ struct RecoveryCodeVerbTests {
     #expect(try check(Tool(), code).exit == 14)
   }
 
-  // Fails when the code is sealed before its last two groups were typed.
   @Test("on a terminal the code is shown there alone, and works once its last two groups were typed")
   func typed() throws {
     let (tool, old) = try newTool("--no-passcode", "--recovery-code")
@@ -158,7 +156,7 @@ struct RecoveryCodeVerbTests {
 
   // MARK: passcode set
 
-  // Fails on b5afbda, where the recovery code stays without a question.
+  // On b5afbda the recovery code stays without a question: tried, exit 0, and the code still recovers.
   @Test("passcode set keeps the recovery code that is shown, and drops it where that is said; else 9")
   func passcodeSet() throws {
     let (tool, code) = try newTool("--no-passcode", "--recovery-code")

@@ -101,7 +101,7 @@ struct RotationVerbTests {
     #expect(try unlocked(tool, passcode, "verify").exit == 0)
   }
 
-  /// K4. Verified to fail on the code before: 15, "the device key was lost while the keys were being rotated".
+  /// K4. The program before answered 15, "the device key was lost while the keys were being rotated".
   @Test("a device key lost in the middle of a rotation: the recovery code helps", arguments: [nil, "pass"])
   func lostMidway(passcode: String?) throws {
     let tool = try Tool()
@@ -151,7 +151,7 @@ struct RotationVerbTests {
     #expect(try unlocked(tool, passcode, "verify").exit == 0)
   }
 
-  /// Verified to fail on the code before (K3): 10 without a name, two epochs for good, and 13 from what follows here.
+  /// The program before answered (K3): 10 without a name, two epochs for good, and 13 from what follows here.
   @Test(
     "a damaged item is named, holds nothing up, and goes by --id or --drop-damaged",
     arguments: [nil, "pass"], [false, true])

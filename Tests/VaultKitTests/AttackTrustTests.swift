@@ -12,7 +12,7 @@ struct AttackTrustTests {
   private let place = TemporaryVault()
   private var intruder: Intruder { Intruder(place: place) }
 
-  // Fails on b5afbda, and without `forgetTrust` in `VaultCore.setPasscode`.
+  // The same attack succeeds against b5afbda, with the script of the review: a rewritten log is called whole.
   @Test(
     "a member planted before the first passcode is none afterwards, listed or not (K6)",
     arguments: [true, false])
@@ -38,7 +38,7 @@ struct AttackTrustTests {
     #expect(entry.detail == (isListed ? "forgotten: 1 members, 1 factors" : "forgotten: 1 factors"))
   }
 
-  // Fails on b5afbda, and without `forgetTrust` in `VaultCore.setPasscode`.
+  // The same attack succeeds against b5afbda, with the script of the review: a rewritten log is called whole.
   @Test("an audit root planted before the first passcode begins no chain afterwards (K7)")
   func plantedRoot() throws {
     _ = try place.makeCore()
@@ -52,7 +52,7 @@ struct AttackTrustTests {
     #expect(try core.verify().isAuditChainChecked)
   }
 
-  // Fails on b5afbda, whose `setPasscode` keeps whatever half is there.
+  // On b5afbda `passcode set` keeps whatever recovery half is there: tried, exit 0, and the code still recovers.
   @Test("a recovery code planted before the first passcode opens nothing once the person's own is asked for")
   func plantedCode() throws {
     let core = try place.makeCore()
@@ -75,7 +75,6 @@ struct AttackTrustTests {
     #expect(try core.verify().problems == [])
   }
 
-  // Fails without `putRecovery` in `RecoverySettlement.settle`.
   @Test("a code that is kept opens the vault, also where its slot was damaged before")
   func keptCode() throws {
     let core = try place.makeCore()

@@ -28,7 +28,7 @@ struct OldKeyTests {
     func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock? { try files.lock(vault) }
   }
 
-  // Verified to fail when deleteReplacedKeys deletes every key but the present one and rotateDeviceKey takes no lock.
+  // Not yet planted: deleteReplacedKeys deletes every key but the present one, and rotateDeviceKey takes no lock.
   @Test("a key that is on its way into the vault is not removed as an old one")
   func race() throws {
     let place = TemporaryVault()

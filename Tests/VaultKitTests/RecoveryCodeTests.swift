@@ -9,7 +9,6 @@ import VaultTestKit
 struct RecoveryCodeTests {
   private let place = TemporaryVault()
 
-  // Fails when `setRecovery` or `removeRecovery` does not renew field 16: the vault is damaged at the next unlock.
   @Test("made, replaced and removed at any time, with a passcode and without", arguments: [nil, "p"])
   func life(passcode: String?) throws {
     let core = try place.makeCore(passcode: passcode)
@@ -66,7 +65,6 @@ struct RecoveryCodeTests {
     }
   }
 
-  // Fails when `setRecoveryCode` seals for the keys that were read when the code was drawn.
   @Test("keys that another process changes while a code is being written down are sealed for that same code")
   func changedMeanwhile() throws {
     let core = try place.makeCore(passcode: "p")
@@ -174,7 +172,6 @@ struct RestoredRecoveryCodeTests {
     try recover(code)
   }
 
-  // Fails on b5afbda, where the code of the backup is made to work again.
   @Test(
     "over a vault that has another code or none, no code works, and nothing is wrapped to either",
     arguments: [nil, "p"], [true, false])
@@ -222,7 +219,6 @@ struct RestoredRecoveryCodeTests {
     try recover(code)
   }
 
-  // Fails when `forgetMembers` empties field 19 and leaves field 12.
   @Test("a revoked code stays so when the passcode is removed by the very unlock")
   func removedPasscode() throws {
     let core = try place.makeCore(passcode: "p")

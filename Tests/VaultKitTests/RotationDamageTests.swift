@@ -11,7 +11,7 @@ import VaultTestKit
 struct RotationDamageTests {
   enum Part: String, CaseIterable { case meta, keys, state, audit, index, generation }
 
-  /// Verified to fail on the code before: it began, and ended with "damaged" and two generations, for good.
+  /// Has to fail on the code before: it began, and ended with "damaged" and two generations, for good.
   @Test("what does not open is named before it begins, and nothing is changed", arguments: Part.allCases)
   func named(part: Part) throws {
     let vault = try Damaged(passcode: "p", count: part == .index ? 400 : 12)
@@ -39,7 +39,7 @@ struct RotationDamageTests {
     #expect(after.deviceKey == before.deviceKey)
   }
 
-  /// Verified to fail when the blind rows, or the state, of a dropped row stay, and when S keeps its summands.
+  /// Has to fail when the blind rows, or the state, of a dropped row stay, and when S keeps its summands.
   @Test(
     "with --drop-damaged it is removed and logged, and the rotation ends",
     arguments: Part.allCases, [false, true])
@@ -67,7 +67,7 @@ struct RotationDamageTests {
     }
   }
 
-  /// Verified to fail when a row that does not open ends the batch, when each opening tries it again, and with the former
+  /// Has to fail when a row that does not open ends the batch, when each opening tries it again, and with the former
   /// refusals of `changeKeys` and `backUp`.
   @Test("damage on the way pauses it; everything else works meanwhile, and each opening passes over it")
   func paused() throws {
@@ -103,7 +103,7 @@ struct RotationDamageTests {
     try restored.core.rotateEpoch(passcode: Passcode(testing: "q"))
     #expect(try restored.core.verify().problems == [])
     _ = try core.removePasscode(Passcode(testing: "q"))
-    try core.setPasscode(Passcode(testing: "r"))
+    try core.setPasscode(Passcode(testing: "r"), recovery: .drop)
     _ = try core.add(NewItem(.genericPassword, name: "later"), secret: SecretBytes(testing: "s"))
     // Asked for again, it names the item again.
     told = []
@@ -124,7 +124,7 @@ struct RotationDamageTests {
     #expect(try last.secret(of: vault.ids[1_299]).byteCount == 6)
   }
 
-  /// Verified to fail when `resumeRotation` gives up at a row that does not open.
+  /// Has to fail when `resumeRotation` gives up at a row that does not open.
   @Test("an opening that goes on with a rotation leaves a damaged row behind and moves the others")
   func resumed() throws {
     let vault = try Damaged(passcode: nil, count: 1_300)
@@ -140,7 +140,7 @@ struct RotationDamageTests {
     #expect(try core.verify().problems == [])
   }
 
-  /// Verified to fail on the code before: "damaged", and the item could never be removed.
+  /// Has to fail on the code before: "damaged", and the item could never be removed.
   @Test("an item that does not open is removed by its identifier", arguments: [Part.meta, .state, .keys])
   func removed(part: Part) throws {
     let vault = try Damaged(passcode: "p", count: 12)

@@ -6,11 +6,11 @@ import VaultKit
 import VaultStorage
 import VaultTestKit
 
-/// K3, K4, K16: what changes keys or makes a vault of another, while two generations are in force. Each of these answered
-/// "the vault's keys are being rotated" before, and a recovery "unsupported".
+/// K3, K4, K16: what changes keys or makes a vault of another, while two generations are in force. Before, each of these
+/// was answered with "the vault's keys are being rotated", and a recovery with "unsupported".
 @Suite("In the middle of a rotation of the epoch")
 struct RotationTransitionTests {
-  /// Verified to fail when `KeyChange` wraps for the current generation alone: the old items are then behind the old passcode.
+  /// Has to fail when `KeyChange` wraps for the current generation alone: the old items are then behind the old passcode.
   @Test("the passcode is changed, and the items of both generations open with the new one alone")
   func changed() throws {
     let half = try Half(passcode: "old")
@@ -66,7 +66,7 @@ struct RotationTransitionTests {
     try half.end("pass")
   }
 
-  /// Verified to fail when `putRecovery` seals the current root key alone, and when `recover` refuses two generations.
+  /// Has to fail when `putRecovery` seals the current root key alone, and when `recover` refuses two generations.
   @Test(
     "a lost device key: the recovery code makes a new one, what was this device's is listed, the rotation ends",
     arguments: [nil, "pass"], [false, true])
@@ -109,7 +109,7 @@ struct RotationTransitionTests {
     #expect(try half.place.openCore().secret(of: item.id).bytesForTesting == [0x66])
   }
 
-  /// Verified to fail when the states of the old generation are sealed anew, or summed, with the keys of the current one.
+  /// Has to fail when the states of the old generation are sealed anew, or summed, with the keys of the current one.
   @Test(
     "a backup has both generations, and what is restored from it goes on with the rotation",
     arguments: [nil, "pass"])
@@ -131,7 +131,7 @@ struct RotationTransitionTests {
 
   /// K16: a state of an item that is still to be moved has the keys of the old generation, whose seals are counted no longer.
   ///
-  /// Verified to fail when every seal is counted.
+  /// Has to fail when every seal is counted.
   @Test("only seals under the current generation are counted")
   func seals() throws {
     let half = try Half(passcode: nil)
@@ -142,11 +142,15 @@ struct RotationTransitionTests {
       return seals
     }
     let before = try count()
-    _ = try half.core.write { transaction in try transaction.updateState(of: half.ids[0]) { $0.counter = 7 } }
+    _ = try half.core.write { transaction in
+      try transaction.changeState(of: half.ids[0]) { (state) throws(VaultError) in state.counter = 7 }
+    }
     #expect(try count() == before + 1)
     let new = try half.core.add(NewItem(.otp, name: "new"), secret: SecretBytes(testing: "s"))
     let added = try count()
-    _ = try half.core.write { transaction in try transaction.updateState(of: new.id) { $0.counter = 7 } }
+    _ = try half.core.write { transaction in
+      try transaction.changeState(of: new.id) { (state) throws(VaultError) in state.counter = 7 }
+    }
     #expect(try count() == added + 2)
   }
 }

@@ -79,7 +79,7 @@ struct TransitionTests {
     _ = try core.removePasscode(passcode())
     #expect(try place.openCore().status().hasRecoveryCode)
     #expect(try intruder.header()[14] != nil)
-    try core.setPasscode(passcode())
+    try core.setPasscode(passcode(), recovery: .drop)
     try place.openCore().unlock(with: passcode())
   }
 

@@ -50,6 +50,20 @@ struct VaultPathTests {
     #expect(throws: StorageError.refused(.openToOthers(mode: 0o644))) { try openAndDrop(folder("v")) }
   }
 
+  /// Verified to fail when the number of links is not looked at.
+  @Test("a vault with a second name is refused, and opens again when that name is gone")
+  func secondName() throws {
+    do { _ = try makeVault(at: folder("v")) }
+    #expect(unsafe link(folder("v"), folder("w")) == 0)
+    for name in ["v", "w"] {
+      for access in [Store.Access.readOnly, .readWrite] {
+        #expect(throws: StorageError.refused(.severalNames)) { try openAndDrop(folder(name), access) }
+      }
+    }
+    folder.remove("w")
+    try openAndDrop(folder("v"))
+  }
+
   @Test("what is no regular file is refused without waiting for it")
   func special() throws {
     _ = unsafe mkfifo(folder("fifo"), 0o600)

@@ -268,7 +268,8 @@ class Vault:
     b = self.head_row = self.open2("head", self.aad("head", {}), self.head[0][1], "head row", 256)
     need(n(b[0:2]) == 1, "newer format: head row", 15); need(b[8:16] == self.h[4], "damaged: config of head row and header differ")
     need(all(n(b[at:at + 8]) < 1 << 62 for at in (16, 24, 32, 40, 88, 184)) and n(b[96:104]) < 0xFFFFFFFF, "damaged: a count of the head row")
-    need(all(s[2] <= max(n(b[96:104]), 1) for s in self.slot if s[1] == 5), "damaged: an audit root beyond the current segment")
+    need(n(b[96:104]) > 0, "damaged: a vault without a segment")
+    need(all(s[2] <= n(b[96:104]) for s in self.slot if s[1] == 5), "damaged: an audit root beyond the current segment")
     self.out |= {"sequence": n(b[16:24]), "cleaningPending": b[2] == 1, "copied": n(b[80:88]) not in (0, self.inode)}
   def check_sum(self):
     need(n(self.head_row[32:40]) == len(self.item) and n(self.head_row[40:48]) == len(self.terms), "damaged: rows are missing or too many")

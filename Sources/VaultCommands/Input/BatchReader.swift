@@ -44,7 +44,9 @@ package struct BatchReader {
     var line = BatchLine()
     var seen: Set<String> = []
     try json.object { key throws(CommandError) in
-      guard seen.insert(key).inserted else { throw JSONReader.malformed("a key is given twice") }
+      guard seen.insert(key).inserted else {
+        throw JSONReader.malformed("\"\(printable(key))\" is given twice")
+      }
       try value(of: key, into: &line)
     }
     guard seen.contains("args") else { throw JSONReader.malformed("\"args\" is missing") }
@@ -64,7 +66,7 @@ package struct BatchReader {
       }
     case "stdin": line.input = SecretBox(try json.secret(limit: SecretReading.longestSecret))
     case "stdinBase64": line.input = SecretBox(try json.secretFromBase64(limit: SecretReading.longestSecret))
-    default: throw JSONReader.malformed("a key is none of args, stdin, stdinBase64")
+    default: throw JSONReader.malformed("\"\(printable(key))\" is none of args, stdin, stdinBase64")
     }
   }
 

@@ -13,6 +13,13 @@ struct JSONReader {
     .malformed("the line cannot be read: \(why)")
   }
 
+  /// The error of a value, with its key unless that is named already. A key is no secret, its value may be one.
+  private static func naming(_ key: String, _ error: CommandError) -> CommandError {
+    let name = "\"\(printable(key))\""
+    guard error.exit == .malformed, !error.message.contains(name) else { return error }
+    return .malformed("\(error.message) (in \(name))", hint: error.hint)
+  }
+
   /// Calls `member` for each key; it must read the value.
   func object(_ member: (String) throws(CommandError) -> Void) throws(CommandError) {
     try expect("{")
@@ -20,7 +27,7 @@ struct JSONReader {
     repeat {
       let key = try string(limit: 64)
       try expect(":")
-      try member(key)
+      do throws(CommandError) { try member(key) } catch { throw Self.naming(key, error) }
     } while try accept(",")
     try expect("}")
   }

@@ -55,7 +55,9 @@ struct ItemLineReader {
     var fields = Fields()
     let number = bytes.line
     try json.object { key throws(CommandError) in
-      guard fields.seen.insert(key).inserted else { throw JSONReader.malformed("a key is given twice") }
+      guard fields.seen.insert(key).inserted else {
+        throw JSONReader.malformed("\"\(printable(key))\" is given twice")
+      }
       try value(of: key, into: &fields)
     }
     try json.endOfLine()
@@ -80,7 +82,7 @@ struct ItemLineReader {
     case "secretBase64":
       fields.secret = SecretBox(try json.secretFromBase64(limit: SecretReading.longestSecret))
     case "uri": fields.secret = SecretBox(try json.secret(limit: OTPAuthURI.maximumByteCount))
-    default: throw JSONReader.malformed("a key is unknown to this version")
+    default: throw JSONReader.malformed("\"\(printable(key))\" is unknown to this version")
     }
   }
 }

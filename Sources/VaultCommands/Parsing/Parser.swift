@@ -1,4 +1,5 @@
-/// Reads a command line by the table. A refused word is never repeated: it may be a secret.
+/// Reads a command line by the table. A refused argument is named by its position and never repeated: it may be a
+/// secret. An option is named, where it looks like one.
 package struct Parser: ~Copyable {
   package enum Result: Sendable {
     case run(Invocation)
@@ -20,7 +21,7 @@ package struct Parser: ~Copyable {
   package static func parse(_ words: [String]) throws(CommandError) -> Result {
     for (index, word) in words.enumerated() where isOneTimePasswordURI(word) {
       throw .usage(
-        "word \(index + 1) is a one-time-password URI, and those are secrets",
+        "argument \(index + 1) is a one-time-password URI, and those are secrets",
         hint: "give it on standard input; every program could read it here, so treat it as known to others")
     }
     var parser = Parser(words)
@@ -76,7 +77,7 @@ extension Parser {
     prefix.append(word)
     guard let family = family ?? VerbTable.family(word) else {
       throw .usage(
-        "word \(position) is no command",
+        "argument \(position) is not a command of vaultctl",
         hint: "'vaultctl --help' lists all" + suggestion(word, VerbTable.words))
     }
     self.family = family
@@ -84,7 +85,7 @@ extension Parser {
     guard !candidates.isEmpty else {
       let names = family.verbs().compactMap { $0.words.dropFirst().first }
       throw .usage(
-        "word \(position) is no command of 'vaultctl \(family.word)'",
+        "argument \(position) is not a command of 'vaultctl \(family.word)'",
         hint: "'vaultctl \(family.word) --help' lists all" + suggestion(word, names))
     }
     if let verb = candidates.first(where: { $0.words == prefix }) { try begin(verb) }
@@ -104,8 +105,8 @@ extension Parser {
   private var surplusWord: CommandError {
     let verb = invocation?.verb
     var hint = "'vaultctl \(verb?.name ?? "") --help' shows what it takes"
-    if verb?.readsStandardInput == true { hint = "a secret is given on standard input, never as a word" }
-    return .usage("word \(position) is surplus", hint: hint)
+    if verb?.readsStandardInput == true { hint = "give a secret on standard input, never as an argument" }
+    return .usage("unexpected argument \(position) of '\(place)'", hint: hint)
   }
 }
 
@@ -154,11 +155,18 @@ extension Parser {
 
   private func unknownOption(_ name: String) -> CommandError {
     let known = (invocation?.verb.options ?? Verb.common).map(\.name)
-    let help = (["vaultctl"] + prefix + ["--help"]).joined(separator: " ")
-    var hint = "'\(help)' lists the options" + suggestion(name, known, prefix: "--")
-    if invocation == nil { hint += "; options of a command stand after it" }
-    return .usage("word \(position) is no option here", hint: hint)
+    var hint = "'\(place) --help' lists the options" + suggestion(name, known, prefix: "--")
+    if invocation == nil { hint += "; give the options of a command after it" }
+    let subject = Self.isOptionName(name) ? "--\(name)" : "argument \(position)"
+    return .usage("\(subject) is not an option of '\(place)'", hint: hint)
   }
+
+  /// Letters and dashes as options have them. Anything else may be a secret that was pasted.
+  private static func isOptionName(_ name: String) -> Bool {
+    1...24 ~= name.utf8.count && name.first != "-" && name.utf8.allSatisfy { 0x61...0x7A ~= $0 || $0 == 0x2D }
+  }
+
+  private var place: String { (["vaultctl"] + prefix).joined(separator: " ") }
 
   /// The nearest known word; a secret is not near one.
   private func suggestion(_ word: String, _ known: [String], prefix: String = "") -> String {
@@ -177,7 +185,7 @@ extension Parser {
         throw .usage("no command", hint: "'vaultctl --help' lists all; 'vaultctl init' makes a vault")
       }
       throw .usage(
-        "'vaultctl \(family.word)' needs a further word", hint: "'vaultctl \(family.word) --help' lists all")
+        "'vaultctl \(family.word)' needs a command", hint: "'vaultctl \(family.word) --help' lists all")
     }
     if invocation.verb.isLater { throw .unsupported("'vaultctl \(invocation.verb.name)'") }
     try assignWords(to: &invocation)

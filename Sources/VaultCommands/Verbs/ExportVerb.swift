@@ -50,15 +50,15 @@ private struct ExportDestination {
     descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       if errno == EEXIST { throw FilePlace.taken(path) }
-      throw .io("making the file of the export", errno: errno)
+      throw .io("making \(printable(path))", errno: errno)
     }
     stream = OutputStream(descriptor: descriptor, name: "the export")
   }
 
   func finish() throws(CommandError) {
     try stream.flush()
-    guard path != nil else { return }
-    guard fsync(descriptor) == 0 else { throw .io("writing the export", errno: errno) }
+    guard let path else { return }
+    guard fsync(descriptor) == 0 else { throw .io("writing \(printable(path))", errno: errno) }
     close(descriptor)
   }
 

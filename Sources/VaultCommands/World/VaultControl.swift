@@ -40,7 +40,9 @@ package enum VaultControl {
   private static func run(
     _ words: [String?], in world: World, _ output: OutputStream, _ messages: Messages
   ) throws -> ExitCode {
-    if let index = words.firstIndex(of: nil) { throw CommandError.usage("word \(index + 1) is not UTF-8") }
+    if let index = words.firstIndex(of: nil) {
+      throw CommandError.usage("argument \(index + 1) is not UTF-8")
+    }
     let printer = Printer(
       output: output, isJSON: messages.isJSON, hasColours: Colour.isWanted(on: output, world.environment))
     switch try Parser.parse(words.compactMap(\.self)) {

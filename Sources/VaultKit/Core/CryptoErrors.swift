@@ -32,6 +32,10 @@ func crypto<R: ~Copyable>(_ body: () throws(CryptoError) -> R) throws(VaultError
 }
 
 /// Runs a step of the store and turns its error.
-func stored<R: ~Copyable>(_ body: () throws(StorageError) -> R) throws(VaultError) -> R {
-  do throws(StorageError) { return try body() } catch { throw VaultError(error) }
+///
+/// - Parameter path: The vault's, where the body opens or makes it: errors name it.
+func stored<R: ~Copyable>(
+  at path: String? = nil, _ body: () throws(StorageError) -> R
+) throws(VaultError) -> R {
+  do throws(StorageError) { return try body() } catch { throw VaultError(error, path: path) }
 }

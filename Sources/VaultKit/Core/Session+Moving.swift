@@ -238,7 +238,6 @@ extension Session {
     }
   }
 
-
   /// The fields of a row's `meta` that this version does not know; `nil` where there are none, as its length says.
   func laterFields(_ row: ItemRow, _ item: Item) throws(VaultError) -> Record? {
     let known = 2 * Record.overhead + item.attributes.byteCount + item.policy.record.encoded.count

@@ -3,20 +3,31 @@ package import VaultStorage
 
 extension VaultError: StorageFailure {
   /// A failure of the store, with what to do next.
-  package init(_ error: StorageError) {
+  package init(_ error: StorageError) { self.init(error, path: nil) }
+
+  /// The same at the opening or making of a vault.
+  package init(_ error: StorageError, at path: String) { self.init(error, path: path) }
+
+  /// - Parameter path: The vault's, where the failure is that of opening or making it.
+  init(_ error: StorageError, path: String?) {
+    let vault = path.map { "the vault at \($0)" } ?? "the vault"
+    let file = path.map { "the vault file \($0)" } ?? "the vault file"
     self =
       switch error {
       case .missing:
-        VaultError(.vaultMissing, "there is no vault at that path", hint: "make one with 'vaultctl init'")
+        VaultError(
+          .vaultMissing, "there is no vault at \(path ?? "that path")",
+          hint: "make one with 'vaultctl init', or name another path with --vault")
       case .alreadyExists:
         VaultError(
-          .vaultExists, "there is something at that path already", hint: "choose another path with --vault")
-      case .damaged(let damage): Self.damaged(damage)
+          .vaultExists, "there is something at \(path ?? "that path") already",
+          hint: "choose another path with --vault")
+      case .damaged(let damage): Self.damaged(damage, file)
       case .newerFormat:
         VaultError(
-          .newerFormat, "the vault was written by a newer version of this program",
+          .newerFormat, "\(vault) was written by a newer version of this program",
           hint: "update this program")
-      case .refused(let refusal): Self.refused(refusal)
+      case .refused(let refusal): Self.refused(refusal, file, path)
       case .duplicate(.name): VaultError(.duplicateItem, "an item with that name exists already")
       case .duplicate(.row), .duplicate(.id):
         VaultError(
@@ -27,7 +38,7 @@ extension VaultError: StorageFailure {
         VaultError(.io, "the disk is full; nothing was changed", hint: "free some space and try again")
       case .io(let code, let number):
         VaultError(
-          .io, "reading or writing the vault failed (SQLite \(code), errno \(number))",
+          .io, "reading or writing \(vault) failed (SQLite \(code), errno \(number))",
           hint: number == EIO ? "the disk fails, or its connection: see the kernel's log" : nil,
           underlying: number)
       case .unconfirmed(let code, let number):
@@ -43,12 +54,12 @@ extension VaultError: StorageFailure {
           "the vault at \(path) was moved, replaced or given a second name while it was open; nothing was written",
           hint: "open the vault again at the path where it is now")
       case .busy:
-        VaultError(.busy, "other processes kept the vault busy for too long", hint: "try again")
+        VaultError(.busy, "other processes kept \(vault) busy for too long", hint: "try again")
       case .readOnly:
-        VaultError(.readOnly, "the vault is read-only here", hint: "check the permissions of its folder")
+        VaultError(.readOnly, "\(vault) is read-only here", hint: "check the permissions of its folder")
       case .cannotOpen(let number):
         VaultError(
-          .io, "the vault cannot be opened (errno \(number))", hint: "check the permissions",
+          .io, "\(vault) cannot be opened (errno \(number))", hint: "check the permissions",
           underlying: number)
       case .tooLarge: VaultError(.malformed, "a value is too large for the vault")
       case .usedAfterFork:
@@ -62,30 +73,40 @@ extension VaultError: StorageFailure {
       }
   }
 
-  private static func damaged(_ damage: StorageError.Damage) -> VaultError {
+  private static func damaged(_ damage: StorageError.Damage, _ file: String) -> VaultError {
     let what =
       switch damage {
-      case .empty: "the vault file is empty"
-      case .notADatabase, .notAVault: "the file is not a vault"
-      case .schema: "the vault file's structure was altered"
-      case .row(let table): "the vault file is damaged (table \(table.rawValue))"
-      case .page: "the vault file is damaged"
+      case .empty: "\(file) is empty"
+      case .notADatabase, .notAVault: "\(file) is not a vault"
+      case .schema: "the structure of \(file) was altered"
+      case .row(let table): "\(file) is damaged (table \(table.rawValue))"
+      case .page: "\(file) is damaged"
       }
     return VaultError(.damaged, what, hint: "restore it from a backup")
   }
 
-  private static func refused(_ refusal: StorageError.Refusal) -> VaultError {
+  private static func refused(
+    _ refusal: StorageError.Refusal, _ file: String, _ path: String?
+  ) -> VaultError {
+    let folder = path.map { "the folder of \($0)" } ?? "the vault's folder"
     let (what, hint): (String, String) =
       switch refusal {
-      case .symbolicLink: ("the vault path is a symbolic link", "name the file itself")
-      case .notARegularFile: ("the vault path is not a file", "name a file")
-      case .foreignOwner: ("the vault file belongs to another user", "use a vault of your own")
-      case .openToOthers: ("the vault file is open to others", "chmod 600 the vault file")
-      case .folderForeignOwner: ("the vault's folder belongs to another user", "use a folder of your own")
-      case .folderWritableByOthers: ("the vault's folder is writable by others", "chmod go-w the folder")
+      case .symbolicLink: ("\(file) is a symbolic link", "name the file itself")
+      case .notARegularFile: ("\(file) is not a file", "name a file")
+      case .severalNames:
+        (
+          "the vault file has a second name (a hard link)",
+          "remove the other name: 'find FOLDER -samefile VAULT' shows both; "
+            + "if it ends in '.before-restore', run the restore again"
+        )
+      case .foreignOwner: ("\(file) belongs to another user", "use a vault of your own")
+      case .openToOthers: ("\(file) is open to others", "chmod 600 \(path ?? "the vault file")")
+      case .folderForeignOwner: ("\(folder) belongs to another user", "use a folder of your own")
+      case .folderWritableByOthers: ("\(folder) is writable by others", "chmod go-w the folder")
       case .networkFileSystem(let name):
-        ("the vault lies on \(name), which has no dependable locks", "move it to a local disk")
-      case .notAFileName: ("that is not a file name for a vault", "name a file with --vault")
+        ("\(file) is on \(name), which has no dependable locks", "move it to a local disk")
+      case .notAFileName:
+        ("\(path.map { "'\($0)'" } ?? "that") is not a file name for a vault", "name a file with --vault")
       }
     return VaultError(.io, what, hint: hint)
   }

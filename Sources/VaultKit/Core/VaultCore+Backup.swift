@@ -94,7 +94,8 @@ extension VaultCore {
     _ path: String, _ environment: VaultEnvironment,
     _ open: (HeaderRow, [SlotRow], KeyDerivation) throws(VaultError) -> KeyRing
   ) throws(VaultError) -> Session {
-    var store = try stored { () throws(StorageError) in try Store.open(at: path, access: .readOnly) }
+    var store = try stored(at: path) { () throws(StorageError) in try Store.open(at: path, access: .readOnly)
+    }
     let row = try stored { () throws(StorageError) in try store.header() }
     let slots = try stored { () throws(StorageError) in try store.slots() }
     guard let derivation = try Header(decoding: row.body).backupDerivation() else {

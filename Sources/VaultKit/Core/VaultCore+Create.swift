@@ -80,7 +80,7 @@ extension VaultCore {
     head.sequence = firstSequence
     head.greatestWall = environment.clock.now()
     head.seals = 1
-    var copy = VaultCopy(head: head, keys: change.keys)
+    var copy = VaultCopy(head: head, change: change)
     let state = try crypto { () throws(CryptoError) in
       let aad = AssociatedData.state(vault, item: ItemID.zero.stored, revision: 1)
       return StateRow(

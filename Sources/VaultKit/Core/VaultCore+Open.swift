@@ -14,7 +14,9 @@ extension VaultCore {
   ) throws(VaultError) -> VaultCore {
     var race = KeyRace()
     while race.mayTry() {
-      var store = try stored { () throws(StorageError) in try Store.open(at: path, access: .readWrite) }
+      var store = try stored(at: path) { () throws(StorageError) in
+        try Store.open(at: path, access: .readWrite)
+      }
       let header = try Header(decoding: try stored { () throws(StorageError) in try store.header() }.body)
       try refuseForeign(header, environment)
       let chosen: any Protector
@@ -33,7 +35,8 @@ extension VaultCore {
 
   /// The parts of a vault that can be read without any key, for `status` and error messages.
   package static func outline(at path: String) throws(VaultError) -> VaultOutline {
-    var store = try stored { () throws(StorageError) in try Store.open(at: path, access: .readOnly) }
+    var store = try stored(at: path) { () throws(StorageError) in try Store.open(at: path, access: .readOnly)
+    }
     let header = try Header(decoding: try stored { () throws(StorageError) in try store.header() }.body)
     return VaultOutline(
       vault: header.vault, protector: header.protector, deviceKey: header.deviceKey, created: header.created,

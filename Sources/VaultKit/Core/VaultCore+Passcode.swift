@@ -26,12 +26,19 @@ extension VaultCore {
         .policy, "a passcode is set already", hint: "change it with 'vaultctl passcode change'")
     }
     let choice = try RecoverySettlement(recovery)
-    try withHeader { header, _, _ throws(VaultError) in _ = try choice.keeps(header) }
+    let half = try withHeader { header, _, _ throws(VaultError) in
+      _ = try choice.keeps(header)
+      return header.recoveryKey
+    }
     let keys = try freshKeys(new)
     var forgotten = ForgottenTrust()
     try changeKeys(.passcodeSet, detail: forgotten.detail) { change, transaction throws(VaultError) in
       guard !change.header.hasPasscode else {
         throw VaultError(.policy, "another process has just set a passcode")
+      }
+      // The choice was made for the code that there was then.
+      guard change.header.recoveryKey == half else {
+        throw VaultError(.busy, "the recovery code was changed by another process", hint: "try again")
       }
       guard let present = UInt32(exactly: transaction.head!.segment), present < .max else {
         throw VaultError(.policy, "the audit log is full", hint: "run 'vaultctl rotate epoch'")

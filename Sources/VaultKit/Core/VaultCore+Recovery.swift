@@ -12,7 +12,8 @@ extension VaultCore {
     at path: String, with code: borrowing RecoveryCode, protector: any Protector,
     environment: VaultEnvironment = .system
   ) throws(VaultError) -> RecoveredVault {
-    var store = try stored { () throws(StorageError) in try Store.open(at: path, access: .readWrite) }
+    var store = try stored(at: path) { () throws(StorageError) in try Store.open(at: path, access: .readWrite)
+    }
     let row = try stored { () throws(StorageError) in try store.header() }
     let slots = try stored { () throws(StorageError) in try store.slots() }
     let ring = try KeyRing(header: row, slots: slots, recovery: code, random: environment.random)

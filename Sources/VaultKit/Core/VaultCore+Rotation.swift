@@ -55,6 +55,8 @@ extension VaultCore {
     guard keys != nil || !hasPasscode else {
       throw VaultError(.locked, "the vault is locked", hint: "rotating the epoch needs the passcode")
     }
+    // What a passcode guarded does not open then, and is not damaged.
+    try refuseShut()
     let isNew = !isRotating
     if isNew {
       try prepareEpoch(dropDamaged, progress, damaged)

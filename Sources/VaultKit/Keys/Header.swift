@@ -41,7 +41,8 @@ struct Header: Sendable, Equatable {
     func isWhole(_ field: UInt16, _ byteCount: Int) -> Bool {
       record[field].map { $0.count == byteCount } ?? true
     }
-    guard record[8] == nil || (generation > 0 && previousGeneration == generation - 1), isWhole(12, 32), isWhole(16, 32),
+    guard record[8] == nil || (generation > 0 && previousGeneration == generation - 1), isWhole(12, 32),
+      isWhole(16, 32),
       record[17].map({ $0 == [1] }) ?? true
     else { return false }
     guard isPackedList(13, of: 36, where: \.isKnown),

@@ -99,11 +99,11 @@ struct KeyRing: ~Copyable, Sendable {
         .damaged, "header and head row of the vault do not belong together",
         hint: "restore the vault from a backup")
     }
-    // A new vault has its first segment from its first entry on.
-    let segment = max(head.segment, 1)
-    guard !slots.contains(where: { $0.kind == SlotKind.auditRoot.rawValue && $0.subject > segment }) else {
-      throw Self.damaged
-    }
+    // A vault has its first segment before it has its name.
+    let segment = head.segment
+    guard segment > 0,
+      !slots.contains(where: { $0.kind == SlotKind.auditRoot.rawValue && $0.subject > segment })
+    else { throw Self.damaged }
   }
 
   /// The ring at a later `config` of the same generation, with no device key at hand.

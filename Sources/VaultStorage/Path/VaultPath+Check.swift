@@ -15,13 +15,23 @@ extension VaultPath {
 
   /// Refuses a vault that is not a plain file of ours alone, or has such a file beside it.
   func checkFile() throws(StorageError) -> FileStatus {
-    guard let about = try status(of: name) else { throw .missing }
+    guard let about = try statusOfFile() else { throw .missing }
     try Self.check(about)
+    guard about.linkCount == 1 else { throw .refused(.severalNames) }
     guard about.byteCount > 0 else { throw .damaged(.empty) }
     for suffix in Self.companions {
       if let companion = try status(of: name + suffix) { try Self.check(companion) }
     }
     return about
+  }
+
+  /// What is under the vault's name. A vault that is being put aside has two names for an instant.
+  private func statusOfFile() throws(StorageError) -> FileStatus? {
+    for _ in 0..<50 {
+      guard let about = try status(of: name), about.isRegularFile, about.linkCount > 1 else { break }
+      usleep(2_000)
+    }
+    return try status(of: name)
   }
 
   private static func check(_ about: FileStatus) throws(StorageError) {

@@ -73,6 +73,7 @@ struct FileStatus {
   let inode: UInt64
   let owner: UInt32
   let byteCount: Int64
+  let linkCount: UInt64
   private let mode: UInt32
 
   init(_ about: stat) {
@@ -80,6 +81,7 @@ struct FileStatus {
     inode = UInt64(about.st_ino)
     owner = about.st_uid
     byteCount = Int64(about.st_size)
+    linkCount = UInt64(about.st_nlink)
     mode = about.st_mode
   }
 

@@ -13,10 +13,10 @@ extension Store {
   package static func create<E: StorageFailure>(
     at path: String, publishing: () -> Void = {}, _ body: (inout Store) throws(E) -> Void
   ) throws(E) -> Store {
-    let new = try E.from { () throws(StorageError) in try NewVaultPlace.prepare(path) }
+    let new = try E.from(at: path) { () throws(StorageError) in try NewVaultPlace.prepare(path) }
     do throws(E) {
       try fill(new.place.path(of: new.temporaryName), body)
-      let store = try E.from { () throws(StorageError) in
+      let store = try E.from(at: path) { () throws(StorageError) in
         publishing()
         try new.publish()
         return try open(at: path, access: .readWrite)

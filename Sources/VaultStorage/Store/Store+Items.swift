@@ -176,4 +176,11 @@ extension StorageFailure {
   static func from<R: ~Copyable>(_ body: () throws(StorageError) -> R) throws(Self) -> R {
     do throws(StorageError) { return try body() } catch { throw Self(error) }
   }
+
+  /// The same at the opening or making of the vault at `path`.
+  static func from<R: ~Copyable>(
+    at path: String, _ body: () throws(StorageError) -> R
+  ) throws(Self) -> R {
+    do throws(StorageError) { return try body() } catch { throw Self(error, at: path) }
+  }
 }

@@ -161,6 +161,12 @@ extension Torture.Scenario {
     Self(
       verb: "rotate epoch", variant: "behind a passcode", start: .locked,
       words: ["rotate", "epoch"] + passcodeOption, commitsOften: true),
+    Self(verb: "recovery-code new", words: ["recovery-code", "new", "--out", "@/out/code"]),
+    Self(
+      verb: "recovery-code new", variant: "behind a passcode", start: .locked,
+      words: ["recovery-code", "new", "--out", "@/out/code"] + passcodeOption),
+    Self(
+      verb: "recovery-code remove", start: .locked, words: ["recovery-code", "remove"] + passcodeOption),
     Self(
       verb: "rotate parameters", start: .locked,
       words: ["rotate", "parameters", "--target", "50"] + passcodeOption),
