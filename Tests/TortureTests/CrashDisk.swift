@@ -118,7 +118,9 @@ extension Torture {
     private let durableFrom: [Int]
     private let said: Int
 
-    init(_ trace: CrashTrace) {
+    /// - Parameter isSaidLast: Whether the last output alone acknowledges the call, as where each of several commits has a
+    ///   line of its own; else the first one does.
+    init(_ trace: CrashTrace, isSaidLast: Bool) {
       self.trace = trace
       var (durable, files, folders) = ([Int](), [Int: Int](), [String: Int]())
       for (index, step) in trace.steps.enumerated().reversed() {
@@ -135,11 +137,11 @@ extension Torture {
         }
       }
       durableFrom = durable.reversed()
-      said =
-        trace.steps.firstIndex { step in
-          if case .say = step { return true }
-          return false
-        } ?? trace.steps.count
+      let outputs = trace.steps.indices.filter { index in
+        if case .say = trace.steps[index] { return true }
+        return false
+      }
+      said = (isSaidLast ? outputs.last : outputs.first) ?? trace.steps.count
     }
 
     /// One of them.

@@ -63,7 +63,7 @@ extension Torture {
 
     func judge(seed: UInt64) throws -> CrashResult {
       var result = CrashResult(name: scenario.description, seed: seed)
-      let states = CrashStates(try record())
+      let states = CrashStates(try record(), isSaidLast: scenario.commitsOften)
       let all = states.all(random: Scale.pick(2, long: 40), seed: seed)
       // The short form takes some of them, evenly over the whole command, and beginning and end in every form.
       let most = Scale.pick(36, long: .max)

@@ -81,7 +81,9 @@ extension Torture {
 
     private mutating func note(_ call: String, _ words: [String], _ result: Int, _ line: Substring) throws {
       switch call {
-      case "openat": try opened(path(words[0], words[1]), flags: words[2], handle: result)
+      case "openat":
+        let isMade = words[2].contains("O_CREAT")
+        opened(path(words[0], words[1], orHome: !isMade), flags: words[2], handle: result)
       case "close": handles[Int(words[0])!] = nil
       case "write", "pwrite64": try wrote(words, result)
       case "fdatasync", "fsync":
@@ -113,7 +115,7 @@ extension Torture {
       }
     }
 
-    private mutating func opened(_ path: String?, flags: String, handle: Int) throws {
+    private mutating func opened(_ path: String?, flags: String, handle: Int) {
       handles[handle] = nil
       guard let path else { return }
       if flags.contains("O_DIRECTORY") { return handles[handle] = .folder(path) }
@@ -167,13 +169,16 @@ extension Torture {
       steps.append(.name(to, file: file))
     }
 
-    /// Below the folder, or `nil`.
-    private func path(_ place: String, _ word: String) -> String? {
+    /// Below the folder, or `nil`; the folder itself only where it is asked for. A folder may be called with slashes at
+    /// its end, and is the same one.
+    private func path(_ place: String, _ word: String, orHome: Bool = false) -> String? {
       guard word.hasPrefix("\"") else { return nil }
       var path = String(decoding: Self.bytes(word), as: UTF8.self)
       if !path.hasPrefix("/"), case .folder(let above) = handles[Int(place) ?? -1] {
         path = path == "." ? above : above + "/" + path
       }
+      while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+      if path == folder { return orHome ? path : nil }
       // The log that SQLite keeps in shared memory is made anew after a crash.
       return path.hasPrefix(folder + "/") && !path.hasSuffix("-shm") ? path : nil
     }

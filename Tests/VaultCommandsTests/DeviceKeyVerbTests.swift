@@ -168,4 +168,36 @@ struct DeviceKeyVerbTests {
     try FileManager.default.moveItem(atPath: present, toPath: present + ".away")
     #expect(try tool("doctor", "--remove-old-keys").exit == 11 && keys.count == 1)
   }
+
+  // Written from attack H2 and M1; not yet planted.
+  @Test("a named key file with another vault's key stays; what is reported is where the keys really are")
+  func sharedNamedKey() throws {
+    let tool = try Tool()
+    let key = tool.home.path + "/keys/device.key"
+    tool.environment["VAULT_DEVICE_KEY"] = key
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    #expect(try tool("item", "add", "mail", input: [1, 2, 3]).exit == 0)
+    let backup = try backUp(tool)
+    let own = try #require(FileManager.default.contents(atPath: key))
+    let other = tool.home.path + "/elsewhere/other.vault"
+    let restore = ["restore", backup, "--vault", other, "--passphrase-fd", "3", "--json"]
+    let made = try tool.run(restore, secrets: [3: "long phrase"])
+    #expect(made.exit == 0, "\(made.errors)")
+    let first = try #require(try made.json["deviceKey"] as? String)
+    #expect(first != key)
+    let run = try tool.run(restore + ["--replace"], secrets: [3: "long phrase"])
+    #expect(run.exit == 0, "\(run.errors)")
+    let second = try #require(try run.json["deviceKey"] as? String)
+    #expect(try run.json["oldDeviceKey"] as? String == first && second != first && second != key)
+    #expect(FileManager.default.contents(atPath: key) == own)
+    #expect(try tool("path", "--vault", other, "--json").json["deviceKey"] as? String == second)
+    #expect(try tool("doctor", "--vault", other).text.contains(second))
+    for place in [vault(tool), other, other + ".before-restore"] {
+      #expect(try tool("item", "get", "mail", "--vault", place).output == [1, 2, 3], "\(place)")
+    }
+    for (place, file) in [(other, second), (other + ".before-restore", first)] {
+      let got = try tool("item", "get", "mail", "--vault", place, "--device-key", file)
+      #expect(got.output == [1, 2, 3], "\(got.errors)")
+    }
+  }
 }

@@ -91,6 +91,7 @@ struct RecoveryCodeVerbTests {
     #expect(try check(tool, old).exit == 0 && check(tool, code).exit == 3)
     screen.type("AAAA-BBBB\n")
     try screen.wait(for: "not how it ends")
+    try screen.wait(for: "the last two groups: ")
     #expect(try check(tool, old).exit == 0)
     // Another process changes the keys while the person writes: the same code is sealed for the new ones.
     #expect(try tool("rotate", "epoch").exit == 0)
@@ -110,7 +111,10 @@ struct RecoveryCodeVerbTests {
       case "wrong":
         for round in 1...3 {
           screen.type(code.prefix(9) + "\n")
-          if round < 3 { try screen.wait(for: "not how it ends") }
+          guard round < 3 else { break }
+          try screen.wait(for: "not how it ends")
+          // What is typed before a prompt is thrown away by it.
+          try screen.wait(for: "the last two groups: ")
         }
         #expect(try running.wait() == 5)
         try screen.wait(for: "no recovery code was made")

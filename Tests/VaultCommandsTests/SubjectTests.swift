@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VaultCommands
 
-/// Verified to fail with b5afbda, which says "that path", "word 3", "a key".
+/// Has to fail with b5afbda, which says "that path", "word 3", "a key".
 @Suite("Errors name their subject")
 struct SubjectTests {
   @Test("a vault that is not there, is in the way or cannot be used is named by its path")

@@ -1,3 +1,4 @@
+import Foundation
 import SecretMemory
 import Testing
 import VaultKit
@@ -115,5 +116,119 @@ struct DeviceKeyTests {
       #expect(try restored.verify().problems == [])
     }
     #expect(try place.openCore().verify().problems == [])
+  }
+
+  /// A vault with its key in a named file, and a rotation that was cut off before the new key came into that file.
+  private struct Interrupted {
+    let place = TemporaryVault()
+    /// Opened before it happened.
+    let core: VaultCore
+    let replaced, present: DeviceKeyID
+    var file: String { place.folder + "/keys/my.key" }
+    var named: FileProtector { FileProtector(file: file) }
+    var waiting: String { "\(file).\(present.hexadecimal).new" }
+
+    /// - Parameter isNeeded: A copy of the vault from before lies beside it, as a restore leaves one.
+    init(isNeeded: Bool = false) throws {
+      let file = place.folder + "/keys/my.key"
+      let named = FileProtector(file: file)
+      _ = try VaultCore.create(at: place.path, protector: named, environment: place.environment)
+      if isNeeded {
+        try FileManager.default.copyItem(atPath: place.path, toPath: place.path + ".before-restore")
+      }
+      core = try VaultCore.open(at: place.path, protector: named, environment: place.environment)
+      replaced = try core.status().deviceKey
+      let content = try #require(FileManager.default.contents(atPath: file))
+      _ = try core.rotateDeviceKey()
+      present = try core.status().deviceKey
+      if isNeeded {
+        try FileManager.default.removeItem(atPath: "\(file).\(replaced.hexadecimal).new")
+      }
+      try FileManager.default.moveItem(atPath: file, toPath: "\(file).\(present.hexadecimal).new")
+      let isBack = FileManager.default.createFile(
+        atPath: file, contents: content, attributes: [.posixPermissions: 0o600])
+      try #require(isBack)
+      let found = named.namedKey
+      #expect(found == replaced)
+    }
+
+    func open(_ path: String? = nil) throws(VaultError) -> VaultCore {
+      try VaultCore.open(at: path ?? place.path, protector: named, environment: place.environment)
+    }
+
+    /// The key files in the folder, without what remembers the number of commits.
+    var files: [String] {
+      get throws {
+        try FileManager.default.contentsOfDirectory(atPath: place.folder + "/keys")
+          .filter { !$0.hasSuffix(".seen") }.sorted()
+      }
+    }
+  }
+
+  // Written from attack H1; not yet planted.
+  @Test("a key that waits beside a named file comes into its place before the replaced one is deleted")
+  func interruptedThenDeleted() throws {
+    let vault = try Interrupted()
+    #expect(try vault.core.deleteReplacedKeys(in: vault.named).map(\.id) == [vault.replaced])
+    #expect(vault.named.namedKey == vault.present)
+    #expect(try vault.files == ["my.key"])
+    #expect(try vault.open().verify().problems == [])
+  }
+
+  // Written from attack H1; not yet planted.
+  @Test("the next opening ends an interrupted rotation of a named key, and deletes none")
+  func interruptedThenOpened() throws {
+    let vault = try Interrupted()
+    _ = try vault.open()
+    #expect(vault.named.namedKey == vault.present)
+    #expect(try Set(vault.named.keys(of: vault.core.status().vault)) == [vault.present, vault.replaced])
+    #expect(try vault.open().deleteReplacedKeys(in: vault.named).map(\.id) == [vault.replaced])
+    #expect(try vault.files == ["my.key"])
+    #expect(try vault.open().verify().problems == [])
+  }
+
+  // Written from attack H1; not yet planted.
+  @Test("after one more rotation the named file holds the present key, whatever an interrupted one had left")
+  func interruptedThenRotated() throws {
+    let vault = try Interrupted()
+    #expect(try vault.core.rotateDeviceKey() == .deleted)
+    #expect(try vault.named.namedKey == vault.core.status().deviceKey)
+    #expect(try vault.files == ["my.key"])
+    #expect(try vault.open().verify().problems == [])
+  }
+
+  // Written from attack H1; not yet planted.
+  @Test("a key that waits beside a named file opens the vault where that file is gone, or cannot be read")
+  func interruptedThenGone() throws {
+    let vault = try Interrupted()
+    try FileManager.default.removeItem(atPath: vault.file)
+    #expect(try vault.open().verify().problems == [])
+    #expect(
+      FileManager.default.createFile(
+        atPath: vault.file, contents: Data([1]), attributes: [.posixPermissions: 0o600]))
+    #expect(try vault.open().verify().problems == [])
+    // What is no key of this vault stays as it is, and the message names where the key is.
+    #expect(try vault.core.rotateDeviceKey() == .deleted)
+    let outline = try VaultCore.outline(at: vault.place.path)
+    #expect(FileManager.default.contents(atPath: vault.file) == Data([1]))
+    let name = "\(vault.file).\(outline.deviceKey.hexadecimal).new"
+    #expect(vault.named.presentPath(of: outline.deviceKey, outline.vault) == name)
+    // One that others can read is there, and not lost.
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: name)
+    expect(.deviceKeyUnavailable) { () throws(VaultError) in _ = try vault.open() }
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: name)
+    #expect(try vault.open().verify().problems == [])
+  }
+
+  // Written from attack H1; not yet planted.
+  @Test("a replaced key in a named file that a kept vault needs gets a file of its own")
+  func interruptedAndNeeded() throws {
+    let vault = try Interrupted(isNeeded: true)
+    #expect(try vault.core.deleteReplacedKeys(in: vault.named).isEmpty)
+    #expect(vault.named.namedKey == vault.present)
+    #expect(try vault.files == ["my.key", "my.key.\(vault.replaced.hexadecimal).new"])
+    for path in [vault.place.path, vault.place.path + ".before-restore"] {
+      #expect(try vault.open(path).verify().problems == [])
+    }
   }
 }

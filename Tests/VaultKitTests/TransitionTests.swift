@@ -107,7 +107,7 @@ struct TransitionTests {
     }
   }
 
-  /// Verified to fail when the removal seals field 14 anew while the vault is locked: the next unlock calls it damaged.
+  /// Has to fail when the removal seals field 14 anew while the vault is locked: the next unlock calls it damaged.
   @Test(
     "a removal while locked leaves the sealed list as it is; the next unlock writes list, factors and MAC again"
   )
@@ -135,7 +135,7 @@ struct TransitionTests {
     #expect(try last.verify().problems == [])
   }
 
-  /// Verified to fail when `nextEpoch` seals the list without what is revoked, before or after it makes the MAC.
+  /// Has to fail when `nextEpoch` seals the list without what is revoked, before or after it makes the MAC.
   @Test("a removal while locked, then a new epoch, then an unlock")
   func removalThenEpoch() throws {
     let core = try place.makeCore(passcode: "passcode", recovery: true)
@@ -152,7 +152,7 @@ struct TransitionTests {
     #expect(try last.enrolledMembers().map(\.name) == ["one", "three"])
   }
 
-  /// Verified to fail when `completeSet` leaves field 12, and when `nextEpoch` wraps to every half in it.
+  /// Has to fail when `completeSet` leaves field 12, and when `nextEpoch` wraps to every half in it.
   @Test("a revoked recovery half counts for nothing, and the next unlock removes it")
   func revokedRecovery() throws {
     let core = try place.makeCore(passcode: "passcode", recovery: true)
@@ -230,6 +230,9 @@ struct TransitionTests {
           910 + Int64(number), 3, subject: subject, SecretBytes(copying: [UInt8](repeating: 7, count: 32)),
           under: new.slotKey))
     }
+    slots.append(
+      try new.slot(
+        920, 5, subject: 1, SecretBytes(copying: [UInt8](repeating: 8, count: 32)), under: new.slotKey))
     let mac = new.headerMAC(header, slots)
     content.replaceSubrange(8..<16, with: header[4]!)
     let sealed = try new.seal(Labels.head, Labels.headNonce).seal(
@@ -271,7 +274,7 @@ struct TransitionTests {
     #expect(try core.secret(of: item).byteCount == 14)
   }
 
-  /// Verified to fail when `Session.reload` leaves what the passcode had opened.
+  /// Has to fail when `Session.reload` leaves what the passcode had opened.
   @Test("a new epoch made by another process locks this one; what needs no passcode goes on")
   func rotatedByAnother() throws {
     let core = try place.makeCore(passcode: "passcode")

@@ -69,7 +69,7 @@ struct MediumTests {
     }
   }
 
-  /// Verified to fail when no file system is named at the opening.
+  /// Not yet planted: no file system is named at the opening.
   @Test("a file system that the application has made SQLite's default is not called")
   func defaultOfApplication() async {
     await #expect(processExitsWith: .success) {

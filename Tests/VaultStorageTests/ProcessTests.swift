@@ -115,7 +115,8 @@ struct ProcessTests {
       for _ in 0..<40 {
         let pipe = Pipe()
         let child = Child.start {
-          guard var store = try? Store.open(at: folder("v"), access: .readWrite) else { return 1 }
+          guard var store = try? Store.open(at: folder("v"), access: .readWrite, patience: .seconds(300))
+          else { return 1 }
           var next = sequence
           while true {
             next += 1
@@ -169,7 +170,8 @@ struct ProcessTests {
       do { _ = try makeVault(at: folder("v")) }
       let children = (0..<processes).map { _ in
         Child.start {
-          guard var store = try? Store.open(at: folder("v"), access: .readWrite) else { return 1 }
+          guard var store = try? Store.open(at: folder("v"), access: .readWrite, patience: .seconds(300))
+          else { return 1 }
           for _ in 0..<each {
             let written: Void? = try? store.write { (store: inout Store) throws(StorageError) in
               let next = try (store.state(row: 1)?.revision ?? 0) + 1
@@ -198,7 +200,8 @@ struct ProcessTests {
       let children = (0..<8).map { _ in
         Child.start {
           for _ in 0..<25 {
-            guard var store = try? Store.open(at: folder("v"), access: .readWrite) else { return 1 }
+            guard var store = try? Store.open(at: folder("v"), access: .readWrite, patience: .seconds(300))
+            else { return 1 }
             let written: Void? = try? store.write { (store: inout Store) throws(StorageError) in
               let next = try (store.state(row: 1)?.revision ?? 0) + 1
               try store.setState(StateRow(revision: next, body: [1]), row: 1)

@@ -295,7 +295,7 @@ class Vault:
     g = n(body[2:6]); need(generation in (None, g), f"damaged: generation of the state of row {row}")
     self.terms.append((3, row, body[-16:], g)); return plain
   def open_item(self, r, material, state, blind):
-    row, item_id, kind, primary, name, flags, cls, g, version, mv, expires, meta = r; what = f"item {item_id.hex()}"
+    row, item_id, kind, primary, name, flags, cls, g, version, mv, expires, meta = r; what = f"item {item_id.hex()}"; need(row > 0, f"damaged: {what}, row")
     fields = {2: item_id, 4: u(g, 4), 5: u(version, 8), 6: u(cls, 1), 8: u(row, 8), 9: u(kind, 4), 10: u(flags, 4),
       11: None if expires is None else u(expires, 8, True), 12: primary, 13: name, 16: u(mv, 8)}
     need(n(meta[2:6]) == g, f"damaged: {what}, generation")

@@ -76,9 +76,9 @@ extension VerbTable {
       ownOptions: [dropDamaged],
       session: .unlocked, audited: .always, ownExits: [.refused],
       notes: [
-        "Other programs go on working meanwhile. After an interruption the next opening that has the keys "
-          + "goes on, and so does this command.",
-        "Every part of the vault is opened first. Where something does not open, it is listed and no key is changed (10). "
+        "Other programs go on working meanwhile. After an interruption the next opening that has the keys goes on. This "
+          + "command ends what was under way and then makes another epoch: somebody else may have begun the first.",
+        "Every part of the vault that opens without a person is opened first. Where something does not open, it is listed and no key is changed (10). "
           + "What is damaged only later pauses the rotation (10): the keys of both epochs stay in force, every other "
           + "command works, and this one names what it waits for.",
         "Secrets themselves are not exchanged: after a compromise change them where they are used.",
@@ -91,7 +91,8 @@ extension VerbTable {
   private static var dropDamaged: Option {
     .flag(
       "drop-damaged",
-      "Remove items and entries of the log that do not open, and log each. An item that lacks only rows of the index stays."
+      "Remove items and entries of the log that do not open, and log each. An item that lacks only rows of the index stays. "
+        + "A vault whose rows were changed by something else opens for this, and is sound afterwards."
     )
   }
 

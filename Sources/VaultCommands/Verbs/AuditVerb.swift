@@ -121,8 +121,11 @@ private func verifyChain(_ command: Command, _ core: VaultCore) throws -> Outcom
     ("auditChainChecked", .boolean(report.isAuditChainChecked)),
     ("problems", .array(problems.map { .string($0) })),
   ])
+  let found =
+    report.isAuditChainChecked
+    ? "the chain is whole" : "in order; the chain was not checked, that needs the passcode"
   let verdict =
-    problems.isEmpty ? ["\(report.auditEntries) entries, the chain is whole"] : problems.map(printable)
+    problems.isEmpty ? ["\(report.auditEntries) entries, \(found)"] : problems.map(printable)
   let failure =
     problems.isEmpty
     ? nil : CommandError(.damaged, "the audit was altered", hint: "see 'vaultctl verify' for the rest")

@@ -55,10 +55,13 @@ private struct ExportDestination {
     stream = OutputStream(descriptor: descriptor, name: "the export")
   }
 
+  /// A file and its name are on the disk when this returns. Standard output is whoever's made it: it is only written.
   func finish() throws(CommandError) {
     try stream.flush()
     guard let path else { return }
     guard fsync(descriptor) == 0 else { throw .io("writing \(printable(path))", errno: errno) }
+    // The file is still open: after an error `discard` removes it.
+    try FilePlace.synchronizeFolder(of: path)
     close(descriptor)
   }
 

@@ -3,11 +3,12 @@ import VaultKit
 
 /// `vaultctl purge`: new keys for everything, and a file written anew.
 func runPurge(_ command: Command) throws -> Outcome {
-  let core = try command.vault.opened()
+  let isDropping = command.invocation.has("drop-damaged")
+  let core = try command.vault.opened(checkingRows: !isDropping)
   let passcode = try command.passcodeToRotate(core)
   let progress = command.progress("purging")
   defer { progress.finish() }
-  var damage = Damage(isDropped: command.invocation.has("drop-damaged"))
+  var damage = Damage(isDropped: isDropping)
   do throws(VaultError) {
     try core.purge(
       passcode: consume passcode, dropDamaged: damage.isDropped,

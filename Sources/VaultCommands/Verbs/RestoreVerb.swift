@@ -46,8 +46,20 @@ private struct Restore {
   private var files: RestoreFiles { RestoreFiles(path: path) }
   /// Where the old vault goes.
   var aside: String { files.aside }
-  /// Where the old device key goes, if it was a named file.
-  var keyAside: String? { (protector as? FileProtector)?.pathBeforeRestore }
+  /// The file that holds the device key of the vault from before, where keys have files that the caller named.
+  var oldKey: String? {
+    guard let old = try? VaultCore.outline(at: aside) else { return nil }
+    return (protector as? FileProtector)?.holder(of: old.deviceKey, old.vault)
+  }
+
+  /// The old device key goes beside the named file where it is in that one: nothing may be in its way.
+  private func refuseTakenKey(_ old: DeviceKeyID) throws {
+    guard let files = protector as? FileProtector, files.namedKey == old,
+      let keyAside = files.pathBeforeRestore,
+      FilePlace.exists(keyAside)
+    else { return }
+    throw FilePlace.taken(keyAside)
+  }
 
   func overNothing() throws -> BackupReport {
     try restored(isBeside: false, newer: nil, passphrase()).report
@@ -55,7 +67,8 @@ private struct Restore {
 
   /// The old vault is whole and in its place until the new one is: then both change names in one step.
   func inPlaceOfOld() throws -> Result {
-    let vault = try VaultCore.outline(at: path).vault
+    let old = try VaultCore.outline(at: path)
+    let vault = old.vault
     guard try vault == VaultCore.outline(at: backup).vault else {
       throw CommandError(
         .refused, "the vault there is another one than the backup's",
@@ -63,9 +76,11 @@ private struct Restore {
     }
     let left = InterruptedRestore(path: path, vault: vault)
     try left.refuseTaken()
-    if let keyAside, FilePlace.exists(keyAside) { throw FilePlace.taken(keyAside) }
+    try refuseTakenKey(old.deviceKey)
     let passphrase = SecretBox(try command.secrets.secret(.passphrase))
     let (point, sequence) = try pointOfOld()
+    // Its opening may have put its key into the named file.
+    try refuseTakenKey(old.deviceKey)
     guard command.invocation.has("replace") else {
       let dropped = try VaultCore.droppedItems(
         byRestoring: backup, passphrase: Passcode(passphrase.copy()), over: point,
@@ -86,26 +101,32 @@ private struct Restore {
     try left.refuseTaken()
     try refuseChanges(since: sequence)
     let made: (report: BackupReport, key: DeviceKeyID, path: String)
+    let old: DeviceKeyID
     do {
       made = try restored(isBeside: true, newer: point, passphrase)
-      try refuseChanges(since: sequence)
+      old = try refuseChanges(since: sequence)
       try FilePlace.exchange(path, with: made.path)
+      // Whoever has opened the old vault since it was looked at has its log under this name: it gets the name back.
+      if FilePlace.isInUse(vault: path) {
+        try FilePlace.exchange(path, with: made.path)
+        throw Self.inUse(path)
+      }
     } catch {
       // The new vault goes, if it never took its place; its device key stays, as every key that a file has named.
       _ = try? left.settle(lock)
       throw error
     }
-    try finish(made, keys)
+    try finish(made, over: old, keys)
     return made.report
   }
 
   /// The new vault is in its place: from here on nothing is taken back, whatever fails.
   private func finish(
-    _ made: (report: BackupReport, key: DeviceKeyID, path: String), _ keys: DeviceKeys
+    _ made: (report: BackupReport, key: DeviceKeyID, path: String), over old: DeviceKeyID, _ keys: DeviceKeys
   ) throws {
     do {
       try FilePlace.setAside(made.path, as: aside)
-      try keys.promoteRestored(made.key)
+      try keys.promoteRestored(made.key, over: old)
     } catch {
       var error = CommandError(describing: error)
       error.hint =
@@ -150,13 +171,21 @@ private struct Restore {
   }
 
   /// What others did to the old vault meanwhile must not be lost silently.
-  private func refuseChanges(since sequence: UInt64) throws {
-    let isChanged = try openedOld().status().sequence != sequence
-    guard !isChanged, !FilePlace.isInUse(vault: path) else {
-      throw VaultError(
-        .busy, "another program is using the vault that is to be replaced: \(path)",
-        hint: "end it and try again; the vault was not changed")
+  ///
+  /// - Returns: Its device key.
+  @discardableResult
+  private func refuseChanges(since sequence: UInt64) throws -> DeviceKeyID {
+    let status = try openedOld().status()
+    guard status.sequence == sequence, !FilePlace.isInUse(vault: path) else {
+      throw Self.inUse(path)
     }
+    return status.deviceKey
+  }
+
+  private static func inUse(_ path: String) -> VaultError {
+    VaultError(
+      .busy, "another program is using the vault that is to be replaced: \(path)",
+      hint: "end it and try again; the vault was not changed")
   }
 }
 
@@ -196,7 +225,7 @@ private func done(_ report: BackupReport, _ restore: Restore, isReplacing: Bool)
   add("deviceKey", "device key   ", restore.command.places.keyPath(of: outline))
   if isReplacing {
     add("oldVault", "old vault    ", restore.aside)
-    if outline.protector == .file { add("oldDeviceKey", "old key      ", restore.keyAside) }
+    if outline.protector == .file { add("oldDeviceKey", "old key      ", restore.oldKey) }
     fields.append(("dropped", json(report.dropped)))
     lines += report.dropped.map { "dropped      " + shown($0) }
   }

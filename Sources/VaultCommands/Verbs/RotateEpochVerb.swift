@@ -3,14 +3,15 @@ import VaultKit
 
 /// `vaultctl rotate epoch`: a new generation of every stored key; goes on where a killed one stopped.
 func runRotateEpoch(_ command: Command) throws -> Outcome {
-  let core = try command.vault.opened()
+  let isDropping = command.invocation.has("drop-damaged")
+  let core = try command.vault.opened(checkingRows: !isDropping)
   let passcode = try command.passcodeToRotate(core)
   let progress = command.progress("rotating")
   defer { progress.finish() }
-  var damage = Damage(isDropped: command.invocation.has("drop-damaged"))
+  var damage = Damage(isDropped: isDropping)
   do throws(VaultError) {
     try core.rotateEpoch(
-      passcode: consume passcode, dropDamaged: damage.isDropped,
+      passcode: consume passcode, dropDamaged: damage.isDropped, isAnew: true,
       progress: { progress.update(done: $0.done, of: $0.total) }, damaged: { damage.parts.append($0) })
   } catch {
     damage.failure = try damage.failure(error)

@@ -2,7 +2,7 @@ import VaultKit
 
 /// `vaultctl verify`: the report goes to standard output also when it is a bad one.
 func runVerify(_ command: Command) throws -> Outcome {
-  let core = try command.vault.opened()
+  let core = try command.vault.opened(checkingRows: false)
   if try canUnlock(command, core) { try command.vault.unlock(core) }
   let progress = command.progress("verifying")
   defer { progress.finish() }

@@ -25,10 +25,13 @@ final class OpenVault {
   }
 
   /// The vault, locked or not.
-  func opened() throws -> VaultCore {
+  ///
+  /// - Parameter checkingRows: As of ``VaultCore/open(at:protector:checkingRows:environment:)``.
+  func opened(checkingRows: Bool = true) throws -> VaultCore {
     if let core { return core }
     let core = try VaultCore.open(
-      at: places.vault, protector: places.deviceKey.map { FileProtector(file: $0) }, environment: environment)
+      at: places.vault, protector: places.deviceKey.map { FileProtector(file: $0) },
+      checkingRows: checkingRows, environment: environment)
     self.core = core
     if let rows = core.checkedAsCopy {
       messages.note("the vault file is a copy or an older state: all \(rows) rows were checked")

@@ -63,9 +63,9 @@ struct Places {
     return world
   }
 
-  /// Where the device key of a vault is kept, for people.
+  /// Where the device key of a vault really is, for people: a named file, or the one beside it where it waits.
   func keyPath(of outline: VaultOutline) -> String? {
     guard outline.protector == .file, let protector = try? fileProtector() else { return nil }
-    return protector.path(of: outline.deviceKey, outline.vault)
+    return protector.presentPath(of: outline.deviceKey, outline.vault)
   }
 }

@@ -18,12 +18,22 @@ extension Session {
 
   /// Inside a write transaction: the head row, with its `config` compared first.
   mutating func headForWriting() throws -> Head {
-    if let head = try? head(), head.config == keys.header.config { return head }
+    if let head = try? head(), head.config == keys.header.config {
+      try checkOlder(head)
+      return head
+    }
     let row = try stored { () throws(StorageError) in try store.header() }
     if row.body != keys.header.record.encoded { try adopt(row) }
     let head = try head()
     try keys.check(head)
+    try checkOlder(head)
     return head
+  }
+
+  /// A state with fewer commits than this session has seen was put back under it. It is an older state of the whole file,
+  /// or it is damage: an older head row beside the rows of now bears good seals too.
+  private mutating func checkOlder(_ head: borrowing Head) throws(VaultError) {
+    if head.sequence < seenSequence { try checkSum(head) }
   }
 
   /// Takes over another `config` of the same generation; another generation needs the device key.
@@ -33,7 +43,9 @@ extension Session {
     guard let ring = try KeyRing.reading(row, slots: slots, as: keys, random: random) else {
       throw KeysAreStale(deviceKey: try Header(decoding: row.body).deviceKey)
     }
-    try ring.check(try head(openedWith: ring.current))
+    let head = try head(openedWith: ring.current)
+    try ring.check(head)
+    try checkOlder(head)
     take(ring, row)
   }
 
@@ -63,6 +75,7 @@ extension Session {
     // What the passcode had opened goes, and with it what was verified: another process made these keys.
     take(ring, row)
     identity = Self.nextIdentity()
+    try checkOlder(try self.head())
     return true
   }
 

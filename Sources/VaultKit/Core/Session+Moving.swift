@@ -163,7 +163,10 @@ extension Session {
   mutating func damage(of row: ItemRow) throws(VaultError) -> DamagedPart? {
     do throws(VaultError) {
       let parts = try parts(of: row)
-      if let material = parts.material { _ = try openKeys(row, parts.item, material) }
+      if let material = parts.material {
+        _ = try openKeys(row, parts.item, material)
+        try checkSecret(row, parts.item, material)
+      }
       for value in BlindIndex(key: try keys(of: row.generation)).values(of: parts.item.attributes) {
         let isThere = try stored { () throws(StorageError) in
           try store.hasBlind(value: value, row: row.row)
@@ -211,6 +214,17 @@ extension Session {
           aad: AssociatedData.keys(vault, row, policyHash: item.policy.hash))
       }
     } catch { throw error.saying("its data key does not open") }
+  }
+
+  /// What lies behind constraints opens for a person alone.
+  private func checkSecret(_ row: ItemRow, _ item: Item, _ material: MaterialRow) throws(VaultError) {
+    guard item.access.word == 0 else { return }
+    let keys = ItemKeys(classKey: try classKey(of: row))
+    do throws(VaultError) { _ = try SealedSecret(vault, row, item.policy, material).open(with: keys) } catch {
+      // What a PIN or a session stands before, or a later version sealed, is not damaged for being shut.
+      guard error.code == .damaged else { return }
+      throw error.saying("its secret does not open")
+    }
   }
 
   private func classKey(of row: ItemRow) throws(VaultError) -> StoredKey {

@@ -5,11 +5,13 @@ extension Session {
   /// What every opening asks of the file: that head row and header belong together, and, of a small vault, that all rows
   /// are those that the head row counts. So of a vault of any size whose head row may be an old one put back: where inode
   /// or witness say that the file is a copy or an older state.
-  mutating func checkFile() throws(VaultError) {
+  ///
+  /// - Parameter checkingRows: `false` where the rows may be damaged: what comes next finds out itself.
+  mutating func checkFile(checkingRows: Bool = true) throws(VaultError) {
     let head = try head()
     try keys.check(head)
     let isCopy = head.inode != 0 && head.inode != store.fileIdentity || head.sequence < seenSequence
-    if isCopy || head.summedRows <= 1000 { try checkSum(head) }
+    if checkingRows, isCopy || head.summedRows <= 1000 { try checkSum(head) }
     if isCopy { checkedAsCopy = head.summedRows }
   }
 
@@ -18,7 +20,10 @@ extension Session {
     let difference = try sumProblem(head, progress: progress).problem
     if let difference {
       throw VaultError(
-        .damaged, difference, hint: "the file was altered outside of this program; restore it from a backup")
+        .damaged, difference,
+        hint:
+          "the file was altered outside of this program: restore it from a backup; or accept the rows that are left with "
+          + "'vaultctl rotate epoch --drop-damaged'")
     }
   }
 

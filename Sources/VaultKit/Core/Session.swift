@@ -134,7 +134,7 @@ struct Session: ~Copyable, Sendable {
     // The rows are read in batches so that a body may use the store again.
     var opener = opener
     var batch: [Item] = []
-    var last: Int64 = 0
+    var last = Int64.min
     while true {
       let damage = try scan(after: last, with: &opener, into: &batch, until: 256) { _, _, _ in true }
       opener.finish(&batch)
@@ -155,7 +155,7 @@ struct Session: ~Copyable, Sendable {
 
   /// Opens rows until `count` items are in the list or pending. Returns the last row that was read, where it is none.
   private mutating func scan(
-    after number: Int64 = 0, with opener: inout ItemOpener, into list: inout [Item], until count: Int,
+    after number: Int64 = .min, with opener: inout ItemOpener, into list: inout [Item], until count: Int,
     where isWanted: (ItemFields, RawSpan, AccessControl) throws(VaultError) -> Bool
   ) throws(VaultError) -> (row: ItemFields, error: VaultError)? {
     var failure: (ItemFields, VaultError)?

@@ -35,7 +35,7 @@ struct VaultCopy: ~Copyable {
     state: StateChange = { _, _, _, state in state }
   ) throws(VaultError) {
     let total = Int(clamping: try source.head().itemCount)
-    var last: Int64 = 0
+    var last = Int64.min
     var done = 0
     while true {
       var batch: [ItemRow] = []
@@ -142,6 +142,7 @@ extension Head {
     copy.sum = Sum256()
     copy.inode = 0
     copy.cleaningPending = false
+    copy.isCopy = false
     copy.rotation = RotationState()
     return copy
   }

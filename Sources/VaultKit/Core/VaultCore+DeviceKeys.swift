@@ -57,11 +57,15 @@ extension VaultCore {
     defer { lock?.keep() }
     for file in try RestoreFiles(path: path).all() { _ = try VaultCore.outline(at: file) }
     let proof = try VaultCore.open(at: path, protector: currentProtector, environment: environment)
+    // A named file may hold a replaced key while the present one waits beside it: that one comes into its place first.
+    try? keys.finishPromotion(in: proof, keepingAll: true)
     let replaced = try proof.deviceKeys(in: protector).filter { $0.standing == .replaced }
     guard !replaced.isEmpty else { return [] }
     // A commit whose synchronization failed can be read and be gone after a crash. What names the present key is in the
     // file itself before a key goes that an older state of it needs.
     try proof.moveLogIntoFile()
+    // Where the replaced key could get no second name it goes now.
+    try keys.finishPromotion(in: proof, keepingAll: false)
     for key in replaced { try keys.delete(key.id, replacedIn: proof) }
     let left = try keys.ids()
     return replaced.filter { !left.contains($0.id) }
@@ -69,13 +73,16 @@ extension VaultCore {
 
   /// The end of a change of the device key: the key that was replaced goes, after the vault was opened with the new one.
   func retire(
-    _ before: DeviceKeyID, keptBy old: any Protector, for key: DeviceKeyID, keptBy new: any Protector
+    _ before: DeviceKeyID, keptBy old: any Protector, for new: any Protector
   ) throws(VaultError) -> ReplacedKey {
     let (header, path) = headerAndPath
     let proof = try VaultCore.open(at: path, protector: new, environment: environment)
     let keeper = RestoreFiles(path: path).keeper(of: before, header.vault)
-    try DeviceKeys(new, of: header.vault).promote(key, over: before, keepingIt: keeper != nil)
+    try DeviceKeys(new, of: header.vault).promote(over: before, in: proof)
     if let keeper { return .kept(for: keeper) }
+    guard proof.headerAndPath.header.replacedKeys.contains(before) else {
+      return .kept(for: "the vault that this file is a copy of")
+    }
     do throws(VaultError) {
       try DeviceKeys(old, of: header.vault).delete(before, replacedIn: proof)
       return .deleted
@@ -86,6 +93,13 @@ extension VaultCore {
         hint: "the old key opens this vault no more; remove it with 'vaultctl doctor --remove-old-keys'",
         underlying: error.underlying)
     }
+  }
+
+  /// Ends what a rotation has left that was interrupted when its key was to come into the named file. Best effort: the
+  /// key is found where it waits, too.
+  func finishPromotion() {
+    guard !isReadOnly else { return }
+    try? DeviceKeys(currentProtector, of: headerAndPath.header.vault).finishPromotionAtOnce(in: self)
   }
 
   /// The header as it was opened last, and the file.

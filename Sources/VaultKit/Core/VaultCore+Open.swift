@@ -5,12 +5,16 @@ import VaultStorage
 extension VaultCore {
   /// Opens a vault: place, schema, device key, header MAC, head row; a small vault is summed up as well.
   ///
-  /// - Parameter protector: `nil` for the one the header names.
+  /// - Parameters:
+  ///   - protector: `nil` for the one the header names.
+  ///   - checkingRows: Whether rows that are not those that the head row counts refuse the opening. Not so for what finds
+  ///     such damage, or takes it away.
   /// - Throws: ``VaultError/Code/vaultMissing``, ``VaultError/Code/damaged``, ``VaultError/Code/newerFormat``,
   ///   ``VaultError/Code/olderFormat``,
   ///   the `deviceKey…` codes, ``VaultError/Code/io``. Nothing is created.
   package static func open(
-    at path: String, protector: (any Protector)? = nil, environment: VaultEnvironment = .system
+    at path: String, protector: (any Protector)? = nil, checkingRows: Bool = true,
+    environment: VaultEnvironment = .system
   ) throws(VaultError) -> VaultCore {
     var race = KeyRace()
     while race.mayTry() {
@@ -24,10 +28,12 @@ extension VaultCore {
       guard let key = try presentKey(header, chosen, &store) else { continue }
       // Asked before the file is read: what is seen now is in the state read after it.
       let seen = chosen.seenSequence(under: key.id, of: header.vault) ?? 0
-      guard let session = try session(consume store, key, environment, seen: seen) else { continue }
+      guard let session = try session(consume store, key, environment, seen: seen, checkingRows)
+      else { continue }
       let core = VaultCore(session, protector: chosen)
       // A full disk or one damaged row must not keep everything else from being read; the next opening tries again.
       try? core.tidy()
+      core.finishPromotion()
       return core
     }
     throw KeyRace.lost
@@ -68,7 +74,8 @@ extension VaultCore {
 
   /// The opened session, or `nil` when another process rotated the device key meanwhile.
   private static func session(
-    _ store: consuming Store, _ key: borrowing DeviceKey, _ environment: VaultEnvironment, seen: UInt64
+    _ store: consuming Store, _ key: borrowing DeviceKey, _ environment: VaultEnvironment, seen: UInt64,
+    _ checkingRows: Bool
   ) throws(VaultError) -> Session? {
     var store = store
     try stored { () throws(StorageError) in try store.beginRead() }
@@ -79,7 +86,7 @@ extension VaultCore {
     var session = Session(store: store, keys: ring, environment: environment)
     // No honest witness says more than a head row can.
     session.seenSequence = seen < Head.greatest ? seen : 0
-    try session.checkFile()
+    try session.checkFile(checkingRows: checkingRows)
     session.store.rollback()
     return session
   }

@@ -110,7 +110,8 @@ extension Transaction where Mode == Writing {
       try delete(id)
     }
     var change = try session.thisDeviceChange()
-    try change.replaceDeviceKey(with: key)
+    try change.replaceDeviceKey(with: key, isShared: head!.isCopy)
+    head!.isCopy = false
     change.header.protector = kind
     try set(change)
     try log(.recoveryUsed, detail: "new device key")

@@ -135,7 +135,12 @@ extension Session {
     change.header.setBackup(made: now, nil)
     change.header.replacedKeys = []
     change.header.protector = kind
-    change.header.config += 1
+    // Two vaults from one backup, and the one that it was made of, go on with numbers of their own: keys of one do not
+    // pass for those of another.
+    change.header.config +=
+      1
+      + (try crypto { () throws(CryptoError) in try environment.random.bytes(5) })
+      .reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     change.slots.removeAll { $0.opener == SlotOpener.passphrase.rawValue }
     try change.setDeviceKey(key)
     if let newer, let half = change.header.recoveryHalf, newer.recoveryHalf != half {

@@ -34,7 +34,7 @@ extension VaultCore {
       throw error
     }
     setProtector(new)
-    return try retire(before, keptBy: old, for: pending.id, keptBy: new)
+    return try retire(before, keptBy: old, for: new)
   }
 
   /// A new generation of all stored keys. Every part of the vault is opened before anything is changed. Rows are moved in
@@ -42,12 +42,15 @@ extension VaultCore {
   ///
   /// - Parameters:
   ///   - passcode: Needed where one is set.
-  ///   - dropDamaged: Whether items and entries of the log that do not open are removed, and logged.
+  ///   - dropDamaged: Whether items and entries of the log that do not open are removed, and logged. S and the counts are
+  ///     then made anew from the rows that are left, and that is logged too.
+  ///   - isAnew: Whether a rotation that was under way is ended and another one made: its keys may be known to whoever was
+  ///     there before.
   ///   - damaged: Told of each of them.
   /// - Throws: ``VaultError/Code/damaged`` where something does not open and is not to be removed: found beforehand, nothing
   ///   is changed; found on the way, the rotation is paused, with two generations in force.
   package func rotateEpoch(
-    passcode: consuming Passcode? = nil, dropDamaged: Bool = false,
+    passcode: consuming Passcode? = nil, dropDamaged: Bool = false, isAnew: Bool = false,
     progress: (VerifyProgress) -> Void = { _ in }, damaged: (DamagedPart) -> Void = { _ in }
   ) throws(VaultError) {
     var keys: PasscodeKeys?
@@ -57,8 +60,16 @@ extension VaultCore {
     }
     // What a passcode guarded does not open then, and is not damaged.
     try refuseShut()
-    let isNew = !isRotating
-    if isNew {
+    // Whoever had device key and passcode before may have begun the one that is under way, with keys of his own.
+    if isAnew, isRotating { try rotate(keys, dropDamaged, progress, damaged) }
+    try rotate(keys, dropDamaged, progress, damaged)
+  }
+
+  private func rotate(
+    _ keys: PasscodeKeys?, _ dropDamaged: Bool, _ progress: (VerifyProgress) -> Void,
+    _ damaged: (DamagedPart) -> Void
+  ) throws(VaultError) {
+    if !isRotating {
       try prepareEpoch(dropDamaged, progress, damaged)
       try beginEpoch(keys)
     } else {
@@ -77,6 +88,7 @@ extension VaultCore {
     }
     guard dropDamaged || found.isEmpty else { throw Self.paused(found) }
     guard try endEpoch() else { throw Self.paused(found) }
+    if dropDamaged { try writing { transaction throws(VaultError) in try transaction.countAnew() } }
   }
 
   /// Moves one batch of a rotation that was interrupted, where the open keys can; the last batch ends it. What does not
@@ -118,7 +130,7 @@ extension VaultCore {
   {
     var found: [DamagedPart] = []
     let total = try status().itemCount
-    var (last, done): (Int64?, Int) = (0, 0)
+    var (last, done): (Int64?, Int) = (.min, 0)
     while let from = last {
       last = try reading { transaction throws(VaultError) in
         let rows = try transaction.session.rows(after: from, limit: 1024)
@@ -158,7 +170,8 @@ extension VaultCore {
     passcode: consuming Passcode? = nil, dropDamaged: Bool = false,
     progress: (VerifyProgress) -> Void = { _ in }, damaged: (DamagedPart) -> Void = { _ in }
   ) throws(VaultError) {
-    try rotateEpoch(passcode: passcode, dropDamaged: dropDamaged, progress: progress, damaged: damaged)
+    try rotateEpoch(
+      passcode: passcode, dropDamaged: dropDamaged, isAnew: true, progress: progress, damaged: damaged)
     try rotateDeviceKey()
     try writing { transaction throws(VaultError) in try transaction.log(AuditOperation(rawValue: 23)) }
     try withSessionThrowing { session throws(VaultError) in
@@ -336,7 +349,8 @@ extension Transaction where Mode == Writing {
       guard transaction.session.keys.current.deviceRoot != nil else {
         throw VaultError(.policy, "this needs the vault's own device key, not the recovery code")
       }
-      try change.replaceDeviceKey(with: key)
+      try change.replaceDeviceKey(with: key, isShared: transaction.head!.isCopy)
+      transaction.head!.isCopy = false
       change.header.protector = kind
     }
     return before

@@ -58,6 +58,7 @@ package final class VaultCore: Sendable {
         return outcome
       }
       try stored { () throws(StorageError) in try session.store.commit() }
+      session.seenSequence = max(session.seenSequence, sequence)
       currentProtector.noteSequence(sequence, under: session.keys.header.deviceKey, of: session.vault)
       if changes.needsCleaning { session.clean() }
       return outcome

@@ -30,18 +30,43 @@ package struct DeviceKeys: Sendable {
 
   // MARK: After the vault was opened with its new key
 
-  /// The present key takes the file that a replaced one was in, where the protector keeps one file for all.
-  ///
-  /// - Parameter isKept: The replaced key is needed still: it goes to a file of its own.
-  func promote(_ key: DeviceKeyID, over replaced: DeviceKeyID, keepingIt isKept: Bool) throws(VaultError) {
-    if isKept { try (protector as? FileProtector)?.setAside(replaced, of: vault) }
-    try protector.promoteKey(key, replacing: replaced, of: vault)
+  /// The present key of the vault that `proof` was opened from takes the file that a replaced one is in, where the
+  /// protector keeps one file for all.
+  func promote(over replaced: DeviceKeyID, in proof: VaultCore) throws(VaultError) {
+    try finishPromotion(in: proof, keepingAll: false)
+    try protector.promoteKey(proof.headerAndPath.header.deviceKey, replacing: replaced, of: vault)
   }
 
-  /// The key of a restored vault takes the file that the key of the vault before it was in; that one goes to
-  /// ``FileProtector/pathBeforeRestore``.
-  package func promoteRestored(_ key: DeviceKeyID) throws(VaultError) {
-    try (protector as? FileProtector)?.promoteRestoredKey(key, of: vault)
+  /// The same where a rotation was interrupted before that: a named file still holds a key, any one, which this vault
+  /// has replaced, and the present key waits beside it. A file that holds anything else stays.
+  ///
+  /// - Parameter keepingAll: The replaced key goes to a file of its own, as one always does that a file of a restore
+  ///   needs. Else what names the present key must be durable.
+  func finishPromotion(in proof: VaultCore, keepingAll: Bool) throws(VaultError) {
+    let (header, path) = proof.headerAndPath
+    guard header.vault == vault, let files = protector as? FileProtector, let held = files.namedKey,
+      held != header.deviceKey, header.replacedKeys.contains(held),
+      files.isWaiting(header.deviceKey)
+    else { return }
+    if keepingAll || RestoreFiles(path: path).keeper(of: held, vault) != nil {
+      try files.setAside(held, of: vault)
+    }
+    try protector.promoteKey(header.deviceKey, replacing: held, of: vault)
+  }
+
+  /// The same at an opening. Whoever holds the lock is at it already; nothing is deleted.
+  func finishPromotionAtOnce(in proof: VaultCore) throws(VaultError) {
+    guard let files = protector as? FileProtector, files.isWaiting(proof.headerAndPath.header.deviceKey),
+      let lock = files.lockAtOnce()
+    else { return }
+    defer { lock.keep() }
+    try finishPromotion(in: proof, keepingAll: true)
+  }
+
+  /// The key of a restored vault takes the file that `old`, the key of the vault that made way, is in; that one goes to
+  /// ``FileProtector/pathBeforeRestore``. Both stay where they are if that file holds anything else.
+  package func promoteRestored(_ key: DeviceKeyID, over old: DeviceKeyID) throws(VaultError) {
+    try (protector as? FileProtector)?.promoteRestoredKey(key, over: old, of: vault)
   }
 
   /// Deletes a key that the vault which `proof` was opened from has replaced.

@@ -44,9 +44,11 @@ struct KeyChange {
   }
 
   /// The same in the place of another one, which the header lists as replaced from now on.
-  mutating func replaceDeviceKey(with key: borrowing DeviceKey) throws(VaultError) {
+  ///
+  /// - Parameter isShared: The file is a copy: the key is not listed, because it may be the one of the file copied.
+  mutating func replaceDeviceKey(with key: borrowing DeviceKey, isShared: Bool) throws(VaultError) {
     let before = header.deviceKey
-    header.replacedKeys = header.replacedKeys.filter { $0 != before } + [before]
+    if !isShared { header.replacedKeys = header.replacedKeys.filter { $0 != before } + [before] }
     try setDeviceKey(key)
   }
 

@@ -101,8 +101,11 @@ struct KeyRing: ~Copyable, Sendable {
     }
     // A vault has its first segment before it has its name.
     let segment = head.segment
-    guard segment > 0,
-      !slots.contains(where: { $0.kind == SlotKind.auditRoot.rawValue && $0.subject > segment })
+    let roots = slots.filter { $0.kind == SlotKind.auditRoot.rawValue }.map { UInt64($0.subject) }
+    let kept = segment > AuditChain.segmentsKept ? segment - AuditChain.segmentsKept + 1 : 1
+    // Without the root of the oldest segment that is kept nobody could tell an honest log from one that was written anew.
+    guard segment > 0, roots.allSatisfy({ $0 <= segment }),
+      roots.contains(where: { $0 <= max(kept, head.firstSegment) })
     else { throw Self.damaged }
   }
 

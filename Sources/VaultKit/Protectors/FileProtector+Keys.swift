@@ -17,8 +17,27 @@ extension FileProtector {
         return DeviceKeyID(hexadecimal: String(other.dropFirst(name.count + 1).dropLast(4)))
       }
       guard let present = try? read(file) else { return waiting }
-      return [present.id] + waiting
+      let id = present.id
+      return [id] + waiting.filter { $0 != id }
     }
+  }
+
+  /// The key in the named file; `nil` where none can be read, and for a folder of keys.
+  package var namedKey: DeviceKeyID? {
+    guard case .file(let file) = place, let present = try? read(file) else { return nil }
+    return present.id
+  }
+
+  /// Which file at or beside the named one really holds a key; `nil` where none does, and for a folder of keys.
+  package func holder(of key: DeviceKeyID, _ vault: VaultID) -> String? {
+    guard case .file(let file) = place, let aside = pathBeforeRestore else { return nil }
+    return [file, presentPath(of: key, vault), aside].first { holds($0, key) }
+  }
+
+  /// Whether the file is this key.
+  func holds(_ path: String, _ key: DeviceKeyID) -> Bool {
+    guard let held = try? read(path) else { return false }
+    return held.id == key
   }
 
   /// A lock on the folder of the keys.
@@ -30,6 +49,12 @@ extension FileProtector {
     }
     try Self.makeFolders(above: key)
     return try ProtectorLock(folder: key.contains("/") ? String(key[...key.lastIndex(of: "/")!]) : ".")
+  }
+
+  /// The lock on the folder of a named file; `nil` where another one has it, and for a folder of keys.
+  func lockAtOnce() -> ProtectorLock? {
+    guard case .file(let file) = place else { return nil }
+    return ProtectorLock(atOnce: file.lastIndex(of: "/").map { String(file[...$0]) } ?? ".")
   }
 
   private func names(in folder: String) throws(VaultError) -> [String] {

@@ -54,14 +54,30 @@ public struct FileProtector: Protector {
     return unsafe lstat(path, &entry) == 0 ? .present : .absent
   }
 
-  /// Reads the key file; owner, mode and id are checked, links are not followed.
+  /// Reads the key file; owner, mode and id are checked, links are not followed. A key that waits beside a named file is
+  /// found whatever that file holds, and where there is none.
   public func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
-    var found = try read(path(of: key, vault))
-    if found.id != key, let next = nextPath(of: key) {
-      if let waiting = try? read(next), waiting.id == key { return waiting }
+    do throws(VaultError) { return try readInPlace(key, vault) } catch {
+      guard let next = nextPath(of: key) else { throw error }
       // Between the two looks it may have come into its place.
-      found = try read(path(of: key, vault))
+      guard exists(next) else { return try readInPlace(key, vault) }
     }
+    return try readWaiting(key, vault)
+  }
+
+  private func readWaiting(_ key: DeviceKeyID, _ vault: VaultID) throws(VaultError) -> DeviceKey {
+    do throws(VaultError) {
+      let waiting = try read(presentPath(of: key, vault))
+      if waiting.id == key { return waiting }
+    } catch {
+      // One that cannot be read now is there: it must not be taken for lost.
+      guard error.code == .deviceKeyAbsent else { throw error }
+    }
+    return try readInPlace(key, vault)
+  }
+
+  private func readInPlace(_ key: DeviceKeyID, _ vault: VaultID) throws(VaultError) -> DeviceKey {
+    let found = try read(path(of: key, vault))
     guard found.id == key else {
       throw VaultError(
         .deviceKeyWrong, "the device key in \(path(of: key, vault)) is not the one of this vault",
@@ -83,15 +99,15 @@ public struct FileProtector: Protector {
 
   /// Removes the key file.
   public func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
-    var path = path(of: key, vault)
+    let path = path(of: key, vault)
     if let next = nextPath(of: key) {
+      if exists(next) {
+        guard unsafe unlink(next) == 0 || errno == ENOENT else { throw Self.failure("remove", next) }
+        try Self.synchronizeFolder(of: next)
+      }
       // One named file serves every key in turn: only what really is this key is removed.
       // A file that cannot be read now may hold the vault's present key: it stays.
-      if exists(next) {
-        path = next
-      } else {
-        guard let present = try? read(path), present.id == key else { return }
-      }
+      guard holds(path, key) else { return }
     }
     guard unsafe unlink(path) == 0 || errno == ENOENT else { throw Self.failure("remove", path) }
     if case .folder = place { witness(key, vault).remove() }
@@ -106,7 +122,7 @@ public struct FileProtector: Protector {
   {
     guard let next = nextPath(of: key), exists(next) else { return }
     let path = path(of: key, vault)
-    if exists(path) { guard let present = try? read(path), present.id == old else { return } }
+    if exists(path) { guard holds(path, old) else { return } }
     guard unsafe rename(next, path) == 0 else { throw Self.failure("replace", path) }
     try Self.synchronizeFolder(of: path)
   }
@@ -118,11 +134,16 @@ public struct FileProtector: Protector {
     return file + ".before-restore"
   }
 
-  /// After a restore the new key takes the place of a named file; the old one stays beside it, for the old vault.
-  func promoteRestoredKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
+  /// After a restore the new key takes the place of a named file that holds the key of the vault that made way; that one
+  /// stays beside it, for the old vault. A file that holds anything else stays, as another vault's key, and the new key
+  /// goes on waiting beside it.
+  func promoteRestoredKey(_ key: DeviceKeyID, over old: DeviceKeyID, of vault: VaultID) throws(VaultError) {
     guard let next = nextPath(of: key), let aside = pathBeforeRestore, exists(next) else { return }
     let path = path(of: key, vault)
-    if exists(path) { try link(path, as: aside, "keep the old device key as") }
+    if exists(path) {
+      guard holds(path, old) else { return }
+      try link(path, as: aside, "keep the old device key as")
+    }
     guard unsafe rename(next, path) == 0 else { throw Self.failure("replace", path) }
     try Self.synchronizeFolder(of: path)
   }
@@ -130,10 +151,9 @@ public struct FileProtector: Protector {
   /// A key in a named file gets a file of its own beside it, where it is found by its id, before another key takes its
   /// place. Nothing is to be done in a folder of keys, or where the named file holds something else.
   func setAside(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
-    guard let own = nextPath(of: key), let present = try? read(path(of: key, vault)), present.id == key else {
-      return
-    }
-    try link(path(of: key, vault), as: own, "keep the old device key as")
+    let path = path(of: key, vault)
+    guard let own = nextPath(of: key), holds(path, key) else { return }
+    if !holds(own, key) { try link(path, as: own, "keep the old device key as") }
     try Self.synchronizeFolder(of: own)
   }
 
@@ -163,12 +183,18 @@ public struct FileProtector: Protector {
     return file + "." + key.hexadecimal + ".new"
   }
 
+  /// Whether a key lies beside the named file, in whose place it is to come.
+  func isWaiting(_ key: DeviceKeyID) -> Bool {
+    guard let next = nextPath(of: key) else { return false }
+    return holds(next, key)
+  }
+
   private func exists(_ path: String) -> Bool {
     var entry = stat()
     return unsafe lstat(path, &entry) == 0
   }
 
-  /// Where a key is, for messages and documentation.
+  /// Where a key has its place. A key may wait beside a named file, as `<file>.<key id>.new`, until it gets it.
   public func path(of key: DeviceKeyID, _ vault: VaultID) -> String {
     switch place {
     case .folder(let folder): folder + "/" + vault.hexadecimal + "/" + key.hexadecimal + ".key"
@@ -177,7 +203,7 @@ public struct FileProtector: Protector {
   }
 
   /// The file that the key is in now: its own, or the one beside a named file where it waits.
-  func presentPath(of key: DeviceKeyID, _ vault: VaultID) -> String {
+  package func presentPath(of key: DeviceKeyID, _ vault: VaultID) -> String {
     if let next = nextPath(of: key), exists(next) { return next }
     return path(of: key, vault)
   }

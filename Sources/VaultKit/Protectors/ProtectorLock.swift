@@ -23,6 +23,17 @@ public final class ProtectorLock: Sendable {
     throw VaultError(.busy, "another program is changing the device keys of this vault", hint: "try again")
   }
 
+  /// Does not wait; `nil` where another one has the lock, in this process too.
+  init?(atOnce folder: String) {
+    let file = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+      close(file)
+      return nil
+    }
+    descriptor = file
+  }
+
   /// Does nothing; called at the end of what the lock is held for, so that it is not let go before.
   package func keep() {}
 

@@ -4,6 +4,8 @@ import VaultCrypto
 /// The head row: what every commit rewrites (section 8). Holds the current audit keys, so it lives in `SecretBytes` while sealed or opened.
 struct Head: ~Copyable, Sendable {
   var cleaningPending = false
+  /// The file was found to be a copy: the device key that opens it may open another file too.
+  var isCopy = false
   var config: UInt64 = 1
   var sequence: UInt64 = 0
   var nextRow: Int64 = 1
@@ -51,6 +53,7 @@ struct Head: ~Copyable, Sendable {
     rotation = RotationState(phase: phase, position: position)
     nextRow = Int64(row)
     cleaningPending = flags & 0xFF == 1
+    isCopy = body.expose { $0.byte(at: 3) } == 1
     (config, sequence) = body.expose { ($0.word(at: 8), $0.word(at: 16)) }
     (itemCount, summedRows) = body.expose { ($0.word(at: 32), $0.word(at: 40)) }
     sum = body.expose { Sum256($0.extracting(48..<80)) }
@@ -90,7 +93,9 @@ struct Head: ~Copyable, Sendable {
 
   var encoded: SecretBytes {
     SecretBytes(capacity: Self.byteCount) { output in
-      for byte in [0, 1, cleaningPending ? 1 : 0, 0, 0, 0, 0, 0] as [UInt8] { output.append(byte) }
+      for byte in [0, 1, cleaningPending ? 1 : 0, isCopy ? 1 : 0, 0, 0, 0, 0] as [UInt8] {
+        output.append(byte)
+      }
       output.append(bigEndian: config)
       output.append(bigEndian: sequence)
       output.append(bigEndian: UInt64(bitPattern: nextRow))

@@ -33,6 +33,7 @@ extension Transaction where Mode == Writing {
       }
       try log(.copyDetected, detail: "\(provers.count) counters need a resynchronisation")
     }
+    if head!.inode != 0, head!.inode != inode { head!.isCopy = true }
     head!.inode = inode
     // From here on this file is the newest again.
     head!.sequence = max(head!.sequence, session.seenSequence)

@@ -34,6 +34,66 @@ extension Transaction where Mode == Writing {
     }
   }
 
+  /// Makes S and the counts those of the rows that there are, after what belongs to no item was removed. Logged where they
+  /// were others: rows were changed, added or deleted by something else.
+  mutating func countAnew() throws(VaultError) {
+    changes.underWay += 1
+    let (items, foreign) = try rowsOfNoItem()
+    for row in foreign {
+      try stored { () throws(StorageError) in
+        switch row.table {
+        case .item: break
+        case .material: _ = try session.store.deleteMaterial(row: row.row)
+        case .state: _ = try session.store.deleteState(row: row.row)
+        case .blind: _ = try session.store.deleteBlind(value: row.tags, row: row.row)
+        }
+      }
+    }
+    let (sum, rows) = try counted()
+    changes.underWay -= 1
+    guard !foreign.isEmpty || sum != head!.sum || rows != head!.summedRows || items != head!.itemCount
+    else { return }
+    (head!.sum, head!.summedRows, head!.itemCount) = (sum, rows, items)
+    changes.isDirty = true
+    changes.needsCleaning = true
+    try log(.rotated, detail: "rows had been changed by something else: S was made anew")
+  }
+
+  /// How many items there are, and the rows that belong to none of them: without an item, or not what its attributes say.
+  private mutating func rowsOfNoItem() throws(VaultError) -> (items: UInt64, foreign: [SummedRow]) {
+    var expected: [Int64: Set<[UInt8]>] = [:]
+    let index = BlindIndex(key: session.keys.current)
+    try session.forEachItem { item throws(VaultError) in
+      expected[item.row] = Set(index.values(of: item.attributes))
+      return true
+    }
+    var foreign: [SummedRow] = []
+    try session.store.forEachSummed { row throws(VaultError) in
+      let isForeign =
+        switch row.table {
+        case .item: false
+        case .material: expected[row.row] == nil
+        case .state: row.row != 0 && expected[row.row] == nil
+        case .blind: expected[row.row]?.contains(row.tags) != true
+        }
+      if isForeign { foreign.append(row) }
+    }
+    return (UInt64(expected.count), foreign)
+  }
+
+  private mutating func counted() throws(VaultError) -> (sum: Sum256, rows: UInt64) {
+    var (sum, rows) = (Sum256(), UInt64(0))
+    let keys = session.keys.current
+    var isOld = false
+    try session.store.forEachSummed { row throws(VaultError) in
+      isOld = isOld || row.generation != keys.generation
+      sum += Summand(key: keys).value(row.table.rawValue, row.row, row.tags[...])
+      rows += 1
+    }
+    guard !isOld else { throw VaultError(.damaged, "a row of the vault has keys of another generation") }
+    return (sum, rows)
+  }
+
   /// The keys under which a row was summed. One whose column names no generation in force may name it in its seal.
   private func summed(_ row: ItemRow) -> GenerationKeys {
     let sealed = try? RecordSeal.generation(of: row.meta)

@@ -57,7 +57,7 @@ extension Store {
 
   /// Lends the items after row `row`, at most `limit`, in ascending row until `body` returns false.
   package mutating func forEachItem<E: StorageFailure>(
-    after number: Int64 = 0, limit: Int? = nil, _ body: (ItemRow) throws(E) -> Bool
+    after number: Int64 = .min, limit: Int? = nil, _ body: (ItemRow) throws(E) -> Bool
   ) throws(E) {
     try run(.items) { row throws(E) in
       try E.from { () throws(StorageError) in
@@ -74,7 +74,7 @@ extension Store {
 
   /// As ``forEachItem(after:limit:_:)``, faster: `meta` is lent, nothing is allocated.
   package mutating func scanItems(
-    after number: Int64 = 0, limit: Int? = nil, _ body: (ItemFields, _ meta: RawSpan) -> Bool
+    after number: Int64 = .min, limit: Int? = nil, _ body: (ItemFields, _ meta: RawSpan) -> Bool
   ) throws(StorageError) {
     try run(.scanItems) { row throws(StorageError) in
       try row.bind(number, at: 1)

@@ -2,7 +2,7 @@ import Testing
 import VaultCommands
 
 extension Torture {
-  /// Verified to fail when a scenario is taken out, and when a verb that writes is added to the table of verbs.
+  /// Has to fail when a scenario is taken out, and when a verb that writes is added to the table of verbs.
   @Suite("Verbs that write")
   struct Scenarios {
     @Test("each verb that writes is in the list that system-calls, crash-states, leaks and mutations walk")

@@ -6,7 +6,7 @@ import VaultTestKit
 extension Torture {
   /// R3: each system call of each verb that writes, failing once with each error, and killed there.
   ///
-  /// Verified to fail with commit b5afbda: `restore` over a vault deletes the key that its vault names when the folder's
+  /// Has to fail with commit b5afbda (S2 was found there; K1 by the device-key faults): `restore` over a vault deletes the key that its vault names when the folder's
   /// `fsync` fails (K1); `init` killed between publishing and its first entry leaves a vault that `verify` calls damaged (S2).
   @Suite("Every system call (R3)", .serialized)
   struct SystemCalls {
@@ -15,7 +15,8 @@ extension Torture {
     )
     func every() async throws {
       guard Command.exists("strace") else { return skip("R3, every system call: no strace") }
-      let seed = Scale.seed
+      // The short form makes the same choices each time: what it finds stays found.
+      let seed = Scale.isLong ? Scale.seed : 1
       let scenarios = Scenario.all.filter(Self.isChosen)
       let tables = try await lanes(2) { lane in
         let homes = ScenarioHomes()
@@ -81,7 +82,7 @@ extension Torture {
     /// Each call with each error that it can have, and the end there; or so many of them.
     func injections(atMost most: Int, _ random: SeededRandom) -> [Injection] {
       let all = CallFault.allCases.flatMap { fault in
-        calls.filter { (fault == .killed || $0.canFail()) && $0.isChosen }.map {
+        calls.filter { (fault == .killed || $0.canFail()) && $0.isChosen && $0.isTaken }.map {
           Injection(call: $0, fault: fault)
         }
       }
@@ -151,9 +152,12 @@ extension Torture {
     private func problemsAfter(_ verdict: ScenarioJudge.Verdict) throws -> [String] {
       var problems: [String] = []
       if verdict.isDone == false, verdict.isAsBefore {
-        for name in ["items.jsonl", "b.vault"] {
+        // What was cut off may leave its file, and none of these verbs writes over one.
+        for name in ["items.jsonl", "b.vault", "code"] {
           try? FileManager.default.removeItem(atPath: home.folder + "/out/" + name)
         }
+        // A key that a killed `init` has left in a named file is removed by hand.
+        if scenario.verb == "init", scenario.hasNamedKey { try? home.remove("keys/device.key") }
         let again = try home.attempt(scenario.words, scenario.input)
         if again.status != scenario.exit {
           problems.append("the second time: exit \(again.status), \(again.errors)")

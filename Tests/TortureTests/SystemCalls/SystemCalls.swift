@@ -76,3 +76,14 @@ extension Torture {
     var injection: String { self == .killed ? "signal=SIGKILL" : "error=\(rawValue)" }
   }
 }
+
+extension Torture.SystemCall {
+  /// The short form takes the calls that change what is on the disk; the long form takes all.
+  fileprivate static let lasting: Set<String> = [
+    "openat", "fsync", "fdatasync", "pwrite64", "ftruncate", "rename", "renameat2", "unlink", "unlinkat",
+    "link",
+    "mkdir",
+  ]
+
+  var isTaken: Bool { Scale.isLong || Self.lasting.contains(name) }
+}

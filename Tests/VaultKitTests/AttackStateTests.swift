@@ -1,0 +1,174 @@
+import Foundation
+import SecretMemory
+import Testing
+import VaultKit
+import VaultStorage
+import VaultTestKit
+
+/// What three independent attacks found: older states put back under a running process, roots of the log taken away, a
+/// rotation begun by somebody else, and damage that a small vault could not be freed of.
+@Suite("States that are put back, taken away or begun by somebody else")
+struct AttackStateTests {
+  private let place = TemporaryVault()
+  private var intruder: Intruder { Intruder(place: place) }
+
+  /// Verified to fail when the head row's sequence is not compared with what the process has seen.
+  @Test(
+    "an older state of the whole file, put back under a process, makes its counters need a resynchronization")
+  func wholeStateBack() throws {
+    let core = try place.makeCore()
+    let id = try addProver(to: core)
+    _ = try core.add(NewItem(.genericPassword, name: "early"))
+    try keepState()
+    _ = try core.write { transaction in
+      try transaction.changeState(of: id) { (state) throws(VaultError) in state.counter += 3 }
+    }
+    try putBack(Self.tables)
+    _ = try core.add(NewItem(.genericPassword, name: "late"))
+    #expect(try core.read { try $0.state(of: id).needsResync })
+    #expect(try core.auditEntries().contains { $0.operation == .copyDetected })
+    #expect(try place.openCore().verify().problems == [])
+  }
+
+  /// Has to fail when an older head row is taken over unsummed.
+  @Test(
+    "an older header and head row beside the rows of now are damage to a running process, and nothing is written"
+  )
+  func headBack() throws {
+    let core = try place.makeCore()
+    let id = try addProver(to: core)
+    try keepState()
+    for label in ["x", "y", "z"] { try relabel(id, label, in: core) }
+    try putBack(["header", "slot", "head", "audit", "segment"])
+    expect(.damaged) { () throws(VaultError) in try relabel(id, "w", in: core) }
+    expect(.damaged) { () throws(VaultError) in _ = try place.openCore() }
+  }
+
+  /// Verified to fail when the roots that are there are looked at alone.
+  @Test(
+    "a log without its root is damage: nobody could tell it from one that was written anew",
+    arguments: [false, true])
+  func noRoot(hasPasscode: Bool) throws {
+    _ = try place.makeCore(passcode: hasPasscode ? "passcode" : nil)
+    try intruder.changeKeys { _, slots, _ in slots.removeAll { $0.kind == 5 } }
+    expect(.damaged) { () throws(VaultError) in _ = try place.openCore() }
+  }
+
+  /// Verified to fail when a rotation that is under way is all that `rotate epoch` ends.
+  @Test("a rotation that was asked for makes new keys also where one was under way")
+  func begunByAnother() throws {
+    let core = try place.makeCore(passcode: "passcode")
+    _ = try core.add(NewItem(.genericPassword, name: "a"), secret: SecretBytes(testing: "s"))
+    try core.beginRotationForTesting(passcode: Passcode(testing: "passcode"))
+    try core.rotateEpoch(passcode: Passcode(testing: "passcode"), isAnew: true)
+    #expect(try core.status().generation == 3 && !core.isRotating)
+    #expect(try place.openCore().verify().problems == [])
+  }
+
+  /// Verified to fail when S stays as it was.
+  @Test("a small vault with a changed seal opens for what takes the damage away, and is sound afterwards")
+  func changedTag() throws {
+    let core = try place.makeCore()
+    let kept = try core.add(NewItem(.genericPassword, name: "kept"), secret: SecretBytes(testing: "kept"))
+    let bad = try core.add(NewItem(.genericPassword, name: "bad"), secret: SecretBytes(testing: "bad"))
+    try intruder.tamper { store throws(StorageError) in
+      guard let row = try store.item(id: Bytes16(bad.id.bytes)),
+        var material = try store.material(row: row.row)
+      else { return }
+      material.secret[material.secret.count - 1] ^= 1
+      try store.setMaterial(material, row: row.row)
+    }
+    expect(.damaged) { () throws(VaultError) in _ = try place.openCore() }
+    let open = try VaultCore.open(
+      at: place.path, protector: place.protector, checkingRows: false, environment: place.environment)
+    #expect(try !open.verify().problems.isEmpty)
+    var removed: [DamagedPart] = []
+    try open.rotateEpoch(dropDamaged: true) { _ in
+    } damaged: {
+      removed.append($0)
+    }
+    #expect(removed.map(\.item) == [bad.id])
+    let later = try place.openCore()
+    #expect(try later.verify().problems == [])
+    #expect(try later.secret(of: kept.id).bytesForTesting == Array("kept".utf8))
+  }
+
+  /// Verified to fail when only the items that open are kept, and the rows of none stay.
+  @Test("rows of no item go with the damage, and a missing index row comes back")
+  func foreignRows() throws {
+    let core = try place.makeCore()
+    let mail = try core.add(named("mail"), secret: SecretBytes(testing: "s"))
+    try intruder.tamper { store throws(StorageError) in
+      guard let row = try store.item(id: Bytes16(mail.id.bytes)) else { return }
+      _ = try store.insertBlind(value: [UInt8](repeating: 7, count: 16), row: row.row)
+      _ = try store.insertBlind(value: [UInt8](repeating: 8, count: 16), row: 900)
+      try store.setMaterial(
+        MaterialRow(
+          keys: [UInt8](repeating: 1, count: 99), secret: [UInt8](repeating: 2, count: 99)), row: 901)
+    }
+    let open = try VaultCore.open(
+      at: place.path, protector: place.protector, checkingRows: false, environment: place.environment)
+    try open.rotateEpoch(dropDamaged: true)
+    #expect(try place.openCore().verify().problems == [])
+    #expect(try place.openCore().items(matching: Query()).count == 1)
+  }
+
+  private func relabel(_ id: ItemID, _ label: String, in core: VaultCore) throws(VaultError) {
+    var changes = ItemChanges()
+    changes.attributes[.label] = label
+    _ = try core.update(id, changes)
+  }
+
+  private func named(_ name: String) -> NewItem {
+    var item = NewItem(.genericPassword, name: name)
+    item.attributes[.service] = "https://\(name).example"
+    return item
+  }
+
+  private func addProver(to core: VaultCore) throws -> ItemID {
+    var item = NewItem(.otp, name: "prover")
+    item.attributes[.otpType] = 1
+    item.attributes[.otpRole] = 1
+    return try core.add(item, secret: SecretBytes(testing: "12345678901234567890")).id
+  }
+
+  private static let tables = [
+    "header", "slot", "head", "item", "material", "state", "blind", "segment", "audit",
+  ]
+
+  private var kept: String { place.folder + "/kept" }
+
+  private func keepState() throws { try RawSQLite.run("VACUUM INTO '\(kept)'", on: place.path) }
+
+  private func putBack(_ tables: [String]) throws {
+    let moves = tables.map { "DELETE FROM main.\($0); INSERT INTO main.\($0) SELECT * FROM old.\($0);" }
+    try RawSQLite.run("ATTACH '\(kept)' AS old; BEGIN;" + moves.joined() + "COMMIT", on: place.path)
+  }
+}
+
+extension AttackStateTests {
+  /// Attack H3, seen on the program before with the attack's script; no bug was planted.
+  @Test(
+    "a copy that changes its device key leaves the key of the file that it was made of",
+    arguments: [false, true])
+  func rotatedCopy(hasWritten: Bool) throws {
+    let place = TemporaryVault()
+    _ = try place.makeCore().add(NewItem(.genericPassword, name: "a"))
+    let copy = place.folder + "/copy/test.vault"
+    try FileManager.default.createDirectory(
+      atPath: place.folder + "/copy", withIntermediateDirectories: false,
+      attributes: [.posixPermissions: 0o700])
+    try FileManager.default.copyItem(atPath: place.path, toPath: copy)
+    func open() throws(VaultError) -> VaultCore {
+      try VaultCore.open(at: copy, protector: place.protector, environment: place.environment)
+    }
+    if hasWritten { _ = try open().add(NewItem(.genericPassword, name: "b")) }
+    let kept = try open().rotateDeviceKey()
+    #expect(kept != .deleted)
+    #expect(try place.openCore().verify().problems == [])
+    #expect(try open().verify().problems == [])
+    // The next one is the copy's own.
+    #expect(try open().rotateDeviceKey() == .deleted)
+    #expect(try place.openCore().items(matching: Query()).count == 1)
+  }
+}
