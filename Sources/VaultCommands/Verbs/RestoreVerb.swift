@@ -106,7 +106,7 @@ private struct Restore {
       made = try restored(isBeside: true, newer: point, passphrase)
       old = try refuseChanges(since: sequence)
       try FilePlace.exchange(path, with: made.path)
-      // Whoever has opened the old vault since it was looked at has its log under this name: it gets the name back.
+      // A program that opened the old vault since the last check has made its log here: undo the exchange.
       if FilePlace.isInUse(vault: path) {
         try FilePlace.exchange(path, with: made.path)
         throw Self.inUse(path)

@@ -49,7 +49,7 @@ extension VaultCore {
   /// Deletes the keys in `protector` that this vault has replaced, after it was opened once more with its present key.
   ///
   /// - Returns: The keys that are gone.
-  /// - Throws: `policy` where a file beside the vault cannot be read: nobody knows which key it needs.
+  /// - Throws: `policy` where a file beside the vault cannot be read: the key that it needs is unknown.
   package func deleteReplacedKeys(in protector: any Protector) throws(VaultError) -> [FoundDeviceKey] {
     let (header, path) = headerAndPath
     let keys = DeviceKeys(protector, of: header.vault)

@@ -60,7 +60,7 @@ extension VaultCore {
     }
     // What a passcode guarded does not open then, and is not damaged.
     try refuseShut()
-    // Whoever had device key and passcode before may have begun the one that is under way, with keys of his own.
+    // An attacker who had the device key and the passcode may have begun the present rotation, with known keys.
     if isAnew, isRotating { try rotate(keys, dropDamaged, progress, damaged) }
     try rotate(keys, dropDamaged, progress, damaged)
   }
