@@ -42,7 +42,12 @@ struct Child {
     var none = sigset_t()
     unsafe sigemptyset(&none)
     unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    unsafe posix_spawnattr_setflags(&attributes, Self.setMask | (leadsSession ? Self.setSession : 0))
+    // And the shell that started the tests may ignore some, as `nohup` and a job in the background do.
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGPIPE] { unsafe sigaddset(&signals, signal) }
+    unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+    unsafe posix_spawnattr_setflags(&attributes, Self.setSignals | (leadsSession ? Self.setSession : 0))
     var pid: pid_t = 0
     let result = unsafe withCStrings([path] + words) { arguments in
       unsafe withCStrings(environment.map { "\($0.key)=\($0.value)" }) { variables in
@@ -53,7 +58,7 @@ struct Child {
     return Running(pid: pid)
   }
 
-  private static let setMask = Int16(POSIX_SPAWN_SETSIGMASK)
+  private static let setSignals = Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
   /// POSIX_SPAWN_SETSID, a macro that Swift does not see.
   private static let setSession: Int16 = 0x80
 
