@@ -145,7 +145,7 @@ extension VerbTable {
       arguments: [.name()],
       target: .full, audited: .always,
       notes: [
-        "By --id it removes an item too that is damaged and does not open; 'vaultctl verify' names such items."
+        "With --id it also removes an item that is damaged and does not open; 'vaultctl verify' names such items."
       ],
       example: "vaultctl item rm mail", run: runItemRemove)
   }

@@ -22,27 +22,27 @@ extension VerbTable {
       ownOptions: [
         Option(
           "protector", .choice(["file", "secret-service"]), "", "What keeps the device key.",
-          defaultValue: "what keeps that of the vault in its place, else file"),
-        .flag("replace", "Put the restored vault in the place of the one that is there."),
+          defaultValue: "the protector of the vault that is replaced, else file"),
+        .flag("replace", "Replace the vault that is there with the restored one."),
       ],
       channels: [.passphrase],
       audited: .always, ownExits: [.alreadyExists, .refused, .malformed, .unsupported],
       notes: [
         "The vault gets a new device key. HOTP credentials give no code (17) before 'vaultctl otp counter NAME --set N'.",
-        "Where the same vault is already, nothing is done without --replace (9): the items that only that vault has, and that "
-          + "a restore would drop, are listed. Over another vault nothing is restored (9).",
-        "With --replace the larger counters and attempts stay, and the old file is kept as PATH.before-restore; it stays in its "
-          + "place until the new one is complete, and then both change names in one step (15 where the file system cannot).",
+        "When the same vault is already there, nothing is changed without --replace (9): the items that only that vault has, and "
+          + "that a restore would drop, are listed. Another vault is never replaced (9).",
+        "With --replace the larger counters and attempts stay, and the old file is kept as PATH.before-restore. It stays at PATH "
+          + "until the new one is complete; then both change names in one step (15 when the file system cannot do that).",
         "The old device key stays too, for the old file: under its own name, or beside a key file that --device-key names as "
           + "KEY.before-restore. 'vaultctl doctor' lists what is left.",
-        "A restore that is killed leaves the old vault or the new one in its place, never neither. What it has left beside "
-          + "it as PATH.restoring-KEYID is a new vault that was not used, which the next restore removes, or the old vault, which "
-          + "the next restore names PATH.before-restore. No device key is deleted.",
-        "The recovery code of the backup is valid again over nothing, and over a vault that has the same one. Over a vault that has "
-          + "another one or none, no recovery code works afterwards: make one with 'vaultctl recovery-code new'.",
+        "A restore that is killed leaves the old vault or the new one at PATH. It can also leave PATH.restoring-KEYID: either a "
+          + "new vault that was not used, which the next restore removes, or the old vault, which the next restore renames to "
+          + "PATH.before-restore. No device key is deleted.",
+        "The recovery code of the backup is valid again when no vault was at PATH, or when the vault there has the same code. When "
+          + "it has another code or none, no recovery code works afterwards: make one with 'vaultctl recovery-code new'.",
         "With --json: path, deviceKey, items (how many), countersBehind (how many), and recoveryCode (valid, kept or revoked) "
-          + "where there was one; with --replace also oldVault, oldDeviceKey where a file keeps it, and dropped; without it over a "
-          + "vault only wouldDrop. Both list id, name and kind.",
+          + "where there was one; with --replace also oldVault, oldDeviceKey where a file keeps it, and dropped; without it, over a "
+          + "vault, only wouldDrop. Both list id, name and kind.",
       ],
       example: "vaultctl restore monday.vault --replace --passphrase-file phrase", allowedInBatch: false,
       run: runRestore)
@@ -61,8 +61,8 @@ extension VerbTable {
       ],
       channels: [.recovery], audited: .always, ownExits: [.refused],
       notes: [
-        "The old key is deleted after the new one has opened the vault; it stays where PATH.before-restore or an interrupted "
-          + "restore beside the vault needs it. Where the vault cannot be written, no key is made.",
+        "The old key is deleted after the new one has opened the vault; it stays when PATH.before-restore or a file of an "
+          + "interrupted restore needs it. When the vault cannot be written, no key is made.",
         "Where the device key is lost the recovery code makes a new one. Items of this device only were lost "
           + "with the old key; they are listed. The code is not used where the device key is there.",
         "With --json: recovered, protector, deviceKey where a file keeps it, and lost with id and name after a recovery.",
@@ -76,11 +76,11 @@ extension VerbTable {
       ownOptions: [dropDamaged],
       session: .unlocked, audited: .always, ownExits: [.refused],
       notes: [
-        "Other programs go on working meanwhile. After an interruption the next opening that has the keys goes on. This "
-          + "command ends what was under way and then makes another epoch: somebody else may have begun the first.",
-        "Every part of the vault that opens without a person is opened first. Where something does not open, it is listed and no key is changed (10). "
-          + "What is damaged only later pauses the rotation (10): the keys of both epochs stay in force, every other "
-          + "command works, and this one names what it waits for.",
+        "Other programs go on working meanwhile. After an interruption the next command that has the keys continues the rotation. "
+          + "This command completes a rotation that is under way, which somebody else may have begun, and then makes another epoch.",
+        "First, every part of the vault that opens without a person is opened. Parts that do not open are listed, and no key is "
+          + "changed (10). Damage that appears later pauses the rotation (10): the keys of both epochs stay in force, every other "
+          + "command works, and this one names the damaged parts.",
         "Secrets themselves are not exchanged: after a compromise change them where they are used.",
         "With --json: generation (from 1, +1 each time), items (how many), damaged and dropped: lists with id, name where it "
           + "opens, or auditEntry, and what is wrong. With exit 10 too.",
@@ -92,7 +92,7 @@ extension VerbTable {
     .flag(
       "drop-damaged",
       "Remove items and entries of the log that do not open, and log each. An item that lacks only rows of the index stays. "
-        + "A vault whose rows were changed by something else opens for this, and is sound afterwards."
+        + "A vault whose rows something else has changed opens with this option, and is sound afterwards."
     )
   }
 
@@ -122,7 +122,7 @@ extension VerbTable {
       session: .unlocked, audited: .always, ownExits: [.refused],
       notes: [
         purgePromise,
-        "It begins as 'vaultctl rotate epoch' does: where something does not open, it is listed and nothing is changed (10).",
+        "It begins as 'vaultctl rotate epoch' does: parts that do not open are listed, and nothing is changed (10).",
         "With --json: generation, promise, oldKeysRemoved (how many), damaged and dropped as of 'rotate epoch'.",
       ],
       example: "vaultctl purge", allowedInBatch: false, run: runPurge)

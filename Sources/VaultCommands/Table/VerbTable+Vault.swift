@@ -9,14 +9,14 @@ extension VerbTable {
           defaultValue: "file"),
         .flag("no-passcode", "Guard the vault by its device key alone."),
         .flag("recovery-code", "Make a recovery code and show it once."),
-        .flag("no-recovery-code", "Do not offer to make one, as a terminal is asked otherwise."),
+        .flag("no-recovery-code", "Do not offer to make a recovery code on the terminal."),
       ],
       channels: [.passcode], session: .noVault, audited: .always,
       ownExits: [.alreadyExists, .deviceKey, .malformed],
       notes: [
         "The device key is never in the folder of the vault. Whoever loses it, and has neither a recovery code nor "
           + "a backup, loses everything in the vault: copy it to a safe place.",
-        "On a terminal it offers to make a recovery code, as 'recovery-code new' does. --recovery-code prints one with the result.",
+        "On a terminal, init offers to make a recovery code as 'recovery-code new' does. --recovery-code prints one with the result.",
         "With --protector secret-service the desktop's keyring keeps it, in its default collection. Where that is locked, "
           + "does not answer or is not there, nothing is made (11); nothing is kept in a file instead.",
       ],
@@ -27,8 +27,8 @@ extension VerbTable {
     Verb(
       words: ["status"], summary: "Show where the vault is, what guards it and how much is in it.",
       notes: [
-        "With --json, where it applies: rotation, underWay or paused, while the keys of two epochs are in force; damaged, how "
-          + "many items do not open."
+        "With --json also, where they apply: rotation (underWay or paused) while the keys of two epochs are in force, and "
+          + "damaged, the number of items that do not open."
       ],
       example: "vaultctl status --json", run: runStatus)
   }
@@ -45,10 +45,10 @@ extension VerbTable {
           + "protector and device key, permissions, the file system, counters and expired items.",
         "Warnings do not change the exit code; a vault that cannot be opened does. With --json: warnings and "
           + "problems (how many), and items with check, state (ok, warning or problem), message and hint.",
-        "A device key that this vault has replaced by another one is left where its removal failed. It is listed with its file, "
-          + "and on a terminal doctor asks whether to delete it; --remove-old-keys deletes without asking, after the present key "
-          + "has opened the vault. Copies of the vault file from that time no longer open then. A key that PATH.before-restore or "
-          + "PATH.restoring-KEYID names stays.",
+        "A device key that this vault has replaced is still there when its removal failed. It is listed with its file, and on a "
+          + "terminal doctor asks whether to delete it; --remove-old-keys deletes it without asking. Both first open the vault with "
+          + "the present key. Copies of the vault file from the time of the deleted key no longer open. A key that "
+          + "PATH.before-restore or PATH.restoring-KEYID names stays.",
         "A device key that no file is known to name is listed and never deleted: a backup that was restored elsewhere has the "
           + "same vault id, and its key is in the same place.",
       ],
@@ -83,14 +83,14 @@ extension VerbTable {
       Verb(
         words: ["passcode", "set"], summary: "Set a passcode where there is none.",
         ownOptions: [
-          .flag("drop-recovery-code", "Do without the recovery code that the vault has: it no longer works.")
+          .flag("drop-recovery-code", "Drop the recovery code of the vault: it no longer works.")
         ],
         channels: [.newPasscode, .recovery], audited: .always, ownExits: [.alreadyExists, .refused],
         notes: [
-          "Without a passcode, whoever has the vault and its device key can plant what the vault would trust from then on. So this "
-            + "forgets members, factors, and roots of the audit that belong to no segment yet, and lists what it forgot.",
-          "Where the vault has a recovery code it is asked for: shown, it goes on working; another one is 3, and nothing is changed. "
-            + "An empty answer, or --drop-recovery-code, drops it. Without a terminal one of the two must be given (else 9).",
+          "While a vault has no passcode, anybody who has its file and its device key can plant members and keys in it. So this "
+            + "command forgets members, factors and the audit roots of later segments, and lists what it forgot.",
+          "When the vault has a recovery code, you are asked for it. The right code stays valid; a wrong one exits with 3 and changes "
+            + "nothing. An empty answer, or --drop-recovery-code, drops the code. Without a terminal one of the options must be given (else 9).",
           "With --json: passcode, and forgot with members, factors, auditRoots and recoveryCode.",
         ],
         example: "printf %s 'correct horse' | vaultctl passcode set --new-passcode-fd 0",
