@@ -139,7 +139,7 @@ struct BackupVerbTests {
       try FileManager.default.moveItem(atPath: from, toPath: to)
     }
     let named = try tool("doctor").text
-    #expect(named.contains("the vault from before is \(second.file)"), "\(named)")
+    #expect(named.contains("the old vault is \(second.file)"), "\(named)")
     #expect(try tool("doctor", "--remove-old-keys").exit == 0 && keys.count == 4)
     let finished = try restore(tool.home.path + "/b.vault", in: tool, json: false)
     #expect(finished.exit == 8 && finished.errors.contains("an interrupted restore was finished"))

@@ -87,7 +87,7 @@ struct DeviceKeyVerbTests {
       let id = try replacedKey(tool)
       let listed = try tool("doctor").text
       #expect(
-        listed.contains("a device key that this vault has replaced is left: \(id), in \(keys.file(id))"))
+        listed.contains("a replaced device key is still there: \(id), in \(keys.file(id))"))
       #expect(listed.contains("'vaultctl doctor --remove-old-keys' removes it"))
       #expect(try keys.names.contains(id))
       #expect(try tool.run(word.split(separator: " ").map(String.init)).exit == 0)

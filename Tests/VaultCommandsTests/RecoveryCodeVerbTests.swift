@@ -90,7 +90,7 @@ struct RecoveryCodeVerbTests {
     let code = try shown(on: screen)
     #expect(try check(tool, old).exit == 0 && check(tool, code).exit == 3)
     screen.type("AAAA-BBBB\n")
-    try screen.wait(for: "not how it ends")
+    try screen.wait(for: "not its last two groups")
     try screen.wait(for: "the last two groups: ")
     #expect(try check(tool, old).exit == 0)
     // Another process changes the keys while the person writes: the same code is sealed for the new ones.
@@ -112,13 +112,13 @@ struct RecoveryCodeVerbTests {
         for round in 1...3 {
           screen.type(code.prefix(9) + "\n")
           guard round < 3 else { break }
-          try screen.wait(for: "not how it ends")
+          try screen.wait(for: "not its last two groups")
           // What is typed before a prompt is thrown away by it.
           try screen.wait(for: "the last two groups: ")
         }
         #expect(try running.wait() == 5)
         try screen.wait(for: "no recovery code was made")
-        try screen.wait(for: "what was shown opens nothing")
+        try screen.wait(for: "the code that was shown opens nothing")
       case "kill":
         kill(running.pid, SIGKILL)
         #expect(try running.wait() == -SIGKILL)

@@ -59,6 +59,6 @@ struct AttackScanTests {
         try store.insertBlind(value: value.map { ~$0 }, row: 2)
       }
     }
-    #expect(try core.verify().problems.contains("item \(id): an index row of it is missing"))
+    #expect(try core.verify().problems.contains("item \(id): one of its index rows is missing"))
   }
 }

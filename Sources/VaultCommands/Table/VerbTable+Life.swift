@@ -53,7 +53,7 @@ extension VerbTable {
   private static var rotateDeviceKey: Verb {
     Verb(
       words: ["rotate", "device-key"],
-      summary: "Exchange the device key; no item is rewritten. The old key opens the vault no more.",
+      summary: "Exchange the device key; no item is rewritten. The old key no longer opens the vault.",
       ownOptions: [
         Option(
           "protector", .choice(["file", "secret-service"]), "", "What keeps the new device key.",

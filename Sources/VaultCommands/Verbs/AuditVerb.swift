@@ -123,7 +123,7 @@ private func verifyChain(_ command: Command, _ core: VaultCore) throws -> Outcom
   ])
   let found =
     report.isAuditChainChecked
-    ? "the chain is whole" : "in order; the chain was not checked, that needs the passcode"
+    ? "the chain is whole" : "in order; the chain was not checked, because that needs the passcode"
   let verdict =
     problems.isEmpty ? ["\(report.auditEntries) entries, \(found)"] : problems.map(printable)
   let failure =

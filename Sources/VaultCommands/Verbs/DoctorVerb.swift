@@ -76,10 +76,10 @@ private func rotation(_ core: VaultCore) throws -> Finding? {
   return status.isRotationPaused
     ? Finding(
       "rotation", .problem, "a rotation of the epoch is paused: something in the vault does not open",
-      "'vaultctl rotate epoch' names it; with --drop-damaged it removes it and ends")
+      "'vaultctl rotate epoch' names it; with --drop-damaged it removes it and completes the rotation")
     : Finding(
       "rotation", .warning, "a rotation of the epoch is under way, or was interrupted",
-      "'vaultctl rotate epoch' goes on with it, and so does each command that unlocks the vault")
+      "'vaultctl rotate epoch' completes it; each command that unlocks the vault continues it")
 }
 
 /// The newest entry of the audit is from the future where the clock was set back.
@@ -98,7 +98,7 @@ private func recoveryCode(_ outline: VaultOutline) -> Finding {
     ? Finding("recoveryCode", .ok, "a recovery code was made")
     : Finding(
       "recoveryCode", .warning,
-      "no recovery code: the loss of the device key is the loss of everything but backups",
+      "no recovery code: if the device key is lost, only backups are left",
       "make one with 'vaultctl recovery-code new', or keep a copy of the device key elsewhere")
 }
 
@@ -125,16 +125,16 @@ private func interruptedRestore(_ command: Command, _ outline: VaultOutline) thr
     case .unused(let file):
       Finding(
         "interruptedRestore", .warning, "a restore is under way, or was interrupted: it has left \(file)",
-        "the vault is as it was before; 'vaultctl restore' begins anew, and removes what was left")
+        "the vault is unchanged; the next 'vaultctl restore' removes that file")
     case .old(let file):
       Finding(
         "interruptedRestore", .warning,
-        "a restore was interrupted when the restored vault was in its place: the vault from before is \(file)",
-        "the next 'vaultctl restore' names it \(left.files.aside), or do so yourself")
+        "a restore was interrupted after the restored vault took its place: the old vault is \(file)",
+        "the next 'vaultctl restore' renames it to \(left.files.aside); you can also do so yourself")
     case .foreign(let file):
       Finding(
         "filesBeside", .warning,
-        "a file beside the vault has a name that a restore gives, and none has made it: \(file)",
+        "a file beside the vault has a name that a restore uses, but no restore made it: \(file)",
         "move it away: 'vaultctl restore' refuses to begin while it is there")
     }
   }

@@ -50,7 +50,7 @@ private func warn(_ command: Command, hasRecoveryCode: Bool) {
     command.messages.note("write the recovery code down now, it is never shown again")
   } else {
     command.messages.note(
-      "without a recovery code the loss of the device key is the loss of everything: make one with "
+      "without a recovery code, losing the device key means losing everything: make one with "
         + "'vaultctl recovery-code new', or keep a copy of the key elsewhere"
     )
   }

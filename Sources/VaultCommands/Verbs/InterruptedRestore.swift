@@ -58,10 +58,10 @@ struct InterruptedRestore {
       switch leftover {
       case .unused(let file):
         FilePlace.remove(vault: file)
-        notes.append("what an interrupted restore had left beside the vault was removed: \(file)")
+        notes.append("removed what an interrupted restore had left beside the vault: \(file)")
       case .old(let file):
         try FilePlace.setAside(file, as: files.aside)
-        notes.append("an interrupted restore was finished: the vault from before it is \(files.aside)")
+        notes.append("an interrupted restore was finished: the old vault is \(files.aside)")
       case .foreign(let file): throw FilePlace.taken(file)
       }
     }
@@ -71,7 +71,7 @@ struct InterruptedRestore {
   private static func two(_ aside: String, _ file: String) -> CommandError {
     CommandError(
       .alreadyExists,
-      "there are two vaults from before a restore: \(printable(aside)) and \(printable(file))",
+      "restores have left two old vaults: \(printable(aside)) and \(printable(file))",
       hint: "move one of them away; nothing was written", code: "fileExists")
   }
 }

@@ -86,7 +86,7 @@ extension OldKeys {
     case .present: Finding("oldKeys", .ok, "the device key is \(key.place)")
     case .replaced:
       Finding(
-        "oldKeys", .warning, "a device key that this vault has replaced is left: \(key.id), in \(key.place)",
+        "oldKeys", .warning, "a replaced device key is still there: \(key.id), in \(key.place)",
         "'vaultctl doctor --remove-old-keys' removes it; copies of the vault file from its time need it")
     case .needed(let file):
       Finding("oldKeys", .ok, "a device key is kept for \(file): \(key.id), in \(key.place)")

@@ -10,7 +10,7 @@ func runPasscodeSet(_ command: Command) throws -> Outcome {
   let forgotten = try core.setPasscode(passcode, recovery: choice)
   let outcome = outcome(forgotten)
   guard forgotten.recoveryCode else { return outcome }
-  command.messages.note("the recovery code of before no longer opens the vault")
+  command.messages.note("the old recovery code no longer opens the vault")
   guard command.mayOffer else {
     command.messages.note("make a new one with 'vaultctl recovery-code new'")
     return outcome
@@ -35,7 +35,7 @@ private func recoveryChoice(_ command: Command, _ core: VaultCore) throws -> Rec
   guard try !isAsked || core.status().hasRecoveryCode else { return nil }
   if isAsked {
     command.messages.note(
-      "the vault has a recovery code: show that it is yours to keep it, or press Return to drop it")
+      "the vault has a recovery code: type it to keep it, or press Return to drop it")
   }
   let typed: SecretBytes?
   do throws(CommandError) {

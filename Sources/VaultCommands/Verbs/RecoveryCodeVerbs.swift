@@ -39,7 +39,7 @@ func runRecoveryCodeRemove(_ command: Command) throws -> Outcome {
   if core.hasPasscode { try command.vault.unlock(core) }
   try command.vault.unlocking { try $0.removeRecoveryCode() }
   command.messages.note(
-    "the loss of the device key is now the loss of everything but backups: keep a copy of it elsewhere")
+    "if the device key is lost now, only backups are left: keep a copy of it elsewhere")
   return Outcome(json: .object([("recoveryCode", .boolean(false))]))
 }
 
@@ -93,7 +93,7 @@ struct NewRecoveryCode {
     }
     do { try seal(code) } catch { throw failure(error, hadCode) }
     guard hadCode else { return }
-    command.messages.note("the recovery code of before no longer opens the vault")
+    command.messages.note("the old recovery code no longer opens the vault")
   }
 
   /// What became of the code: nobody is left to guess which one works.
@@ -111,7 +111,7 @@ struct NewRecoveryCode {
   }
 
   private func unchanged(_ error: CommandError, _ hadCode: Bool) -> CommandError {
-    let state = "the new recovery code opens nothing" + (hadCode ? ", the one of before works as it did" : "")
+    let state = "the new recovery code opens nothing" + (hadCode ? ", the old one works as before" : "")
     var error = error
     error.hint = error.hint.map { "\(state); \($0)" } ?? state
     return error
@@ -137,7 +137,7 @@ struct CodeScreen {
       try terminal.showLine("")
       try terminal.showLine("Write it down. It becomes valid when you type its last two groups.")
       for round in 0..<Self.rounds {
-        if round > 0 { try terminal.showLine("That is not how it ends.") }
+        if round > 0 { try terminal.showLine("Those are not its last two groups.") }
         let typed = try terminal.readLine("\(action): the last two groups: ", limit: Self.longestAnswer)
         if code.endsWith(typed) { return }
       }
@@ -162,7 +162,7 @@ struct CodeScreen {
 
   private var action: String { "vaultctl \(command.invocation.verb.name)" }
 
-  private static let state = "what was shown opens nothing; the vault is as it was"
+  private static let state = "the code that was shown opens nothing; the vault is unchanged"
   private static let rounds = 3
   private static let longestAnswer = 100
 }

@@ -25,7 +25,7 @@ private func tell(_ command: Command, _ code: RestoredRecoveryCode?) {
   case .valid: command.messages.note("the recovery code of the backup is valid again")
   case .revoked:
     command.messages.note(
-      "vault and backup did not have the same recovery code: none works from now on; make one with "
+      "the vault and the backup did not have the same recovery code: none works from now on; make one with "
         + "'vaultctl recovery-code new'")
   case .kept, nil: break
   }
@@ -130,7 +130,7 @@ private struct Restore {
     } catch {
       var error = CommandError(describing: error)
       error.hint =
-        "the restored vault is in its place and opens; the vault from before is "
+        "the restored vault is in its place and opens; the old vault is "
         + printable(FilePlace.exists(made.path) ? made.path : aside)
       throw error
     }
@@ -159,7 +159,7 @@ private struct Restore {
     } catch {
       var error = CommandError(describing: error)
       error.hint =
-        "its counters and attempts cannot be taken over; to do without them move \(printable(path)) away, and restore"
+        "its counters and attempts cannot be taken over; to restore without them, move \(printable(path)) away first"
       throw error
     }
   }

@@ -9,7 +9,7 @@ func runRotateDeviceKey(_ command: Command) throws -> Outcome {
   let before = try VaultCore.outline(at: command.places.vault)
   let old = try core.rotateDeviceKey(to: command.places.newProtector(before.protector))
   if case .kept(let file) = old {
-    command.messages.note("the old device key is there still: \(file) needs it")
+    command.messages.note("the old device key is kept: \(file) needs it")
   }
   if command.places.deviceKey != nil, try VaultCore.outline(at: command.places.vault).protector != .file {
     command.messages.note(
@@ -67,7 +67,7 @@ private func outcome(_ command: Command, lost: DestroyedItems?) throws -> Outcom
     fields.append(("deviceKey", .string(key)))
     lines.append("device key  " + printable(key))
   }
-  command.messages.note("the device key is a new one: copies of the old one open the vault no more")
+  command.messages.note("the device key is a new one: copies of the old key no longer open the vault")
   guard let items = lost?.items else { return Outcome(json: .object(fields), lines: lines) }
   let json = items.map { item in
     JSON.object([("id", .string(item.id.hexadecimal))] + JSON.optional("name", item.name.map { .string($0) }))

@@ -52,7 +52,7 @@ struct Damage {
 
   var lines: [String] {
     parts.map { part in
-      let word = !isDropped ? "damaged     " : part.isRepairable ? "made anew   " : "removed     "
+      let word = !isDropped ? "damaged     " : part.isRepairable ? "rebuilt     " : "removed     "
       return word + printable(part.words)
     }
   }

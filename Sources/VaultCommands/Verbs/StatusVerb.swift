@@ -46,7 +46,7 @@ private func rotation(_ core: VaultCore) throws -> (json: String, text: String)?
   guard status.isRotating else { return nil }
   return status.isRotationPaused
     ? ("paused", "paused: items do not open; 'vaultctl rotate epoch' names them")
-    : ("underWay", "under way: unlocked commands and 'vaultctl rotate epoch' go on with it")
+    : ("underWay", "under way: 'vaultctl rotate epoch' completes it")
 }
 
 private func countKinds(_ core: VaultCore, _ command: Command) throws -> (

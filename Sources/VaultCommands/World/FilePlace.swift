@@ -28,7 +28,7 @@ package enum FilePlace {
       if errno == EINVAL || errno == ENOSYS {
         throw CommandError(
           .unsupported, "the file system of \(printable(old)) cannot exchange two names in one step",
-          hint: "the vault was not changed; to do without its counters and attempts move it away, and restore"
+          hint: "the vault was not changed; to restore without its counters and attempts, move it away first"
         )
       }
       throw .io("putting the restored vault into its place", errno: errno)

@@ -172,7 +172,7 @@ extension Session {
           try store.hasBlind(value: value, row: row.row)
         }
         if !isThere {
-          return .item(row, parts.item.name, "an index row of it is missing", isRepairable: true)
+          return .item(row, parts.item.name, "one of its index rows is missing", isRepairable: true)
         }
       }
       return nil
@@ -196,7 +196,7 @@ extension Session {
     }
     guard (material != nil) == item.hasSecret else {
       throw VaultError(
-        .damaged, item.hasSecret ? "its secret is missing" : "it has a secret that it does not name")
+        .damaged, item.hasSecret ? "its secret is missing" : "it has a secret that its row does not list")
     }
     do throws(VaultError) { return (item, material, try state(of: row)) } catch {
       throw error.saying("its state does not open")

@@ -39,14 +39,14 @@ extension VaultError: StorageFailure {
       case .io(let code, let number):
         VaultError(
           .io, "reading or writing \(vault) failed (SQLite \(code), errno \(number))",
-          hint: number == EIO ? "the disk fails, or its connection: see the kernel's log" : nil,
+          hint: number == EIO ? "the disk or its connection fails: see the kernel's log" : nil,
           underlying: number)
       case .unconfirmed(let code, let number):
         VaultError(
           .unconfirmed,
           "the disk failed while the change was being stored: it may have been stored "
             + "(SQLite \(code), errno \(number))",
-          hint: "look whether the change is there before you make it again; it can appear after a crash",
+          hint: "check whether the change is there before you repeat it; it can still appear after a crash",
           underlying: number)
       case .moved(let path):
         VaultError(
@@ -68,7 +68,7 @@ extension VaultError: StorageFailure {
         VaultError(
           .unsupported,
           "the SQLite library of this system is \(version); \(SQLiteLibrary.text(of: SQLiteLibrary.oldest)) or later is needed",
-          hint: "update the package of SQLite's library")
+          hint: "update the system's SQLite package")
       case .unexpected(let code): VaultError(.io, "the database failed (SQLite \(code))", underlying: code)
       }
   }

@@ -90,7 +90,7 @@ extension VaultCore {
       throw VaultError(
         error.code,
         "the vault has its new device key, but the old one could not be removed: \(error.message)",
-        hint: "the old key opens this vault no more; remove it with 'vaultctl doctor --remove-old-keys'",
+        hint: "the old key no longer opens this vault; remove it with 'vaultctl doctor --remove-old-keys'",
         underlying: error.underlying)
     }
   }

@@ -126,7 +126,7 @@ private struct Verification {
       let isThere = try stored { () throws(StorageError) in
         try session.store.hasBlind(value: value, row: row.row)
       }
-      guard isThere else { throw VaultError(.damaged, "an index row of it is missing") }
+      guard isThere else { throw VaultError(.damaged, "one of its index rows is missing") }
     }
     _ = try session.state(of: row)
     let material = try stored { () throws(StorageError) in try session.store.material(row: row.row) }

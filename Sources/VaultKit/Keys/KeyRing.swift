@@ -269,8 +269,8 @@ struct KeyRing: ~Copyable, Sendable {
   /// The answer of a ring that is shut.
   static var shutError: VaultError {
     VaultError(
-      .locked, "the vault's passcode was taken away by another process",
-      hint: "open the vault again, if that was your wish")
+      .locked, "another process removed the vault's passcode",
+      hint: "if you wanted that, open the vault again")
   }
 
   private static var damaged: VaultError {

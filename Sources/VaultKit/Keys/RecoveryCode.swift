@@ -76,7 +76,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
   static var isAbsent: VaultError { VaultError(.policy, "this vault has no recovery code") }
 
   static var isAnother: VaultError {
-    VaultError(.authenticationFailed, "this recovery code is not the one of this vault")
+    VaultError(.authenticationFailed, "this recovery code does not belong to this vault")
   }
 
   /// The half that stays in the header.

@@ -87,7 +87,7 @@ struct Head: ~Copyable, Sendable {
   /// A number that is counted on has come to its end.
   static var atEnd: VaultError {
     VaultError(
-      .unsupported, "a number that the vault counts on has come to its end; nothing was changed",
+      .unsupported, "a counter of the vault has reached its limit; nothing was changed",
       hint: "export the items, and import them into a new vault")
   }
 

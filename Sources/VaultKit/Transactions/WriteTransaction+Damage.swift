@@ -56,7 +56,7 @@ extension Transaction where Mode == Writing {
     (head!.sum, head!.summedRows, head!.itemCount) = (sum, rows, items)
     changes.isDirty = true
     changes.needsCleaning = true
-    try log(.rotated, detail: "rows had been changed by something else: S was made anew")
+    try log(.rotated, detail: "something else had changed rows: S was recomputed")
   }
 
   /// How many items there are, and the rows that belong to none of them: without an item, or not what its attributes say.

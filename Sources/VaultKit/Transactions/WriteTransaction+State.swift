@@ -10,7 +10,7 @@ extension Transaction where Mode == Writing {
   public mutating func updateState<R>(of id: ItemID, _ change: (inout ItemState) throws -> R) throws -> R {
     guard try !item(id).kind.isOfAuthenticator else {
       throw VaultError(
-        .policy, "the state of a credential changes through its component alone",
+        .policy, "only a credential's own component may change its state",
         hint: "call OTPCredential, or the component of the item's kind")
     }
     return try changingState(of: id, change)
