@@ -123,14 +123,14 @@ extension VaultCore {
       let item = try OTPItem(transaction.item(id))
       guard item.kind == .hotp else { throw VaultError(.policy, "only HOTP credentials have a counter") }
       let before = try transaction.state(of: id)
-      // At its end the counter stays the last one and is blocked: to set it again is to go back.
+      // A counter at its end stays there and is blocked: setting it again would go back.
       let isBackward = counter < before.counter || before.isBlocked
       guard !isBackward || force else {
         throw VaultError(
           .policy, "the counter is \(before.counter) already; a smaller one would use codes twice",
           hint: "add --force if the server really is behind")
       }
-      // Codes that come again are worth the secret: who may not use the secret may not have them.
+      // Repeated codes are as sensitive as the secret: the same rules apply.
       try transaction.permitChange(of: id, needingKeys: isBackward, with: grant.take())
       try transaction.changeState(of: id) { state throws(VaultError) in
         state.counter = counter

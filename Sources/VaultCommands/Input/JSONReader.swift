@@ -13,7 +13,7 @@ struct JSONReader {
     .malformed("the line cannot be read: \(why)")
   }
 
-  /// The error of a value, with its key unless that is named already. A key is no secret, its value may be one.
+  /// The error of a value. Names its key, unless the error already does: a key is not secret, but its value may be.
   private static func naming(_ key: String, _ error: CommandError) -> CommandError {
     let name = "\"\(printable(key))\""
     guard error.exit == .malformed, !error.message.contains(name) else { return error }

@@ -20,7 +20,7 @@ enum SecretFile {
   /// Makes a file of mode 0600 that holds a secret and a newline. File and name are on the disk when this returns; after
   /// an error there is no file.
   ///
-  /// - Throws: exit 8 where there is something already, 13 where writing fails.
+  /// - Throws: exit 8 when something is at the path already, 13 when writing fails.
   static func create(_ path: String, _ secret: borrowing SecretBytes, named name: String) throws(CommandError)
   {
     let file = retrying { unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
@@ -30,7 +30,7 @@ enum SecretFile {
     }
     defer { close(file) }
     let line = SecretBytes.joining(secret, SecretBytes(copying: [UInt8(ascii: "\n")]))
-    // The umask can take bits away, and with them the owner's own.
+    // The umask can also remove bits of the owner.
     let isWritten =
       retrying { fchmod(file, 0o600) } == 0 && line.expose { write(all: $0, to: file) }
       && retrying { fsync(file) } == 0
@@ -60,7 +60,7 @@ enum SecretFile {
     return true
   }
 
-  /// A system call that a signal does not end.
+  /// Repeats a system call that a signal interrupts.
   private static func retrying(_ call: () -> Int32) -> Int32 {
     while true {
       let result = call()

@@ -20,7 +20,7 @@ package struct Secrets {
     return try SecretReading.checkPhrase(typed, named: channel.title)
   }
 
-  /// As ``secret(_:isNew:)``, of a person who may also answer nothing: `nil`.
+  /// As ``secret(_:isNew:)``, but the person may give an empty answer: `nil`.
   ///
   /// - Parameter what: What the prompt asks for.
   func answer(_ channel: SecretChannel, asking what: String) throws(CommandError) -> SecretBytes? {

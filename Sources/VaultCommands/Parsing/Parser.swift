@@ -1,5 +1,5 @@
 /// Reads a command line by the table. A refused argument is named by its position and never repeated: it may be a
-/// secret. An option is named, where it looks like one.
+/// secret. An option is named when it looks like one.
 package struct Parser: ~Copyable {
   package enum Result: Sendable {
     case run(Invocation)
@@ -161,7 +161,7 @@ extension Parser {
     return .usage("\(subject) is not an option of '\(place)'", hint: hint)
   }
 
-  /// Letters and dashes as options have them. Anything else may be a secret that was pasted.
+  /// Whether the text has only the letters and dashes of an option. Anything else may be a pasted secret.
   private static func isOptionName(_ name: String) -> Bool {
     1...24 ~= name.utf8.count && name.first != "-" && name.utf8.allSatisfy { 0x61...0x7A ~= $0 || $0 == 0x2D }
   }

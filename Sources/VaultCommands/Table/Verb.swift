@@ -50,14 +50,14 @@ package struct Verb: Sendable {
   package var notes: [String] = []
   package var example: String
   package var allowedInBatch = true
-  /// Changes files although nothing of it is audited: a batch runs other verbs, the doctor removes old keys.
+  /// Changes files although it is not audited itself: a batch runs other verbs, the doctor removes old keys.
   package var changesFiles = false
   /// `nil` where a later version brings it: exit 15.
   package var run: (@Sendable (Command) throws -> Outcome)?
 
   package var name: String { words.joined(separator: " ") }
   package var isLater: Bool { run == nil }
-  /// Whether it may change a vault, a device key or another file. What such a verb survives is tested for each of them.
+  /// Whether it may change a vault, a device key or another file. The torture tests cover each such verb.
   package var writes: Bool { audited != .never || changesFiles }
 }
 

@@ -55,7 +55,7 @@ private struct ExportDestination {
     stream = OutputStream(descriptor: descriptor, name: "the export")
   }
 
-  /// A file and its name are on the disk when this returns. Standard output is whoever's made it: it is only written.
+  /// A file and its name are on the disk when this returns. Standard output belongs to the caller: it is only written.
   func finish() throws(CommandError) {
     try stream.flush()
     guard let path else { return }

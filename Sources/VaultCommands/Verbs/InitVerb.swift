@@ -21,7 +21,7 @@ func runInit(_ command: Command) throws -> Outcome {
     warn(command, hasRecoveryCode: code != nil)
     return outcome
   }
-  // The vault is there, whatever becomes of the offer.
+  // The vault exists, whatever the answer is.
   try command.emit(outcome)
   if try !command.offerRecoveryCode(to: created.core) { warn(command, hasRecoveryCode: false) }
   return Outcome(json: nil)

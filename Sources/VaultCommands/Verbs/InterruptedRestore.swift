@@ -1,8 +1,8 @@
 import VaultKit
 
-/// What a restore over a vault leaves beside it when it is interrupted: ``RestoreFiles`` says how the names tell a new vault
-/// that never took its place from the old vault that has made way. The next restore removes the one, and gives the other
-/// the name that it was to have. No device key is deleted: a copy of what was left may need it.
+/// What an interrupted restore leaves beside the vault that it replaces. ``RestoreFiles`` says how the names tell a new
+/// vault that was never used from the old vault that was replaced. The next restore removes the former and renames the
+/// latter to its final name. No device key is deleted: a copy of what was left may need it.
 struct InterruptedRestore {
   /// The vault in its place.
   let path: String
@@ -10,13 +10,13 @@ struct InterruptedRestore {
 
   var files: RestoreFiles { RestoreFiles(path: path) }
 
-  /// One file that was left.
+  /// One file that an interrupted restore left.
   enum Leftover: Equatable {
-    /// A new vault that never took its place.
+    /// A new vault that was never used.
     case unused(String)
-    /// The vault from before: the new one is in its place.
+    /// The old vault: the new one is in its place.
     case old(String)
-    /// Something else, or nobody can tell.
+    /// Another file, or one whose origin is unknown.
     case foreign(String)
   }
 
@@ -26,7 +26,7 @@ struct InterruptedRestore {
       guard let made = file.key, let outline = try? VaultCore.outline(at: file.path), outline.vault == vault
       else { return .foreign(file.path) }
       guard outline.deviceKey == made else { return .old(file.path) }
-      // A copy of the vault in its place would be told by the same key, too.
+      // A copy of the present vault has the same key too: then the origin of the file is unknown.
       return present == nil || present?.deviceKey == made ? .foreign(file.path) : .unused(file.path)
     }
   }
@@ -40,7 +40,7 @@ struct InterruptedRestore {
     throw FilePlace.taken(files.aside)
   }
 
-  /// Ends what was begun.
+  /// Completes an interrupted restore.
   ///
   /// - Parameter lock: The lock on the device keys: whoever holds it knows that no other restore is at work.
   /// - Returns: What was done, for people.

@@ -13,7 +13,7 @@ func remove(_ command: Command, kind: ItemKind?) throws -> Outcome {
   return Outcome(json: .object([("id", .string(id.hexadecimal)), ("deleted", .boolean(true))]))
 }
 
-/// An item that is damaged and does not open goes by its identifier alone: its name cannot be compared.
+/// A damaged item that does not open can be removed only by its identifier: its name cannot be compared.
 private func idToRemove(
   _ command: Command, _ transaction: inout WriteTransaction, _ kind: ItemKind?
 ) throws -> ItemID {

@@ -1,6 +1,6 @@
 import VaultKit
 
-/// Device keys that are left: those that this vault has replaced, and those that it does not know.
+/// Old device keys: those that this vault has replaced, and those that it does not know.
 struct OldKeys {
   let command: Command
   let core: VaultCore
@@ -44,7 +44,7 @@ struct OldKeys {
 // MARK: doctor
 
 extension OldKeys {
-  /// What `doctor` says of them, after it has removed those that it was told to remove.
+  /// What `doctor` reports about them, after it has removed the keys that it was told to remove.
   func findings() throws -> [Finding] {
     var findings: [Finding] = []
     var left: [FoundDeviceKey]

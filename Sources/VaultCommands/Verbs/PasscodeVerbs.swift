@@ -1,7 +1,7 @@
 import SecretMemory
 import VaultKit
 
-/// `vaultctl passcode set`: what the holder of the device key could have planted before is forgotten.
+/// `vaultctl passcode set`. Forgets what a former holder of the device key could have planted.
 func runPasscodeSet(_ command: Command) throws -> Outcome {
   let core = try command.vault.opened()
   guard !core.hasPasscode else { throw alreadySet }
@@ -15,7 +15,7 @@ func runPasscodeSet(_ command: Command) throws -> Outcome {
     command.messages.note("make a new one with 'vaultctl recovery-code new'")
     return outcome
   }
-  // The passcode is set, whatever becomes of the offer.
+  // The passcode is set, whatever the answer is.
   try command.emit(outcome)
   if try !command.offerRecoveryCode(to: core) {
     command.messages.note("make one later with 'vaultctl recovery-code new'")
@@ -23,7 +23,7 @@ func runPasscodeSet(_ command: Command) throws -> Outcome {
   return Outcome(json: nil)
 }
 
-/// What becomes of the vault's recovery code; `nil` where it has none.
+/// Whether the vault's recovery code is kept or dropped; `nil` when it has none.
 private func recoveryChoice(_ command: Command, _ core: VaultCore) throws -> RecoveryChoice? {
   if command.invocation.has("drop-recovery-code") {
     for option in ["recovery-fd", "recovery-file"] where command.invocation.has(option) {

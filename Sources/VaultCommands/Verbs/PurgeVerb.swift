@@ -30,7 +30,8 @@ func runPurge(_ command: Command) throws -> Outcome {
     lines: damage.lines + [purgePromise])
 }
 
-/// How many keys went that the vault had replaced before; that of a vault from before a restore stays with it.
+/// Deletes the keys that the vault has replaced, and returns how many. The key of a vault that a restore replaced stays
+/// with that vault.
 private func removeOldKeys(_ command: Command, _ core: VaultCore) -> Int {
   let keys = OldKeys(command: command, core: core)
   do {

@@ -25,7 +25,7 @@ func runRecoveryCodeNew(_ command: Command) throws -> Outcome {
 /// `vaultctl recovery-code check`.
 func runRecoveryCodeCheck(_ command: Command) throws -> Outcome {
   let path = try command.places.vault
-  // A vault that is not there is told before anybody types.
+  // A missing vault is reported before the person types anything.
   _ = try VaultCore.outline(at: path)
   let code = try RecoveryCode(text: command.secrets.secret(.recovery))
   try VaultCore.checkRecoveryCode(code, at: path, environment: command.vaultWorld)
@@ -54,7 +54,7 @@ enum RecoveryCodeTarget {
   case terminal
   case file(String)
 
-  /// As `--out` says. What stands in the way is told before anything is asked.
+  /// The place that `--out` names, or the terminal. An obstacle is reported before anything is asked.
   init(_ command: Command) throws(CommandError) {
     if let path = command.invocation.text("out") {
       guard !FilePlace.exists(path) else { throw FilePlace.taken(path) }
@@ -73,13 +73,13 @@ enum RecoveryCodeTarget {
   }
 }
 
-/// The making of a recovery code, whose old one works until the new one is known to be kept.
+/// Makes a recovery code. The old code works until the new one is known to be kept.
 struct NewRecoveryCode {
   let command: Command
   let target: RecoveryCodeTarget
 
   /// - Parameters:
-  ///   - hadCode: Whether there is one that works until then.
+  ///   - hadCode: Whether there is an old code that works until then.
   ///   - seal: Makes the code the vault's, in one commit.
   func make(
     _ code: consuming RecoveryCode, replacing hadCode: Bool, _ seal: (borrowing RecoveryCode) throws -> Void
@@ -96,7 +96,7 @@ struct NewRecoveryCode {
     command.messages.note("the old recovery code no longer opens the vault")
   }
 
-  /// What became of the code: nobody is left to guess which one works.
+  /// Adds to an error which of the codes works now.
   private func failure(_ error: any Error, _ hadCode: Bool) -> CommandError {
     var described = CommandError(describing: error)
     guard described.code != Self.unconfirmed else {
@@ -117,15 +117,15 @@ struct NewRecoveryCode {
     return error
   }
 
-  /// The disk failed in the middle of the commit: it may be found after a crash.
+  /// The disk failed during the commit: the commit may appear after a crash.
   private static let unconfirmed = "unconfirmed"
 }
 
-/// A new recovery code on the terminal itself, and the proof that it was written down.
+/// Shows a new recovery code on the terminal itself, and checks that it was written down.
 struct CodeScreen {
   let command: Command
 
-  /// Shows the code, and returns when its last two groups were typed. No transaction is open meanwhile.
+  /// Shows the code, and returns when its last two groups were typed. Meanwhile no transaction is open.
   ///
   /// - Throws: exit 5 after three wrong answers, and when the person declines; 6 without a terminal.
   func show(_ code: borrowing RecoveryCode) throws(CommandError) {
@@ -168,17 +168,17 @@ struct CodeScreen {
 }
 
 extension Command {
-  /// Whether the terminal that prompts open is there.
+  /// Whether there is a terminal on which prompts can be shown.
   var hasTerminal: Bool { (try? Terminal(path: world.terminalPath)) != nil }
 
-  /// Whether a person sits before the command and can be offered something that nothing on its line asks for.
+  /// Whether a person is present to whom the command can offer something that its arguments do not ask for.
   var mayOffer: Bool {
     let prompt = invocation.text("prompt") ?? "auto"
     return !isJSON && invocation.mayPrompt && prompt != "pinentry" && isatty(world.standardInput) == 1
       && hasTerminal
   }
 
-  /// Offers a recovery code, and makes it where the person agrees.
+  /// Offers a recovery code, and makes one when the person agrees.
   ///
   /// - Returns: Whether one was made.
   func offerRecoveryCode(to core: VaultCore) throws -> Bool {

@@ -38,7 +38,7 @@ private struct Restore {
   let command: Command
 
   enum Result {
-    /// Nothing was done, and these items would have gone.
+    /// Nothing was done; these items would have been dropped.
     case refused(wouldDrop: [RestoredItem])
     case done(BackupReport)
   }
@@ -46,13 +46,13 @@ private struct Restore {
   private var files: RestoreFiles { RestoreFiles(path: path) }
   /// Where the old vault goes.
   var aside: String { files.aside }
-  /// The file that holds the device key of the vault from before, where keys have files that the caller named.
+  /// The file that holds the old vault's device key, when the caller named a key file.
   var oldKey: String? {
     guard let old = try? VaultCore.outline(at: aside) else { return nil }
     return (protector as? FileProtector)?.holder(of: old.deviceKey, old.vault)
   }
 
-  /// The old device key goes beside the named file where it is in that one: nothing may be in its way.
+  /// When the named file holds the old device key, that key moves to a file beside it: no other file may be there.
   private func refuseTakenKey(_ old: DeviceKeyID) throws {
     guard let files = protector as? FileProtector, files.namedKey == old,
       let keyAside = files.pathBeforeRestore,
@@ -65,7 +65,7 @@ private struct Restore {
     try restored(isBeside: false, newer: nil, passphrase()).report
   }
 
-  /// The old vault is whole and in its place until the new one is: then both change names in one step.
+  /// The old vault stays whole at the path until the new one is complete; then both change names in one step.
   func inPlaceOfOld() throws -> Result {
     let old = try VaultCore.outline(at: path)
     let vault = old.vault
@@ -93,7 +93,7 @@ private struct Restore {
   private func replace(
     _ left: InterruptedRestore, _ point: RestorePoint, _ sequence: UInt64, _ passphrase: consuming Passcode
   ) throws -> BackupReport {
-    // No other restore is at work while this is held.
+    // No other restore runs while this lock is held.
     let keys = DeviceKeys(protector, of: left.vault)
     let lock = try keys.lock()
     defer { lock?.keep() }
@@ -112,7 +112,7 @@ private struct Restore {
         throw Self.inUse(path)
       }
     } catch {
-      // The new vault goes, if it never took its place; its device key stays, as every key that a file has named.
+      // The new vault is removed if it was never used; its device key stays, like every key that a file has named.
       _ = try? left.settle(lock)
       throw error
     }
@@ -120,7 +120,7 @@ private struct Restore {
     return made.report
   }
 
-  /// The new vault is in its place: from here on nothing is taken back, whatever fails.
+  /// The new vault is at the path: from here on nothing is undone, whatever fails.
   private func finish(
     _ made: (report: BackupReport, key: DeviceKeyID, path: String), over old: DeviceKeyID, _ keys: DeviceKeys
   ) throws {

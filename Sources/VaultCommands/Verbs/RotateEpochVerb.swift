@@ -27,9 +27,9 @@ func runRotateEpoch(_ command: Command) throws -> Outcome {
     failure: damage.failure)
 }
 
-/// What does not open, as a rotation finds it.
+/// The parts that a rotation found not to open.
 struct Damage {
-  /// Whether it was to be removed.
+  /// Whether they were to be removed.
   let isDropped: Bool
   var parts: [DamagedPart] = []
   var failure: CommandError?
@@ -42,7 +42,7 @@ struct Damage {
     return CommandError(describing: error)
   }
 
-  /// `damaged` and `dropped`; what was removed is no longer there to be damaged.
+  /// `damaged` and `dropped`; removed parts are no longer listed as damaged.
   var fields: [(String, JSON)] {
     let dropped = isDropped ? parts.filter { !$0.isRepairable } : []
     return [

@@ -20,7 +20,7 @@ package struct Command {
   /// Whether a person is at a terminal and sees what this command prints.
   var isOnTerminal: Bool { isatty(world.standardInput) == 1 && isatty(world.standardOutput) == 1 }
 
-  /// Whether a person agrees. No answer is a no.
+  /// Whether the person agrees; `false` also without an answer.
   func confirm(_ operation: String) -> Bool {
     (try? CommandPrompt(secrets: secrets).confirm(PromptRequest(.confirmation, operation: operation)))
       ?? false

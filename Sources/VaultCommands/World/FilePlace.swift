@@ -15,8 +15,8 @@ package enum FilePlace {
       hint: "name another file, or move that one away; nothing was written", code: "fileExists")
   }
 
-  /// Gives a complete new vault the name of the old one, and the old one the name of the new, in one step. Nothing is
-  /// changed when it throws, as far as the system told.
+  /// Exchanges the names of a complete new vault and the old one, in one step. When it throws, nothing is changed, as
+  /// far as the system reported.
   package static func exchange(_ old: String, with new: String) throws(CommandError) {
     // A restored vault is one file. A log beside it would stay behind, and its last commit with it.
     if let log = companions.map({ new + $0 }).first(where: exists) {
@@ -35,7 +35,7 @@ package enum FilePlace {
     }
   }
 
-  /// Gives the vault from before a restore the name under which it is kept, durably.
+  /// Gives the old vault the name under which it is kept, durably.
   static func setAside(_ old: String, as aside: String) throws(CommandError) {
     guard unsafe clinux_rename_to_free(old, aside) == 0 else {
       throw .io("naming the old vault \(printable(aside))", errno: errno)
@@ -49,7 +49,7 @@ package enum FilePlace {
     for suffix in companions + [""] { unsafe unlink(path + suffix) }
   }
 
-  /// Removes a file that never was a vault under a name of its own. One that stays does no harm.
+  /// Removes a file that was never a vault under its own name. It does no harm if it stays.
   static func removeDebris(_ path: String) { unsafe unlink(path) }
 
   /// Whether a program has the vault open: the last one to close it removes these files.
@@ -57,7 +57,7 @@ package enum FilePlace {
 
   private static let companions = ["-wal", "-shm", "-journal"]
 
-  /// What was made or renamed in the folder of `path` is there after a crash too.
+  /// Makes new files and names in the folder of `path` durable.
   static func synchronizeFolder(of path: String) throws(CommandError) {
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
     let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

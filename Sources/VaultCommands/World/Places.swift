@@ -63,7 +63,7 @@ struct Places {
     return world
   }
 
-  /// Where the device key of a vault really is, for people: a named file, or the one beside it where it waits.
+  /// The present file of a vault's device key, for people: the named file, or the file beside it where the key waits.
   func keyPath(of outline: VaultOutline) -> String? {
     guard outline.protector == .file, let protector = try? fileProtector() else { return nil }
     return protector.presentPath(of: outline.deviceKey, outline.vault)

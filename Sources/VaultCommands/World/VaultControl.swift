@@ -10,7 +10,7 @@ package enum VaultControl {
     var world = world
     world.ignoredBrokenPipes = isIgnored(SIGPIPE)
     signal(SIGPIPE, SIG_IGN)
-    // A limit on the size of files is an error of the write that meets it.
+    // With SIGXFSZ ignored, a write beyond the limit on file sizes fails with an error.
     world.ignoredFileSizeSignal = isIgnored(SIGXFSZ)
     signal(SIGXFSZ, SIG_IGN)
     endOnInterrupt()

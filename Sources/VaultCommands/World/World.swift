@@ -21,7 +21,7 @@ package struct World: Sendable {
   package var terminalPath = "/dev/tty"
   /// Whether a broken pipe was to be ignored when this process began: what it turns into gets that back.
   var ignoredBrokenPipes = false
-  /// The same of files that grow beyond a limit.
+  /// The same for files that grow beyond a limit.
   var ignoredFileSizeSignal = false
   /// Members of the enrolled set that are no phrases: the login password, and fingers.
   package var presence = PAMPresence()

@@ -38,8 +38,8 @@ package final class RecordSeal: Sendable {
     self.ciphers = Mutex(Ciphers(writes: writes))
   }
 
-  /// Frees and cleanses the ciphers, whose key schedules are in ordinary memory: OpenSSL's contexts are nowhere else.
-  /// What is sealed or opened next derives them again from the root key, which is in secret memory.
+  /// Frees and cleanses the ciphers. Their key schedules are in ordinary memory, because OpenSSL allocates its contexts
+  /// there. The next seal or opening derives them again from the root key, which is in secret memory.
   package func releaseCiphers() { ciphers.withLock { $0.release() } }
 
   /// How many seals this key has written, as far as this process knows.
@@ -246,7 +246,7 @@ package final class RecordSeal: Sendable {
     }
   }
 
-  /// Lends a cipher, which is made where none is kept.
+  /// Lends a cipher, and makes it first when none is kept.
   @inline(__always)
   private func withCipher(
     _ kept: inout CipherContext?, _ direction: CipherContext.Direction,

@@ -33,7 +33,7 @@ func crypto<R: ~Copyable>(_ body: () throws(CryptoError) -> R) throws(VaultError
 
 /// Runs a step of the store and turns its error.
 ///
-/// - Parameter path: The vault's, where the body opens or makes it: errors name it.
+/// - Parameter path: The vault's path, when the body opens or makes the vault: errors name it.
 func stored<R: ~Copyable>(
   at path: String? = nil, _ body: () throws(StorageError) -> R
 ) throws(VaultError) -> R {

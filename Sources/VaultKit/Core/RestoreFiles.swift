@@ -3,25 +3,25 @@ import Glibc
 /// The files that a restore makes and keeps beside a vault.
 ///
 /// The new vault is made as `PATH.restoring-<id of its device key>`. It and the vault at PATH exchange their names in one
-/// step; then what was at PATH becomes `PATH.before-restore`. So the name says which of the two a file is, at every
-/// moment: `.restoring-<id>` that names the key `<id>` is a new vault that never took its place, and one that names
+/// step; then what was at PATH becomes `PATH.before-restore`. So at every moment the name says which of the two a file
+/// is: a vault at `.restoring-<id>` that names the key `<id>` is a new vault that was never used, and one that names
 /// another key is the old vault.
 package struct RestoreFiles: Sendable {
   package let path: String
 
   package init(path: String) { self.path = path }
 
-  /// Where the vault from before a restore is kept.
+  /// Where the old vault is kept.
   package var aside: String { path + Self.asideSuffix }
 
-  /// Where a restore makes the vault that this key opens.
+  /// Where a restore makes the new vault that this key opens.
   package func beside(_ key: DeviceKeyID) -> String { path + Self.besidePrefix + "-" + key.hexadecimal }
 
-  /// One file of a restore that has not come to its end, or that looks like one.
+  /// A file of an unfinished restore, or a file with such a name.
   package struct Unfinished: Sendable {
     /// The file.
     package let path: String
-    /// The key of the vault that was made, from the file's name; `nil` where the name has none.
+    /// The key of the new vault, from the file's name; `nil` when the name has none.
     package let key: DeviceKeyID?
   }
 
@@ -35,8 +35,8 @@ package struct RestoreFiles: Sendable {
     }
   }
 
-  /// What a killed restore leaves of the making of a new vault, and what SQLite keeps beside one that is gone: files that
-  /// never were a vault under a name.
+  /// What a restore leaves when it is killed while it makes the new vault, and SQLite's files beside a removed vault:
+  /// files that were never a vault under its own name.
   package func debris() throws(VaultError) -> [String] {
     let temporary = try names(beginningWith: "." + fileName + Self.besidePrefix).filter { name in
       let rest = name.dropFirst(1 + fileName.count + Self.besidePrefix.count)
@@ -53,7 +53,7 @@ package struct RestoreFiles: Sendable {
     return (temporary + companions).map { folder + $0 }
   }
 
-  /// The key in `-<id>…`, what follows the word `.restoring`.
+  /// The key in `-<id>…`, the text after `.restoring`.
   private static func key(in rest: Substring) -> DeviceKeyID? {
     guard rest.first == "-" else { return nil }
     return DeviceKeyID(hexadecimal: String(rest.dropFirst().prefix(32)))
@@ -83,7 +83,7 @@ package struct RestoreFiles: Sendable {
   private static let besidePrefix = ".restoring"
 
   private var fileName: String { String(path.split(separator: "/").last ?? "") }
-  /// With its last slash; empty for the working directory.
+  /// The folder with its last slash; empty for the working directory.
   private var folder: String { String(path.dropLast(fileName.count)) }
 
   private func names(beginningWith prefix: String) throws(VaultError) -> [String] {

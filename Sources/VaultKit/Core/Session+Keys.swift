@@ -30,8 +30,8 @@ extension Session {
     return head
   }
 
-  /// A state with fewer commits than this session has seen was put back under it. It is an older state of the whole file,
-  /// or it is damage: an older head row beside the rows of now bears good seals too.
+  /// Checks the sum when the file has fewer commits than this session has seen. Either an older state of the whole file
+  /// was put back, or it is damage: an older head row beside newer rows has good seals too.
   private mutating func checkOlder(_ head: borrowing Head) throws(VaultError) {
     if head.sequence < seenSequence { try checkSum(head) }
   }
@@ -49,9 +49,9 @@ extension Session {
     take(ring, row)
   }
 
-  /// Makes these the keys of the session. Where they are of a header without a passcode and the session had one, what it
-  /// guarded stays shut until the vault is opened anew: the holder of the device key can make such a header. Not so where
-  /// this session wrote it.
+  /// Makes these the keys of the session. When their header has no passcode and the session had one, what the passcode
+  /// guarded stays shut until the vault is opened again, because the holder of the device key can make such a header. A
+  /// header that this session wrote is exempt.
   private mutating func take(_ ring: consuming KeyRing, _ row: HeaderRow) {
     var ring = ring
     if ring.header.hasPasscode {
@@ -72,16 +72,16 @@ extension Session {
     guard header.deviceKey == key.id else { return false }
     let ring = try KeyRing(header: row, slots: slots, deviceKey: key, random: environment.random)
     try ring.check(head(openedWith: ring.current))
-    // What the passcode had opened goes, and with it what was verified: another process made these keys.
+    // Another process made these keys: drop what the passcode had opened, and what was verified.
     take(ring, row)
     identity = Self.nextIdentity()
     try checkOlder(try self.head())
     return true
   }
 
-  /// Why nothing that a passcode had guarded is changed or opened here.
+  /// Refuses to change or open what a passcode had guarded.
   ///
-  /// - Throws: ``VaultError/Code/locked`` where another process has taken the passcode away.
+  /// - Throws: ``VaultError/Code/locked`` when another process has removed the passcode.
   func refuseShut() throws(VaultError) {
     if keys.isShut { throw KeyRing.shutError }
   }
@@ -104,7 +104,7 @@ extension Session {
 
   /// After a commit that deleted secrets or slots: the log is truncated now, or by a later open that can.
   ///
-  /// - Parameter isPatient: Waits for readers, unless a long one was waited for in vain by this session before.
+  /// - Parameter isPatient: Waits for readers, unless this session has already waited for one in vain.
   mutating func clean(isPatient: Bool = true) {
     let isTruncated = try? store.checkpoint(truncate: true, isPatient: isPatient && !isLogHeld)
     isLogHeld = isTruncated != true

@@ -12,7 +12,7 @@ package struct DamagedPart: Sendable, Equatable {
   package let auditSequence: UInt64?
   /// What is wrong with it, one line.
   package let what: String
-  /// Whether it is made anew instead of removed: only the index rows of an item that opens are missing.
+  /// Whether it is repaired instead of removed: the item opens, and only index rows are missing.
   package let isRepairable: Bool
 
   /// The part and what is wrong, for a person.
@@ -51,7 +51,7 @@ struct MovedItem: Sendable {
 /// A batch of a rotation.
 struct PreparedMove: Sendable {
   let generation: UInt32
-  /// Commits at the time when it was read: without another since then, no row has changed.
+  /// The number of commits when it was read: if it is unchanged, no row has changed.
   let sequence: UInt64
   let from: UInt64
   var items: [MovedItem] = []
@@ -104,7 +104,8 @@ extension Session {
     return rows
   }
 
-  /// The rows of an item for the current generation. Its secret stays as it is: the data key does.
+  /// The rows of an item for the current generation. Its secret is not sealed again, because its data key stays the
+  /// same.
   ///
   /// - Throws: ``VaultError/Code/damaged`` where a part of it does not open.
   mutating func moved(_ old: ItemRow) throws(VaultError) -> MovedItem {
@@ -159,7 +160,7 @@ extension Session {
       oldIndex: oldIndex, newIndex: newIndex, sum: sum)
   }
 
-  /// Whether every part that a rotation seals anew opens; `nil` when it does.
+  /// The part of an item that a rotation could not seal again because it does not open; `nil` when all parts open.
   mutating func damage(of row: ItemRow) throws(VaultError) -> DamagedPart? {
     do throws(VaultError) {
       let parts = try parts(of: row)
@@ -182,7 +183,7 @@ extension Session {
     }
   }
 
-  /// What belongs to a row, opened as far as the device key does.
+  /// The parts of a row, opened as far as the device key opens them.
   private mutating func parts(of row: ItemRow) throws(VaultError)
     -> (item: Item, material: MaterialRow?, state: (state: ItemState, row: StateRow)?)
   {
@@ -216,12 +217,12 @@ extension Session {
     } catch { throw error.saying("its data key does not open") }
   }
 
-  /// What lies behind constraints opens for a person alone.
+  /// Secrets behind constraints are skipped: they need a person.
   private func checkSecret(_ row: ItemRow, _ item: Item, _ material: MaterialRow) throws(VaultError) {
     guard item.access.word == 0 else { return }
     let keys = ItemKeys(classKey: try classKey(of: row))
     do throws(VaultError) { _ = try SealedSecret(vault, row, item.policy, material).open(with: keys) } catch {
-      // What a PIN or a session stands before, or a later version sealed, is not damaged for being shut.
+      // A secret behind a PIN or a session, or sealed by a later version, does not open here but is not damaged.
       guard error.code == .damaged else { return }
       throw error.saying("its secret does not open")
     }
@@ -236,7 +237,7 @@ extension Session {
     throw VaultError(.locked, "the vault is locked", hint: "unlock it with the passcode")
   }
 
-  /// Attributes and policy, sealed for the current generation with everything that stands in clear beside them.
+  /// Attributes and policy, sealed for the current generation together with the row's clear columns.
   ///
   /// - Parameter later: Fields that the row had and this version does not know: they stay.
   func sealedMeta(
@@ -252,7 +253,7 @@ extension Session {
     }
   }
 
-  /// The fields of a row's `meta` that this version does not know; `nil` where there are none, as its length says.
+  /// The fields of a row's `meta` that this version does not know; `nil` when its length shows that there are none.
   func laterFields(_ row: ItemRow, _ item: Item) throws(VaultError) -> Record? {
     let known = 2 * Record.overhead + item.attributes.byteCount + item.policy.record.encoded.count
     guard row.meta.count != RecordSeal.overhead + known else { return nil }
@@ -279,14 +280,14 @@ extension Session {
     return found
   }
 
-  /// What a batch holds in memory, besides one item's secret.
+  /// How many bytes a batch holds in memory, besides one item's secret.
   private static let mostBatchBytes = 32 << 20
 }
 
 extension VaultError {
-  /// Whether something of the file does not open, whatever is asked of it: also a seal of a kind that is not known.
+  /// Whether the error means that a part of the file does not open; a seal of an unknown kind counts too.
   var isDamage: Bool { [.damaged, .newerFormat, .unsupported].contains(code) }
 
-  /// Damage in words that say which part it is; any other error as it is.
+  /// An error of damage that names the damaged part; any other error unchanged.
   fileprivate func saying(_ what: String) -> VaultError { isDamage ? VaultError(.damaged, what) : self }
 }

@@ -2,11 +2,11 @@ import VaultCrypto
 import VaultStorage
 
 extension Session {
-  /// What every opening asks of the file: that head row and header belong together, and, of a small vault, that all rows
-  /// are those that the head row counts. So of a vault of any size whose head row may be an old one put back: where inode
-  /// or witness say that the file is a copy or an older state.
+  /// Checks, at every opening, that head row and header belong together and, in a small vault, that the rows are those
+  /// that the head row counts. When inode or witness say that the file is a copy or an older state, the rows are
+  /// checked in a vault of any size.
   ///
-  /// - Parameter checkingRows: `false` where the rows may be damaged: what comes next finds out itself.
+  /// - Parameter checkingRows: `false` when the rows may be damaged, because the caller checks them itself.
   mutating func checkFile(checkingRows: Bool = true) throws(VaultError) {
     let head = try head()
     try keys.check(head)

@@ -10,7 +10,7 @@ struct Session: ~Copyable, Sendable {
   let environment: VaultEnvironment
   /// What the protector had seen of this vault before it was opened: a head with fewer commits is an old copy.
   var seenSequence: UInt64 = 0
-  /// A reader elsewhere kept the log from being truncated when that was tried last.
+  /// At the last attempt, a reader in another process prevented the truncation of the log.
   var isLogHeld = false
   /// How many rows the opening checked because the file is a copy or an older state; `nil` where it is neither.
   var checkedAsCopy: UInt64?
@@ -126,7 +126,8 @@ struct Session: ~Copyable, Sendable {
 
   /// Every item in the order of insertion, until the body says to stop.
   ///
-  /// - Parameter damaged: Told of each row that does not open, which is passed over. Without it, such a row is an error.
+  /// - Parameter damaged: Called with each row that does not open; the row is skipped. Without it, such a row is an
+  ///   error.
   mutating func forEachItem(
     keepingPages: Bool = true, damaged: ((ItemFields) -> Void)? = nil,
     _ body: (Item) throws(VaultError) -> Bool

@@ -5,10 +5,10 @@ extension VaultError: StorageFailure {
   /// A failure of the store, with what to do next.
   package init(_ error: StorageError) { self.init(error, path: nil) }
 
-  /// The same at the opening or making of a vault.
+  /// The same for an error while a vault is opened or made.
   package init(_ error: StorageError, at path: String) { self.init(error, path: path) }
 
-  /// - Parameter path: The vault's, where the failure is that of opening or making it.
+  /// - Parameter path: The vault's path, when opening or making the vault failed.
   init(_ error: StorageError, path: String?) {
     let vault = path.map { "the vault at \($0)" } ?? "the vault"
     let file = path.map { "the vault file \($0)" } ?? "the vault file"

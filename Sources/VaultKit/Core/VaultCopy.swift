@@ -27,8 +27,8 @@ struct VaultCopy: ~Copyable {
 
   /// Copies the items that `accept` wants, with their material, state and index rows. Seals are copied as they are.
   ///
-  /// - Parameter damaged: Told of each item whose attributes or state do not open, which is left out. Without it, such
-  ///   an item is an error.
+  /// - Parameter damaged: Called with each item whose attributes or state do not open; the item is left out. Without
+  ///   it, such an item is an error.
   mutating func copyItems(
     from source: inout Session, to store: inout Store, _ progress: (VerifyProgress) -> Void,
     damaged: ((ItemID) -> Void)? = nil, _ accept: (Item) throws(VaultError) -> Bool,

@@ -8,11 +8,11 @@ public struct BackupReport: Sendable {
   public internal(set) var items = 0
   /// What was left out, with the reason, by name.
   public internal(set) var leftOut: [(id: ItemID, name: String?, reason: Reason)] = []
-  /// The items of the vault that made way for a restored one which the backup does not have.
+  /// The items that only the replaced vault had, not the backup.
   public internal(set) var dropped: [RestoredItem] = []
   /// How many counters need a resynchronisation before they give a code.
   public internal(set) var needsResync = 0
-  /// What a restore has made of the recovery code; `nil` where there was none.
+  /// What the restore did with the recovery code; `nil` when there was none.
   public internal(set) var recoveryCode: RestoredRecoveryCode?
 
   /// Why an item is not in the copy; the raw value is the word used in JSON.
@@ -35,13 +35,13 @@ public struct BackupReport: Sendable {
   }
 }
 
-/// What a restore makes of the recovery code; the raw value is the word used in JSON.
+/// What a restore does with the recovery code; the raw value is the word used in JSON.
 public enum RestoredRecoveryCode: String, Sendable {
   /// Nothing was at the path: the backup's code is valid again.
   case valid
-  /// The backup's code was that of the vault that made way too, and goes on working.
+  /// The replaced vault had the same code as the backup: it stays valid.
   case kept
-  /// No recovery code works: backup and vault had two, or only one of them had one.
+  /// No recovery code works: backup and vault had different codes, or only one of them had a code.
   case revoked
 
   static func of(
@@ -56,8 +56,8 @@ extension VaultCore {
   /// Writes a backup: a vault that a passphrase opens, without this-device-only items, tokens, consents and the log.
   ///
   /// Nothing needs to be unlocked: what lies behind the passcode lies behind it in the backup too. The file appears
-  /// whole, is opened once with the passphrase and verified before this returns. While the keys are being rotated the
-  /// backup has both generations, and what is restored from it goes on with the rotation.
+  /// whole, is opened once with the passphrase and verified before this returns. While the keys are being rotated, the
+  /// backup has both generations, and a vault restored from it continues the rotation.
   /// - Parameters:
   ///   - path: Where nothing is yet.
   ///   - parameters: Argon2id parameters, at least 256 MiB for the real ones.
@@ -104,7 +104,7 @@ extension VaultCore {
     }
     let ring = try open(row, slots, derivation)
     var session = Session(store: store, keys: ring, environment: environment)
-    // Header and slots of one backup and rows of another would bring an old passcode back.
+    // Header and slots of one backup with the rows of another would bring back an old passcode.
     let head = try session.head()
     try session.keys.check(head)
     return session

@@ -3,8 +3,8 @@ import VaultCrypto
 import VaultStorage
 
 extension VaultCore {
-  /// A new vault. Nothing is made when anything is at the path already. It has its first audit entry when it gets its
-  /// name; a failure before leaves nothing behind, a failure of that step leaves the device key.
+  /// A new vault. Nothing is made when anything is at the path already. It has its first audit entry before it gets its
+  /// name. An earlier failure leaves nothing behind; a failure of the naming itself leaves the device key.
   ///
   /// - Parameters:
   ///   - path: Where; folders that do not exist are made with mode 0700.
@@ -56,7 +56,7 @@ extension VaultCore {
     return change
   }
 
-  /// Keeps the key, then writes the vault; when that fails before the vault has its name the key is deleted again.
+  /// Stores the key, then writes the vault. When that fails before the vault has its name, the key is deleted again.
   private static func make(
     _ path: String, _ change: KeyChange, _ pending: inout PendingDeviceKey, _ protector: any Protector,
     _ environment: VaultEnvironment

@@ -23,7 +23,7 @@ package struct FoundDeviceKey: Sendable {
 /// What became of the key that a rotation replaced.
 package enum ReplacedKey: Sendable, Equatable {
   case deleted
-  /// It is there still: this file names it, or cannot be read.
+  /// It still exists: this file names it, or cannot be read.
   case kept(for: String)
 }
 
@@ -57,21 +57,22 @@ extension VaultCore {
     defer { lock?.keep() }
     for file in try RestoreFiles(path: path).all() { _ = try VaultCore.outline(at: file) }
     let proof = try VaultCore.open(at: path, protector: currentProtector, environment: environment)
-    // A named file may hold a replaced key while the present one waits beside it: that one comes into its place first.
+    // A named file may hold a replaced key while the present key waits beside it: first move the present key into the
+    // file.
     try? keys.finishPromotion(in: proof, keepingAll: true)
     let replaced = try proof.deviceKeys(in: protector).filter { $0.standing == .replaced }
     guard !replaced.isEmpty else { return [] }
-    // A commit whose synchronization failed can be read and be gone after a crash. What names the present key is in the
-    // file itself before a key goes that an older state of it needs.
+    // A commit whose synchronization failed can be read now and be gone after a crash. So the commit that names the
+    // present key is moved into the file itself before a key is deleted that an older state needs.
     try proof.moveLogIntoFile()
-    // Where the replaced key could get no second name it goes now.
+    // A replaced key that could not get a second name is deleted now.
     try keys.finishPromotion(in: proof, keepingAll: false)
     for key in replaced { try keys.delete(key.id, replacedIn: proof) }
     let left = try keys.ids()
     return replaced.filter { !left.contains($0.id) }
   }
 
-  /// The end of a change of the device key: the key that was replaced goes, after the vault was opened with the new one.
+  /// Ends a change of the device key: opens the vault with the new key, then deletes the replaced one.
   func retire(
     _ before: DeviceKeyID, keptBy old: any Protector, for new: any Protector
   ) throws(VaultError) -> ReplacedKey {
@@ -95,8 +96,8 @@ extension VaultCore {
     }
   }
 
-  /// Ends what a rotation has left that was interrupted when its key was to come into the named file. Best effort: the
-  /// key is found where it waits, too.
+  /// Completes a rotation that was interrupted before its key was moved to the named file. Best effort: the key is also
+  /// found where it waits.
   func finishPromotion() {
     guard !isReadOnly else { return }
     try? DeviceKeys(currentProtector, of: headerAndPath.header.vault).finishPromotionAtOnce(in: self)
@@ -112,8 +113,8 @@ extension VaultCore {
     }
   }
 
-  /// Writes what `body` changes as far as it goes without a commit, and takes it back: whether there is room for it, and
-  /// whether the vault can be written at all, is known before something outside of it depends on that.
+  /// Writes the changes of `body` without a commit, and rolls them back. So a full disk or a vault that cannot be
+  /// written is found before something outside the vault depends on the change.
   func rehearse(_ body: (inout WriteTransaction) throws(VaultError) -> Void) throws(VaultError) {
     do {
       try write { (transaction: inout WriteTransaction) in

@@ -91,8 +91,8 @@ extension VaultCore {
     }
   }
 
-  /// Makes the set that a change while locked left to be made, and removes a recovery half that a restore revoked. Needs
-  /// an unlocked session, or does nothing.
+  /// Makes the set that a change while locked has postponed, and removes a recovery half that a restore revoked. Does
+  /// nothing in a locked session.
   func completeEnrolledSet() throws(VaultError) {
     let revoked = try withHeader { header, _, _ throws(VaultError) in
       header.hasPasscode ? header.revoked : []

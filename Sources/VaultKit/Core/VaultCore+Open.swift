@@ -7,8 +7,8 @@ extension VaultCore {
   ///
   /// - Parameters:
   ///   - protector: `nil` for the one the header names.
-  ///   - checkingRows: Whether rows that are not those that the head row counts refuse the opening. Not so for what finds
-  ///     such damage, or takes it away.
+  ///   - checkingRows: Whether the opening fails when the rows are not those that the head row counts. `false` for
+  ///     commands that find or remove such damage.
   /// - Throws: ``VaultError/Code/vaultMissing``, ``VaultError/Code/damaged``, ``VaultError/Code/newerFormat``,
   ///   ``VaultError/Code/olderFormat``,
   ///   the `deviceKey…` codes, ``VaultError/Code/io``. Nothing is created.
@@ -84,7 +84,7 @@ extension VaultCore {
     guard try Header(decoding: row.body).deviceKey == key.id else { return nil }
     let ring = try KeyRing(header: row, slots: slots, deviceKey: key, random: environment.random)
     var session = Session(store: store, keys: ring, environment: environment)
-    // No honest witness says more than a head row can.
+    // An honest witness never exceeds the limit of a head row.
     session.seenSequence = seen < Head.greatest ? seen : 0
     try session.checkFile(checkingRows: checkingRows)
     session.store.rollback()
@@ -104,7 +104,7 @@ extension VaultCore {
     }
     if due.2 { return }
     if due.0 { try writing { transaction throws(VaultError) in try transaction.purgeExpired() } }
-    // Each command comes by here: none waits for a reader of hours.
+    // Each command runs this: it must not wait for a reader that takes hours.
     if due.1 { withSession { $0.clean(isPatient: false) } }
   }
 

@@ -10,10 +10,10 @@ public struct DestroyedItems: Sendable {
 extension VaultCore {
   /// Sets a passcode where none is set. Touches a handful of slots and no item.
   ///
-  /// Whoever held the device key before could have planted what it would trust: members, factors and audit roots are
-  /// forgotten, and the recovery half stays only for the person who shows the code.
+  /// A former holder of the device key could have planted members, factors and audit roots: they are forgotten, and the
+  /// recovery half stays only when the person gives the recovery code.
   ///
-  /// - Parameter recovery: What becomes of the recovery code; needed where the vault has one, and only there.
+  /// - Parameter recovery: Whether to keep or drop the recovery code; needed when the vault has one, and only then.
   /// - Returns: What was forgotten.
   /// - Throws: ``VaultError/Code/policy`` where a passcode is set already, and where `recovery` does not say what it has
   ///   to; ``VaultError/Code/authenticationFailed`` for a code that is not the vault's. Nothing is changed then.
@@ -36,7 +36,7 @@ extension VaultCore {
       guard !change.header.hasPasscode else {
         throw VaultError(.policy, "another process has just set a passcode")
       }
-      // The choice was made for the code that there was then.
+      // The choice was made for the earlier code.
       guard change.header.recoveryKey == half else {
         throw VaultError(.busy, "the recovery code was changed by another process", hint: "try again")
       }
@@ -166,7 +166,7 @@ extension Session {
       random: environment.random)
   }
 
-  /// The items that a removal of the passcode destroys. One that does not open is worth nothing already.
+  /// The items that a removal of the passcode destroys, without those that do not open anyway.
   mutating func itemsBehindPasscode() throws(VaultError) -> [(row: ItemRow, item: Item)] {
     var found: [(row: ItemRow, item: Item)] = []
     var ids: [ItemID] = []

@@ -73,8 +73,8 @@ package struct RecoveredVault: Sendable {
 }
 
 extension Session {
-  /// Keys with a new this-device root: old this-device slots go, those that need no passcode are made anew. Where a
-  /// rotation is under way the generation before has none any more, and so no item of this device.
+  /// Keys with a new this-device root. Old this-device slots are removed, and those that need no passcode are made
+  /// again. During a rotation the previous generation loses its root, and so every item of this device.
   func thisDeviceChange() throws(VaultError) -> KeyChange {
     let current = keys.current
     let deviceRoot = try crypto { () throws(CryptoError) in try environment.random.secret(32) }

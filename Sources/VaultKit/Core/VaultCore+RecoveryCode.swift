@@ -2,9 +2,9 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// What becomes of the recovery code when a first passcode is set.
+/// What happens to the recovery code when a first passcode is set.
 public enum RecoveryChoice: ~Copyable, Sendable {
-  /// It goes on working: the person shows it, so that it is hers.
+  /// It stays valid: the person gives the code.
   case keep(RecoveryCode)
   /// It no longer works.
   case drop
@@ -16,8 +16,8 @@ extension VaultCore {
     try RecoveryCode.fresh(random: environment.random)
   }
 
-  /// Makes a code the vault's recovery code, in one commit; the one of before works until then. Keys that another
-  /// process has changed meanwhile are read again, and the same code is sealed for those.
+  /// Makes a code the vault's recovery code, in one commit; the old code works until then. When another process has
+  /// changed the keys meanwhile, they are read again, and the same code is sealed for them.
   ///
   /// - Throws: ``VaultError/Code/locked``: with a passcode set, the new public half is authenticated by its holder.
   package func setRecoveryCode(_ code: borrowing RecoveryCode) throws(VaultError) {
@@ -79,7 +79,8 @@ extension VaultCore {
     try Self.checkRecoveryCode(code, at: withSession { $0.store.path }, environment: environment)
   }
 
-  /// Compares a code with the vault's public half: less than ``checkRecoveryCode(_:)``, and all that keeping it needs.
+  /// Compares a code with the vault's public half. Proves less than ``checkRecoveryCode(_:)``, but enough to keep the
+  /// code.
   ///
   /// - Throws: ``VaultError/Code/policy`` where there is none, ``VaultError/Code/authenticationFailed`` for another one.
   package func checkRecoveryHalf(of code: borrowing RecoveryCode) throws(VaultError) {
@@ -133,8 +134,8 @@ struct RecoverySettlement {
     return true
   }
 
-  /// Keeps or drops the recovery half; `true` where one was dropped. What is kept gets new slots: those that were there
-  /// need not open with its code.
+  /// Keeps or drops the recovery half; `true` when one was dropped. A kept half gets new slots, because the old ones
+  /// may not open with its code.
   func settle(_ change: inout KeyChange) throws(VaultError) -> Bool {
     if try keeps(change.header) {
       try change.putRecovery()

@@ -2,10 +2,10 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// The items, counters and attempts of a vault that a restored one takes the place of.
+/// The items, counters and attempts of a vault that a restored one replaces.
 package struct RestorePoint: Sendable {
   package let vault: VaultID
-  /// What is in it, in the order of insertion.
+  /// Its items, in the order of insertion.
   package let items: [RestoredItem]
   let states: [ItemID: ItemState]
   let failures: VaultState
@@ -13,7 +13,7 @@ package struct RestorePoint: Sendable {
   let recoveryHalf: [UInt8]?
 }
 
-/// An item of a vault that a restored one takes the place of.
+/// An item of a vault that a restored one replaces.
 public struct RestoredItem: Sendable {
   /// Its identifier.
   public let id: ItemID
@@ -37,7 +37,7 @@ extension VaultCore {
     try reading { transaction throws(VaultError) in
       var states: [ItemID: ItemState] = [:]
       var items: [RestoredItem] = []
-      // The state of an item that does not open may open itself.
+      // When an item does not open, its state may still open.
       let keep = { (item: ItemID) in items.append(RestoredItem(id: item, name: nil, kind: nil)) }
       try transaction.forEachItem(damaged: keep) { item throws(VaultError) in
         items.append(RestoredItem(id: item.id, name: item.name, kind: item.kind))
@@ -59,11 +59,11 @@ extension VaultCore {
   ///
   /// - Parameters:
   ///   - backup: The backup file.
-  ///   - path: Where nothing is yet, or the vault that this one is to take the place of.
+  ///   - path: A free path, or the vault that this one is to replace.
   ///   - isBeside: Makes it as ``RestoreFiles/beside(_:)`` says, next to what is at the path.
   ///   - newer: The point of the vault that this one takes the place of: the larger counters and attempts stay.
-  /// - Throws: ``VaultError/Code/authenticationFailed`` for a wrong passphrase, ``VaultError/Code/vaultExists``. The
-  ///   device key stays from the moment on that the new file is to get its name, and so does the file.
+  /// - Throws: ``VaultError/Code/authenticationFailed`` for a wrong passphrase, ``VaultError/Code/vaultExists``. From
+  ///   the moment when the new file is to get its name, the device key and the file stay.
   package static func restore(
     from backup: String, passphrase: consuming Passcode, to path: String, isBeside: Bool = false,
     protector: any Protector, newer: RestorePoint? = nil, environment: VaultEnvironment = .system,
@@ -127,7 +127,7 @@ extension Session {
   /// The slots of a restored vault: new roots for this device. What lies behind the passcode and is this device's is
   /// made at the next unlock.
   ///
-  /// - Parameter newer: The vault that makes way. A recovery code that was replaced or removed there stays without effect.
+  /// - Parameter newer: The vault that is replaced. A recovery code that was replaced or removed there has no effect.
   fileprivate func restoredKeys(
     _ key: borrowing DeviceKey, _ kind: ProtectorKind, over newer: RestorePoint?
   ) throws(VaultError) -> KeyChange {
@@ -135,8 +135,8 @@ extension Session {
     change.header.setBackup(made: now, nil)
     change.header.replacedKeys = []
     change.header.protector = kind
-    // Two vaults from one backup, and the one that it was made of, go on with numbers of their own: keys of one do not
-    // pass for those of another.
+    // Each vault from one backup, and the backup's source, continue with different numbers: keys of one do not pass for
+    // those of another.
     change.header.config +=
       1
       + (try crypto { () throws(CryptoError) in try environment.random.bytes(5) })

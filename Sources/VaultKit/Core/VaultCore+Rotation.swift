@@ -6,7 +6,7 @@ extension VaultCore {
   /// A new device key: slots only, no item is touched. The old key is forgotten after the new one has opened the vault.
   ///
   /// - Parameter protector: Who keeps the new key; `nil` for the present one.
-  /// - Returns: What became of the key before: it stays where a file beside the vault names it.
+  /// - Returns: Whether the old key was deleted: it stays when a file beside the vault names it.
   /// - Throws: The `deviceKey…` codes with nothing changed.
   @discardableResult
   package func rotateDeviceKey(to protector: (any Protector)? = nil) throws(VaultError) -> ReplacedKey {
@@ -38,14 +38,15 @@ extension VaultCore {
   }
 
   /// A new generation of all stored keys. Every part of the vault is opened before anything is changed. Rows are moved in
-  /// batches; both generations stay readable meanwhile, and after a kill the next call goes on where this one stopped.
+  /// batches; both generations stay readable meanwhile, and after a kill the next call continues where this one
+  /// stopped.
   ///
   /// - Parameters:
   ///   - passcode: Needed where one is set.
-  ///   - dropDamaged: Whether items and entries of the log that do not open are removed, and logged. S and the counts are
-  ///     then made anew from the rows that are left, and that is logged too.
-  ///   - isAnew: Whether a rotation that was under way is ended and another one made: its keys may be known to whoever was
-  ///     there before.
+  ///   - dropDamaged: Whether items and entries of the log that do not open are removed, and logged. S and the counts
+  ///     are then recomputed from the rows that are left, and that is logged too.
+  ///   - isAnew: Whether to complete a rotation that was under way and make another one: an attacker may know the keys
+  ///     of the first.
   ///   - damaged: Told of each of them.
   /// - Throws: ``VaultError/Code/damaged`` where something does not open and is not to be removed: found beforehand, nothing
   ///   is changed; found on the way, the rotation is paused, with two generations in force.
@@ -58,7 +59,7 @@ extension VaultCore {
     guard keys != nil || !hasPasscode else {
       throw VaultError(.locked, "the vault is locked", hint: "rotating the epoch needs the passcode")
     }
-    // What a passcode guarded does not open then, and is not damaged.
+    // Parts that a passcode guarded do not open then, but are not damaged.
     try refuseShut()
     // An attacker who had the device key and the passcode may have begun the present rotation, with known keys.
     if isAnew, isRotating { try rotate(keys, dropDamaged, progress, damaged) }
@@ -91,8 +92,8 @@ extension VaultCore {
     if dropDamaged { try writing { transaction throws(VaultError) in try transaction.countAnew() } }
   }
 
-  /// Moves one batch of a rotation that was interrupted, where the open keys can; the last batch ends it. What does not
-  /// open is left behind, and the rotation then waits for somebody who asks for it.
+  /// Moves one batch of an interrupted rotation, as far as the open keys allow; the last batch ends it. Parts that do
+  /// not open are left behind, and the rotation then waits until somebody asks for it.
   package func resumeRotation() throws(VaultError) {
     guard isRotating, isUnlocked, !isReadOnly else { return }
     let end = ContinuousClock.now + Self.takenAlong
@@ -125,7 +126,7 @@ extension VaultCore {
   /// Whether a rotation of the epoch is under way.
   package var isRotating: Bool { withSession { $0.keys.previous != nil } }
 
-  /// What of the vault a rotation could not seal anew, because it does not open. Changes nothing.
+  /// The parts of the vault that a rotation could not seal again, because they do not open. Changes nothing.
   package func damagedParts(progress: (VerifyProgress) -> Void = { _ in }) throws(VaultError) -> [DamagedPart]
   {
     var found: [DamagedPart] = []
@@ -201,11 +202,11 @@ extension VaultCore {
 
   /// How many rows the first batch has, and one that a command takes along.
   private static let fewest = 500
-  /// How long a command goes on with a rotation that was interrupted, beside what it was asked for.
+  /// How long a command continues an interrupted rotation, besides its own task.
   private static let takenAlong = Duration.milliseconds(300)
-  /// How many rows a batch has at most: what is prepared of them lies in memory.
+  /// How many rows a batch has at most, because prepared rows are in memory.
   private static let most = 20_000
-  /// How long a batch holds the write lock: other writers wait as long, and for the commit.
+  /// How long a batch holds the write lock: other writers wait that long, plus the commit.
   private static let lockTime = Duration.milliseconds(600)
 
   private func beginEpoch(_ keys: PasscodeKeys?) throws(VaultError) {
@@ -236,7 +237,8 @@ extension VaultCore {
     }
   }
 
-  /// Finds what does not open before anything is changed. What is to be removed goes now, so that the rotation meets none of it.
+  /// Finds the parts that do not open before anything is changed. Parts that are to be removed are removed now, so that
+  /// the rotation does not meet them.
   private func prepareEpoch(
     _ dropDamaged: Bool, _ progress: (VerifyProgress) -> Void, _ told: (DamagedPart) -> Void
   ) throws(VaultError) {
@@ -283,7 +285,7 @@ extension VaultCore {
     }
   }
 
-  /// Opens and seals rows while others may write, and writes them in transactions that grow until they take their time: each
+  /// Opens and seals rows while others may write, and writes them in transactions that grow up to the time limit: each
   /// changes nearly all pages of the indexes, whatever its size.
   private func moveItems(
     _ dropDamaged: Bool, _ progress: (VerifyProgress) -> Void, _ told: (DamagedPart) -> Void
@@ -321,7 +323,7 @@ extension VaultCore {
     }
   }
 
-  /// Drops the old generation once nothing names it. `false` where something that does not open still does.
+  /// Drops the old generation once nothing names it. `false` when a part that does not open still names it.
   private func endEpoch() throws(VaultError) -> Bool {
     try writing { transaction throws(VaultError) in
       guard transaction.session.keys.previous != nil else { return true }
@@ -340,7 +342,7 @@ extension VaultCore {
 extension Transaction where Mode == Writing {
   /// Header and slots for a new device key.
   ///
-  /// - Returns: The key before, which the header lists as replaced.
+  /// - Returns: The old key, which the header now lists as replaced.
   fileprivate mutating func replaceDeviceKey(
     with key: borrowing DeviceKey, keptBy kind: ProtectorKind
   ) throws(VaultError) -> DeviceKeyID {

@@ -14,7 +14,7 @@ extension VaultCore {
   /// Whether everything that a passcode guards is open.
   package var isUnlocked: Bool { withSession { $0.keys.isUnlocked } }
 
-  /// Refuses to ask for a passcode that another process has taken away.
+  /// Refuses to ask for a passcode that another process has removed.
   ///
   /// - Throws: ``VaultError/Code/locked``.
   package func refuseShut() throws(VaultError) {

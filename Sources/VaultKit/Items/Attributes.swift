@@ -11,7 +11,7 @@ public struct Attributes: Sendable, Equatable {
   /// - Precondition: ``areReadable(_:)`` has said so of these bytes.
   init(checked bytes: ArraySlice<UInt8>) { fields = RecordView(checked: bytes) }
 
-  /// Whether bytes are a record of attributes, each with a known type and of its length.
+  /// Whether bytes are a record of attributes, each with a known type and the length of that type.
   static func areReadable(_ bytes: RawSpan) -> Bool {
     (try? Record.check(bytes, byteCountsByTag: byteCountsByTag)) != nil
   }

@@ -37,7 +37,7 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable {
     }
   }
 
-  /// Whether the kind is, or will be, that of an authenticator component, which alone changes its state.
+  /// Whether the kind belongs, or will belong, to an authenticator component. Only the component changes its state.
   var isOfAuthenticator: Bool { rawValue >= 16 && rawValue <= 25 }
 
   /// Whether an item of this kind has a state row from the start.

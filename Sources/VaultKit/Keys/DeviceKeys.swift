@@ -2,15 +2,15 @@
 ///
 /// Nothing else calls `storeKey`, `deleteKey` or `promoteKey` of a ``Protector``. The rules:
 ///
-/// 1. A new key is a ``PendingDeviceKey``. Before something that names it is attempted, the process that made it may
-///    delete it, and no other.
-/// 2. From the attempt on the key is *named*, whatever the attempt returned: a commit or a rename that failed can be
-///    there after a crash. No error path deletes a named key.
+/// 1. A new key is a ``PendingDeviceKey``. Before a commit or rename that names it is attempted, only the process that
+///    made it may delete it.
+/// 2. From the attempt on the key is *named*, whatever the attempt returned: a commit or a rename that failed can
+///    appear after a crash. No error path deletes a named key.
 /// 3. A named key is deleted only when the vault's own header lists it as replaced (field 20), after the vault was opened
 ///    with its present key, and while no file of a restore beside the vault names it (``RestoreFiles``).
 ///
-/// Every other key that is found belongs to a vault that this one does not know, such as a backup restored elsewhere,
-/// which has the same vault id: it is listed and never deleted.
+/// Every other key with this vault id may belong to a vault that this one does not know, such as a backup restored
+/// elsewhere: it is listed and never deleted.
 package struct DeviceKeys: Sendable {
   let protector: any Protector
   let vault: VaultID
@@ -30,18 +30,18 @@ package struct DeviceKeys: Sendable {
 
   // MARK: After the vault was opened with its new key
 
-  /// The present key of the vault that `proof` was opened from takes the file that a replaced one is in, where the
-  /// protector keeps one file for all.
+  /// Moves the present key of the vault that `proof` was opened from to the file of a replaced key, when the protector
+  /// keeps all keys in one file.
   func promote(over replaced: DeviceKeyID, in proof: VaultCore) throws(VaultError) {
     try finishPromotion(in: proof, keepingAll: false)
     try protector.promoteKey(proof.headerAndPath.header.deviceKey, replacing: replaced, of: vault)
   }
 
-  /// The same where a rotation was interrupted before that: a named file still holds a key, any one, which this vault
-  /// has replaced, and the present key waits beside it. A file that holds anything else stays.
+  /// The same after an interrupted rotation: the named file still holds any key that this vault has replaced, and the
+  /// present key waits beside it. A file with other contents stays.
   ///
-  /// - Parameter keepingAll: The replaced key goes to a file of its own, as one always does that a file of a restore
-  ///   needs. Else what names the present key must be durable.
+  /// - Parameter keepingAll: Moves the replaced key to its own file, as always when a file of a restore needs it.
+  ///   Otherwise the commit that names the present key must be durable.
   func finishPromotion(in proof: VaultCore, keepingAll: Bool) throws(VaultError) {
     let (header, path) = proof.headerAndPath
     guard header.vault == vault, let files = protector as? FileProtector, let held = files.namedKey,
@@ -54,7 +54,7 @@ package struct DeviceKeys: Sendable {
     try protector.promoteKey(header.deviceKey, replacing: held, of: vault)
   }
 
-  /// The same at an opening. Whoever holds the lock is at it already; nothing is deleted.
+  /// The same at an opening. Deletes nothing, and does nothing while another process holds the lock.
   func finishPromotionAtOnce(in proof: VaultCore) throws(VaultError) {
     guard let files = protector as? FileProtector, files.isWaiting(proof.headerAndPath.header.deviceKey),
       let lock = files.lockAtOnce()
@@ -63,7 +63,7 @@ package struct DeviceKeys: Sendable {
     try finishPromotion(in: proof, keepingAll: true)
   }
 
-  /// The key of a restored vault takes the file that `old`, the key of the vault that made way, is in; that one goes to
+  /// Moves the key of a restored vault to the file of `old`, the replaced vault's key, and `old` to
   /// ``FileProtector/pathBeforeRestore``. Both stay where they are if that file holds anything else.
   package func promoteRestored(_ key: DeviceKeyID, over old: DeviceKeyID) throws(VaultError) {
     try (protector as? FileProtector)?.promoteRestoredKey(key, over: old, of: vault)
@@ -71,7 +71,7 @@ package struct DeviceKeys: Sendable {
 
   /// Deletes a key that the vault which `proof` was opened from has replaced.
   ///
-  /// - Throws: `policy` where the vault does not say so, or where a file beside it needs the key.
+  /// - Throws: `policy` when the vault does not list the key as replaced, or a file beside it needs the key.
   func delete(_ key: DeviceKeyID, replacedIn proof: VaultCore) throws(VaultError) {
     let (header, path) = proof.headerAndPath
     guard header.vault == vault, header.deviceKey != key, header.replacedKeys.contains(key) else {
@@ -96,13 +96,13 @@ package struct DeviceKeys: Sendable {
 
 /// A new device key on its way into a vault's header.
 ///
-/// It is made, stored, and then named by a commit or a rename. ``abandon()`` is what an error path calls: it deletes the
-/// key as long as nothing that names it was attempted, and does nothing afterwards.
+/// It is made, stored, and then named by a commit or a rename. An error path calls ``abandon()``: it deletes the key as
+/// long as no commit or rename that names it was attempted, and does nothing afterwards.
 struct PendingDeviceKey: ~Copyable, Sendable {
   private enum State {
     case made
     case stored
-    /// Something that names the key was attempted. What that returned is no matter.
+    /// A commit or rename that names the key was attempted, whatever it returned.
     case named
   }
 
@@ -120,7 +120,7 @@ struct PendingDeviceKey: ~Copyable, Sendable {
 
   var id: DeviceKeyID { key.id }
 
-  /// Keeps the key: durable when this returns. What was begun and failed is removed.
+  /// Stores the key: durable when this returns. After a failure, removes what was written.
   mutating func store() throws(VaultError) {
     precondition(state == .made, "PendingDeviceKey.store: stored already")
     state = .stored

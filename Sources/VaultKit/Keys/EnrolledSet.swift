@@ -151,8 +151,8 @@ extension GenerationKeys {
     }
   }
 
-  /// Header field 16: every public half that something may be wrapped to, and whose they are, under a key of whoever can
-  /// unlock.
+  /// Header field 16: a MAC of every public half that something may be wrapped to, and of their owners, under a key
+  /// that only an unlock opens.
   ///
   /// - Parameter unlocked: CK[whenUnlocked].
   func factorMAC(of header: Header, _ unlocked: StoredKey) throws(VaultError) -> [UInt8] {

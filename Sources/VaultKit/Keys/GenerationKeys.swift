@@ -47,7 +47,7 @@ final class GenerationKeys: Sendable {
     } catch { throw VaultError(crypto: error) }
   }
 
-  /// Frees the ciphers of the rows, which alone of all keys are in ordinary memory; they are derived again when needed.
+  /// Frees the ciphers of the rows, the only keys in ordinary memory; they are derived again when needed.
   func releaseCiphers() {
     for seal in [meta, state, head, audit] { seal.releaseCiphers() }
   }

@@ -1,7 +1,7 @@
 import VaultStorage
 
-/// What header, slots and enrolled set must be together (section 5). Asked once the header MAC was right: a holder of
-/// the device key makes a right one, and could plant here what is trusted later.
+/// The rules that header, slots and enrolled set must meet together (section 5). They are checked after the header MAC,
+/// because a holder of the device key can make a right MAC, and could plant something that is trusted later.
 extension Header {
   /// - Parameter set: As it is stored, with the members that were removed while the vault was locked.
   /// - Throws: ``VaultError/Code/damaged``.
@@ -27,8 +27,8 @@ extension Header {
     generation == self.generation || generation == previousGeneration
   }
 
-  /// Whether this opener may open what the slot holds. With a passcode no opener may do without it that the device
-  /// key's holder can make a slot for, afterFirstUnlock classes excepted.
+  /// Whether this opener may open this kind of slot. With a passcode, an opener that does not need it is refused
+  /// (except for afterFirstUnlock classes), because the device key's holder can make such a slot.
   private func isRight(_ address: SlotAddress, _ members: Set<[UInt8]>) -> Bool {
     let opener = address.opener
     let hasID = opener == .deviceKey || opener == .member
@@ -56,7 +56,7 @@ extension SlotAddress {
   fileprivate var isAfterFirstUnlock: Bool { subject & 0x7F == 2 }
 }
 
-/// What no two slots may have in common, of a kind and an opener that are known or not.
+/// What no two slots may have in common, whether or not their kind and opener are known.
 private struct SlotPlace: Hashable {
   let kind: UInt8
   let subject: UInt32

@@ -35,7 +35,7 @@ struct Header: Sendable, Equatable {
     }
   }
 
-  /// Whether each field that need not be there has the form that it must have (section 5).
+  /// Whether each optional field that is present has the required form (section 5).
   private func isReadable() throws(VaultError) -> Bool {
     _ = try (passcodeDerivation(), phraseDerivation(), backupDerivation())
     func isWhole(_ field: UInt16, _ byteCount: Int) -> Bool {
@@ -66,7 +66,7 @@ struct Header: Sendable, Equatable {
   /// Required feature 1: what the first release brought. A vault without it was made before.
   private static let firstRelease: UInt32 = 1
 
-  /// Refuses a later version, and what was made before the first release, before any key is used.
+  /// Refuses a vault of a later version, or from before the first release, before any key is used.
   private static func checkVersion(of record: Record, _ format: UInt16) throws(VaultError) {
     guard let suite = try? record.u8(5), let features = record.packedList(6, of: 4) else { throw unreadable }
     let numbers = features.map { $0.bigEndian(at: 0) as UInt32 }
@@ -194,8 +194,8 @@ struct Header: Sendable, Equatable {
   }
   mutating func setPhraseDerivation(_ derivation: KeyDerivation?) { record[15] = derivation?.encoded }
 
-  /// Sets, members and the recovery half whose slots are gone, and which leave `factors`, the enrolled set and
-  /// ``recoveryKey`` at the next unlock. Until then those stay as they are: the factor MAC covers them.
+  /// Sets, members and the recovery half whose slots are removed. The next unlock also removes them from `factors`, the
+  /// enrolled set and ``recoveryKey``. Until then those stay as they are, because the factor MAC covers them.
   var revoked: Set<Factor> {
     get {
       let bytes = record[19] ?? []
@@ -211,8 +211,8 @@ struct Header: Sendable, Equatable {
   /// Whether something may be wrapped to a factor and opened by it again.
   func isAlive(_ factor: Factor) -> Bool { factors[factor] != nil && !revoked.contains(factor) }
 
-  /// What the factor MAC covers: whatever something may be wrapped to, how a new member's phrase is derived, and whose
-  /// halves they are.
+  /// What the factor MAC covers: every half that something may be wrapped to, how a new member's phrase is derived, and
+  /// the owners of the halves.
   ///
   /// - Parameter set: The record that field 14 seals; `nil` where the field is absent.
   func wrappingTargets(_ set: [UInt8]?) -> [UInt8] {

@@ -19,7 +19,7 @@ extension KeyChange {
     next.header.generation = fresh.generation
     try next.putRoots(under: key)
     try next.putRecovery()
-    // As it is stored, what is revoked in it too: the factor MAC that follows covers it.
+    // The set as it is stored, revoked members included: the factor MAC that follows covers it.
     if let record = try keys.enrolledRecord(of: header) { try next.seal(record) }
     try next.makeClassKeys(passcode)
     try next.moveFactors(from: keys)

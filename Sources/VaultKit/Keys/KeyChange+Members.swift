@@ -45,8 +45,8 @@ extension KeyChange {
 
   /// A member leaves: its slots go, and so does the set that it was in. Works while locked and with absent members.
   ///
-  /// - Parameter unlocked: CK[whenUnlocked] where it is open: the next set is made now, else at the next unlock. Until then
-  ///   the stored set stays as it is, because the factor MAC covers it: the list of what is revoked says who left.
+  /// - Parameter unlocked: CK[whenUnlocked] when it is open: the next set is made now, else at the next unlock. Until
+  ///   then the stored set stays as it is, because the factor MAC covers it; the list of revoked factors says who left.
   mutating func remove(_ member: Member, unlocked: StoredKey?) throws(VaultError) {
     let set = try keys.enrolledSet(of: header)
     slots.removeAll {
@@ -54,7 +54,7 @@ extension KeyChange {
         && ($0.subject == member.factor.rawValue || $0.openerID == member.id)
     }
     header.revoked.insert(member.factor)
-    // The login password was in no set: the one that there is stays.
+    // The login password was in no set: the present set stays.
     if member.source != .login, header.factors[set.factor] != nil {
       slots.removeAll { $0.kind == SlotKind.factor.rawValue && $0.subject == set.factor.rawValue }
       header.revoked.insert(set.factor)
@@ -62,8 +62,8 @@ extension KeyChange {
     if let unlocked { _ = try completeSet(unlocked: unlocked) }
   }
 
-  /// Ends what was begun while the vault was locked: what is revoked leaves factors, set and recovery half. `false` when
-  /// there was nothing to end.
+  /// Completes a removal that was begun while the vault was locked: revoked halves leave factors, set and recovery
+  /// half. `false` when there was none.
   mutating func completeSet(unlocked: StoredKey) throws(VaultError) -> Bool {
     guard !header.revoked.isEmpty else { return false }
     var set = try keys.enrolledSet(of: header)
@@ -120,7 +120,7 @@ extension KeyChange {
     header.factorMAC = try keys.factorMAC(of: header, unlocked)
   }
 
-  /// What is revoked leaves the header. Whoever calls this renews field 16.
+  /// Removes revoked halves from the header. The caller renews field 16.
   private mutating func forgetRevoked() {
     for factor in header.revoked { header.factors[factor] = nil }
     if header.revoked.contains(.recovery) { header.recoveryKey = nil }

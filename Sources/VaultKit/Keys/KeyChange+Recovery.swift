@@ -4,7 +4,7 @@ import VaultStorage
 
 /// The recovery half (header field 12) and its slots, one for the root key of each generation in force.
 extension KeyChange {
-  /// A second opener of the root keys in place of the one that there was; only the public half stays.
+  /// Replaces the second opener of the root keys; only the public half is stored.
   ///
   /// - Parameter unlocked: CK[whenUnlocked] where a passcode is set: it authenticates what is wrapped to.
   mutating func setRecovery(_ code: borrowing RecoveryCode, unlocked: StoredKey? = nil) throws(VaultError) {
@@ -34,7 +34,8 @@ extension KeyChange {
     }
   }
 
-  /// Field 12 stays where the passcode's keys authenticate it and are not at hand: the next unlock removes it.
+  /// With a passcode and no unlocked keys, field 12 stays, because the factor MAC covers it: the next unlock removes
+  /// it.
   mutating func revokeRecovery() {
     slots.removeAll { $0.opener == SlotOpener.recovery.rawValue }
     if header.hasPasscode { header.revoked.insert(.recovery) } else { header.recoveryKey = nil }

@@ -2,15 +2,15 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// What a first passcode forgets: whoever held the device key before could have made it.
+/// What a first passcode forgets, because a former holder of the device key could have made it.
 public struct ForgottenTrust: Sendable, Equatable {
   /// The names of members that somebody had enrolled.
   public internal(set) var members: [String] = []
   /// How many halves there were that something could be wrapped to.
   public internal(set) var factors = 0
-  /// How many roots lay ready for segments of the audit log that have not begun.
+  /// How many roots there were for segments of the audit log that have not begun.
   public internal(set) var auditRoots = 0
-  /// Whether the recovery code of before no longer works.
+  /// Whether the old recovery code no longer works.
   public internal(set) var recoveryCode = false
 
   /// Whether there was nothing of the kind.
@@ -18,7 +18,7 @@ public struct ForgottenTrust: Sendable, Equatable {
 }
 
 extension ForgottenTrust {
-  /// For the audit log: numbers, no names, which are whatever somebody wrote there.
+  /// For the audit log: numbers only, because an attacker may have chosen the names.
   var detail: String? {
     var parts: [String] = []
     if !members.isEmpty { parts.append("\(members.count) members") }

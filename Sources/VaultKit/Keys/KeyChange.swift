@@ -7,7 +7,7 @@ struct KeyChange {
   var header: Header
   var slots: [SlotRow]
   let keys: GenerationKeys
-  /// Those of the generation before, while a rotation is under way: what changes is wrapped for both.
+  /// Those of the previous generation, while a rotation is under way: changes are wrapped for both.
   let previous: GenerationKeys?
   let random: any RandomSource
   /// The audit root made by this change, from which a new chain starts.
@@ -43,7 +43,7 @@ struct KeyChange {
     try putRoots(under: key)
   }
 
-  /// The same in the place of another one, which the header lists as replaced from now on.
+  /// The same, replacing another key, which the header lists as replaced from now on.
   ///
   /// - Parameter isShared: The file is a copy: the key is not listed, because it may be the one of the file copied.
   mutating func replaceDeviceKey(with key: borrowing DeviceKey, isShared: Bool) throws(VaultError) {
@@ -79,8 +79,8 @@ struct KeyChange {
 
   // MARK: Passcode
 
-  /// Puts the unlocked classes and the audit roots behind a passcode and makes what needs one. Of a vault that has run
-  /// without, ``forgetTrust(beyond:)`` comes first.
+  /// Puts the unlocked classes and the audit roots behind a passcode and makes what needs one. In a vault that had no
+  /// passcode, call ``forgetTrust(beyond:)`` first.
   ///
   /// - Parameter segment: The next audit segment of a vault that has run without: whoever held its device key knows
   ///   the old root, so a new chain starts there. `nil` for a new vault.

@@ -11,7 +11,7 @@ struct KeyRing: ~Copyable, Sendable {
   private(set) var classKeys: [ClassKeyName: StoredKey] = [:]
   /// The audit roots by the first segment of their chain, open whenever the vault is unlocked.
   private(set) var auditRoots: [UInt32: StoredKey] = [:]
-  /// Whether the passcode was taken away by another process: what it had guarded stays shut here.
+  /// Whether another process removed the passcode: what it had guarded stays shut here.
   private(set) var isShut = false
 
   /// The ring as a device key opens it: header MAC checked, the classes that need no passcode open.
@@ -89,8 +89,8 @@ struct KeyRing: ~Copyable, Sendable {
     try self.init(row, header, slots, current, previous, seal)
   }
 
-  /// Whether the head row belongs to this header: an older header put back bears a good MAC too, and an audit root for a
-  /// segment to come would make the log of its maker.
+  /// Checks that the head row belongs to this header: an older header that was put back has a good MAC too, and with a
+  /// planted audit root for a later segment an attacker could write that segment.
   ///
   /// - Throws: ``VaultError/Code/damaged``.
   func check(_ head: borrowing Head) throws(VaultError) {
@@ -103,7 +103,7 @@ struct KeyRing: ~Copyable, Sendable {
     let segment = head.segment
     let roots = slots.filter { $0.kind == SlotKind.auditRoot.rawValue }.map { UInt64($0.subject) }
     let kept = segment > AuditChain.segmentsKept ? segment - AuditChain.segmentsKept + 1 : 1
-    // Without the root of the oldest segment that is kept nobody could tell an honest log from one that was written anew.
+    // Without the root of the oldest kept segment, a rewritten log would look like an honest one.
     guard segment > 0, roots.allSatisfy({ $0 <= segment }),
       roots.contains(where: { $0 <= max(kept, head.firstSegment) })
     else { throw Self.damaged }
@@ -132,7 +132,7 @@ struct KeyRing: ~Copyable, Sendable {
     return ring
   }
 
-  /// Whether the this-device root key is the one of before. A recovery or a restore makes another one, which only the
+  /// Whether the this-device root key is unchanged. A recovery or a restore makes another one, which only the
   /// device key opens, and with it a new key of this class, which always has a slot under the base key.
   private static func hasDeviceRoot(of before: borrowing KeyRing, _ slots: [SlotRow]) -> Bool {
     let address = SlotAddress(
@@ -234,8 +234,8 @@ struct KeyRing: ~Copyable, Sendable {
     if header.hasPasscode { auditRoots = [:] }
   }
 
-  /// Drops what a passcode had guarded, for good: this header has none, and another process says so. Classes of after
-  /// first unlock go on.
+  /// Drops what a passcode had guarded, for good: another process wrote this header without a passcode. The classes of
+  /// after first unlock stay open.
   mutating func shut() {
     classKeys = classKeys.filter { $0.key.number & 0x7F == 2 }
     auditRoots = [:]

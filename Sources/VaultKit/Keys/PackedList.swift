@@ -5,8 +5,10 @@ extension Record {
   /// absent or its bytes are no such list.
   ///
   /// - Parameters:
-  ///   - byteCount: The length of an entry. It begins with a u32 number, but in a list that is `inOrderOfTime`.
-  ///   - inOrderOfTime: Whether the entries stand as they came; all other lists are strictly ascending in their numbers.
+  ///   - byteCount: The length of an entry. Each entry begins with a u32 number, except in a list that is
+  ///     `inOrderOfTime`.
+  ///   - inOrderOfTime: Whether the entries are in the order in which they were added; the numbers of all other lists
+  ///     are strictly ascending.
   func packedList(_ field: UInt16, of byteCount: Int, inOrderOfTime: Bool = false) -> [[UInt8]]? {
     guard let bytes = self[field], bytes.count % byteCount == 0 else { return nil }
     let entries = stride(from: 0, to: bytes.count, by: byteCount).map { Array(bytes[$0..<$0 + byteCount]) }

@@ -46,7 +46,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
     }
   }
 
-  /// Whether what was typed is the end of the code, its last two groups: case, spaces and dashes do not matter.
+  /// Whether the typed text is the last two groups of the code; case, spaces and dashes do not matter.
   package func endsWith(_ typed: borrowing SecretBytes) -> Bool {
     let end = text.expose { Self.letters(of: $0.extracting(30..<39)) }
     let shown = typed.expose { Self.letters(of: $0) }
