@@ -66,8 +66,8 @@ public actor Vault {
   /// Whether everything a passcode guards is open.
   public var isUnlocked: Bool { core.isUnlocked }
 
-  /// Sets a passcode where none is set, and forgets what the holder of the device key could have planted before it:
-  /// members, factors, audit roots; the recovery code too, unless it is shown.
+  /// Sets a passcode when none is set, and forgets what a former holder of the device key could have planted: members,
+  /// factors, audit roots, and the recovery code unless the person gives it.
   ///
   /// - Parameter recovery: Needed where the vault has a recovery code (``status()``): keep it or drop it.
   /// - Returns: What was forgotten.

@@ -97,7 +97,7 @@ extension VaultError {
     public static let malformed = Code(rawValue: "malformed")
     /// Reading or writing failed: permissions, disk, memory.
     public static let io = Code(rawValue: "io")
-    /// The disk failed in the middle of a commit: the change may have been stored, and may appear only after a crash.
+    /// The disk failed during a commit: the change may have been stored, and may appear only after a crash.
     /// A code that was not shown for this reason is skipped, never repeated.
     public static let unconfirmed = Code(rawValue: "unconfirmed")
     /// The vault is read-only here.
@@ -110,7 +110,7 @@ extension VaultError {
     public static let vaultExists = Code(rawValue: "vaultExists")
     /// The vault was written by a newer version.
     public static let newerFormat = Code(rawValue: "newerFormat")
-    /// The vault was made before the first release, which opens none of those.
+    /// The vault was made before the first release; released versions do not open it.
     public static let olderFormat = Code(rawValue: "olderFormat")
     /// This version cannot do it.
     public static let unsupported = Code(rawValue: "unsupported")

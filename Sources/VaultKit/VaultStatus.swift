@@ -37,7 +37,7 @@ public struct VaultStatus: Sendable {
   public let auditSequence: UInt64
   /// Whether a rotation of the epoch is under way: two generations of keys are in force.
   public let isRotating: Bool
-  /// Whether it waits for somebody who restores or removes what does not open.
+  /// Whether it waits until somebody restores or removes the parts that do not open.
   public let isRotationPaused: Bool
 }
 

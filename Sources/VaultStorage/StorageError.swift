@@ -16,10 +16,10 @@ package enum StorageError: Error, Equatable, Sendable {
   case full
   /// A system call failed. The transaction is rolled back.
   case io(code: Int32, errno: Int32)
-  /// A COMMIT failed when all of it may have been in the log: nobody finds it now, but after a crash somebody may.
+  /// A COMMIT failed after all of it may have been written to the log: it is not visible now, but may appear after a
+  /// crash.
   case unconfirmed(code: Int32, errno: Int32)
-  /// The path leads to another file than the one that is open, or that file has a second name. The transaction is
-  /// rolled back.
+  /// The path no longer leads to the open file, or that file has a second name. The transaction is rolled back.
   case moved(String)
   /// Other processes kept the file locked for the whole of the waiting time.
   case busy
@@ -64,7 +64,8 @@ package enum StorageError: Error, Equatable, Sendable {
     /// The path names a symbolic link. Links among the folders before it are followed.
     case symbolicLink
     case notARegularFile
-    /// The file has a second name (a hard link): what is beside it, `-wal` and `-shm`, goes by one of them.
+    /// The file has a second name (a hard link): the files beside it, `-wal` and `-shm`, belong to only one of the
+    /// names.
     case severalNames
     /// Another user owns the file, or one that belongs to it (`-wal`, `-shm`).
     case foreignOwner
@@ -82,7 +83,7 @@ package enum StorageError: Error, Equatable, Sendable {
 /// An error that a ``StorageError`` can become, so that closures run by a ``Store`` throw their own.
 package protocol StorageFailure: Error {
   init(_ error: StorageError)
-  /// The same at the opening or making of the vault at `path`, which its message names.
+  /// The same while the vault at `path` is opened or made; the message names the path.
   init(_ error: StorageError, at path: String)
 }
 

@@ -28,7 +28,7 @@ package struct RawSQLite {
     guard code == 0 else { throw Failure(code: code, sql: sql) }
   }
 
-  /// Keeps a file open in SQLite, so that whoever else closes it leaves its log.
+  /// Keeps a file open in SQLite, so that another program that closes it leaves the log.
   @safe
   package final class Held {
     private var database: OpaquePointer?

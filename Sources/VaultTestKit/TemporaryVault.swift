@@ -42,7 +42,7 @@ public final class TemporaryVault: Sendable {
     try VaultCore.open(at: path, protector: protector, environment: holdingEnvironment)
   }
 
-  /// Keeps the folder as long as a vault in it is open: one whose file is gone writes nothing any more.
+  /// Keeps the folder while a vault in it is open, because a vault whose file is gone can no longer write.
   private var holdingEnvironment: VaultEnvironment {
     var environment = environment
     let protector = environment.protector

@@ -20,7 +20,7 @@ enum Ciphers {
       }
       say("holding")
       waitForStart()
-      // A locked vault goes on: what it needs is derived again.
+      // A locked vault still works: the ciphers that it needs are derived again.
       if state == "locked" {
         _ = try core!.items(matching: Query())
         try core!.unlock(with: Passcode(testing: passcode))

@@ -104,7 +104,7 @@ extension Content {
 }
 
 extension Query {
-  /// Every item, also one that a person would have to be asked for.
+  /// Every item, even those that need a person.
   static var everything: Query {
     var query = Query()
     query.constrained = .unasked

@@ -35,7 +35,7 @@ final class Adding {
     self.random = random
   }
 
-  /// Locked means: unlock and go on, or open the vault again where another process took the passcode away. No passcode, no
+  /// Locked means: unlock and go on, or open the vault again when another process removed the passcode. No passcode, no
   /// member, or one just changed, means: not this one. Busy means that nothing was done, and is counted; so does a
   /// verification that lapsed because another process made new keys between the question and the use of its answer.
   private func step(_ name: String) throws(VaultError) {

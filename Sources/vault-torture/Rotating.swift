@@ -24,7 +24,7 @@ enum Rotating {
   }
 }
 
-/// Rotates the epoch once and says how many bytes this process has written for it, to whatever file (S4).
+/// Rotates the epoch once and prints how many bytes this process has written for it, to any file (S4).
 enum CountedRotation {
   static func run(_ rig: Rig) {
     do throws(VaultError) {

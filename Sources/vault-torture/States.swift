@@ -1,8 +1,8 @@
 import VaultKit
 import VaultTestKit
 
-/// Says the content of every state that `FOLDER/old.vault`, and `FOLDER/whole` with the log beside it, hold: one for each
-/// commit that is in the log (R8).
+/// Prints the content of every state in `FOLDER/old.vault`, and in `FOLDER/whole` with the log beside it: one state for
+/// each commit in the log (R8).
 enum States {
   static func run(_ rig: Rig, passcode: String) {
     let old = VaultFiles.read(rig.folder + "/old.vault")
@@ -35,7 +35,7 @@ enum States {
     let frame = 24 + number(8)
     var ends: [Int] = []
     for start in stride(from: 32, through: log.count - frame, by: frame) {
-      // What lies behind the last commit is left of an earlier round of the log, and has other salts.
+      // Frames after the last commit are from an earlier round of the log, and have other salts.
       guard log[start + 8..<start + 16] == log[16..<24] else { break }
       if number(start + 4) > 0 { ends.append(start + frame) }
     }
@@ -44,7 +44,7 @@ enum States {
 }
 
 extension VaultCore {
-  /// Unlocks with the one of several passcodes that is right.
+  /// Unlocks with the right one of several passcodes.
   func unlock(withOneOf passcodes: String) throws(VaultError) {
     var fault: VaultError?
     for text in passcodes.split(separator: ",") {

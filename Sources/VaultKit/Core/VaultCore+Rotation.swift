@@ -59,7 +59,7 @@ extension VaultCore {
     guard keys != nil || !hasPasscode else {
       throw VaultError(.locked, "the vault is locked", hint: "rotating the epoch needs the passcode")
     }
-    // Parts that a passcode guarded do not open then, but are not damaged.
+    // In such a session, parts that a passcode guarded do not open, but are not damaged.
     try refuseShut()
     // An attacker who had the device key and the passcode may have begun the present rotation, with known keys.
     if isAnew, isRotating { try rotate(keys, dropDamaged, progress, damaged) }

@@ -34,8 +34,7 @@ extension KeyChange {
     }
   }
 
-  /// With a passcode and no unlocked keys, field 12 stays, because the factor MAC covers it: the next unlock removes
-  /// it.
+  /// In a vault with a passcode, field 12 stays, because the factor MAC covers it: the next unlock removes it.
   mutating func revokeRecovery() {
     slots.removeAll { $0.opener == SlotOpener.recovery.rawValue }
     if header.hasPasscode { header.revoked.insert(.recovery) } else { header.recoveryKey = nil }

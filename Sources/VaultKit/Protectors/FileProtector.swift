@@ -54,8 +54,8 @@ public struct FileProtector: Protector {
     return unsafe lstat(path, &entry) == 0 ? .present : .absent
   }
 
-  /// Reads the key file; owner, mode and id are checked, links are not followed. A key that waits beside a named file is
-  /// found whatever that file holds, and where there is none.
+  /// Reads the key file; owner, mode and id are checked, links are not followed. A key that waits beside a named file
+  /// is found whatever that file holds, and also when the file does not exist.
   public func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
     do throws(VaultError) { return try readInPlace(key, vault) } catch {
       guard let next = nextPath(of: key) else { throw error }
@@ -70,7 +70,7 @@ public struct FileProtector: Protector {
       let waiting = try read(presentPath(of: key, vault))
       if waiting.id == key { return waiting }
     } catch {
-      // One that cannot be read now is there: it must not be taken for lost.
+      // A file that cannot be read now still exists: its key must not be reported as absent.
       guard error.code == .deviceKeyAbsent else { throw error }
     }
     return try readInPlace(key, vault)
@@ -105,7 +105,7 @@ public struct FileProtector: Protector {
         guard unsafe unlink(next) == 0 || errno == ENOENT else { throw Self.failure("remove", next) }
         try Self.synchronizeFolder(of: next)
       }
-      // One named file serves every key in turn: only what really is this key is removed.
+      // One named file holds every key in turn: it is removed only when it really holds this key.
       // A file that cannot be read now may hold the vault's present key: it stays.
       guard holds(path, key) else { return }
     }
@@ -134,9 +134,9 @@ public struct FileProtector: Protector {
     return file + ".before-restore"
   }
 
-  /// After a restore the new key takes the place of a named file that holds the key of the vault that made way; that one
-  /// stays beside it, for the old vault. A file that holds anything else stays, as another vault's key, and the new key
-  /// goes on waiting beside it.
+  /// After a restore, moves the new key to the named file when that file holds the replaced vault's key, which stays
+  /// beside it for the old vault. A file that holds anything else stays, because it may be another vault's key; then
+  /// the new key still waits beside it.
   func promoteRestoredKey(_ key: DeviceKeyID, over old: DeviceKeyID, of vault: VaultID) throws(VaultError) {
     guard let next = nextPath(of: key), let aside = pathBeforeRestore, exists(next) else { return }
     let path = path(of: key, vault)
@@ -148,8 +148,8 @@ public struct FileProtector: Protector {
     try Self.synchronizeFolder(of: path)
   }
 
-  /// A key in a named file gets a file of its own beside it, where it is found by its id, before another key takes its
-  /// place. Nothing is to be done in a folder of keys, or where the named file holds something else.
+  /// Gives a key in a named file its own file beside it, where it is found by its id, before another key replaces it.
+  /// Does nothing in a folder of keys, or when the named file holds something else.
   func setAside(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
     let path = path(of: key, vault)
     guard let own = nextPath(of: key), holds(path, key) else { return }
@@ -157,7 +157,7 @@ public struct FileProtector: Protector {
     try Self.synchronizeFolder(of: own)
   }
 
-  /// A second name for a file; no error where an attempt that was interrupted has given it.
+  /// Gives a file a second name; no error when an interrupted attempt already gave it.
   private func link(_ path: String, as other: String, _ purpose: String) throws(VaultError) {
     if unsafe Glibc.link(path, other) == 0 { return }
     let problem = errno
@@ -183,7 +183,7 @@ public struct FileProtector: Protector {
     return file + "." + key.hexadecimal + ".new"
   }
 
-  /// Whether a key lies beside the named file, in whose place it is to come.
+  /// Whether a key waits beside the named file that it is to replace.
   func isWaiting(_ key: DeviceKeyID) -> Bool {
     guard let next = nextPath(of: key) else { return false }
     return holds(next, key)
@@ -194,7 +194,7 @@ public struct FileProtector: Protector {
     return unsafe lstat(path, &entry) == 0
   }
 
-  /// Where a key has its place. A key may wait beside a named file, as `<file>.<key id>.new`, until it gets it.
+  /// The final place of a key. Before, a key may wait beside a named file, as `<file>.<key id>.new`.
   public func path(of key: DeviceKeyID, _ vault: VaultID) -> String {
     switch place {
     case .folder(let folder): folder + "/" + vault.hexadecimal + "/" + key.hexadecimal + ".key"
@@ -293,13 +293,13 @@ public struct FileProtector: Protector {
       folder += "/" + part
       let isNew = unsafe mkdir(folder, 0o700) == 0
       guard isNew || errno == EEXIST else { throw Self.failure("create", folder) }
-      // A key in a folder that is gone after a power cut is a lost key.
+      // If a power cut removed the folder, the key would be lost.
       if isNew { try synchronizeFolder(of: folder) } else { try synchronizeOlderFolder(of: folder) }
     }
   }
 
-  /// Whoever made a folder that was there may have died before its name was durable. What we could not have made, and
-  /// what has nothing to synchronize, is passed over.
+  /// The process that made an existing folder may have died before its name was durable. Skips folders that we could
+  /// not have made, and those that cannot be synchronized.
   private static func synchronizeOlderFolder(of path: String) throws(VaultError) {
     guard unsafe access(parent(of: path), W_OK) == 0 else { return }
     do throws(VaultError) { try synchronizeFolder(of: path) } catch {

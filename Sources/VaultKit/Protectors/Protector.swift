@@ -3,8 +3,8 @@ import VaultCrypto
 
 /// Who keeps the device key: a file, the desktop's Secret Service, later a TPM.
 ///
-/// Calls block and never run inside a transaction. Nothing falls back from one protector to another. Keys are stored,
-/// promoted and deleted for their one owner alone (`DeviceKeys`, decision 13).
+/// Calls block and never run inside a transaction. Nothing falls back from one protector to another. Only the one owner
+/// of device keys (`DeviceKeys`, decision 13) stores, promotes and deletes keys.
 public protocol Protector: Sendable {
   /// Which kind the header names.
   var kind: ProtectorKind { get }
@@ -16,7 +16,8 @@ public protocol Protector: Sendable {
   func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey
   /// Keeps a key: durable when this returns, read back and compared. Never replaces one.
   func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError)
-  /// Forgets a key: one that nothing names yet, or one that the vault has replaced and that it opened without.
+  /// Deletes a key: one that nothing names yet, or one that the vault has replaced, after the vault was opened with
+  /// another key.
   func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError)
   /// The key has opened the vault and stands in the place of `old` from now on.
   func promoteKey(_ key: DeviceKeyID, replacing old: DeviceKeyID, of vault: VaultID) throws(VaultError)

@@ -23,7 +23,7 @@ public final class ProtectorLock: Sendable {
     throw VaultError(.busy, "another program is changing the device keys of this vault", hint: "try again")
   }
 
-  /// Does not wait; `nil` where another one has the lock, in this process too.
+  /// Does not wait; `nil` when the lock is held, in another process or in this one.
   init?(atOnce folder: String) {
     let file = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard file >= 0 else { return nil }

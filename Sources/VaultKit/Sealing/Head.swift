@@ -76,7 +76,7 @@ struct Head: ~Copyable, Sendable {
 
   private static var unreadable: VaultError { VaultError(.damaged, "the head row is not readable") }
 
-  /// Refuses to write what could not be read again.
+  /// Refuses to write a head row that a reader would refuse.
   ///
   /// - Throws: ``VaultError/Code/unsupported``.
   func checkBounds() throws(VaultError) {
@@ -84,7 +84,7 @@ struct Head: ~Copyable, Sendable {
     guard counts.allSatisfy({ $0 < Self.greatest }), segment < UInt32.max else { throw Self.atEnd }
   }
 
-  /// A number that is counted on has come to its end.
+  /// A counter has reached its limit.
   static var atEnd: VaultError {
     VaultError(
       .unsupported, "a counter of the vault has reached its limit; nothing was changed",
@@ -125,15 +125,15 @@ struct RotationState: Sendable, Equatable {
   enum Phase: UInt8 {
     /// Items are sealed for the new generation.
     case items
-    /// The same, and one that does not open was left behind.
+    /// The same, and an item that does not open was left behind.
     case itemsLeft
-    /// All that open are sealed for it; the others wait for somebody who restores or removes them.
+    /// All items that open are sealed for it; the others wait until somebody restores or removes them.
     case paused
-    /// All items are done, and the entries of the log are under way.
+    /// All items are done; the entries of the log are being sealed.
     case audit
   }
 
   var phase = Phase.items
-  /// The last row, in the last phase the last audit sequence, that was looked at.
+  /// The last row that was looked at; in the last phase, the last audit sequence.
   var position: UInt64 = 0
 }

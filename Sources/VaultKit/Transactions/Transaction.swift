@@ -51,7 +51,7 @@ public struct Transaction<Mode>: ~Copyable, Sendable {
   ///
   /// - Parameters:
   ///   - keepingPages: Whether the pages of the file that were read stay in memory for what is read next.
-  ///   - damaged: Told of each item that does not open, which is passed over. Without it, such an item is an error.
+  ///   - damaged: Called with each item that does not open; the item is skipped. Without it, such an item is an error.
   package mutating func forEachItem(
     keepingPages: Bool = true, damaged: ((ItemID) -> Void)? = nil, _ body: (Item) throws(VaultError) -> Bool
   ) throws(VaultError) {
@@ -92,9 +92,11 @@ extension Transaction where Mode == Reading {
     try openSecret(of: item.id, .use, with: grant)
   }
 
-  /// The secret of an item, for the write transaction that comes next and uses it: no other writer waits for its opening.
+  /// Opens the secret of an item before the write transaction that uses it, so that no other writer waits for the
+  /// opening.
   ///
-  /// - Returns: `nil` where the item has constraints. Its grant is spent, and its secret opened, in that transaction alone.
+  /// - Returns: `nil` when the item has constraints: its grant is spent, and its secret opened, only in the write
+  ///   transaction.
   /// - Throws: As ``useSecret(of:with:)``.
   package mutating func prepareSecret(of item: Item) throws(VaultError) -> PreparedSecret? {
     guard item.access.word == 0 else { return nil }
@@ -115,7 +117,7 @@ extension Transaction where Mode == Writing {
     try openLogged(item, .use, grant)
   }
 
-  /// The same, with what was opened before this transaction where that is the secret still. The gate decides here.
+  /// The same, with a secret that was opened before this transaction, if it is unchanged. The gate decides here.
   package mutating func useSecret(
     of item: Item, prepared: consuming PreparedSecret?, with grant: consuming Grant? = nil
   ) throws(VaultError) -> SecretBytes {
@@ -127,7 +129,7 @@ extension Transaction where Mode == Writing {
     return prepared.secret
   }
 
-  /// The item of a prepared secret, which need not be opened once more unless it was changed.
+  /// The item of a prepared secret; it is opened again only when it was changed.
   package mutating func item(_ id: ItemID, of prepared: borrowing PreparedSecret?) throws(VaultError) -> Item
   {
     session.recall(prepared)
@@ -153,7 +155,7 @@ extension Transaction where Mode == Writing {
 
   /// Asks the gate whether an item may be changed that no secret is opened of.
   ///
-  /// - Parameter needingKeys: Whether an item without constraint has to be open too.
+  /// - Parameter needingKeys: Whether an item without constraints must be unlocked too.
   package mutating func permitChange(
     of id: ItemID, needingKeys: Bool = false, with grant: consuming Grant? = nil
   ) throws(VaultError) {
@@ -171,8 +173,9 @@ package struct OpenedSecret: ~Copyable {
   package let notes: [AuditNote]
 }
 
-/// A secret that was opened before the write transaction that uses it, with all that says whether it is the secret still:
-/// the item's row (policy, versions and seal), the session, the `config`. Only that transaction gives it out.
+/// A secret that was opened before the write transaction that uses it, with the values that show whether it is
+/// unchanged: the item's row (policy, versions and seal), the session, the `config`. Only that transaction gives it
+/// out.
 package struct PreparedSecret: ~Copyable, Sendable {
   fileprivate let secret: SecretBytes
   let item: Item

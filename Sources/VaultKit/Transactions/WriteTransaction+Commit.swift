@@ -21,7 +21,7 @@ extension Transaction where Mode == Writing {
     guard head!.inode != inode || isOld else { return }
     if head!.inode != 0 {
       var provers: [ItemID] = []
-      // One that does not open gives no code.
+      // A credential that does not open gives no code.
       try session.forEachItem(damaged: { _ in }) { item throws(VaultError) in
         if item.isHOTPProver { provers.append(item.id) }
         return true

@@ -2,8 +2,8 @@ import VaultCrypto
 import VaultStorage
 
 extension Transaction where Mode == Writing {
-  /// Removes items that do not open, and logs each. What belongs to them is found by the number of their row; S is corrected
-  /// by the tags that are stored.
+  /// Removes items that do not open, and logs each. Their other rows are found by the row number; S is corrected with
+  /// the stored tags.
   mutating func removeUnreadable(_ rows: [ItemRow]) throws(VaultError) {
     let index = try blinds(of: Set(rows.map(\.row)))
     for row in rows {
@@ -34,8 +34,8 @@ extension Transaction where Mode == Writing {
     }
   }
 
-  /// Makes S and the counts those of the rows that there are, after what belongs to no item was removed. Logged where they
-  /// were others: rows were changed, added or deleted by something else.
+  /// Removes rows that belong to no item, then recomputes S and the counts from the rows that are left. Logged when
+  /// they differ: something else changed, added or deleted rows.
   mutating func countAnew() throws(VaultError) {
     changes.underWay += 1
     let (items, foreign) = try rowsOfNoItem()
@@ -59,7 +59,8 @@ extension Transaction where Mode == Writing {
     try log(.rotated, detail: "something else had changed rows: S was recomputed")
   }
 
-  /// How many items there are, and the rows that belong to none of them: without an item, or not what its attributes say.
+  /// How many items there are, and the rows that belong to none: rows without an item, and index rows that its
+  /// attributes do not give.
   private mutating func rowsOfNoItem() throws(VaultError) -> (items: UInt64, foreign: [SummedRow]) {
     var expected: [Int64: Set<[UInt8]>] = [:]
     let index = BlindIndex(key: session.keys.current)
@@ -94,14 +95,14 @@ extension Transaction where Mode == Writing {
     return (sum, rows)
   }
 
-  /// The keys under which a row was summed. One whose column names no generation in force may name it in its seal.
+  /// The keys under which a row was summed. When its column names no generation in force, its seal may.
   private func summed(_ row: ItemRow) -> GenerationKeys {
     let sealed = try? RecordSeal.generation(of: row.meta)
     return session.keys.keys(of: row.generation) ?? sealed.flatMap { session.keys.keys(of: $0) }
       ?? session.keys.current
   }
 
-  /// The index rows of some items; the attributes that would tell them do not open. Reads the whole index.
+  /// The index rows of items whose attributes do not open. Reads the whole index.
   private mutating func blinds(of rows: Set<Int64>) throws(VaultError) -> [Int64: [[UInt8]]] {
     var found: [Int64: [[UInt8]]] = [:]
     try session.store.forEachBlind { value, row throws(VaultError) in

@@ -127,7 +127,7 @@ extension Transaction where Mode == Writing {
     return try session.open(row)
   }
 
-  /// Deletes an item for good, also one that is damaged and does not open. Never asks.
+  /// Deletes an item for good, even a damaged one that does not open. Never asks.
   ///
   /// - Throws: ``VaultError/Code/itemNotFound``.
   public mutating func delete(_ id: ItemID) throws(VaultError) {
@@ -169,7 +169,7 @@ extension Transaction where Mode == Writing {
     try uncountRow()
     guard head!.itemCount > 0 else { throw Self.miscounted }
     head!.itemCount -= 1
-    // It may have been what the rotation was waiting for.
+    // The rotation may have waited for this removal.
     if row.generation != session.keys.current.generation, head!.rotation.phase == .paused {
       head!.rotation = RotationState()
     }

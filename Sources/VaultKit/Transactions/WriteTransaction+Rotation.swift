@@ -12,7 +12,7 @@ extension Transaction where Mode == Writing {
     var isLast = false
   }
 
-  /// Writes what was prepared of a rotation, as far as the time goes, and notes how far that is.
+  /// Writes prepared items of a rotation until the time is up, and records how far it came.
   ///
   /// - Parameters:
   ///   - end: When to stop: other writers wait.
@@ -56,7 +56,7 @@ extension Transaction where Mode == Writing {
     return item.new
   }
 
-  /// Begins the walk over the items again, where it has left one behind: whoever asks for it is told which.
+  /// Starts again with the first item when one was left behind, so that the caller is told which.
   mutating func restartMoving() {
     guard session.keys.previous != nil, [.itemsLeft, .paused].contains(head!.rotation.phase) else { return }
     head!.rotation = RotationState()
@@ -70,7 +70,7 @@ extension Transaction where Mode == Writing {
       try session.store.moveItem(item.new)
       if let keys = item.keys { try session.store.setKeys(keys, row: number) }
       if let state = item.newState { try session.store.setState(state, row: number) }
-      // S has the values that the attributes give, whether or not the file has lost one of their rows.
+      // S counts the index rows that the attributes give, even when the file has lost one of them.
       for value in item.oldIndex { try session.store.deleteBlind(value: value, row: number) }
       for value in item.newIndex { try session.store.insertBlind(value: value, row: number) }
     }
@@ -80,7 +80,7 @@ extension Transaction where Mode == Writing {
     changes.underWay -= 1
   }
 
-  /// Another process has written since the item was prepared: what it changed is prepared again.
+  /// Another process has written since the item was prepared: a changed item is prepared again.
   private mutating func applyIfPresent(_ item: MovedItem, _ count: inout Int) throws(VaultError)
     -> DamagedPart?
   {
@@ -145,7 +145,7 @@ extension Transaction where Mode == Writing {
       if number % 16 == 0, number > 0, ContinuousClock.now > end { break }
       if let part = try moveEntry(row) {
         damaged.append(part)
-        // Nothing is changed by this process then: the entry stays where it is, and so does the rotation.
+        // Then this process changes nothing: the entry and the rotation stay as they are.
         guard dropDamaged else {
           head!.rotation = RotationState(phase: .paused)
           changes.isDirty = true

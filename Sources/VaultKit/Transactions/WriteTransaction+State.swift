@@ -5,8 +5,8 @@ extension Transaction where Mode == Writing {
   /// Changes the state of an item of a program's own kind. Needs no unlocked session.
   ///
   /// What `change` returns may be shown only after the transaction has been committed.
-  /// - Throws: ``VaultError/Code/policy`` for the kinds of an authenticator (16–25): a counter that goes back makes a code
-  ///   come twice, so only their component changes their state.
+  /// - Throws: ``VaultError/Code/policy`` for the kinds of an authenticator (16–25): a counter that goes back gives a
+  ///   code twice, so only their component changes their state.
   public mutating func updateState<R>(of id: ItemID, _ change: (inout ItemState) throws -> R) throws -> R {
     guard try !item(id).kind.isOfAuthenticator else {
       throw VaultError(
@@ -16,8 +16,8 @@ extension Transaction where Mode == Writing {
     return try changingState(of: id, change)
   }
 
-  /// Changes the state of an item: the primitive that counters, attempts and tokens stand on. Needs no unlocked session,
-  /// and asks no gate.
+  /// Changes the state of an item: the primitive under counters, attempts and tokens. Needs no unlocked session, and
+  /// asks no gate.
   package mutating func changeState<R>(
     of id: ItemID, _ change: (inout ItemState) throws(VaultError) -> R
   ) throws(VaultError) -> R {
@@ -91,7 +91,8 @@ extension Transaction where Mode == Writing {
     }
     head!.sum += Summand(key: keys).state(row, body)
     changes.underWay -= 1
-    // The head row counts the seals of the current generation: a state of an item that is still to be moved is none.
+    // The head row counts the seals of the current generation: the state of an item that is not moved yet does not
+    // count.
     if generation == session.keys.current.generation { changes.seals += 1 }
     changes.isDirty = true
   }

@@ -2,8 +2,8 @@ import Glibc
 
 /// The name under which a vault was opened, and the file that it led to then.
 ///
-/// SQLite writes to the file, and what is beside it goes by the name. Once the name leads elsewhere (the file was moved,
-/// replaced, removed, or given a second name under which others open it), what is written is lost or belongs to another
+/// SQLite writes to the open file, but finds the files beside it by the name. Once the name leads elsewhere (the file
+/// was moved, replaced, removed, or given a second name under which others open it), a write is lost or ends in another
 /// vault.
 struct OpenedName: Sendable {
   private let path: String

@@ -25,7 +25,7 @@ extension VaultPath {
     return about
   }
 
-  /// What is under the vault's name. A vault that is being put aside has two names for an instant.
+  /// The file under the vault's name. A vault that is being renamed aside has two names for an instant.
   private func statusOfFile() throws(StorageError) -> FileStatus? {
     for _ in 0..<50 {
       guard let about = try status(of: name), about.isRegularFile, about.linkCount > 1 else { break }

@@ -38,13 +38,13 @@ struct NewVaultPlace: ~Copyable {
 
   /// Gives the finished file its name, durably.
   ///
-  /// - Throws: ``StorageError/unconfirmed(code:errno:)`` once the name may be there: what fails then takes nothing back.
+  /// - Throws: ``StorageError/unconfirmed(code:errno:)`` once the name may exist: such a failure undoes nothing.
   func publish() throws(StorageError) {
     guard unsafe clinux_rename_exclusively(place.folder, temporaryName, place.name) == 0 else {
       throw errno == EEXIST ? .alreadyExists : .unconfirmed(code: 0, errno: errno)
     }
     try sync(place.folderPath, isOptional: false)
-    // Those of folders that were there too: whoever made one may have died before its name was durable.
+    // Also for folders that existed: the process that made one may have died before its name was durable.
     var folder = place.folderPath
     while folder != "/" {
       folder = VaultPath.parent(of: folder)
@@ -55,11 +55,11 @@ struct NewVaultPlace: ~Copyable {
   /// Lets others make vaults here again.
   func finish() { FileLock.release(lock, in: place) }
 
-  /// Removes all that was made and has not the vault's name: from then on it may be in somebody's use.
+  /// Removes what was made, unless it has the vault's name: then another process may already use it.
   func abandon() {
     removeTemporary()
     FileLock.release(lock, in: place)
-    // Those that are not empty stay.
+    // Folders that are not empty stay.
     for folder in madeFolders.reversed() { unsafe rmdir(folder) }
   }
 
@@ -75,7 +75,7 @@ struct NewVaultPlace: ~Copyable {
     for suffix in [""] + VaultPath.companions { place.remove(temporaryName + suffix) }
   }
 
-  /// - Parameter isOptional: Passes over a folder in which this user can make nothing, or which cannot be read.
+  /// - Parameter isOptional: Skips a folder in which this user cannot create files, or which cannot be read.
   private func sync(_ folder: String, isOptional: Bool) throws(StorageError) {
     if isOptional, unsafe access(folder, W_OK) != 0 { return }
     let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -241,7 +241,7 @@ struct Connection: ~Copyable {
     if isQueryOnly { try execute("PRAGMA query_only=ON") }
   }
 
-  /// What a log that a long reader has let grow keeps of its size once it begins anew; an ordinary one is smaller.
+  /// The size to which a log is cut when it starts again after a long reader let it grow; an ordinary log is smaller.
   private static let mostIdleLogBytes = 8 << 20
 
   /// Pages stay in memory as they are touched, up to this: a vault of 100,000 items fits.

@@ -16,7 +16,7 @@ func storageError(_ code: Int32, _ database: OpaquePointer?) -> StorageError {
   case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
   case SQLITE_READONLY: .readOnly
   case SQLITE_NOTADB: .damaged(.notADatabase)
-  // SQLite tells a disk that does not give a page from a page that cannot be by `errno` alone, zero before the call.
+  // Only `errno`, set to zero before the call, tells a disk that cannot read a page from a page that cannot exist.
   case SQLITE_CORRUPT where [EIO, ENXIO, ERANGE].contains(errno): .io(code: code, errno: errno)
   // Interrupted by `WorkBound`: there is more of it than an undamaged file can hold.
   case SQLITE_CORRUPT, SQLITE_FORMAT, SQLITE_INTERRUPT: .damaged(.page)
@@ -43,8 +43,9 @@ extension StorageError {
   /// The same error, thrown by a COMMIT that failed with the extended result code `code`.
   ///
   /// The mark of a commit is the last thing that is written to the log, before it is synchronized and published to
-  /// other processes. Where the medium took no more bytes the mark is not there. After any other failure it may be:
-  /// what a failed `fdatasync` has left on the disk nobody knows, and whoever recovers the log takes what is whole.
+  /// other processes. When no more bytes could be written, the mark is not there. After any other failure it may be:
+  /// what a failed `fdatasync` has left on the disk is unknown, and the process that recovers the log takes every whole
+  /// commit.
   func ofCommit(_ code: Int32) -> StorageError {
     switch self {
     case .full where code == SQLITE_FULL || code == Int32(csqlite_io_error_write): self

@@ -1,10 +1,11 @@
-/// The SQLite library of the system, as far as a program that did not bring it can know it.
+/// The SQLite library of the system: which version it is, and whether that is new enough.
 package enum SQLiteLibrary {
-  /// 3.40.0, that of Debian 12: the oldest that the tests run with. `STRICT` tables and 64-bit counts of changes came with
+  /// 3.40.0, the version of Debian 12: the oldest that the tests run with. `STRICT` tables and 64-bit counts of changes
+  /// came with
   /// 3.37; an older library reads the schema of a vault as damage.
   package static let oldest: Int32 = 3_040_000
 
-  /// - Parameter number: What the library says of itself, `3_040_001` for 3.40.1.
+  /// - Parameter number: The number that the library reports, `3_040_001` for 3.40.1.
   /// - Throws: ``StorageError/oldLibrary(version:)``
   package static func check(_ number: Int32) throws(StorageError) {
     guard number >= oldest else { throw .oldLibrary(version: text(of: number)) }

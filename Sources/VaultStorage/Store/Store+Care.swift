@@ -6,7 +6,8 @@ extension Store {
 
   /// Moves the log into the file; with `truncate` the log is emptied, so that deleted rows are in neither.
   ///
-  /// - Parameter isPatient: Waits up to a fifth of a second for readers and writers elsewhere, not two milliseconds.
+  /// - Parameter isPatient: Waits up to a fifth of a second for readers and writers in other processes, instead of two
+  ///   milliseconds.
   /// - Returns: False when they prevent it for longer.
   /// - Precondition: No transaction is open.
   package mutating func checkpoint(truncate: Bool, isPatient: Bool = true) throws(StorageError) -> Bool {
@@ -19,8 +20,8 @@ extension Store {
     return try connection.checkpoint(truncate: truncate, patience: isPatient ? 200_000_000 : 2_000_000)
   }
 
-  /// Writes the changes of the transaction into the log as far as they go without a commit, so that a full disk is known.
-  /// What no commit follows counts for nothing, and the next transaction writes over it.
+  /// Writes the changes of the transaction to the log without a commit, so that a full disk is found. Changes without a
+  /// commit do not count, and the next transaction overwrites them.
   ///
   /// - Precondition: A write transaction is open.
   package mutating func writeOut() throws(StorageError) {

@@ -3,7 +3,7 @@ import Glibc
 extension Store {
   /// Makes a vault at `path` with the rows that `body` writes, and opens it.
   ///
-  /// The vault appears under its name complete and durable, or not at all; where it is not certain that it is durable,
+  /// The vault appears under its name complete and durable, or not at all; when it is not certain that it is durable,
   /// it stays. Folders that are missing are made, 0700; the file is 0600. `body` runs inside the one write transaction
   /// that makes the schema; `publishing` runs when the file is complete, right before the rename that gives it its name
   /// is attempted.

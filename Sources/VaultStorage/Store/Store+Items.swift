@@ -177,7 +177,7 @@ extension StorageFailure {
     do throws(StorageError) { return try body() } catch { throw Self(error) }
   }
 
-  /// The same at the opening or making of the vault at `path`.
+  /// The same while the vault at `path` is opened or made.
   static func from<R: ~Copyable>(
     at path: String, _ body: () throws(StorageError) -> R
   ) throws(Self) -> R {

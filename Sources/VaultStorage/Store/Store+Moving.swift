@@ -1,5 +1,5 @@
-/// What a rotation of the epoch writes: the columns that another generation of keys changes, and no other, so that an index
-/// whose column stays is not written.
+/// What a rotation of the epoch writes: only the columns that a new generation of keys changes, so that the index of an
+/// unchanged column is not written.
 extension Store {
   /// Writes primary key, name, generation and `meta` of the row `item.row`.
   ///
@@ -28,7 +28,8 @@ extension Store {
     } > 0
   }
 
-  /// Lets the log grow to about the size of the file before a commit moves it there, or again to the usual 4 MB.
+  /// Lets the log grow to about the size of the file before a commit moves it there, or sets the limit back to the
+  /// usual 4 MB.
   ///
   /// Each commit of a rotation changes a part of nearly every page of the indexes: moved after each commit, these pages would
   /// be written twice as often.

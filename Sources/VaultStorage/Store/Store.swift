@@ -69,10 +69,10 @@ package struct Store: ~Copyable, @unchecked Sendable {
     transaction = .read
   }
 
-  /// Makes the changes durable. When it throws they are rolled back for everybody who looks now.
+  /// Makes the changes durable. When it throws, they are rolled back and not visible now.
   ///
-  /// - Throws: ``StorageError/unconfirmed(code:errno:)`` where they may be found after a crash all the same;
-  ///   ``StorageError/moved(_:)`` where they would be written to a file that is not the vault any more.
+  /// - Throws: ``StorageError/unconfirmed(code:errno:)`` when they may still appear after a crash;
+  ///   ``StorageError/moved(_:)`` when they would be written to a file that is no longer the vault.
   package mutating func commit() throws(StorageError) {
     var isWriting = false
     switch transaction {
@@ -89,7 +89,7 @@ package struct Store: ~Copyable, @unchecked Sendable {
       }
     }
     do throws(StorageError) { try run(.commit) } catch {
-      // Nobody ever sees the log of a file without a name.
+      // No other process ever sees the log of a file without a name.
       let failure = isWriting && name != nil ? error.ofCommit(connection.lastFailure) : error
       rollback()
       throw failure
