@@ -5,7 +5,7 @@ import Testing
 import VaultKit
 import VaultTestKit
 
-/// Verified to fail with b5afbda, whose `updateState` sets any counter without a question and without an entry.
+/// Verified to fail with b5afbda, whose `updateState` sets any counter without asking and without a log entry.
 @Suite("Counters that would go back")
 struct CounterBackTests {
   private let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=5"

@@ -89,7 +89,7 @@ struct SecretServiceFaultTests {
     let number = try #require(messages.firstIndex(of: "CreateItem")) + 1
     let outcome = try trial.disturbed(at: number, by: .stopped, mends: false)
     #expect(outcome.error.map(Fault.stopped.explains) == true, "\(String(describing: outcome.error))")
-    // What the service was sent it hears in the order of sending: the answer to this comes after all of it.
+    // The service reads messages in the order of sending: the answer to this one comes after all others.
     let late = try trial.keysAfterWaking()
     print("secret service: \(operation): of a key that was late \(late.unnamed.count) arrived")
     #expect(late.unnamed.count <= 1)
@@ -112,7 +112,7 @@ struct SecretServiceFaultTests {
     for number in 1...messages.count where isChosen(number, messages[number - 1]) {
       let place = "\(operation) \(fault) before message \(number), \(messages[number - 1])"
       var outcome = try trial.disturbed(at: number, by: fault)
-      // A machine that is busy with other things may be slow once. What is left to itself takes 25 s, or for ever, each time.
+      // A busy machine may be slow once. A call without a limit takes 25 s, or for ever, each time.
       for _ in 0..<4 where outcome.time >= .seconds(5) + usual * 10 {
         print("secret service: \(place): \(outcome.time), usually \(usual): once more")
         if let found = try trial.problem(after: outcome) { problems.append("\(place): \(found)") }
@@ -182,7 +182,8 @@ private final class Trial {
   struct Outcome {
     var error: VaultError?
     var time: Duration
-    /// What the service had or may still get. Another run may have sent a message more or less until the fault.
+    /// What the service has received or may still receive. In another run, one message more or less may come before the
+    /// fault.
     var passed: ArraySlice<String> = []
   }
 
@@ -212,7 +213,7 @@ private final class Trial {
       striking.withLock { $0 = time }
     }
     var outcome = perform(patience: patience)
-    // A service that was stopped hears everything when it goes on; what another fault hit did not arrive.
+    // A service that was stopped reads everything when it continues; a message that another fault hit did not arrive.
     outcome.passed = fault == .stopped ? gate.messages[...] : gate.messages.prefix(number - 1)
     gate.reset()
     outcome.time -= striking.withLock { $0 }
@@ -244,7 +245,7 @@ private final class Trial {
       return items.count <= most ? nil : "no vault, but keys: \(items) after \(outcome.passed)"
     }
     if operation == .open, items.count != 1 { return "keys: \(items)" }
-    // What is left is listed, each key once, whether a vault names it or not.
+    // Every key that is left is listed once, whether or not a vault names it.
     let listed = try session.protector.keys(of: VaultCore.outline(at: path).vault)
     if listed.count != items.count || items.count > 2 { return "keys: \(items), listed: \(listed)" }
     do {

@@ -48,7 +48,7 @@ struct SecretServiceTests {
       let core = try VaultCore.open(
         at: session.place.path, protector: isInService ? session.protector : session.place.protector,
         environment: session.place.environment)
-      // The path of the vault leads nowhere: what would be written has no name, and the commit is refused.
+      // The path of the vault leads nowhere, so the commit is refused.
       let path = session.place.path
       try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
       do throws(VaultError) {
@@ -157,7 +157,7 @@ struct SecretServiceTests {
         Issue.record("loaded")
       } catch { #expect(error.code == .deviceKeyUnavailable && error.underlying == 5, "\(error)") }
     }
-    // 120 s for the prompt would be more than the daemon is stopped for.
+    // 120 s for the prompt would be longer than the daemon is stopped.
     #expect(time < .seconds(20) + usual * 10, "\(time), usually \(usual)")
     // Nobody can show a prompt here: the service says so, and nothing waits. (The first protector is out of patience.)
     session.rig.wake()

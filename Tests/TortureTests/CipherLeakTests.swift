@@ -28,7 +28,7 @@ extension Torture {
       gate.open()
       #expect(holder.line() == "done")
       #expect(holder.wait() == 0)
-      // While it is open all of them are found, or the search would prove nothing.
+      // While the vault is open, all keys must be found, or the search proves nothing.
       #expect(found == (state == "open" ? Set(keys.map(\.name)) : []))
     }
 
@@ -36,7 +36,8 @@ extension Torture {
       let name: String
       let bytes: [UInt8]
 
-      /// As the key itself and the first round keys of its schedule are kept: in the order of the bytes, or of words.
+      /// The forms in which a key and the first round keys of its schedule are kept: in the order of bytes, or of
+      /// words.
       var forms: [Data] {
         let words = stride(from: 0, to: bytes.count, by: 4).flatMap { bytes[$0..<$0 + 4].reversed() }
         return [Data(bytes), Data(words)]
@@ -69,7 +70,7 @@ extension Torture {
       }
     }
 
-    /// Which keys are anywhere in the memory of a process that can be read, its locked pages too.
+    /// The keys that are anywhere in the readable memory of a process, locked pages included.
     private func search(_ process: pid_t, _ keys: [RowKey]) throws -> Set<String> {
       let maps = try String(contentsOfFile: "/proc/\(process)/maps", encoding: .utf8)
       let memory = unsafe open("/proc/\(process)/mem", O_RDONLY | O_CLOEXEC)

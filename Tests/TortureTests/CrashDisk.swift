@@ -80,7 +80,7 @@ extension Torture {
         }
       }
       for path in folders.sorted() where !manager.fileExists(atPath: path) {
-        // A directory in one that was lost is lost too.
+        // A directory in a lost directory is lost too.
         guard manager.fileExists(atPath: (path as NSString).deletingLastPathComponent) else { continue }
         try manager.createDirectory(
           atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])

@@ -169,8 +169,8 @@ extension Torture {
       steps.append(.name(to, file: file))
     }
 
-    /// Below the folder, or `nil`; the folder itself only where it is asked for. A folder may be called with slashes at
-    /// its end, and is the same one.
+    /// The path below the folder, or `nil`; the folder itself only when it is asked for. Slashes at the end of a
+    /// folder's name are ignored.
     private func path(_ place: String, _ word: String, orHome: Bool = false) -> String? {
       guard word.hasPrefix("\"") else { return nil }
       var path = String(decoding: Self.bytes(word), as: UTF8.self)

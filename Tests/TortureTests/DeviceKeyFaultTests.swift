@@ -4,8 +4,9 @@ import VaultKit
 import VaultTestKit
 
 extension Torture {
-  /// K1. Every call that makes something durable, or names or removes it, fails once, and for good, in each command that
-  /// changes a device key. Whatever it answers: the key that the file at the path names exists, and opens it.
+  /// K1. In each command that changes a device key, every call that makes a file durable, or names or removes it, fails
+  /// once, and then for good. Whatever the command answers, the key that the file at the path names exists and opens
+  /// it.
   ///
   /// On b5afbda the fault was seen with the same injection: a restore whose folder cannot be synchronized after the rename
   /// deletes the new key. Not yet planted: `PendingDeviceKey.abandon` that deletes a key in any state.
@@ -176,7 +177,7 @@ extension Torture {
       return (found ?? []).filter { $0.hasSuffix(".key") }.map { ($0 as NSString).lastPathComponent }
     }
 
-    /// As a user that owns all of it, with a folder that may not be written; `nil` where that user cannot run the tool.
+    /// Runs as a user who owns the files but cannot write to the folder; `nil` when that user cannot run the tool.
     func runUnprivileged() throws -> Int32? {
       try Command.run("chown", ["-R", "65534:65534", folder])
       let before = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
@@ -207,7 +208,7 @@ extension Torture {
       do {
         var core = try? VaultCore.open(at: vault, protector: files, environment: .testing())
         if core == nil, change == .recover, !isDone {
-          // The key was lost before, and is until a recovery succeeds.
+          // The key was lost before, and stays lost until a recovery succeeds.
           guard try start(words).status == 0 else { return "the recovery code does not work any more" }
           core = try VaultCore.open(at: vault, protector: files, environment: .testing())
         }

@@ -7,11 +7,11 @@ import VaultKit
 import VaultTestKit
 
 extension Torture {
-  /// R3: each synchronization of the vault fails once, and the process is killed before it has tidied up, so that the
-  /// next one recovers the log with what the failed commit has left there.
+  /// R3: each synchronization of the vault fails once, and the process is killed before it has cleaned up, so that the
+  /// next process recovers the log with the bytes that the failed commit left there.
   ///
-  /// Has to fail with b5afbda: its error promises that nothing was changed. Has to fail also when a device key
-  /// is removed that a failed commit names, and when a code is shown whose commit failed.
+  /// Has to fail with b5afbda: its error promises that nothing was changed. Has to fail also when a device key that a
+  /// failed commit names is removed, and when a code whose commit failed is shown.
   @Suite("Commits that fail (R3)", .serialized)
   struct FailedCommits {
     enum Verb: String, CaseIterable, CustomTestStringConvertible {
@@ -35,11 +35,11 @@ extension Torture {
         guard let left = try run(verb, failing: number, killedAt: told.unlinksBefore + 1, &scene) else {
           break
         }
-        // Nobody finds it while the log is what it was before the commit.
+        // The change is not found while the log is as it was before the commit.
         #expect(told.isDone || !told.isThere, "call \(number): \(told.said)")
         guard !told.isDone else { continue }
         #expect(told.status == 13, "call \(number): \(told)")
-        // What fails in the rehearsal of a new device key was never a commit, and is not found.
+        // A failure in the rehearsal of a new device key is not a commit: no change is found.
         guard told.said.contains("may have been stored") || left.isThere else { continue }
         #expect(told.said.contains("may have been stored"), "call \(number): \(told)")
         failures += 1
@@ -54,7 +54,7 @@ extension Torture {
       let said: String
       let isDone: Bool
       let isThere: Bool
-      /// How many files were removed before the call that failed: others than by the end of the process.
+      /// How many files were removed before the call that failed; the removals at the end of the process do not count.
       let unlinksBefore: Int
     }
 
@@ -89,7 +89,7 @@ extension Torture {
     }
   }
 
-  /// A vault that verbs change, made as the tool finds it by itself.
+  /// A vault that verbs change, at the path where the tool finds it by default.
   private struct Scene {
     let vault = TemporaryVault(in: Place.fast)
     let protector: FileProtector
@@ -116,7 +116,7 @@ extension Torture {
       ["VAULT_PATH": vault.path, "XDG_STATE_HOME": vault.folder + "/xdg", "HOME": vault.folder]
     }
 
-    /// What the state of the vault is compared with afterwards.
+    /// The values that the vault is compared with afterwards.
     struct Before {
       let deviceKey: DeviceKeyID
       let counter: UInt64
@@ -134,7 +134,7 @@ extension Torture {
         try write(passcodeText(passcode), to: file("passcode"))
         try write(passcodeText(number), to: file("new"))
       case .recover:
-        // Lost: kept here only to see whether the vault is as before.
+        // The lost key, kept here only to see whether the vault is as before.
         for key in keyFiles {
           kept[key] = FileManager.default.contents(atPath: key)
           try FileManager.default.removeItem(atPath: key)
@@ -157,7 +157,7 @@ extension Torture {
 
     func input(_ verb: FailedCommits.Verb) -> String { verb == .itemAdd ? "secret of n\(number)" : "" }
 
-    /// Whether the tool said that it is done; the code that it printed is one that was not printed before.
+    /// Whether the tool reported success; a code that it printed must not have been printed before.
     mutating func isDone(_ verb: FailedCommits.Verb, _ status: Int32, _ said: String) throws -> Bool {
       guard verb == .otpCode,
         let line = said.split(separator: "\n").first(where: { $0.contains("\"code\":\"") }),
@@ -177,7 +177,7 @@ extension Torture {
     ) throws -> Bool {
       let outline = try VaultCore.outline(at: vault.path)
       if verb == .recover {
-        // A vault as before needs the key that was lost; one as after must not need it.
+        // An unchanged vault needs the lost key; a changed one must not need it.
         for (path, key) in kept where outline.deviceKey == before.deviceKey { try write(key, to: path) }
         kept = [:]
       }

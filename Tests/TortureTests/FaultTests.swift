@@ -139,12 +139,12 @@ extension Torture {
       #expect(try vault.openCore().verify().problems == [])
     }
 
-    /// Verified to fail with b5afbda, which synchronizes above the folders alone that it made itself.
+    /// Verified to fail with b5afbda, which synchronizes only the parents of folders that it made itself.
     @Test("a vault and its key are durable also in folders that somebody else has just made")
     func folders() throws {
       guard Command.exists("strace") else { return skip("R3, folders: no strace") }
       let vault = TemporaryVault(in: Place.fast)
-      // As a process leaves them that died before it synchronized anything.
+      // Folders as a process leaves them that died before it synchronized anything.
       try FileManager.default.createDirectory(
         atPath: vault.folder + "/state/vault", withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700])

@@ -119,7 +119,7 @@ extension Torture {
         .write(toFile: folder + "/states", atomically: false, encoding: .utf8)
     }
 
-    /// - Parameter home: It is the scenario's again at the next use; what failed is kept beside it.
+    /// - Parameter home: Reset for the scenario at the next use; a failing file is kept beside it.
     init(_ scenario: Scenario, _ home: ScenarioHome) throws {
       self.home = home
       folder = home.folder
@@ -129,7 +129,7 @@ extension Torture {
       let held = try home.held(for: scenario)
       try home.run(scenario.words, scenario.input, exit: scenario.exit)
       try FileManager.default.copyItem(atPath: vault, toPath: folder + "/whole")
-      // Where the verb has put another file in the place of the one that is held, the log beside it is not its own.
+      // When the verb has replaced the file that is held open, the log beside it does not belong to the new file.
       if FileManager.default.fileExists(atPath: vault + "-wal") {
         try FileManager.default.copyItem(atPath: vault + "-wal", toPath: folder + "/whole-wal")
       }

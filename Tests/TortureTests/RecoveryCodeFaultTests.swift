@@ -4,8 +4,8 @@ import VaultKit
 import VaultTestKit
 
 extension Torture {
-  /// A new recovery code is in its file before it works. Whatever cuts that off, one of the two codes works, the vault is
-  /// sound, and whoever is told that nothing was changed is told so rightly.
+  /// A new recovery code is in its file before it works. Whatever interrupts that, one of the two codes works, the
+  /// vault is sound, and a report that nothing was changed is true.
   @Suite("A recovery code that is made while the disk fails", .serialized)
   struct RecoveryCodeFaults {
     @Test(

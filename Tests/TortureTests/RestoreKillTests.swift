@@ -185,7 +185,7 @@ extension Torture {
       return (try? FileManager.default.contentsOfDirectory(atPath: folder).map { folder + "/" + $0 }) ?? []
     }
 
-    /// Whether the vault from before is kept beside the restored one, under one name or the other, and opens.
+    /// Whether the old vault is kept beside the restored one, under either name, and opens.
     func oldVaultOpens() throws -> Bool {
       guard hadVault else { return true }
       let file = beside.first { $0.hasSuffix(".before-restore") || $0.contains(".restoring") }

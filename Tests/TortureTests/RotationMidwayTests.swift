@@ -6,7 +6,8 @@ import VaultKit
 import VaultTestKit
 
 extension Torture {
-  /// K3, K4: what changes keys while two generations are in force, killed at random moments, beside a process that reads.
+  /// K3, K4: each change of keys while two generations are in force, killed at random moments, while another process
+  /// reads.
   ///
   /// Has to fail when `KeyChange.setDeviceKey` or `putRecovery` leaves the slots of the old generation out.
   @Suite("Key changes in the middle of a rotation that are killed", .serialized)
@@ -31,7 +32,7 @@ extension Torture {
         let process = try torture("midway", vault.folder, change, "pass", code)
         #expect(process.line() == "ready")
         let start = ContinuousClock.now
-        // The first one is left alone: the kills have to fall into the time that it takes.
+        // The first run is not killed: it measures the time in which the kills have to fall.
         if number > 0 {
           usleep(UInt32(random.below(length + length / 4)))
           process.kill()
@@ -43,7 +44,7 @@ extension Torture {
         if said.contains("done") { done += 1 } else { early += 1 }
         gate.open()
         if let watcher {
-          // It has the passcode of before; after a change of it, that is a wrong one.
+          // It has the old passcode, which is wrong after a change.
           let watched = watcher.lines()
           let isWrong = watched.last?.hasPrefix("ERROR authenticationFailed") == true
           #expect(watcher.wait() == 0 || (change == "passcode" && isWrong), "\(watched.suffix(2))")
@@ -82,7 +83,7 @@ extension Torture {
     private func checkWhole(_ vault: TemporaryVault, _ change: String, _ code: String) throws {
       let core: VaultCore
       do throws(VaultError) { core = try vault.openCore() } catch {
-        // Killed before its commit: the key is lost still, and the code helps still.
+        // Killed before its commit: the key is still lost, and the code still works.
         try #require(change == "recover" && error.code == .deviceKeyAbsent)
         core = try VaultCore.recover(
           at: vault.path, with: RecoveryCode(text: SecretBytes(testing: code)), protector: vault.protector,

@@ -9,8 +9,8 @@ extension Torture {
   /// S4: a commit of a rotation changes nearly every page of the indexes, whatever its size, so commits have to be few.
   @Suite("What a rotation writes (S4)", .serialized)
   struct RotationSize {
-    /// Has to fail with commits of 500 rows: the code before was seen to write 6.1 times the file at 10,000 items, and
-    /// 55 times at 100,000.
+    /// Has to fail with commits of 500 rows: the old code was seen to write 6.1 times the file at 10,000 items, and 55
+    /// times at 100,000.
     @Test("a rotation of the epoch writes at most four times the file, log and file together")
     func bytes() throws {
       let count = Scale.pick(10_000, long: 100_000)
@@ -26,7 +26,7 @@ extension Torture {
       #expect(try core.status().generation == 2 && core.verify().problems == [])
     }
 
-    /// Time is reported, not judged: a machine may be as slow as it likes.
+    /// Time is reported, not judged, because a machine may be slow.
     @Test("another process writes during a rotation, and finds no file there but SQLite's own")
     func beside() throws {
       let vault = TemporaryVault(in: Place.fast)

@@ -30,7 +30,7 @@ struct AccessVerbTests {
     #expect(try get("a", tool, [3: "pass"]).text == "secret of a")
     #expect(try get("a", tool, [3: "wrong"]).exit == 3)
     for words in [["item", "get", "a", "--no-input"], ["item", "get", "a"]] {
-      // Whoever asked would wait for ever: there is nobody.
+      // A question would wait for ever, because there is no person.
       let run = try tool.run(words)
       #expect(run.exit == 6 && run.errors.contains("--passcode-fd") && run.output.isEmpty)
     }

@@ -116,7 +116,7 @@ struct BackupVerbTests {
     #expect(try tool("item", "add", "late", input: [9]).exit == 0)
     let vault = tool.home.path + "/.local/share/vault/default.vault"
     let keys = try KeyFolder(tool)
-    // As a kill leaves it between the making of the new vault and the exchange: the new vault beside the old one.
+    // As after a kill between the making of the new vault and the exchange: the new vault is beside the old one.
     let first = try restoredBeside(vault, tool, keys)
     #expect(try keys.count == 2)
     let doctor = try tool("doctor").text
@@ -132,7 +132,7 @@ struct BackupVerbTests {
     // The key of the vault that was removed stays: a copy of that file may need it.
     #expect(
       try keys.count == 3 && tool("doctor").text.contains("no file is known to name: \(first.key)"))
-    // As a kill leaves it between the exchange and the second rename: the old vault under the name of the new one.
+    // As after a kill between the exchange and the second rename: the old vault has the name of the new one.
     try FileManager.default.moveItem(atPath: vault + ".before-restore", toPath: vault + ".old")
     let second = try restoredBeside(vault, tool, keys)
     for (from, to) in [(vault, vault + ".x"), (second.file, vault), (vault + ".x", second.file)] {
@@ -148,7 +148,7 @@ struct BackupVerbTests {
       #expect(try tool("verify", "--vault", place).exit == 0, "\(place)")
     }
     #expect(try keys.count == 4)
-    // With a vault from before already there, nobody may choose between the two.
+    // When there is an old vault already, the tool must not choose between the two.
     try FileManager.default.moveItem(atPath: vault + ".before-restore", toPath: second.file)
     try FileManager.default.copyItem(atPath: vault + ".old", toPath: vault + ".before-restore")
     let two = try restore(tool.home.path + "/b.vault", in: tool)
@@ -166,7 +166,7 @@ struct BackupVerbTests {
     }
   }
 
-  /// A new vault as a restore makes it beside the one in its place.
+  /// A new vault as a restore makes it beside the present one.
   private func restoredBeside(_ vault: String, _ tool: Tool, _ keys: KeyFolder) throws -> (
     file: String, key: String
   ) {

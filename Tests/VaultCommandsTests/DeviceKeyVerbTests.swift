@@ -53,7 +53,7 @@ struct DeviceKeyVerbTests {
     return id
   }
 
-  // K2. Seen on b5afbda: doctor recommends the removal, and then the second vault opens no more (11).
+  // K2. Seen on b5afbda: doctor recommends the removal, and then the second vault no longer opens (11).
   @Test("the key of a vault that was restored elsewhere is listed with its file, and nothing deletes it")
   func restoredElsewhere() throws {
     let tool = try newTool()
@@ -111,7 +111,7 @@ struct DeviceKeyVerbTests {
     #expect(try process.wait() == 0)
     #expect(try keys.names.contains(id) == isLeft)
     guard isLeft else { return }
-    // Nobody is asked where asking is switched off, or where a program reads the answer.
+    // Nothing is asked when asking is switched off, or when a program reads the output.
     for option in ["--no-input", "--json"] {
       let screen = try PseudoTerminal()
       let process = try start(["doctor", option], on: screen, tool)

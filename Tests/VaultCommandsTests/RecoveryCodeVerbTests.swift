@@ -113,7 +113,7 @@ struct RecoveryCodeVerbTests {
           screen.type(code.prefix(9) + "\n")
           guard round < 3 else { break }
           try screen.wait(for: "not its last two groups")
-          // What is typed before a prompt is thrown away by it.
+          // A prompt discards what was typed before it.
           try screen.wait(for: "the last two groups: ")
         }
         #expect(try running.wait() == 5)

@@ -26,7 +26,7 @@ struct RestoreReplaceTests {
   @Test("without --replace it is 9, lists what only the present vault has, and changes nothing")
   func refused() throws {
     let (tool, backup) = try filled()
-    // Also where nothing would go.
+    // Also when nothing would be dropped.
     let nothing = try restore(tool, backup, "--json")
     #expect(try nothing.exit == 9 && (nothing.json["wouldDrop"] as? [Any])?.isEmpty == true)
     #expect(try tool("item", "add", "late", input: [9]).exit == 0)
@@ -62,7 +62,7 @@ struct RestoreReplaceTests {
     #expect(dropped.map { $0["name"] as? String } == ["late"])
     let aside = try #require(try run.json["oldVault"] as? String)
     #expect(try tool("item", "get", "late", "--vault", aside).output == [9])
-    // Over nothing the option changes nothing.
+    // When there is no vault, the option changes nothing.
     let other = try Tool()
     let fresh = try restore(other, backup, "--replace", "--json")
     #expect(try fresh.exit == 0 && fresh.json["dropped"] == nil && fresh.json["oldVault"] == nil)

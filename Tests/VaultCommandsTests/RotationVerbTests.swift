@@ -101,7 +101,7 @@ struct RotationVerbTests {
     #expect(try unlocked(tool, passcode, "verify").exit == 0)
   }
 
-  /// K4. The program before answered 15, "the device key was lost while the keys were being rotated".
+  /// K4. The old program answered 15, "the device key was lost while the keys were being rotated".
   @Test("a device key lost in the middle of a rotation: the recovery code helps", arguments: [nil, "pass"])
   func lostMidway(passcode: String?) throws {
     let tool = try Tool()
@@ -151,7 +151,7 @@ struct RotationVerbTests {
     #expect(try unlocked(tool, passcode, "verify").exit == 0)
   }
 
-  /// The program before answered (K3): 10 without a name, two epochs for good, and 13 from what follows here.
+  /// The old program answered (K3): 10 without a name, two epochs for good, and 13 from the commands that follow here.
   @Test(
     "a damaged item is named, holds nothing up, and goes by --id or --drop-damaged",
     arguments: [nil, "pass"], [false, true])
@@ -175,7 +175,7 @@ struct RotationVerbTests {
     let status = try tool("status", "--json").json
     #expect(status["damaged"] as? Int == 1 && status["rotation"] as? String == (isMidway ? "paused" : nil))
     #expect(try tool("doctor").text.contains("rotation: ") == isMidway)
-    // Nothing answers "being rotated": neither while it is paused nor otherwise.
+    // No command answers "being rotated", while the rotation is paused or at any other time.
     let file = tool.home.path + "/b.vault"
     let backup = try tool("backup", file, "--passphrase-fd", "3", "--json", secrets: [3: "a long phrase"])
     let left = try #require(try backup.json["leftOut"] as? [[String: Any]])

@@ -41,7 +41,7 @@ struct SubjectTests {
     let message = try message(["item", "get", "x", "hunter"])
     #expect(message.contains("argument 4") && message.contains("'vaultctl item get'"), "\(message)")
     #expect(!message.contains("hunter"))
-    // What only looks like an option may be a secret that was pasted.
+    // A text that only looks like an option may be a pasted secret.
     for word in ["--Hunter2", "--hunter2", "-hunter", "--\(String(repeating: "x", count: 40))"] {
       #expect(try !self.message(["item", "get", "x", word]).contains(word), "\(word)")
     }

@@ -6,7 +6,7 @@ import VaultStorage
 import VaultTestKit
 
 /// What three independent attacks found: older states put back under a running process, roots of the log taken away, a
-/// rotation begun by somebody else, and damage that a small vault could not be freed of.
+/// rotation begun by somebody else, and damage that could not be removed from a small vault.
 @Suite("States that are put back, taken away or begun by somebody else")
 struct AttackStateTests {
   private let place = TemporaryVault()

@@ -5,8 +5,8 @@ import VaultKit
 import VaultStorage
 import VaultTestKit
 
-/// Whoever holds the device key of a vault without a passcode can write what he likes into header and slots. Nothing of
-/// that is trusted once a passcode is set. A reader also refuses most of it; these tests hold for either answer.
+/// The holder of the device key of a vault without a passcode can write anything into header and slots. Nothing of that
+/// is trusted once a passcode is set. A reader also refuses most of it; these tests hold for either answer.
 @Suite("Attacks on the trust that a first passcode begins with")
 struct AttackTrustTests {
   private let place = TemporaryVault()
@@ -122,7 +122,7 @@ struct AttackTrustTests {
 }
 
 extension TemporaryVault {
-  /// As after the loss of the device key.
+  /// The vault as after the loss of the device key.
   func recover(with code: borrowing RecoveryCode) throws(VaultError) -> RecoveredVault {
     try VaultCore.recover(at: path, with: code, protector: protector, environment: environment)
   }

@@ -42,7 +42,7 @@ struct DeviceKeyTests {
       at: place.path, with: code, protector: place.protector, environment: place.environment
     ).core
     #expect(try replacedKeys(place.path) == [lost])
-    // It was not lost after all: this vault knows that it replaced it.
+    // The key was not lost after all: this vault knows that it replaced it.
     let found = try recovered.deviceKeys(in: place.protector)
     #expect(found.first { $0.id == lost }?.standing == .replaced)
     let backup = place.folder + "/data/b"
@@ -54,7 +54,7 @@ struct DeviceKeyTests {
       environment: place.environment
     ).core
     #expect(try replacedKeys(path) == [])
-    // The keys of the vault that the backup was made of are not this one's.
+    // The keys of the vault that was backed up are not keys of this vault.
     let foreign = try restored.deviceKeys(in: place.protector).filter { $0.standing == .unknown }
     #expect(try Set(foreign.map(\.id)) == [lost, recovered.status().deviceKey])
     #expect(try restored.deleteReplacedKeys(in: place.protector).isEmpty)
@@ -62,7 +62,7 @@ struct DeviceKeyTests {
     #expect(try place.openCore().verify().problems == [] && restored.verify().problems == [])
   }
 
-  /// Files, with a storing that says it failed.
+  /// A file protector whose storing reports a failure.
   private struct Failing: Protector {
     let files: FileProtector
     var kind: ProtectorKind { .file }
@@ -118,7 +118,8 @@ struct DeviceKeyTests {
     #expect(try place.openCore().verify().problems == [])
   }
 
-  /// A vault with its key in a named file, and a rotation that was cut off before the new key came into that file.
+  /// A vault with its key in a named file, and a rotation that was interrupted before the new key was moved to that
+  /// file.
   private struct Interrupted {
     let place = TemporaryVault()
     /// Opened before it happened.
@@ -128,7 +129,7 @@ struct DeviceKeyTests {
     var named: FileProtector { FileProtector(file: file) }
     var waiting: String { "\(file).\(present.hexadecimal).new" }
 
-    /// - Parameter isNeeded: A copy of the vault from before lies beside it, as a restore leaves one.
+    /// - Parameter isNeeded: A copy of the old vault is beside it, as after a restore.
     init(isNeeded: Bool = false) throws {
       let file = place.folder + "/keys/my.key"
       let named = FileProtector(file: file)
@@ -207,13 +208,13 @@ struct DeviceKeyTests {
       FileManager.default.createFile(
         atPath: vault.file, contents: Data([1]), attributes: [.posixPermissions: 0o600]))
     #expect(try vault.open().verify().problems == [])
-    // What is no key of this vault stays as it is, and the message names where the key is.
+    // A file that is not a key of this vault stays, and the message says where the key is.
     #expect(try vault.core.rotateDeviceKey() == .deleted)
     let outline = try VaultCore.outline(at: vault.place.path)
     #expect(FileManager.default.contents(atPath: vault.file) == Data([1]))
     let name = "\(vault.file).\(outline.deviceKey.hexadecimal).new"
     #expect(vault.named.presentPath(of: outline.deviceKey, outline.vault) == name)
-    // One that others can read is there, and not lost.
+    // A key that others can read is refused, but not reported as lost.
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: name)
     expect(.deviceKeyUnavailable) { () throws(VaultError) in _ = try vault.open() }
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: name)

@@ -6,7 +6,7 @@ import VaultTestKit
 
 @Suite("Old device keys")
 struct OldKeyTests {
-  /// Files; after a key was stored, and before the vault names it, something else happens, and keys may not be had.
+  /// Key files with a step between the storing of a key and the commit that names it. Loading may be refused.
   private struct Pausing: Protector {
     let files: FileProtector
     var refusesLoading = false

@@ -12,7 +12,7 @@ struct PreparedSecretTests {
   func same() throws {
     let (core, id) = try filled()
     #expect(try use(core, id) {} == "first")
-    // Another item's change is nobody's business.
+    // A change of another item does not matter.
     #expect(
       try use(core, id) { _ = try place.openCore().add(NewItem(.genericPassword, name: "x")) } == "first")
   }

@@ -121,7 +121,7 @@ struct RecoveryCodeTests {
   }
 }
 
-/// What becomes of the recovery code when a backup takes the place of a vault, or of nothing (section 13).
+/// What a restore does with the recovery code, with and without a vault at the path (section 13).
 @Suite("Recovery codes after a restore")
 struct RestoredRecoveryCodeTests {
   private let place = TemporaryVault()
@@ -188,7 +188,7 @@ struct RestoredRecoveryCodeTests {
     #expect(try !restored.core.status().hasRecoveryCode)
     #expect(try fields()[19] == (passcode == nil ? nil : [7, 0, 0, 0]))
     #expect(try (fields()[12] == nil) == (passcode == nil))
-    // A backup of it, restored over nothing, brings nothing back.
+    // A backup of it, restored where there is no vault, does not bring the code back.
     _ = try restored.core.backUp(to: backup + "2", passphrase: Passcode(testing: "phrase"))
     let beside = try VaultCore.restore(
       from: backup + "2", passphrase: Passcode(testing: "phrase"), to: restoredPath + "2",
@@ -199,7 +199,7 @@ struct RestoredRecoveryCodeTests {
     #expect(try fields()[12] == nil && fields()[19] == nil)
     try expectRevoked(old)
     try expectRevoked(now)
-    // The factors are authenticated without the half that is gone, and a new code can be made.
+    // The factors are authenticated without the removed half, and a new code can be made.
     if let passcode {
       let reopened = try open()
       try reopened.unlock(with: Passcode(testing: passcode))

@@ -6,12 +6,12 @@ import VaultKit
 import VaultStorage
 import VaultTestKit
 
-/// K3: what does not open ends no rotation in the middle, and stops no other command.
+/// K3: damage neither ends a rotation half-way nor stops any other command.
 @Suite("A rotation of the epoch that meets damage")
 struct RotationDamageTests {
   enum Part: String, CaseIterable { case meta, keys, state, audit, index, generation }
 
-  /// Has to fail on the code before: it began, and ended with "damaged" and two generations, for good.
+  /// Has to fail on the old code: it began, and ended with "damaged" and two generations, for good.
   @Test("what does not open is named before it begins, and nothing is changed", arguments: Part.allCases)
   func named(part: Part) throws {
     let vault = try Damaged(passcode: "p", count: part == .index ? 400 : 12)
@@ -114,7 +114,7 @@ struct RotationDamageTests {
       }
     }
     #expect(told.map(\.item) == [vault.ids[3]])
-    // Removed by its identifier, it holds up nothing any more: the next openings bring the rotation to its end.
+    // Once it is removed by its identifier, the next openings complete the rotation.
     try core.write { transaction in try transaction.delete(vault.ids[3]) }
     let last = try vault.place.openCore()
     try last.unlock(with: Passcode(testing: "r"))
@@ -140,7 +140,7 @@ struct RotationDamageTests {
     #expect(try core.verify().problems == [])
   }
 
-  /// Has to fail on the code before: "damaged", and the item could never be removed.
+  /// Has to fail on the old code: "damaged", and the item could never be removed.
   @Test("an item that does not open is removed by its identifier", arguments: [Part.meta, .state, .keys])
   func removed(part: Part) throws {
     let vault = try Damaged(passcode: "p", count: 12)

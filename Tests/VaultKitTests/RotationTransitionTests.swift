@@ -6,8 +6,8 @@ import VaultKit
 import VaultStorage
 import VaultTestKit
 
-/// K3, K4, K16: what changes keys or makes a vault of another, while two generations are in force. Before, each of these
-/// was answered with "the vault's keys are being rotated", and a recovery with "unsupported".
+/// K3, K4, K16: each change of keys, each backup and each restore while two generations are in force. The old code
+/// answered each with "the vault's keys are being rotated", and a recovery with "unsupported".
 @Suite("In the middle of a rotation of the epoch")
 struct RotationTransitionTests {
   /// Has to fail when `KeyChange` wraps for the current generation alone: the old items are then behind the old passcode.
@@ -49,7 +49,7 @@ struct RotationTransitionTests {
     try half.core.rotateDeviceKey()
     #expect(try half.core.status().deviceKey != before)
     try half.check(half.place.openCore(), passcode)
-    // A process that was open meanwhile goes on.
+    // A process that had the vault open goes on.
     try half.check(other, passcode)
     try half.end(passcode)
   }
@@ -109,7 +109,7 @@ struct RotationTransitionTests {
     #expect(try half.place.openCore().secret(of: item.id).bytesForTesting == [0x66])
   }
 
-  /// Has to fail when the states of the old generation are sealed anew, or summed, with the keys of the current one.
+  /// Has to fail when the states of the old generation are sealed again, or summed, with the keys of the current one.
   @Test(
     "a backup has both generations, and what is restored from it goes on with the rotation",
     arguments: [nil, "pass"])
@@ -129,7 +129,8 @@ struct RotationTransitionTests {
     try half.check(restored.core, passcode, without: half.thisDevice)
   }
 
-  /// K16: a state of an item that is still to be moved has the keys of the old generation, whose seals are counted no longer.
+  /// K16: the state of an item that is not moved yet has the keys of the old generation, whose seals are no longer
+  /// counted.
   ///
   /// Has to fail when every seal is counted.
   @Test("only seals under the current generation are counted")
@@ -207,7 +208,7 @@ private struct Half {
     #expect(try core.verify().problems == [])
   }
 
-  /// The rotation ends, in a process of its own, and everything opens still.
+  /// The rotation ends in another process, and everything still opens.
   func end(_ passcode: String?, without gone: [String] = []) throws {
     let later = try place.openCore()
     try later.rotateEpoch(passcode: try passcode.map(Self.typed))

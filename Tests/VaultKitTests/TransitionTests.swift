@@ -67,7 +67,7 @@ struct TransitionTests {
     let core = try place.makeCore()
     try plant(what)
     expect(.damaged) { () throws(VaultError) in _ = try place.openCore() }
-    // Also in the process that has had it open since before: it reads the header anew with its first step.
+    // Also in a process that already had it open: it reads the header again at its first step.
     try intruder.changeKeys(nextConfig: true) { _, _, _ in }
     expect(.damaged) { () throws(VaultError) in try core.setPasscode(passcode()) }
   }
@@ -107,7 +107,7 @@ struct TransitionTests {
     }
   }
 
-  /// Has to fail when the removal seals field 14 anew while the vault is locked: the next unlock calls it damaged.
+  /// Has to fail when the removal seals field 14 again while the vault is locked: the next unlock calls it damaged.
   @Test(
     "a removal while locked leaves the sealed list as it is; the next unlock writes list, factors and MAC again"
   )
@@ -171,7 +171,7 @@ struct TransitionTests {
     try last.rotateEpoch(passcode: passcode())
     #expect(
       try intruder.tamper { store throws(StorageError) in try store.slots() }.allSatisfy { $0.opener != 2 })
-    // A new code is in force at once, also where the old half is revoked still.
+    // A new code is in force at once, even while the old half is still revoked.
     try intruder.changeKeys(nextConfig: true) { header, _, _ in header[19] = nil }
     _ = try last.makeRecoveryCode()
     #expect(try last.status().hasRecoveryCode)
@@ -261,13 +261,13 @@ struct TransitionTests {
     #expect(!core.isUnlocked)
     #expect(try core.secret(of: always).byteCount == 16)
     _ = try add("new", AccessControl(.afterFirstUnlock), to: core)
-    // Who removed it goes on, and so does who opens the vault again.
+    // The process that removed it goes on, and so does one that opens the vault again.
     #expect(other.isUnlocked)
     #expect(try other.secret(of: item).byteCount == 14)
     _ = try add("of the other", AccessControl(.whenUnlocked), to: other)
     let again = try place.openCore()
     #expect(try again.secret(of: item).byteCount == 14)
-    // Set again by the other, it opens for the first one as it always did.
+    // When the other process sets a passcode again, the first one unlocks as usual.
     try other.setPasscode(passcode("second"))
     expect(.locked) { () throws(VaultError) in _ = try core.secret(of: item) }
     try core.unlock(with: passcode("second"))
@@ -383,7 +383,8 @@ struct TransitionTests {
 
   // MARK: Numbers at their ends (K15)
 
-  /// Attack K15 (a7): offsets in the head row. Verified to fail on b5afbda, which commits a head row that nobody can read.
+  /// Attack K15 (a7): offsets in the head row. Verified to fail on b5afbda, which commits a head row that no reader
+  /// accepts.
   @Test(
     "a commit that would bring a number to its end is refused, and the vault is as it was",
     arguments: [8, 16, 24, 40, 88])

@@ -44,8 +44,8 @@ final class Answer: @unchecked Sendable {  // written by the thread before `done
     return answer
   }
 
-  /// What a call takes at most that gives up after a fraction of a second, on a machine that is busy with other things; what
-  /// has no limit takes 30 s, 60 s, or for ever.
+  /// The longest time for a call that gives up after a fraction of a second, on a busy machine; a call without a limit
+  /// takes 30 s, 60 s, or for ever.
   static let patience = 20.0
 
   /// Waits for the end of the call; a call that does not end fails the test.

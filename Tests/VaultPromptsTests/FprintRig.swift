@@ -147,7 +147,7 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
     try Attempt(environment: environment, [word, "\(setUp)"])
   }
 
-  /// What is about other things than time does not depend on how busy this machine is.
+  /// Tests that are not about time do not depend on how busy this machine is.
   static let patience = 60_000
 
   @discardableResult
@@ -192,7 +192,7 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
     try Data(configuration.utf8).write(to: folder.appendingPathComponent("bus.conf"))
     bus = try start("/usr/bin/dbus-daemon", "--config-file=\(folder.path)/bus.conf", "--nofork")
     let end = Date().addingTimeInterval(120)
-    // Its socket is there before it listens.
+    // Its socket exists before it listens.
     while !answers("\(folder.path)/bus") {
       try #require(Date() < end, "dbus-daemon does not start")
       Thread.sleep(forTimeInterval: 0.05)

@@ -19,7 +19,7 @@ extension OneAtATime {
       }.wait()
     }
 
-    /// More than is shipped: what is about other things than time does not depend on how busy this machine is.
+    /// Longer than the shipped limit: tests that are not about time do not depend on how busy this machine is.
     private static let muchSilence = Duration.seconds(60)
 
     // MARK: what a well-behaved program is told and gives

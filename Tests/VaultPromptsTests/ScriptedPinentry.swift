@@ -37,7 +37,7 @@ final class ScriptedPinentry {
 
   /// Whether the program is gone, and no zombie of it is left.
   ///
-  /// One that was ended before it could say who it is has no number to look for.
+  /// A process that was ended before it reported its number cannot be looked for.
   var isReaped: Bool {
     get throws {
       guard let text = try? note("pid"), !text.isEmpty else {

@@ -45,7 +45,7 @@ struct NameTests {
       #expect(throws: StorageError.moved(path)) { try store.checkpoint(truncate: true) }
       #expect(throws: StorageError.moved(path)) { try store.vacuum() }
     }
-    // What was acknowledged before is there still for whoever has the file open.
+    // What was acknowledged before is still there for a process that has the file open.
     #expect(try store.head() == [1])
     let isInTransaction = store.isInTransaction
     #expect(!isInTransaction)

@@ -19,11 +19,11 @@ extension Torture {
     var input = ""
     /// What it makes beside the vault.
     var product: Product?
-    /// The exit code when nothing goes wrong: a verb may refuse all that there is to call it with so far.
+    /// The exit code when nothing goes wrong: a verb may refuse every call that is possible so far.
     var exit: Int32 = 0
-    /// It commits several times, and a vault between two of the commits is as good as one before or after them.
+    /// It commits several times, and a vault between two of these commits is valid too.
     var commitsOften = false
-    /// Nobody else may have the vault open.
+    /// No other process may have the vault open.
     var needsVaultAlone = false
     /// The vault does not open before the call: its device key is lost.
     var isWithoutKey = false
@@ -176,7 +176,7 @@ extension Torture.Scenario {
       commitsOften: true, needsVaultAlone: true),
   ]
 
-  /// What must be in clear nowhere; an item's name stands for its secret.
+  /// What must not be in clear anywhere; an item's name represents its secret.
   static let secrets = [
     "old": "canary of the old secret jv83k1", "kept": "canary of the kept secret p20xne",
     "logged": "canary of the logged secret q77dm", "late": "canary of the late secret z61rta",

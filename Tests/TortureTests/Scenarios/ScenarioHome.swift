@@ -76,7 +76,7 @@ extension Torture {
       return run.output
     }
 
-    /// Thrown on threads that no test is known on, where an expectation would be nobody's.
+    /// Thrown on threads that belong to no test, where an expectation would be lost.
     struct Failed: Error { let text: String }
 
     private var environment: [String: String] {
@@ -95,7 +95,7 @@ extension Torture {
       try VaultCore.open(at: vault, protector: protector, environment: .testing())
     }
 
-    /// Keeps the vault open for somebody else, so that its log and the log's index stay after the call.
+    /// Keeps the vault open in this process, so that its log and the log's index stay after the call.
     func held(for scenario: Scenario) throws -> RawSQLite.Held? {
       hasVault && !scenario.needsVaultAlone ? try RawSQLite.Held(vault) : nil
     }
@@ -122,7 +122,7 @@ extension Torture {
 
     func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: folder + "/" + name) }
 
-    /// Where one of the secrets is in clear: in all that is neither read nor made beside the vault.
+    /// The files in which one of the secrets is in clear, except those that the call reads or makes beside the vault.
     func leaks() -> [String] {
       let paths = (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []
       return paths.filter { !$0.hasPrefix("in/") && !$0.hasPrefix("out/") }.flatMap { path -> [String] in
@@ -142,7 +142,8 @@ extension Torture {
   final class ScenarioHomes {
     private var homes: [String: (home: ScenarioHome, start: Disk)] = [:]
 
-    /// A home as the scenario wants it, which it keeps; the next scenario may get the same one.
+    /// A home in the state that the scenario needs, kept for ``ScenarioHome/reset()``. The next scenario may get the
+    /// same home.
     func home(of scenario: Scenario) throws -> ScenarioHome {
       let name = "\(scenario.start) \(scenario.hasNamedKey)"
       if try homes[name].map({ try !$0.start.write(below: $0.home.folder) }) ?? true {

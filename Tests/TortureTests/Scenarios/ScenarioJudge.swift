@@ -23,7 +23,7 @@ extension Torture {
       try home.run(scenario.words, scenario.input, exit: scenario.exit)
       after = try Self.description(of: home, deviceKey)
       try home.reset()
-      // What changes nothing that is described here is judged by what it makes, or only by what it leaves whole.
+      // A call that changes nothing described here is judged by what it makes, or only by what it leaves intact.
       isTold = before != after
     }
 
@@ -31,7 +31,7 @@ extension Torture {
     let isTold: Bool
 
     struct Verdict {
-      /// Whether the call was made; `nil` where nothing tells.
+      /// Whether the call was made; `nil` when that cannot be seen.
       var isDone: Bool?
       /// Whether all is as before the call, so that it can be made once more.
       var isAsBefore = false
@@ -88,7 +88,7 @@ extension Torture {
       return found.text
     }
 
-    /// All of a vault that a call may change and that is no accident of it, as text.
+    /// Everything of a vault that a call may change on purpose, as text.
     private static func look(
       _ home: ScenarioHome, _ key: DeviceKeyID?
     ) throws -> (text: String, problems: [String], passcode: String?) {
@@ -124,7 +124,7 @@ extension Torture {
       do throws(VaultError) {
         secret = String(decoding: try core.secret(of: item.id).bytesForTesting, as: UTF8.self)
       } catch {
-        // One that stood behind the set of before opens for nobody any more.
+        // An item behind the old set no longer opens.
         let reasons: [VaultError.Code] = [
           .interactionNotAllowed, .verificationNeeded, .policy, .itemNotFound,
         ]

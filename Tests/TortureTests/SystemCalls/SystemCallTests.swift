@@ -15,7 +15,7 @@ extension Torture {
     )
     func every() async throws {
       guard Command.exists("strace") else { return skip("R3, every system call: no strace") }
-      // The short form makes the same choices each time: what it finds stays found.
+      // The short form makes the same choices each time, so that a failure repeats.
       let seed = Scale.isLong ? Scale.seed : 1
       let scenarios = Scenario.all.filter(Self.isChosen)
       let tables = try await lanes(2) { lane in
@@ -87,7 +87,7 @@ extension Torture {
         }
       }
       guard all.count > most else { return all }
-      // What is called once counts as much as what is called a hundred times.
+      // A call that occurs once counts as much as one that occurs a hundred times.
       var names = Dictionary(grouping: all, by: \.call.name).sorted { $0.key < $1.key }.map(\.value)
       return (0..<most).map { _ in
         let name = random.below(names.count)
@@ -116,7 +116,7 @@ extension Torture {
         || (try? String(contentsOfFile: log, encoding: .utf8))?.contains("INJECTED") == true
       var problems = home.leaks().map { "in clear: \($0)" }
       if let problem = exitProblem(status, injection, isHit) { problems.append(problem) }
-      // What is shown was committed before.
+      // A result that is shown was committed before.
       let isAcknowledged =
         (status == 0 && scenario.exit == 0) || (!run.output.isEmpty && !scenario.commitsOften && judge.isTold)
       let verdict = judge.verdict(isAcknowledged: isAcknowledged)
@@ -148,11 +148,11 @@ extension Torture {
       injection.fault == .inputOutput && injection.call.reads ? [0, 10, 11, 13] : [0, 11, 13]
     }
 
-    /// The next command works: what was not done can be done now, and something else after it.
+    /// The next command works: the same call when it was not done, and another one after it.
     private func problemsAfter(_ verdict: ScenarioJudge.Verdict) throws -> [String] {
       var problems: [String] = []
       if verdict.isDone == false, verdict.isAsBefore {
-        // What was cut off may leave its file, and none of these verbs writes over one.
+        // An interrupted call may leave its file, and none of these verbs overwrites a file.
         for name in ["items.jsonl", "b.vault", "code"] {
           try? FileManager.default.removeItem(atPath: home.folder + "/out/" + name)
         }

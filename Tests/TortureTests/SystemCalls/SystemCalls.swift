@@ -29,7 +29,7 @@ extension Torture {
       var counts: [Substring: Int] = [:]
       var calls: [SystemCall] = []
       var isInMain = false
-      // strace counts the calls of each thread by themselves; what the first one does not do is not counted here.
+      // strace counts the calls of each thread separately; only those of the first thread are counted here.
       for line in lines where line.hasPrefix(main + " ") {
         let text = line.dropFirst(main.count).drop { $0 == " " }
         guard let end = text.firstIndex(of: "("), !text.hasPrefix("<"), !text.hasPrefix("+") else { continue }
@@ -37,14 +37,14 @@ extension Torture {
         counts[name, default: 0] += 1
         if isInMain { calls.append(SystemCall(name: String(name), number: counts[name]!)) }
         isInMain = isInMain || text.hasPrefix("prctl(PR_SET_DUMPABLE")
-        // What comes then another program does.
+        // Later calls belong to another program.
         if isInMain, name == "execve" { break }
       }
       return calls
     }
 
-    /// Calls that never fail: an error of theirs would be one of the test alone. `brk` answers with where the memory ends, which
-    /// the C library compares; what ends the process has no result.
+    /// Calls that never fail: an error of theirs would be one of the test alone. `brk` returns the end of the memory,
+    /// which the C library compares; calls that end the process have no result.
     private static let infallible: Set<String> = [
       "getpid", "gettid", "getppid", "getuid", "geteuid", "getgid", "getegid", "umask", "exit_group", "exit",
       "brk", "rt_sigreturn", "sched_yield", "alarm", "set_robust_list", "gettimeofday",
@@ -59,7 +59,7 @@ extension Torture {
 
     func canFail() -> Bool { !Self.infallible.contains(name) && !Self.ofTheLibrary.contains(name) }
 
-    /// Without memory a Swift process ends by a trap; all else that is asked of it holds.
+    /// Without memory a Swift process ends by a trap; all other checks hold.
     var givesMemory: Bool { ["mmap", "mremap", "munmap", "mprotect", "madvise"].contains(name) }
   }
 
