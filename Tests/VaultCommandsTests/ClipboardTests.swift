@@ -180,12 +180,8 @@ struct ClipboardTests {
     let tool = try newTool([])
     tool.environment["TERM"] = "xterm-256color"
     let screen = try PseudoTerminal()
-    var child = Child(Tool.path, ["item", "get", "mail", "--copy", "5m"], tool.environment)
-    child.leadsSession = true
-    child.open(0, screen.path, flags: O_RDWR)
-    child.create(1, tool.home.path + "/output")
-    child.open(2, screen.path, flags: O_RDWR)
-    #expect(try child.start().wait() == 0)
+    let running = try tool.start(["item", "get", "mail", "--copy", "5m"], on: screen)
+    #expect(try running.wait() == 0)
     let base64 = Data("correct horse".utf8).base64EncodedString()
     try screen.wait(for: "\u{1B}]52;c;\(base64)\u{7}")
     try screen.wait(for: "does not tell")

@@ -177,12 +177,7 @@ struct ImportExportTests {
     func export(_ file: String) throws -> (screen: PseudoTerminal, running: Child.Running) {
       let screen = try PseudoTerminal()
       let words = ["export", "jsonl", tool.home.path + "/" + file, "--plain"]
-      var child = Child(Tool.path, words, tool.environment)
-      child.leadsSession = true
-      child.open(0, screen.path, flags: O_RDWR)
-      child.create(1, tool.home.path + "/output")
-      child.open(2, screen.path, flags: O_RDWR)
-      return (screen, try child.start())
+      return (screen, try tool.start(words, on: screen))
     }
     let (screen, running) = try export("first")
     try screen.wait(for: "passcode: ")

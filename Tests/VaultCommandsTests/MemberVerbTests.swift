@@ -47,12 +47,7 @@ struct MemberVerbTests {
     exit: Int32, text: String
   ) {
     let screen = try PseudoTerminal()
-    var child = Child(Tool.path, words, tool.environment)
-    child.leadsSession = true
-    child.open(0, screen.path, flags: O_RDWR)
-    child.create(1, tool.home.path + "/output")
-    child.open(2, screen.path, flags: O_RDWR)
-    let running = try child.start()
+    let running = try tool.start(words, on: screen)
     try screen.wait(for: "read the secret: '\(words.last ?? "")'")
     try screen.wait(for: "phrase: ")
     screen.type("\n")

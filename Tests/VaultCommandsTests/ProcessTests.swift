@@ -11,19 +11,6 @@ struct ProcessTests {
     return tool
   }
 
-  /// Starts the tool on a terminal that controls it.
-  private func start(_ tool: Tool, _ screen: PseudoTerminal, _ words: [String], typed: Bool) throws
-    -> Child.Running
-  {
-    var child = Child(Tool.path, words, tool.environment)
-    child.leadsSession = true
-    child.open(0, screen.path, flags: O_RDWR)
-    if !typed { child.open(0, "/dev/null") }
-    child.create(1, tool.home.path + "/output")
-    child.open(2, screen.path, flags: O_RDWR)
-    return try child.start()
-  }
-
   private func output(_ tool: Tool) throws -> [UInt8] {
     Array(try Data(contentsOf: tool.home.appendingPathComponent("output")))
   }
@@ -64,7 +51,7 @@ struct ProcessTests {
     #expect(
       try tool("item", "add", "a", "--passcode-fd", "3", input: [7], secrets: [3: "correct horse"]).exit == 0)
     let screen = try PseudoTerminal()
-    let running = try start(tool, screen, ["item", "get", "a"], typed: false)
+    let running = try tool.start(["item", "get", "a"], on: screen, typed: false)
     try screen.wait(for: "vaultctl item get 'a': passcode: ")
     #expect(!screen.echoes)
     screen.type("correct horse\n")
@@ -83,7 +70,7 @@ struct ProcessTests {
         "item", "add", "bank", "--access", "passcode", "--passcode-fd", "3", input: [7], secrets: [3: "p"]
       ).exit == 0)
     let screen = try PseudoTerminal()
-    let running = try start(tool, screen, ["item", "get", "bank"], typed: false)
+    let running = try tool.start(["item", "get", "bank"], on: screen, typed: false)
     try screen.wait(for: "read the secret: 'bank'")
     try screen.wait(for: "passcode: ")
     #expect(!screen.echoes)
@@ -94,7 +81,7 @@ struct ProcessTests {
     #expect(try running.wait() == 0)
     #expect(try output(tool) == [7])
     #expect(screen.echoes && !screen.drain().contains("wrong"))
-    let declined = try start(tool, screen, ["item", "get", "bank"], typed: false)
+    let declined = try tool.start(["item", "get", "bank"], on: screen, typed: false)
     try screen.wait(for: "passcode: ")
     screen.type("\u{3}")
     #expect(try declined.wait() == 5)
@@ -106,7 +93,7 @@ struct ProcessTests {
     let tool = try newTool()
     for (second, exit) in [("secret", Int32(0)), ("secrte", 12)] {
       let screen = try PseudoTerminal()
-      let running = try start(tool, screen, ["item", "add", "n\(exit)"], typed: true)
+      let running = try tool.start(["item", "add", "n\(exit)"], on: screen)
       try screen.wait(for: "secret: ")
       screen.type("secret\n")
       try screen.wait(for: "secret again: ")
@@ -122,7 +109,7 @@ struct ProcessTests {
   func cancelled(key: String) throws {
     let tool = try newTool("p")
     let screen = try PseudoTerminal()
-    let running = try start(tool, screen, ["item", "add", "a", "--generate", "8"], typed: false)
+    let running = try tool.start(["item", "add", "a", "--generate", "8"], on: screen, typed: false)
     try screen.wait(for: "passcode: ")
     screen.type("half" + key + (key == "\u{4}" ? key : ""))
     #expect(try running.wait() == 5)
@@ -133,7 +120,7 @@ struct ProcessTests {
   func signalled(signal: Int32) throws {
     let tool = try newTool("p")
     let screen = try PseudoTerminal()
-    let running = try start(tool, screen, ["item", "add", "a", "--generate", "8"], typed: false)
+    let running = try tool.start(["item", "add", "a", "--generate", "8"], on: screen, typed: false)
     try screen.wait(for: "passcode: ")
     #expect(!screen.echoes)
     kill(running.pid, signal)
@@ -145,7 +132,7 @@ struct ProcessTests {
   func interrupted() throws {
     let tool = try newTool()
     let screen = try PseudoTerminal()
-    let running = try start(tool, screen, ["audit", "--follow", "--json"], typed: false)
+    let running = try tool.start(["audit", "--follow", "--json"], on: screen, typed: false)
     let deadline = Date().addingTimeInterval(120)
     while try output(tool).isEmpty { try #require(Date() < deadline) }
     screen.type("\u{3}")
@@ -171,7 +158,7 @@ struct ProcessTests {
     for words in [
       ["item", "add", "a", "--no-input"], ["item", "add", "a", "--generate", "8", "--prompt", "none"],
     ] {
-      #expect(try start(tool, screen, words, typed: true).wait() == 6)
+      #expect(try tool.start(words, on: screen).wait() == 6)
     }
   }
 

@@ -259,12 +259,7 @@ struct RecoveryCodeVerbTests {
   /// Starts the tool on a terminal that controls it; standard output is a file.
   private func start(_ tool: Tool, _ words: [String]) throws -> (PseudoTerminal, Child.Running) {
     let screen = try PseudoTerminal()
-    var child = Child(Tool.path, words, tool.environment)
-    child.leadsSession = true
-    child.open(0, screen.path, flags: O_RDWR)
-    child.create(1, tool.home.path + "/output")
-    child.open(2, screen.path, flags: O_RDWR)
-    return (screen, try child.start())
+    return (screen, try tool.start(words, on: screen))
   }
 
   /// The code on the screen, which waits for its last two groups.

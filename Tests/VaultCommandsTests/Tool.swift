@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The built `vaultctl-testing`, run as a process of its own in a home of its own.
@@ -71,6 +72,19 @@ final class Tool {
     return Run(
       exit: status, output: Array(try Data(contentsOf: folder.appendingPathComponent("1"))),
       errors: String(decoding: try Data(contentsOf: folder.appendingPathComponent("2")), as: UTF8.self))
+  }
+
+  /// Starts a command on a terminal that controls it; standard output is the file `output` in the home.
+  ///
+  /// - Parameter typed: Whether standard input is the terminal too; else there is nothing to read.
+  func start(_ words: [String], on screen: PseudoTerminal, typed: Bool = true) throws -> Child.Running {
+    var child = Child(Tool.path, words, environment)
+    child.leadsSession = true
+    child.open(0, screen.path, flags: O_RDWR)
+    if !typed { child.open(0, "/dev/null") }
+    child.create(1, home.path + "/output")
+    child.open(2, screen.path, flags: O_RDWR)
+    return try child.start()
   }
 
   /// A private file with a secret in it.

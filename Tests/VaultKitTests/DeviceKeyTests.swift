@@ -62,23 +62,11 @@ struct DeviceKeyTests {
     #expect(try place.openCore().verify().problems == [] && restored.verify().problems == [])
   }
 
-  /// A file protector whose storing reports a failure.
-  private struct Failing: Protector {
-    let files: FileProtector
-    var kind: ProtectorKind { .file }
-    func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState { try files.probe(vault) }
-    func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
-      try files.loadKey(key, of: vault)
-    }
-    func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
-      try files.storeKey(key, of: vault)
+  /// Key files whose storing reports a failure.
+  private func failingFiles(_ files: FileProtector) -> PausingFiles {
+    PausingFiles(files: files) { () throws(VaultError) in
       throw VaultError(.io, "the folder could not be synchronized")
     }
-    func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
-      try files.deleteKey(key, of: vault)
-    }
-    func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] { try files.keys(of: vault) }
-    func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock? { try files.lock(vault) }
   }
 
   // Not yet planted: store() does not remove what it began.
@@ -87,13 +75,13 @@ struct DeviceKeyTests {
     let place = TemporaryVault()
     let core = try place.makeCore()
     let vault = try core.status().vault
-    let failing = Failing(files: place.protector)
+    let failing = failingFiles(place.protector)
     expect(.io) { () throws(VaultError) in try core.rotateDeviceKey(to: failing) }
     #expect(try place.protector.keys(of: vault) == [core.status().deviceKey])
     let other = TemporaryVault()
     expect(.io) { () throws(VaultError) in
       _ = try VaultCore.create(
-        at: other.path, protector: Failing(files: other.protector), environment: other.environment)
+        at: other.path, protector: failingFiles(other.protector), environment: other.environment)
     }
     expect(.vaultMissing) { () throws(VaultError) in _ = try VaultCore.outline(at: other.path) }
   }

@@ -6,28 +6,6 @@ import VaultTestKit
 
 @Suite("Old device keys")
 struct OldKeyTests {
-  /// Key files with a step between the storing of a key and the commit that names it. Loading may be refused.
-  private struct Pausing: Protector {
-    let files: FileProtector
-    var refusesLoading = false
-    let afterStoring: @Sendable () -> Void
-    var kind: ProtectorKind { .file }
-    func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState { try files.probe(vault) }
-    func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
-      if refusesLoading { throw VaultError(.busy, "not now") }
-      return try files.loadKey(key, of: vault)
-    }
-    func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
-      try files.storeKey(key, of: vault)
-      afterStoring()
-    }
-    func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
-      try files.deleteKey(key, of: vault)
-    }
-    func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] { try files.keys(of: vault) }
-    func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock? { try files.lock(vault) }
-  }
-
   // Not yet planted: deleteReplacedKeys deletes every key but the present one, and rotateDeviceKey takes no lock.
   @Test("a key that is on its way into the vault is not removed as an old one")
   func race() throws {
@@ -38,7 +16,7 @@ struct OldKeyTests {
     let files = place.protector
     let removed = Count()
     try core.rotateDeviceKey(
-      to: Pausing(files: files) {
+      to: PausingFiles(files: files) {
         Thread {
           let keys = try? other.deleteReplacedKeys(in: files)
           removed.set(keys?.count ?? -1)
@@ -61,7 +39,7 @@ struct OldKeyTests {
     let code = try core.makeRecoveryCode()
     let backup = place.folder + "/data/backup.vault"
     _ = try core.backUp(to: backup, passphrase: Passcode(testing: "p"))
-    let refusing = Pausing(files: place.protector, refusesLoading: true) {}
+    let refusing = PausingFiles(files: place.protector, refusesLoading: true) {}
     expect(.busy) { () throws(VaultError) in
       _ = try VaultCore.recover(
         at: place.path, with: code, protector: refusing, environment: place.environment)

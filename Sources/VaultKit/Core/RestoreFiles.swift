@@ -87,18 +87,6 @@ package struct RestoreFiles: Sendable {
   private var folder: String { String(path.dropLast(fileName.count)) }
 
   private func names(beginningWith prefix: String) throws(VaultError) -> [String] {
-    guard let directory = unsafe opendir(folder.isEmpty ? "." : folder) else {
-      if errno == ENOENT { return [] }
-      throw FileProtector.failure("list", folder)
-    }
-    defer { unsafe closedir(directory) }
-    var names: [String] = []
-    while let entry = unsafe readdir(directory) {
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
-        unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name.hasPrefix(prefix) { names.append(name) }
-    }
-    return names.sorted()
+    try FileProtector.names(in: folder.isEmpty ? "." : folder, beginningWith: prefix)
   }
 }

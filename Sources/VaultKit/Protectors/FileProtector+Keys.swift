@@ -6,13 +6,13 @@ extension FileProtector {
   public func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] {
     switch place {
     case .folder(let folder):
-      return try names(in: folder + "/" + vault.hexadecimal).compactMap { name in
+      return try Self.names(in: folder + "/" + vault.hexadecimal).compactMap { name in
         name.hasSuffix(".key") ? DeviceKeyID(hexadecimal: String(name.dropLast(4))) : nil
       }
     case .file(let file):
       let name = String(file[(file.lastIndex(of: "/").map(file.index(after:)) ?? file.startIndex)...])
       let folder = file.contains("/") ? String(file.dropLast(name.count)) : "."
-      let waiting = try names(in: folder).compactMap { other -> DeviceKeyID? in
+      let waiting = try Self.names(in: folder).compactMap { other -> DeviceKeyID? in
         guard other.hasPrefix(name + "."), other.hasSuffix(".new") else { return nil }
         return DeviceKeyID(hexadecimal: String(other.dropFirst(name.count + 1).dropLast(4)))
       }
@@ -57,7 +57,8 @@ extension FileProtector {
     return ProtectorLock(atOnce: file.lastIndex(of: "/").map { String(file[...$0]) } ?? ".")
   }
 
-  private func names(in folder: String) throws(VaultError) -> [String] {
+  /// The sorted names in a folder that begin with `prefix`; none when the folder does not exist.
+  static func names(in folder: String, beginningWith prefix: String = "") throws(VaultError) -> [String] {
     guard let directory = unsafe opendir(folder) else {
       if errno == ENOENT { return [] }
       throw Self.failure("list", folder)
@@ -68,7 +69,7 @@ extension FileProtector {
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
         unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
       }
-      names.append(name)
+      if name.hasPrefix(prefix) { names.append(name) }
     }
     return names.sorted()
   }
