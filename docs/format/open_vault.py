@@ -153,7 +153,7 @@ class Vault:
     self.out |= {"vaultId": self.id.hex(), "format": 1, "created": n(h[3], True), "config": n(h[4]), "generation": self.generation, "protector": n(h.get(9, b"")),
       "keyId": h.get(10, b"").hex(), "passcode": 11 in h, "recovery": self.has_recovery, "backup": 18 in h, "testMade": self.cheap}
   def check_fields(self):
-    """The form of each header field: all but the MAC's business."""
+    """Checks the form of each header field; the MAC is checked elsewhere."""
     h = self.h; number = lambda e: n(e[:4]); known = lambda f: f in (0x01000000, 0x02000000, ANY, LOGIN) or f >> 24 in (4, 6)
     need(1 <= n(h[4]) < 1 << 62 and 1 <= self.generation < 0xFFFFFFFF and n(h.get(8, u(self.generation - 1, 4))) == self.generation - 1, "damaged: config or generation")
     need(h[9][0] in (1, 2, 3), "a protector of a later version", 15); need(h.get(17, b"\1") == b"\1", "damaged: header field 17")
