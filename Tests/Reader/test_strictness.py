@@ -1,4 +1,4 @@
-"""What section 5 of the page says a reader must refuse, one file for each; and what it must keep and pass over."""
+"""One file for each thing that a reader must refuse by section 5 of the page, and for what it must keep or pass over."""
 import unittest
 
 import make_vault

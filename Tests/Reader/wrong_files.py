@@ -14,14 +14,14 @@ def maker(case, **options): return case.make(small=True, **options)
 
 
 def finish(case, vault, seal=True):
-    """Writes what was changed, with every MAC right."""
+    """Writes the changes, with every MAC right."""
     if seal and vault.passcode:
         vault.bind_factors()
     vault.write(case.path)
 
 
 def header(change, passcode=True, **options):
-    """`change` of the header's fields."""
+    """Changes the header's fields by `change`."""
     def write(case):
         vault = maker(case, **options) if passcode else maker(case, passcode=None, **options)
         change(vault.header_fields, vault)
@@ -40,7 +40,7 @@ def factors(change):
 
 
 def enrolled(change):
-    """`change` gets the vault with its members; what it returns is the record of the set, where it returns one."""
+    """`change` gets the vault with its members; when it returns a record, that is the record of the set."""
     def write(h, vault):
         # Without the members' slots, which are wrong too when the list is.
         vault.slots = [s for s in vault.slots if s[4] != 6]
@@ -69,7 +69,7 @@ def slots(change, passcode=True, **options):
 
 
 def another(vault, of, **columns):
-    """A slot as one that is there, in other columns."""
+    """A copy of a present slot with other columns."""
     names = ("id", "kind", "subject", "generation", "opener", "opener_id", "body")
     copy = dict(zip(names, next(s for s in vault.slots if s[1:3] == list(of)))) | {"id": len(vault.slots) + 1} | columns
     vault.slots.append([copy[name] for name in names])
@@ -97,7 +97,7 @@ def plant_set(h, vault):
 
 
 def whole_slot(kind, subject, opener, opener_id):
-    """A slot whose seals are right: only what it says of itself is not."""
+    """A slot whose seals are right, but whose columns are wrong."""
     def write(vault):
         layers = {5: [(vault.k_prompt, vault.header_fields[11], b"")], 6: [vault.wrapping(half, b"vault/1/member-wrap")]}.get(opener, [])
         vault.slot(kind, subject, 1, opener, opener_id, [(vault.slot_key(1), None, b""), *layers], vault.ck.get((subject, 1), bytes(32)))
@@ -110,7 +110,7 @@ def revoked_passcode(h, vault):
 
 
 def set_of_before(case):
-    """An epoch rotation is under way, and the set lies under the keys of before still."""
+    """An epoch rotation is under way, and the set is still under the old keys."""
     vault = maker(case, members=("phrase", "fprintd"))
     old = vault.header_fields[14]
     vault.rotate()
@@ -205,7 +205,7 @@ wrong = {
 
 
 def later_slots(vault):
-    """Of a kind, and with an opener, that this version does not know."""
+    """A slot with a kind and an opener that this version does not know."""
     another(vault, (3, 2), kind=9, generation=77)
     another(vault, (3, 2), opener=9)
     another(vault, (3, 2), opener=10, opener_id=bytes(range(16)))
@@ -234,7 +234,7 @@ def revoked_recovery(case):
 
 
 def removed_member(case):
-    """As a removal while locked leaves it: the set and the factors as they were, no slot of the member or of the set."""
+    """As after a removal while locked: set and factors are unchanged, the slots of the member and of the set are gone."""
     vault = maker(case, members=("phrase", "fprintd"))
     vault.header_fields[19] = u32(make_vault.SET + 1) + u32(make_vault.MEMBER + 2)
     gone = (make_vault.SET + 1, make_vault.MEMBER + 2)
