@@ -122,6 +122,26 @@ def plant_factor_slot(vault):
     vault.slot(4, make_vault.PASSCODE, 1, 5, b"", [(vault.slot_key(1), None, b"")], bytes(32))
 
 
+def plant_trust_key(vault):
+    vault.slot(6, 0, 1, 8, b"", [(vault.slot_key(1), None, b"")], bytes(32))
+
+
+def without(kind):
+    def write(vault): vault.slots = [s for s in vault.slots if s[1] != kind]
+    return slots(write, members=())
+
+
+def of_the_generation_before(kind):
+    """An epoch rotation is under way, and a slot is there for the keys of before too."""
+    def write(case):
+        vault = maker(case, members=())
+        vault.rotate()
+        old = next(s for s in vault.slots if s[1] == kind)
+        another(vault, old[1:3], generation=1)
+        finish(case, vault, seal=False)
+    return write
+
+
 def revoke_recovery(h, _): h[19] = u32(make_vault.MEMBER + 77) + u32(RECOVERY)
 
 
@@ -195,6 +215,13 @@ wrong = {
     "revoked halves without a passcode": (10, of_no_passcode(lambda h, _: h.__setitem__(19, u32(make_vault.MEMBER + 1)))),
     "a member without a passcode": (10, of_no_passcode(plant_set)),
     "a private half without a passcode": (10, slots(plant_factor_slot, passcode=False)),
+    "a trust key without a passcode": (10, slots(plant_trust_key, passcode=False)),
+    "no trust key with a passcode": (10, without(6)),
+    "a trust key that is open without the passcode": (10, slots(lambda v: another(v, (6, 0), opener=4))),
+    "a second trust key": (10, slots(lambda v: another(v, (6, 0), subject=1))),
+    "a trust key of the generation before": (10, of_the_generation_before(6)),
+    "an audit root of the generation before": (10, of_the_generation_before(5)),
+    "a private half of the generation before": (10, of_the_generation_before(4)),
     "a sequence at its end": (10, head(16, 1 << 62)),
     "an audit sequence at its end": (10, head(88, 1 << 62)),
     "a segment at its end": (10, head(96, 0xFFFFFFFF)),

@@ -6,25 +6,35 @@ extension Header {
   /// - Parameter set: As it is stored, with the members that were removed while the vault was locked.
   /// - Throws: ``VaultError/Code/damaged``.
   func check(_ slots: [SlotRow], _ set: EnrolledSet) throws(VaultError) {
-    guard hasPasscode ? factorMAC != nil : hasNothingOfPasscode(slots, set) else { throw Self.altered }
+    guard hasPasscode ? isVouchedFor(slots) : hasNothingOfPasscode(slots, set) else { throw Self.altered }
     let revoked = revoked
     let members = Set(set.members.filter { !revoked.contains($0.factor) }.map(\.id))
     var places: Set<SlotPlace> = []
     for slot in slots {
       guard places.insert(SlotPlace(slot)).inserted else { throw Self.altered }
       guard let address = SlotAddress(slot) else { continue }
-      guard isInForce(address.generation), isRight(address, members) else { throw Self.altered }
+      guard isInForce(address), isRight(address, members) else { throw Self.altered }
     }
+  }
+
+  /// Field 16 and its key: there is one, since no two slots have one place.
+  private func isVouchedFor(_ slots: [SlotRow]) -> Bool {
+    factorMAC != nil && slots.contains { SlotAddress($0)?.kind == .trust }
   }
 
   /// Factors, members and their slots do not outlive the passcode; a recovery code and a set without a member do.
   private func hasNothingOfPasscode(_ slots: [SlotRow], _ set: EnrolledSet) -> Bool {
     [13, 15, 16, 19].allSatisfy { record[$0] == nil } && set.members.isEmpty
-      && !slots.contains { $0.kind == SlotKind.factor.rawValue }
+      && !slots.contains { $0.kind == SlotKind.factor.rawValue || $0.kind == SlotKind.trust.rawValue }
   }
 
-  private func isInForce(_ generation: UInt32) -> Bool {
-    generation == self.generation || generation == previousGeneration
+  /// Root keys and class keys are of two generations while a rotation is under way, all others of the present one.
+  private func isInForce(_ address: SlotAddress) -> Bool {
+    switch address.kind {
+    case .root, .deviceRoot, .classKey:
+      address.generation == generation || address.generation == previousGeneration
+    case .factor, .auditRoot, .trust: address.generation == generation
+    }
   }
 
   /// Whether this opener may open what the slot holds. With a passcode no opener may do without it that the device
@@ -40,6 +50,7 @@ extension Header {
     case .deviceRoot: return opener == .deviceKey && !isBackup
     case .classKey: return opener == (hasPasscode && !address.isAfterFirstUnlock ? .unlock : .base)
     case .auditRoot: return opener == (hasPasscode ? .unlock : .base)
+    case .trust: return opener == .unlock && address.subject == 0
     case .factor:
       guard isAlive(Factor(rawValue: address.subject)) else { return false }
       return opener == .prompt || opener == .any || opener == .member && members.contains(address.openerID)
