@@ -166,7 +166,7 @@ class Maker(Contents):
                                                    9: b"of a later version"})
         self.header_fields[14] = self.seal2("meta", self.aad("enrolled", {}), self.set_record)
 
-    def seal_slots_anew(self):
+    def seal_slots_again(self):
         if self.passcode:
             self.bind_factors()
         self.seal_slots()
@@ -315,7 +315,7 @@ class Maker(Contents):
     def new_audit_root(self):
         """As setting a passcode does: the next entry begins a segment under a root of its own."""
         self.next_c = self.roots[self.segments[-1][0] + 1] = self.rnd(32)
-        self.seal_slots_anew()
+        self.seal_slots_again()
 
     def log(self, operation, result=0, item=None, kind=None, detail=None):
         if not self.segments or self.sequence - self.segments[-1][1] == 4096 or self.segments[-1][0] + 1 in self.roots:
@@ -335,7 +335,7 @@ class Maker(Contents):
         self.audit = [entry for entry in self.audit if entry[0] >= first]
         start = max(f for f in self.roots if f <= oldest)
         self.roots = {f: root for f, root in self.roots.items() if f >= start}
-        self.seal_slots_anew()
+        self.seal_slots_again()
 
     # the two rows that bind all others
     def sum(self):

@@ -282,7 +282,7 @@ class BeforeThePasscode(Case):
         self.assertFalse(self.read(device_key=maker.device_key)["unlocked"])
 
     def from_the_old_root(self):
-        """The log of a vault that had a passcode from its second segment on, written anew from the root of before."""
+        """The log of a vault that had a passcode from its second segment on, rewritten from the root of before."""
         maker = self.make(small=True, members=())
         first = maker.roots[1]
         maker.new_audit_root()

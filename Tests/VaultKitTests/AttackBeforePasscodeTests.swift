@@ -106,7 +106,7 @@ struct AttackBeforePasscodeTests {
   // MARK: The log
 
   /// Attack F6. Verified to fail when field 16 does not cover the audit roots.
-  @Test("a log written anew from the root of before the passcode is damage at the next unlock")
+  @Test("a log that was rewritten from the root of before the passcode is damage at the next unlock")
   func oldRoot() throws {
     let core = try place.makeCore()
     _ = try core.add(NewItem(.genericPassword, name: "a"))
@@ -118,12 +118,13 @@ struct AttackBeforePasscodeTests {
     }
     try intruder.rewriteLog(from: root)
     let locked = try place.openCore()
-    #expect(try locked.verify().problems == [], "without the passcode nobody can tell")
+    #expect(try locked.verify().problems == [], "telling takes the passcode")
     expect(.damaged) { () throws(VaultError) in try locked.unlock(with: passcode()) }
     expect(.damaged) { () throws(VaultError) in _ = try core.add(NewItem(.genericPassword, name: "c")) }
   }
 
-  @Test("without a passcode such a log is whole, so it is the roots alone that are told apart")
+  /// Shows that the forged log is right: the test above must fail for the roots alone.
+  @Test("without a passcode the device key is enough to write the log again")
   func wellForged() throws {
     _ = try place.makeCore().add(NewItem(.genericPassword, name: "a"))
     try intruder.rewriteLog(from: intruder.openAuditRoot())

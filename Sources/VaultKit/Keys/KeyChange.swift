@@ -109,7 +109,7 @@ struct KeyChange {
   }
 
   /// A trust key of this generation, and header field 16 under it: once everything that the field covers is in its place.
-  /// Never an old key: whoever held the device key before the passcode, or an old passcode, has that one.
+  /// Never an old key: a holder of the device key from before the passcode, or of an old passcode, has that one.
   mutating func makeTrust(_ passcode: PasscodeKeys) throws(VaultError) {
     let trust = StoredKey(try freshKey())
     slots.removeAll { SlotAddress($0)?.kind == .trust }

@@ -11,7 +11,8 @@ struct KeyRing: ~Copyable, Sendable {
   private(set) var classKeys: [ClassKeyName: StoredKey] = [:]
   /// The audit roots by the first segment of their chain, open whenever the vault is unlocked.
   private(set) var auditRoots: [UInt32: StoredKey] = [:]
-  /// What makes and checks header field 16, open while the passcode is; `nil` without one. An open one has checked it.
+  /// The key of header field 16, open while the vault is unlocked; `nil` without a passcode. When it is open, field 16 has
+  /// been checked.
   private(set) var trustKey: StoredKey?
   /// Whether the passcode was taken away by another process: what it had guarded stays shut here.
   private(set) var isShut = false
