@@ -113,6 +113,23 @@ struct AttackStateTests {
     #expect(try place.openCore().items(matching: Query()).count == 1)
   }
 
+  /// Verified to fail when the next row number stays as it was.
+  @Test("a next row number that is taken is damage, and goes with the damage")
+  func takenRow() throws {
+    let core = try place.makeCore()
+    for name in ["a", "b"] { _ = try core.add(NewItem(.genericPassword, name: name)) }
+    try intruder.changeHead { $0.replaceSubrange(24..<32, with: [0, 0, 0, 0, 0, 0, 0, 1]) }
+    expect(.damaged) { () throws(VaultError) in _ = try place.openCore() }
+    let open = try VaultCore.open(
+      at: place.path, protector: place.protector, checkingRows: false, environment: place.environment)
+    #expect(try !open.verify().problems.isEmpty)
+    try open.rotateEpoch(dropDamaged: true)
+    let later = try place.openCore()
+    _ = try later.add(NewItem(.genericPassword, name: "c"))
+    #expect(try later.items(matching: Query()).map(\.name) == ["a", "b", "c"])
+    #expect(try later.verify().problems == [])
+  }
+
   private func relabel(_ id: ItemID, _ label: String, in core: VaultCore) throws(VaultError) {
     var changes = ItemChanges()
     changes.attributes[.label] = label

@@ -224,12 +224,20 @@ struct TransitionTests {
       try new.slot(
         901, 2, opener: 1, openerID: header[10]!, SecretBytes(copying: [UInt8](repeating: 6, count: 32)),
         under: deviceKey))
-    for (number, subject) in [UInt32(1), 2].enumerated() {
+    let deviceSlotKey = HKDF.derive(
+      from: SecretBytes(copying: [UInt8](repeating: 5, count: 32) + [UInt8](repeating: 6, count: 32)),
+      label: Labels.slotDevice)
+    for (number, subject) in [UInt32(1), 2, 0x81, 0x82].enumerated() {
+      let key = SecretBytes(copying: [UInt8](repeating: 7, count: 32))
       slots.append(
-        try new.slot(
-          910 + Int64(number), 3, subject: subject, SecretBytes(copying: [UInt8](repeating: 7, count: 32)),
-          under: new.slotKey))
+        subject < 0x80
+          ? try new.slot(910 + Int64(number), 3, subject: subject, key, under: new.slotKey)
+          : try new.slot(910 + Int64(number), 3, subject: subject, key, under: deviceSlotKey))
     }
+    // A class key of the generation before, which must not be missing either.
+    slots.append(
+      try old.slot(
+        919, 3, subject: 1, SecretBytes(copying: [UInt8](repeating: 7, count: 32)), under: old.slotKey))
     slots.append(
       try new.slot(
         920, 5, subject: 1, SecretBytes(copying: [UInt8](repeating: 8, count: 32)), under: new.slotKey))

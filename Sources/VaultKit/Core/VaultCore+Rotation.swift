@@ -223,9 +223,11 @@ extension VaultCore {
       else {
         throw VaultError(.busy, "the vault's keys were changed by another process", hint: "try again")
       }
+      let random = transaction.session.environment.random
+      // What is vouched for next was checked as it is now: these keys may be others than those that were unlocked.
+      if let keys { try transaction.session.keys.unlock(with: keys, random: random) }
       let next = try transaction.session.keyChange.nextEpoch(key, keys)
       let row = try transaction.set(next)
-      let random = transaction.session.environment.random
       var ring = try KeyRing(header: row, slots: next.slots, deviceKey: key, random: random)
       if let keys { try ring.unlock(with: keys, random: random) }
       transaction.session.keys = ring

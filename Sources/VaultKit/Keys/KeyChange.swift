@@ -85,8 +85,6 @@ struct KeyChange {
   /// - Parameter segment: The next audit segment of a vault that has run without: whoever held its device key knows
   ///   the old root, so a new chain starts there. `nil` for a new vault.
   mutating func setPasscode(_ passcode: PasscodeKeys, segment: UInt32? = nil) throws(VaultError) {
-    let unlocked = StoredKey(
-      try openBase(SlotAddress(.classKey, subject: 1, generation: keys.generation, opener: .base)))
     for base in behindPasscode(.base) {
       var address = base
       address.opener = .unlock
@@ -107,7 +105,21 @@ struct KeyChange {
       put(address, body)
     }
     header.setPasscodeDerivation(passcode.derivation)
-    header.factorMAC = try keys.factorMAC(of: header, unlocked)
+    try makeTrust(passcode)
+  }
+
+  /// A trust key of this generation, and header field 16 under it: once everything that the field covers is in its place.
+  /// Never an old key: a holder of the device key from before the passcode, or of an old passcode, has that one.
+  mutating func makeTrust(_ passcode: PasscodeKeys) throws(VaultError) {
+    let trust = StoredKey(try freshKey())
+    slots.removeAll { SlotAddress($0)?.kind == .trust }
+    try putUnlock(.trust, 0, trust.key, passcode)
+    try authenticate(with: trust)
+  }
+
+  /// Header field 16, for header and slots as they are now.
+  mutating func authenticate(with trust: StoredKey) throws(VaultError) {
+    header.factorMAC = try keys.factorMAC(of: header, slots, trust)
   }
 
   /// Seals everything that the old passcode opens for the new one. Touches no item.
@@ -137,7 +149,7 @@ struct KeyChange {
       let key = try open(try slot(address), address, inside: old.unlock, old.derivation)
       put(base, try layered(base) { outer throws(VaultError) in try seal.seal(key, at: base, under: outer) })
     }
-    slots.removeAll { $0.opener == SlotOpener.unlock.rawValue }
+    slots.removeAll { $0.opener == SlotOpener.unlock.rawValue || $0.kind == SlotKind.trust.rawValue }
     try forgetMembers()
     header.setPasscodeDerivation(nil)
     header.factorMAC = nil

@@ -38,7 +38,7 @@ extension Transaction where Mode == Writing {
   /// they differ: something else changed, added or deleted rows.
   mutating func countAnew() throws(VaultError) {
     changes.underWay += 1
-    let (items, foreign) = try rowsOfNoItem()
+    let (items, last, foreign) = try rowsOfNoItem()
     for row in foreign {
       try stored { () throws(StorageError) in
         switch row.table {
@@ -50,18 +50,23 @@ extension Transaction where Mode == Writing {
       }
     }
     let (sum, rows) = try counted()
+    let next = max(head!.nextRow, last < .max ? last + 1 : last)
     changes.underWay -= 1
-    guard !foreign.isEmpty || sum != head!.sum || rows != head!.summedRows || items != head!.itemCount
+    guard
+      !foreign.isEmpty || sum != head!.sum || rows != head!.summedRows || items != head!.itemCount
+        || next != head!.nextRow
     else { return }
-    (head!.sum, head!.summedRows, head!.itemCount) = (sum, rows, items)
+    (head!.sum, head!.summedRows, head!.itemCount, head!.nextRow) = (sum, rows, items, next)
     changes.isDirty = true
     changes.needsCleaning = true
     try log(.rotated, detail: "something else had changed rows: S was recomputed")
   }
 
-  /// How many items there are, and the rows that belong to none: rows without an item, and index rows that its
-  /// attributes do not give.
-  private mutating func rowsOfNoItem() throws(VaultError) -> (items: UInt64, foreign: [SummedRow]) {
+  /// How many items there are, the number of the last row, and the rows that belong to no item: rows without an item, and
+  /// index rows that its attributes do not give.
+  private mutating func rowsOfNoItem() throws(VaultError) -> (
+    items: UInt64, last: Int64, foreign: [SummedRow]
+  ) {
     var expected: [Int64: Set<[UInt8]>] = [:]
     let index = BlindIndex(key: session.keys.current)
     try session.forEachItem { item throws(VaultError) in
@@ -79,7 +84,7 @@ extension Transaction where Mode == Writing {
         }
       if isForeign { foreign.append(row) }
     }
-    return (UInt64(expected.count), foreign)
+    return (UInt64(expected.count), expected.keys.max() ?? 0, foreign)
   }
 
   private mutating func counted() throws(VaultError) -> (sum: Sum256, rows: UInt64) {
