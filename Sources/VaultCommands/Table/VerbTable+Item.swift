@@ -145,7 +145,8 @@ extension VerbTable {
       arguments: [.name()],
       target: .full, audited: .always,
       notes: [
-        "By --id it removes an item too that is damaged and does not open; 'vaultctl verify' names such items."
+        "By --id it removes an item too that does not open, because it is damaged or a newer version made it; 'vaultctl verify' "
+          + "names such items."
       ],
       example: "vaultctl item rm mail", run: runItemRemove)
   }

@@ -63,6 +63,7 @@ package struct RestoreFiles: Sendable {
   package func all() throws(VaultError) -> [String] {
     var entry = stat()
     let isKept = unsafe lstat(aside, &entry) == 0
+    guard isKept || errno == ENOENT || errno == ENOTDIR else { throw FileProtector.failure("look at", aside) }
     return (isKept ? [aside] : []) + (try unfinished().map(\.path))
   }
 
@@ -88,17 +89,20 @@ package struct RestoreFiles: Sendable {
 
   private func names(beginningWith prefix: String) throws(VaultError) -> [String] {
     guard let directory = unsafe opendir(folder.isEmpty ? "." : folder) else {
-      if errno == ENOENT { return [] }
+      if errno == ENOENT || errno == ENOTDIR { return [] }
       throw FileProtector.failure("list", folder)
     }
     defer { unsafe closedir(directory) }
     var names: [String] = []
+    errno = 0
     while let entry = unsafe readdir(directory) {
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
         unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
       }
       if name.hasPrefix(prefix) { names.append(name) }
+      errno = 0
     }
+    guard errno == 0 else { throw FileProtector.failure("list", folder) }
     return names.sorted()
   }
 }
