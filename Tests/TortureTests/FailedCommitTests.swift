@@ -105,7 +105,7 @@ extension Torture {
       let core = try VaultCore.create(
         at: vault.path, protector: protector, passcode: Passcode(testing: "passcode 0"),
         environment: .testing()
-      ).core
+      )
       try write(Data(core.makeRecoveryCode().text.bytesForTesting), to: recoveryFile)
       try core.addTestHOTP("counter")
       _ = try core.add(

@@ -34,7 +34,7 @@ struct ProcessTests {
     guard let bash = Shell.find("bash") else { return print("skipped: bash is not installed") }
     // The tool starts when nobody can read any more: a reader that merely ends soon may end too late.
     let gate = tool.home.path + "/gate"
-    #expect(mkfifo(gate, 0o600) == 0)
+    #expect(unsafe mkfifo(gate, 0o600) == 0)
     let pipe = """
       { read -r <'\(gate)'; '\(Tool.path)' completion bash; } | { exec <&-; echo >'\(gate)'; }
       exit ${PIPESTATUS[0]}

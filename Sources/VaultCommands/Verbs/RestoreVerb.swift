@@ -6,8 +6,8 @@ import VaultKit
 func runRestore(_ command: Command) throws -> Outcome {
   let path = try command.places.vault
   let backup = command.invocation.argument("FILE")!
-  guard FilePlace.exists(backup) else { throw CommandError.io("opening the backup", errno: ENOENT) }
-  let isReplacing = FilePlace.exists(path)
+  guard try FilePlace.exists(backup) else { throw CommandError.io("opening the backup", errno: ENOENT) }
+  let isReplacing = try FilePlace.exists(path)
   // Over a vault its device key stays where that one's is: never from a strong place to a weaker one by itself.
   let kind = isReplacing ? try VaultCore.outline(at: path).protector : .file
   let restore = Restore(
@@ -56,7 +56,7 @@ private struct Restore {
   private func refuseTakenKey(_ old: DeviceKeyID) throws {
     guard let files = protector as? FileProtector, files.namedKey == old,
       let keyAside = files.pathBeforeRestore,
-      FilePlace.exists(keyAside)
+      try FilePlace.exists(keyAside)
     else { return }
     throw FilePlace.taken(keyAside)
   }
@@ -104,13 +104,11 @@ private struct Restore {
     let old: DeviceKeyID
     do {
       made = try restored(isBeside: true, newer: point, passphrase)
+      // Before the last look at its commits: what is written after that leaves another stamp.
+      let stamp = try FilePlace.stamp(of: path)
       old = try refuseChanges(since: sequence)
       try FilePlace.exchange(path, with: made.path)
-      // A program that opened the old vault since the last check has made its log here: undo the exchange.
-      if FilePlace.isInUse(vault: path) {
-        try FilePlace.exchange(path, with: made.path)
-        throw Self.inUse(path)
-      }
+      try refuseLateUse(of: made.path, since: stamp)
     } catch {
       // The new vault is removed if it was never used; its device key stays, like every key that a file has named.
       _ = try? left.settle(lock)
@@ -118,6 +116,18 @@ private struct Restore {
     }
     try finish(made, over: old, keys)
     return made.report
+  }
+
+  /// Undoes the exchange when somebody used the old vault between the last check and the exchange: a program that has it
+  /// open has made its log at the vault's path, and a command that came and went has written the file.
+  private func refuseLateUse(of old: String, since stamp: FilePlace.Stamp) throws {
+    do {
+      let isOpen = try FilePlace.isInUse(vault: path)
+      guard try !isOpen && FilePlace.stampNow(of: old) == stamp else { throw Self.inUse(path) }
+    } catch {
+      try FilePlace.exchange(path, with: old)
+      throw error
+    }
   }
 
   /// The new vault is at the path: from here on nothing is undone, whatever fails.
@@ -131,7 +141,7 @@ private struct Restore {
       var error = CommandError(describing: error)
       error.hint =
         "the restored vault is in its place and opens; the old vault is "
-        + printable(FilePlace.exists(made.path) ? made.path : aside)
+        + printable((try? FilePlace.exists(made.path)) == false ? aside : made.path)
       throw error
     }
   }
@@ -176,9 +186,7 @@ private struct Restore {
   @discardableResult
   private func refuseChanges(since sequence: UInt64) throws -> DeviceKeyID {
     let status = try openedOld().status()
-    guard status.sequence == sequence, !FilePlace.isInUse(vault: path) else {
-      throw Self.inUse(path)
-    }
+    guard try status.sequence == sequence && !FilePlace.isInUse(vault: path) else { throw Self.inUse(path) }
     return status.deviceKey
   }
 

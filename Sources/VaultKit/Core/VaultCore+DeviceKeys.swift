@@ -28,12 +28,14 @@ package enum ReplacedKey: Sendable, Equatable {
 }
 
 extension VaultCore {
-  /// The device keys with this vault's id in `protector`, the present one among them.
+  /// The device keys with this vault's id in `protector`, the present one among them, and the one that a restore has put
+  /// beside a named file.
   package func deviceKeys(in protector: any Protector) throws(VaultError) -> [FoundDeviceKey] {
     let (header, path) = headerAndPath
     let keys = DeviceKeys(protector, of: header.vault)
     let files = RestoreFiles(path: path)
-    return try keys.ids().map { id in
+    let ids = try keys.ids()
+    var found = ids.map { id in
       let standing: FoundDeviceKey.Standing =
         if id == header.deviceKey {
           .present
@@ -44,6 +46,15 @@ extension VaultCore {
         }
       return FoundDeviceKey(id: id, place: keys.place(of: id), standing: standing)
     }
+    if let named = protector as? FileProtector, let aside = named.pathBeforeRestore,
+      let id = named.keyBeforeRestore, !ids.contains(id)
+    {
+      // Never `.replaced`: it is not deleted, whatever the vault has done with that key.
+      let keeper = files.keeper(of: id, header.vault)
+      found.append(
+        FoundDeviceKey(id: id, place: aside, standing: keeper.map { .needed(by: $0) } ?? .unknown))
+    }
+    return found
   }
 
   /// Deletes the keys in `protector` that this vault has replaced, after it was opened once more with its present key.

@@ -81,7 +81,7 @@ extension VaultCore {
     try reading { transaction throws(VaultError) in
       let header = transaction.session.keys.header
       var found: [Item] = []
-      try transaction.session.forEachItem(damaged: { _ in }) { item throws(VaultError) in
+      try transaction.session.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
         guard item.access.constraints.contains(.biometryCurrentSet) else { return true }
         let ways = try item.policy.ways().filter { $0.allSatisfy(header.isAlive) }
         if !ways.isEmpty, ways.allSatisfy({ $0.contains(where: \.isSet) }) { found.append(item) }

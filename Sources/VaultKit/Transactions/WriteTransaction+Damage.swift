@@ -2,6 +2,42 @@ import VaultCrypto
 import VaultStorage
 
 extension Transaction where Mode == Writing {
+  /// Removes damaged items and log entries, and marks them in `parts`. A part that opens again by now stays, and so does
+  /// one that only needs a repair; the vault's own state is rebuilt.
+  mutating func removeDamaged(_ parts: inout [DamagedPart]) throws(VaultError) {
+    var rows: [ItemRow] = []
+    for index in parts.indices where parts[index].remedy == .removal {
+      if let sequence = parts[index].auditSequence {
+        try removeEntry(sequence)
+        parts[index].isRemoved = true
+      } else if let number = parts[index].row {
+        let row = try stored { () throws(StorageError) in try session.store.item(row: number) }
+        guard let row, try session.damage(of: row)?.remedy == .removal else { continue }
+        rows.append(row)
+        parts[index].isRemoved = true
+      }
+    }
+    if !rows.isEmpty { try removeUnreadable(rows) }
+    try repairVaultState()
+  }
+
+  /// Rebuilds the vault's own state when it is damaged: the caller has shown the passcode or the recovery code.
+  mutating func repairVaultState() throws(VaultError) {
+    do throws(VaultError) {
+      _ = try session.vaultState()
+      return
+    } catch { guard error.code == .damaged else { throw error } }
+    if let old = try stored({ () throws(StorageError) in try session.store.state(row: 0) }) {
+      let generation = try? RecordSeal.generation(of: old.body)
+      let keys = generation.flatMap { session.keys.keys(of: $0) } ?? session.keys.current
+      try stored { () throws(StorageError) in _ = try session.store.deleteState(row: 0) }
+      head!.sum -= Summand(key: keys).state(0, old.body)
+      try uncountRow()
+    }
+    try setVaultState(VaultState(), replacing: nil)
+    try log(.rotated, detail: "the vault's own state did not open and was rebuilt")
+  }
+
   /// Removes items that do not open, and logs each. Their other rows are found by the row number; S is corrected with
   /// the stored tags.
   mutating func removeUnreadable(_ rows: [ItemRow]) throws(VaultError) {
@@ -29,7 +65,7 @@ extension Transaction where Mode == Writing {
       try log(
         AuditNote(
           operation: .itemDeleted, item: ItemID(row.id), kind: ItemKind(rawValue: row.kind),
-          detail: "damaged: it did not open"))
+          detail: "it did not open"))
       changes.underWay -= 1
     }
   }

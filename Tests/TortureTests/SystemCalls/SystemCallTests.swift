@@ -118,7 +118,8 @@ extension Torture {
       if let problem = exitProblem(status, injection, isHit) { problems.append(problem) }
       // A result that is shown was committed before.
       let isAcknowledged =
-        (status == 0 && scenario.exit == 0) || (!run.output.isEmpty && !scenario.commitsOften && judge.isTold)
+        (status == 0 && scenario.exit == 0)
+        || (!run.output.isEmpty && !scenario.commitsOften && !scenario.printsBefore && judge.isTold)
       let verdict = judge.verdict(isAcknowledged: isAcknowledged)
       problems += verdict.problems
       if verdict.problems == [] { problems += try problemsAfter(verdict) }
