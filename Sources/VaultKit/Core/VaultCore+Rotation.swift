@@ -199,14 +199,17 @@ extension VaultCore {
 
   // MARK: Steps
 
-  /// How many rows the first batch has, and one that a command takes along.
+  /// How many rows a batch has that a command takes along, and at least any other.
   private static let fewest = 500
+  /// How many rows the first batch of a rotation that was asked for has: how long one takes is not known yet.
+  private static let first = 2_000
   /// How long a command goes on with a rotation that was interrupted, beside what it was asked for.
   private static let takenAlong = Duration.milliseconds(300)
   /// How many rows a batch has at most: what is prepared of them lies in memory.
-  private static let most = 20_000
-  /// How long a batch holds the write lock: other writers wait as long, and for the commit.
-  private static let lockTime = Duration.milliseconds(600)
+  private static let most = 30_000
+  /// How long a batch holds the write lock, its commit included: other writers wait as long. What is left of two seconds is
+  /// for a commit that takes longer than the one before.
+  private static let lockTime = Duration.milliseconds(1_200)
 
   private func beginEpoch(_ keys: PasscodeKeys?) throws(VaultError) {
     guard !isRotating else { return }
@@ -290,7 +293,7 @@ extension VaultCore {
   ) throws(VaultError) {
     let total = try status().itemCount
     var done = 0
-    var limit = Self.fewest
+    var limit = Self.first
     while true {
       let batch = try reading { transaction throws(VaultError) in
         try transaction.session.prepareMove(limit: limit)
@@ -306,7 +309,7 @@ extension VaultCore {
       progress(VerifyProgress(done: total + min(done, total), total: 2 * total))
       let time = max(ContinuousClock.now - start, .microseconds(1))
       let fitting = Int(Double(max(result.moved, 1)) * (Self.lockTime / time))
-      limit = max(Self.fewest, min(2 * limit, fitting, Self.most))
+      limit = max(Self.fewest, min(4 * limit, fitting, Self.most))
     }
   }
 
