@@ -4,10 +4,16 @@ import VaultCommands
 import VaultTestKit
 
 extension Torture {
-  /// R3: each system call of each verb that writes, failing once with each error, and killed there.
+  /// R3: each system call of each verb that writes, failing once with each error, and killed there. The long form takes a
+  /// sample: of each verb and error one call of every name, and at least 20 calls.
   ///
-  /// Has to fail with commit b5afbda (S2 was found there; K1 by the device-key faults): `restore` over a vault deletes the key that its vault names when the folder's
-  /// `fsync` fails (K1); `init` killed between publishing and its first entry leaves a vault that `verify` calls damaged (S2).
+  /// Seen to fail, with the fixes taken out:
+  /// - K1: an error path deletes a key that is named: `restore` over nothing, whose folder's `fsync` fails, leaves a vault
+  ///   without its key.
+  /// - S2: the first entry has a commit of its own: `init` that ends before it leaves a damaged vault.
+  /// - A key that a failed commit names is deleted: `rotate device-key` whose commit fails, and appears after a crash.
+  ///
+  /// It has found that `init` said there is no vault when a folder of its path could not be looked at.
   @Suite("Every system call (R3)", .serialized)
   struct SystemCalls {
     @Test(
