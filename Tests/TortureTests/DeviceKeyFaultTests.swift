@@ -9,7 +9,7 @@ extension Torture {
   /// it.
   ///
   /// On b5afbda the fault was seen with the same injection: a restore whose folder cannot be synchronized after the rename
-  /// deletes the new key. Not yet planted: `PendingDeviceKey.abandon` that deletes a key in any state.
+  /// deletes the new key. Seen to fail: `PendingDeviceKey.abandon` deletes a key in any state.
   @Suite("A device key is never lost by a failing system call", .serialized)
   struct DeviceKeyFaults {
     enum Change: String, CaseIterable, Sendable {
@@ -46,7 +46,7 @@ extension Torture {
     }
 
     // S2. Seen on b5afbda with the same injection: an `init` killed at its 7th or 8th fsync leaves a damaged vault without
-    // an entry.
+    // an entry. Seen to fail: the first entry has a commit of its own.
     @Test(
       "killed there, the same holds; a vault that was made has its first entry", arguments: Change.allCases)
     func killed(_ change: Change) throws {

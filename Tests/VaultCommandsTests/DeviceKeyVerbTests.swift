@@ -97,7 +97,7 @@ struct DeviceKeyVerbTests {
     }
   }
 
-  // Not yet planted: the question is not asked; any answer is a yes.
+  // Seen to fail: the question is not asked; any answer is a yes.
   @Test("on a terminal doctor asks before it deletes", arguments: [("n", true), ("", true), ("y", false)])
   func asking(answer: String, isLeft: Bool) throws {
     let tool = try newTool()
@@ -127,7 +127,7 @@ struct DeviceKeyVerbTests {
     return try child.start()
   }
 
-  // Not yet planted: the files beside the vault are not looked at, and the kept vault opens no more.
+  // Seen to fail: the files beside the vault are not looked at, and the kept vault no longer opens.
   @Test(
     "a replaced key that a file of a restore beside the vault names stays",
     arguments: [".before-restore", ".restoring"])
@@ -228,7 +228,7 @@ struct DeviceKeyVerbTests {
     #expect(try tool.run(words).exit == 0)
   }
 
-  // Written from attack H2 and M1; not yet planted.
+  // Attacks H2 and M1. Seen to fail: promoteRestoredKey does not look whose key the named file holds.
   @Test("a named key file with another vault's key stays; what is reported is where the keys really are")
   func sharedNamedKey() throws {
     let tool = try Tool()

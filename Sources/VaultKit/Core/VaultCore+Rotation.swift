@@ -210,14 +210,17 @@ extension VaultCore {
 
   // MARK: Steps
 
-  /// How many rows the first batch has, and one that a command takes along.
+  /// How many rows a batch has that a command takes along, and at least any other.
   private static let fewest = 500
+  /// How many rows the first batch has when a rotation was asked for: how long a batch takes is not known yet.
+  private static let first = 2_000
   /// How long a command continues an interrupted rotation, besides its own task.
   private static let takenAlong = Duration.milliseconds(300)
   /// How many rows a batch has at most, because prepared rows are in memory.
-  private static let most = 20_000
-  /// How long a batch holds the write lock: other writers wait that long, plus the commit.
-  private static let lockTime = Duration.milliseconds(600)
+  private static let most = 30_000
+  /// How long a batch holds the write lock, its commit included: other writers wait that long. The rest of two seconds is
+  /// for a commit that takes longer than the one before.
+  private static let lockTime = Duration.milliseconds(1_200)
 
   private func beginEpoch(_ keys: PasscodeKeys?) throws(VaultError) {
     guard !isRotating else { return }
@@ -305,7 +308,7 @@ extension VaultCore {
   ) throws(VaultError) {
     let total = try status().itemCount
     var done = 0
-    var limit = Self.fewest
+    var limit = Self.first
     while true {
       let batch = try reading { transaction throws(VaultError) in
         try transaction.session.prepareMove(limit: limit)
@@ -321,7 +324,7 @@ extension VaultCore {
       progress(VerifyProgress(done: total + min(done, total), total: 2 * total))
       let time = max(ContinuousClock.now - start, .microseconds(1))
       let fitting = Int(Double(max(result.moved, 1)) * (Self.lockTime / time))
-      limit = max(Self.fewest, min(2 * limit, fitting, Self.most))
+      limit = max(Self.fewest, min(4 * limit, fitting, Self.most))
     }
   }
 
