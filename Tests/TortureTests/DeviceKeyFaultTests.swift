@@ -42,7 +42,7 @@ extension Torture {
       report(
         "device keys, \(change)\(hasNamedKey ? ", named file" : ""): \(runs) failing calls, \(failures) noticed"
       )
-      #expect(failures > 2, "nothing was hit")
+      #expect(failures > 0, "nothing was hit")
     }
 
     // S2. Seen on b5afbda with the same injection: an `init` killed at its 7th or 8th fsync leaves a damaged vault without
@@ -76,7 +76,7 @@ extension Torture {
       let template = try KeyHome(change, hasNamedKey: hasNamedKey)
       let looks = try template.calls(["newfstatat"]).first?.1 ?? 0
       var failures = 0
-      for number in stride(from: looks, through: 1, by: -(Scale.isLong ? 1 : 3)) {
+      for number in stride(from: looks, through: 1, by: -(Scale.isLong ? 1 : max(1, looks / 16))) {
         let home = try template.copy()
         let status = try home.run(failing: "newfstatat:error=EIO:when=\(number)")
         // The loader failed, before the program began.
@@ -87,7 +87,7 @@ extension Torture {
       }
       report(
         "device keys, \(change)\(hasNamedKey ? ", named file" : ""): \(looks) looks, \(failures) failures")
-      #expect(failures > 2, "nothing was hit")
+      #expect(failures > 0, "nothing was hit")
     }
 
     // S8. Seen on b5afbda with `ulimit -f`: the key is stored before the vault is written, and left.

@@ -68,14 +68,14 @@ package struct RestoreFiles: Sendable {
   }
 
   /// The file beside the vault that names this key, or that may name it because it cannot be read.
-  func keeper(of key: DeviceKeyID, _ vault: VaultID) -> String? {
-    do throws(VaultError) {
-      for file in try all() {
-        guard let outline = try? VaultCore.outline(at: file) else { return file }
-        if outline.vault == vault, outline.deviceKey == key { return file }
-      }
-      return nil
-    } catch { return folder }
+  ///
+  /// - Throws: ``VaultError/Code/io`` when the folder cannot be read: then no file is ruled out.
+  func keeper(of key: DeviceKeyID, _ vault: VaultID) throws(VaultError) -> String? {
+    for file in try all() {
+      guard let outline = try? VaultCore.outline(at: file) else { return file }
+      if outline.vault == vault, outline.deviceKey == key { return file }
+    }
+    return nil
   }
 
   // MARK: Names

@@ -35,11 +35,11 @@ extension VaultCore {
     let keys = DeviceKeys(protector, of: header.vault)
     let files = RestoreFiles(path: path)
     let ids = try keys.ids()
-    var found = ids.map { id in
+    var found = try ids.map { id throws(VaultError) in
       let standing: FoundDeviceKey.Standing =
         if id == header.deviceKey {
           .present
-        } else if let file = files.keeper(of: id, header.vault) {
+        } else if let file = try files.keeper(of: id, header.vault) {
           .needed(by: file)
         } else {
           header.replacedKeys.contains(id) ? .replaced : .unknown
@@ -50,7 +50,7 @@ extension VaultCore {
       let id = named.keyBeforeRestore, !ids.contains(id)
     {
       // Never `.replaced`: it is not deleted, whatever the vault has done with that key.
-      let keeper = files.keeper(of: id, header.vault)
+      let keeper = try files.keeper(of: id, header.vault)
       found.append(
         FoundDeviceKey(id: id, place: aside, standing: keeper.map { .needed(by: $0) } ?? .unknown))
     }
@@ -89,13 +89,13 @@ extension VaultCore {
   ) throws(VaultError) -> ReplacedKey {
     let (header, path) = headerAndPath
     let proof = try VaultCore.open(at: path, protector: new, environment: environment)
-    let keeper = RestoreFiles(path: path).keeper(of: before, header.vault)
-    try DeviceKeys(new, of: header.vault).promote(over: before, in: proof)
-    if let keeper { return .kept(for: keeper) }
-    guard proof.headerAndPath.header.replacedKeys.contains(before) else {
-      return .kept(for: "the vault that this file is a copy of")
-    }
     do throws(VaultError) {
+      let keeper = try RestoreFiles(path: path).keeper(of: before, header.vault)
+      try DeviceKeys(new, of: header.vault).promote(over: before, in: proof)
+      if let keeper { return .kept(for: keeper) }
+      guard proof.headerAndPath.header.replacedKeys.contains(before) else {
+        return .kept(for: "the vault that this file is a copy of")
+      }
       try DeviceKeys(old, of: header.vault).delete(before, replacedIn: proof)
       return .deleted
     } catch {
