@@ -46,7 +46,7 @@ extension Torture {
     func lateUse() throws {
       guard Command.exists("strace") else { return skip("restore and a late command: no strace") }
       let home = try Home.withBackup()
-      let look = try #require(try home.lastLookBeforeExchange())
+      let look = try #require(try home.lastLook(before: "F_OFD_SETLK"))
       let (status, said) = try home.restore(stoppedAt: "newfstatat", look) {
         try home.run(["item", "add", "later"], "later")
       }
@@ -55,6 +55,24 @@ extension Torture {
       #expect(try home.has("later") && !home.hasLeftovers)
       #expect(try home.restore(killedAt: nil) == false)
       #expect(try home.look() == "restored")
+    }
+
+    // Seen to fail: the exchange is made without the lock, and taken back when a log is found beside the new vault.
+    @Test("a command that begins right before the exchange waits, and what it says it did is in the vault")
+    func lateOpening() throws {
+      guard Command.exists("strace") else { return skip("restore and a late opening: no strace") }
+      let home = try Home.withBackup()
+      let look = try #require(try home.lastLook(before: "RENAME_EXCHANGE"))
+      var late: Running?
+      let (status, said) = try home.restore(stoppedAt: "newfstatat", look) {
+        late = try home.begin(["item", "add", "meanwhile"], "meanwhile")
+        usleep(500_000)
+      }
+      let isDone = try #require(late).wait() == 0
+      #expect(status == 0, "\(said)")
+      #expect(try home.look() == "restored")
+      #expect(try home.has("meanwhile") == isDone && !home.hasLeftovers)
+      #expect(try home.oldVaultOpens())
     }
 
     @Test("over nothing: there is no vault, or the restored one and whole, and the next try works")
@@ -170,16 +188,17 @@ extension Torture {
       return status.0 != 0
     }
 
-    /// Which `newfstatat` of a whole restore is the last one before the two vaults exchange their names.
-    func lastLookBeforeExchange() throws -> Int? {
+    /// Which `newfstatat` of a whole restore is the last one before a call with this in it: the lock on the old vault, or
+    /// the exchange of names.
+    func lastLook(before word: String) throws -> Int? {
       let home = try copy()
       let log = home.folder + "/calls"
       try home.run(
         ["restore", home.backup, "--replace", "--passphrase-fd", "0"], "long phrase",
-        before: ["strace", "-f", "-o", log, "-e", "trace=newfstatat,renameat2"])
+        before: ["strace", "-f", "-o", log, "-e", "trace=newfstatat,fcntl,renameat2"])
       let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
-      guard let exchange = lines.firstIndex(where: { $0.contains("RENAME_EXCHANGE") }) else { return nil }
-      return lines[..<exchange].count { $0.contains(" newfstatat(") }
+      guard let call = lines.firstIndex(where: { $0.contains(word) }) else { return nil }
+      return lines[..<call].count { $0.contains(" newfstatat(") }
     }
 
     /// Restores, and does something else while the restore is stopped right after one of its system calls.
@@ -207,6 +226,14 @@ extension Torture {
       kill(pid, SIGCONT)
       let said = process.lines().joined(separator: "\n")
       return (process.wait(), said)
+    }
+
+    /// Starts a command, and does not wait for it.
+    func begin(_ words: [String], _ input: String) throws -> Running {
+      let gate = try Gate()
+      gate.write(input)
+      gate.open()
+      return try Running(Program.tool, words, environment: environment, gate: gate)
     }
 
     /// Whether the vault has an item of that name.

@@ -78,7 +78,7 @@ private struct Restore {
     try left.refuseTaken()
     try refuseTakenKey(old.deviceKey)
     let passphrase = SecretBox(try command.secrets.secret(.passphrase))
-    let (point, sequence) = try pointOfOld()
+    let point = try pointOfOld()
     // Its opening may have put its key into the named file.
     try refuseTakenKey(old.deviceKey)
     guard command.invocation.has("replace") else {
@@ -87,11 +87,11 @@ private struct Restore {
         environment: command.vaultWorld)
       return .refused(wouldDrop: dropped)
     }
-    return .done(try replace(left, point, sequence, Passcode(passphrase.copy())))
+    return .done(try replace(left, point, Passcode(passphrase.copy())))
   }
 
   private func replace(
-    _ left: InterruptedRestore, _ point: RestorePoint, _ sequence: UInt64, _ passphrase: consuming Passcode
+    _ left: InterruptedRestore, _ point: RestorePoint, _ passphrase: consuming Passcode
   ) throws -> BackupReport {
     // No other restore runs while this lock is held.
     let keys = DeviceKeys(protector, of: left.vault)
@@ -99,16 +99,12 @@ private struct Restore {
     defer { lock?.keep() }
     try left.settle(lock).forEach(command.messages.note)
     try left.refuseTaken()
-    try refuseChanges(since: sequence)
+    try refuseChanges(since: point.sequence)
     let made: (report: BackupReport, key: DeviceKeyID, path: String)
     let old: DeviceKeyID
     do {
       made = try restored(isBeside: true, newer: point, passphrase)
-      // Before the last look at its commits: what is written after that leaves another stamp.
-      let stamp = try FilePlace.stamp(of: path)
-      old = try refuseChanges(since: sequence)
-      try FilePlace.exchange(path, with: made.path)
-      try refuseLateUse(of: made.path, since: stamp)
+      old = try exchange(made.path, since: point.sequence)
     } catch {
       // The new vault is removed if it was never used; its device key stays, like every key that a file has named.
       _ = try? left.settle(lock)
@@ -118,16 +114,24 @@ private struct Restore {
     return made.report
   }
 
-  /// Undoes the exchange when somebody used the old vault between the last check and the exchange: a program that has it
-  /// open has made its log at the vault's path, and a command that came and went has written the file.
-  private func refuseLateUse(of old: String, since stamp: FilePlace.Stamp) throws {
-    do {
-      let isOpen = try FilePlace.isInUse(vault: path)
-      guard try !isOpen && FilePlace.stampNow(of: old) == stamp else { throw Self.inUse(path) }
-    } catch {
-      try FilePlace.exchange(path, with: old)
-      throw error
+  /// Exchanges the old vault and the new one, whose names change in one step, when nobody has the old one open and it is as
+  /// it was. From the last look at it to the exchange nobody can open it, so nothing has to be undone: somebody who waits
+  /// to open it sees then that its name leads to another file.
+  ///
+  /// - Returns: The device key of the old vault.
+  private func exchange(_ new: String, since sequence: UInt64) throws -> DeviceKeyID {
+    // Before the last look at its commits: what is written after that leaves another stamp.
+    let stamp = try FilePlace.stamp(of: path)
+    let key = try refuseChanges(since: sequence)
+    guard let hold = try FilePlace.Hold(vault: path) else { throw Self.inUse(path) }
+    guard try !FilePlace.isInUse(vault: path) && FilePlace.stampNow(of: path) == stamp else {
+      throw Self.inUse(path)
     }
+    try FilePlace.exchange(path, with: new)
+    // Longer than anybody waits between two tries.
+    usleep(20_000)
+    hold.keep()
+    return key
   }
 
   /// The new vault is at the path: from here on nothing is undone, whatever fails.
@@ -162,10 +166,9 @@ private struct Restore {
   }
 
   /// Items, counters and attempts of the old vault, which is closed again when this returns.
-  private func pointOfOld() throws -> (RestorePoint, sequence: UInt64) {
+  private func pointOfOld() throws -> RestorePoint {
     do {
-      let old = try openedOld()
-      return (try old.restorePoint(), try old.status().sequence)
+      return try openedOld().restorePoint()
     } catch {
       var error = CommandError(describing: error)
       error.hint =

@@ -89,6 +89,25 @@ package enum FilePlace {
       nanoseconds: entry.st_mtim.tv_nsec)
   }
 
+  /// While this lives, nobody else opens the vault at `path`: a program that tries waits, and gives up once the name leads to
+  /// another file.
+  struct Hold: ~Copyable {
+    private let descriptor: Int32
+
+    /// - Throws: `nil` when somebody has the vault open.
+    init?(vault path: String) throws(CommandError) {
+      descriptor = unsafe clinux_hold_database(path)
+      guard descriptor < 0 else { return }
+      guard errno == EAGAIN || errno == EACCES else { throw .io("locking \(printable(path))", errno: errno) }
+      return nil
+    }
+
+    /// Does nothing; called at the end of what it is held for.
+    func keep() {}
+
+    deinit { close(descriptor) }
+  }
+
   private static let companions = ["-wal", "-shm", "-journal"]
 
   /// Makes new files and names in the folder of `path` durable.

@@ -9,6 +9,8 @@ package struct RestorePoint: Sendable {
   package let items: [RestoredItem]
   let states: [ItemID: ItemState]
   let failures: VaultState
+  /// How many commits the vault had.
+  package let sequence: UInt64
   /// The recovery half in force.
   let recoveryHalf: [UInt8]?
 }
@@ -51,7 +53,7 @@ extension VaultCore {
       }
       return RestorePoint(
         vault: transaction.session.vault, items: items, states: states,
-        failures: try transaction.session.vaultStateOrFresh(),
+        failures: try transaction.session.vaultStateOrFresh(), sequence: try transaction.status().sequence,
         recoveryHalf: transaction.session.keys.header.recoveryHalf)
     }
   }
