@@ -122,12 +122,14 @@ struct KeyChange {
     header.factorMAC = try keys.factorMAC(of: header, slots, trust)
   }
 
-  /// Seals everything that the old passcode opens for the new one. Touches no item.
+  /// Seals everything that the old passcode opens for the new one, and makes a new trust key: with the old one, an older
+  /// header could be put back beside the new slots. Touches no item.
   mutating func changePasscode(from old: PasscodeKeys, to new: PasscodeKeys)
     throws(VaultError)
   {
+    try checkTrust(old)
     for slot in slots {
-      guard let address = SlotAddress(slot) else { continue }
+      guard let address = SlotAddress(slot), address.kind != .trust else { continue }
       switch address.opener {
       case .unlock:
         let key = try open(slot, address, inside: old.unlock, old.derivation)
@@ -139,6 +141,19 @@ struct KeyChange {
       }
     }
     header.setPasscodeDerivation(new.derivation)
+    try makeTrust(new)
+  }
+
+  /// Checks header field 16 before it is made again: another program may have written a header since the unlock.
+  private func checkTrust(_ passcode: PasscodeKeys) throws(VaultError) {
+    let address = SlotAddress(.trust, generation: keys.generation, opener: .unlock)
+    let trust = StoredKey(
+      try open(slot(address), address, inside: passcode.unlock, passcode.derivation))
+    guard isEqualInConstantTime(try keys.factorMAC(of: header, slots, trust), header.factorMAC ?? []) else {
+      throw VaultError(
+        .damaged, "the vault's keys were altered or are damaged", hint: "restore the vault file from a backup"
+      )
+    }
   }
 
   /// Takes the passcode away: what it alone opened is gone for good.
