@@ -143,7 +143,7 @@ class Maker(Contents):
     def bind_factors(self):
         h = self.header_fields
         roots = b"".join(u32(first) for first in sorted(self.roots))
-        h[16] = hm(derive(self.trust, b"vault/1/factor-mac"), record({1: h.get(12), 2: h.get(13), 3: h.get(15), 4: self.set_record, 5: roots}))
+        h[16] = hm(derive(self.trust, b"vault/1/factor-mac"), record({1: h.get(12), 2: h.get(13), 3: h.get(15), 4: self.set_record, 5: roots, 6: h.get(8)}))
 
     def enroll(self, sources):
         h = self.header_fields
@@ -328,6 +328,10 @@ class Maker(Contents):
         self.audit.append((self.sequence, body, self.last_mac))
         self.k_a = hm(self.k_a, b"vault/1/audit-next")
         self.sequence += 1
+
+    def make_log_empty(self):
+        self.start_segment()
+        self.segments, self.audit = self.segments[-1:], []
 
     def keep_newest_segments(self):
         self.segments = self.segments[-64:]

@@ -135,7 +135,41 @@ class RoundTrips(Case):
         self.refused("another generation")
         maker.slots = [s for s in maker.slots if s[3] == 2]
         maker.write(self.path)
+        self.refused("factor MAC")                         # field 16 covers field 8
+        maker.bind_factors()
+        maker.write(self.path)
         self.refused("generation 1 is not one of this vault")
+
+    def restored_log(self, operation=21):
+        """As a restore leaves it: the empty segment of the backup, and one that begins with the restore."""
+        maker = self.make(small=True, members=())
+        maker.make_log_empty()
+        maker.start_segment()
+        maker.log(operation)
+        maker.log(9)
+        maker.write(self.path)
+        return maker
+
+    def test_a_restored_log_begins_with_an_empty_segment(self):
+        self.restored_log()
+        out = self.read()
+        self.assertEqual(([e["operation"] for e in out["audit"]], out["auditVerified"]), ([21, 9], True))
+
+    # Each part was seen to fail without its condition in the reader.
+    def test_another_beginning_of_the_log_is_seen(self):
+        maker = self.restored_log(operation=9)
+        self.refused("segments are missing", device_key=maker.device_key)
+        maker = self.restored_log()
+        maker.segments.pop(0)
+        maker.write(self.path)
+        self.refused("segments are missing", device_key=maker.device_key)
+        number, begun, previous, start = maker.segments[0]
+        maker.segments.insert(0, (number - 1, begun, bytes(32), start))   # another one in its place
+        maker.write(self.path)
+        self.refused("does not follow", device_key=maker.device_key)
+        maker.make_log_empty()
+        maker.write(self.path)
+        self.refused("segments are missing", device_key=maker.device_key)
 
     def test_a_second_segment_follows_the_first(self):
         self.make(entries=4100)

@@ -267,7 +267,6 @@ wrong = {
     "a next row that is taken": (10, head(24, 3)),
     "an audit sequence far beyond the log": (10, head(88, 1 << 28)),
     "a segment far beyond the log": (10, head(96, 0xFFFFFFFE)),
-    "a first segment far beyond the log": (10, head(232, 1 << 40)),
     "a negative version": (10, column("UPDATE item SET version = -1 WHERE row = 1")),
     "a negative revision": (10, column("UPDATE state SET revision = -1 WHERE row = 3")),
     "a negative generation": (10, column("UPDATE item SET generation = -1 WHERE row = 1")),

@@ -25,6 +25,15 @@ struct AuditTamperTests {
     try log.expectAllSegmentChangesFound()
   }
 
+  @Test("a log that begins with a later segment is found, unless it begins with a restore")
+  func beginning() throws {
+    let log = try Log(entries: 10, segments: 1)
+    try log.expectCutsAtBeginningFound()
+    try log.expectBeginning(operation: 9, isFound: true)
+    // The limit: the device key's holder can also make a backup and restore it.
+    try log.expectBeginning(operation: 21, isFound: false)
+  }
+
   @Test(
     "with the device key too: what was logged before the keys were taken cannot be altered, only all of it lost"
   )
@@ -168,6 +177,21 @@ private final class Log {
     }
   }
 
+  /// Leaves an empty segment in place of the oldest ones, as a restore does.
+  func expectCutsAtBeginningFound() throws {
+    for index in 1..<segments.count {
+      let (next, before) = (segments[index], segments[index - 1])
+      let empty = SegmentRow(number: before.number, first: next.first, previous: before.previous, start: [])
+      var kept = [empty] + segments[index...]
+      try write(entries.filter { $0.sequence >= next.first }, kept)
+      try judge("an empty segment before segment \(next.number)", alsoLocked: true)
+      kept[1].previous = anchor(of: empty)
+      try write(entries.filter { $0.sequence >= next.first }, kept)
+      // A log may begin with segment 1: there the MACs alone tell.
+      try judge("segment \(next.number) chained to an empty one", alsoLocked: index > 1)
+    }
+  }
+
   func expectFound(_ change: KeyChange, at index: Int) throws {
     let keys = try Intruder(place: place).keys()
     let seal = try keys.seal(Labels.audit, Labels.auditNonce)
@@ -191,8 +215,7 @@ private final class Log {
     func mac(_ content: [UInt8], _ sequence: UInt64, after previous: [UInt8], _ key: borrowing SecretBytes)
       -> [UInt8]
     {
-      let number = (0..<8).map { UInt8(truncatingIfNeeded: sequence >> (56 - 8 * $0)) }
-      return KeyedHMAC(key: key).code(for: previous + number + SHA256.hash(content))
+      KeyedHMAC(key: key).code(for: previous + bytes(sequence) + SHA256.hash(content))
     }
     let headContent = try keys.seal(Labels.head, Labels.headNonce).open(head, aad: keys.part("head").encoded)
     let key = SecretBytes(copying: Array(headContent[112..<144]))
@@ -244,11 +267,7 @@ private final class Log {
       kept.append(SegmentRow(number: number, first: row.sequence, previous: previous, start: []))
       newHead.replaceSubrange(112..<144, with: moved(chain, "vault/1/audit-segment"))
       newHead.replaceSubrange(200..<232, with: moved(chain, "vault/1/audit-chain"))
-      let place = [number, row.sequence].flatMap { value in
-        (0..<8).map { UInt8(truncatingIfNeeded: value >> (56 - 8 * $0)) }
-      }
-      newHead.replaceSubrange(
-        144..<176, with: SHA256.hash(Array("vault/1/audit-anchor".utf8) + place + previous))
+      newHead.replaceSubrange(144..<176, with: anchor(of: try present(kept.last)))
     }
     newHead.setNumber(try present(kept.last).number, at: 96)
     newHead.setNumber(try present(kept.last).first, at: 104)
@@ -257,6 +276,46 @@ private final class Log {
       .seal(newHead, aad: keys.part("head").encoded, random: SystemRandom())
     try Intruder(place: place).tamper { store throws(StorageError) in try store.setHead(sealedHead) }
     try judge("\(change.rawValue) at entry \(row.sequence)")
+  }
+
+  /// A whole new log, from what the head row has: an empty segment, and one that begins with an entry of `operation`.
+  func expectBeginning(operation: UInt16, isFound: Bool) throws {
+    let keys = try Intruder(place: place).keys()
+    let (audit, heads) = (
+      try keys.seal(Labels.audit, Labels.auditNonce), try keys.seal(Labels.head, Labels.headNonce)
+    )
+    let (number, last) = (try present(segments.last).number, try present(entries.last))
+    let empty = SegmentRow(
+      number: number, first: last.sequence, previous: Array(repeating: 0, count: 32), start: [])
+    let own = SegmentRow(number: number + 1, first: last.sequence, previous: anchor(of: empty), start: [])
+    var data = keys.part("audit")
+    data.set(17, u64: last.sequence)
+    var record = try Record(decoding: audit.open(last.body, aad: data.encoded))
+    record.set(7, u16: operation)
+    var newHead = try heads.open(head, aad: keys.part("head").encoded)
+    let chain = SecretBytes(copying: Array(newHead[200..<232]))
+    let key = SecretBytes(copying: moved(chain, "vault/1/audit-segment"))
+    let mac = KeyedHMAC(key: key).code(
+      for: anchor(of: own) + bytes(last.sequence) + SHA256.hash(record.encoded))
+    newHead.setNumber(own.number, at: 96)
+    newHead.setNumber(own.first, at: 104)
+    newHead.replaceSubrange(112..<144, with: moved(key, "vault/1/audit-next"))
+    newHead.replaceSubrange(144..<176, with: mac)
+    newHead.replaceSubrange(200..<232, with: moved(chain, "vault/1/audit-chain"))
+    let body = try audit.seal(record.encoded, aad: data.encoded, random: SystemRandom())
+    let sealedHead = try heads.seal(newHead, aad: keys.part("head").encoded, random: SystemRandom())
+    try write([AuditRow(sequence: last.sequence, body: body, mac: mac)], [empty, own])
+    try Intruder(place: place).tamper { store throws(StorageError) in try store.setHead(sealedHead) }
+    if isFound { return try judge("a beginning without a restore", alsoLocked: true) }
+    #expect(try core.verify().problems == [] && core.auditEntries().map(\.operation) == [.restored])
+  }
+
+  private func bytes(_ number: UInt64) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
+  }
+
+  private func anchor(of row: SegmentRow) -> [UInt8] {
+    SHA256.hash(Array("vault/1/audit-anchor".utf8) + bytes(row.number) + bytes(row.first) + row.previous)
   }
 
   private func moved(_ key: borrowing SecretBytes, _ label: String) -> [UInt8] {

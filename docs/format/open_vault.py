@@ -251,7 +251,7 @@ class Vault:
     ck = self.ck.get((WHEN_UNLOCKED, self.generation)); self.out["unlocked"] = ck is not None
     need(11 not in h or (self.trust is None) == (ck is None), "damaged: class key and trust key do not open together")
     if self.trust:
-      covered = {1: h.get(12), 2: h.get(13), 3: h.get(15), 4: self.set_record, 5: b"".join(u(f, 4) for f in sorted(self.roots))}
+      covered = {1: h.get(12), 2: h.get(13), 3: h.get(15), 4: self.set_record, 5: b"".join(u(f, 4) for f in sorted(self.roots)), 6: h.get(8)}
       expected = mac(hkdf(self.trust, b"vault/1/factor-mac"), encode(covered))
       need(hmac.compare_digest(h.get(16, b""), expected), "damaged: factor MAC")
   def open_stored_key(self, s):
@@ -379,10 +379,13 @@ class Vault:
 
   # ---- section 9
   def open_audit(self):
-    b = self.head_row; following, current, first, oldest = n(b[88:96]), n(b[96:104]), n(b[104:112]), max(1, n(b[96:104]) - 63, n(b[232:240]))
-    # The numbers are compared first: a list as long as the head row may say would take all memory.
-    numbers, sequences = range(oldest, current + 1), range(self.segment[0][1] if self.segment else 0, following)
-    need(oldest <= current and [len(self.segment), *(s[0] for s in self.segment)] == [current + 1 - oldest, *numbers[:64]], "damaged: audit segments are missing or too many")
+    b = self.head_row; following, current, first, kept = n(b[88:96]), n(b[96:104]), n(b[104:112]), max(1, n(b[96:104]) - 63)
+    need(1 <= len(self.segment) <= 64, "damaged: no audit segment, or too many"); oldest, begun = self.segment[0][:2]
+    # What is restored begins with the empty segment of the backup: no older segment can be left out unseen.
+    bare = begun == (self.segment[1][1] if len(self.segment) > 1 else following)
+    need([s[0] for s in self.segment] == list(range(oldest, oldest + len(self.segment))) and self.segment[-1][0] == current
+      and kept <= oldest and (oldest == kept or bare and (18 in self.h or len(self.segment) > 1)), "damaged: audit segments are missing or too many")
+    sequences = range(begun, following)   # compared by its length first: a list as long as the head row may say would take all memory
     need(len(self.audit) == following - sequences.start and self.segment[-1][1] == first
       and all(e[0] == sequence for e, sequence in zip(self.audit, sequences)), "damaged: audit entries are missing or too many")
     roots = self.roots; start = max((f for f in roots if f <= oldest), default=None)
@@ -393,8 +396,8 @@ class Vault:
     for number, begin, previous, empty in self.segment:
       end = following if number == current else self.segment[number + 1 - oldest][1]
       # Only a new root ends a segment early; else who has the head row's C could cut off the last entries and go on.
-      whole = end - begin == 4096 or number == current or number + 1 in roots
-      need(previous == last and empty == b"" and whole and (begin < end or number == current) and end - begin <= 4096,
+      whole = end - begin == 4096 or number == current or number + 1 in roots or bare and number == oldest
+      need(previous == last and empty == b"" and whole and (begin < end or number in (current, oldest)) and end - begin <= 4096,
         f"damaged: audit segment {number} does not follow the one before, or is not whole")
       ka, last = mac(chain, b"vault/1/audit-segment"), H(b"vault/1/audit-anchor" + u(number, 8) + u(begin, 8) + previous)
       for sequence in range(begin, end):
@@ -403,6 +406,7 @@ class Vault:
         last, ka = tag, mac(ka, b"vault/1/audit-next")
         self.out.setdefault("audit", []).append({"sequence": sequence} | show_entry(decode(plain, f"audit entry {sequence}")))
       chain = self.audit_root.get(number + 1) or mac(chain, b"vault/1/audit-chain")
+    need(oldest == kept or following == begun or self.out["audit"][0]["operation"] == 21, "damaged: audit segments are missing")
     need(last == b[144:176] and (not opened or ka + chain == b[112:144] + b[200:232]), "damaged: the audit chain does not end where the head row says")
     self.out["auditVerified"] = opened
 

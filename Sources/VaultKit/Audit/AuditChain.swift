@@ -1,5 +1,6 @@
 import SecretMemory
 import VaultCrypto
+import VaultStorage
 
 /// The arithmetic of the audit chain (section 9): one MAC an entry, keys that move on and cannot move back.
 enum AuditChain {
@@ -37,4 +38,9 @@ enum AuditChain {
   private static func moved(_ key: borrowing SecretBytes, _ label: Label) -> SecretBytes {
     KeyedHMAC(key: key).secretCode { $0.append(label.utf8) }
   }
+}
+
+extension SegmentRow {
+  /// What the first entry of the segment is chained to; while there is none, the last MAC of the log.
+  var anchor: [UInt8] { AuditChain.anchor(number: number, first: first, previous: previous) }
 }

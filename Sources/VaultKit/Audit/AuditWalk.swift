@@ -7,6 +7,10 @@ struct AuditWalk {
   struct Entry {
     let row: AuditRow
     let record: [UInt8]
+
+    var operation: AuditOperation? {
+      (try? Record(decoding: record).u16(7)).map { AuditOperation(rawValue: $0) }
+    }
   }
 
   let segments: [SegmentRow]
@@ -23,6 +27,7 @@ struct AuditWalk {
 
   /// What is wrong, in a few words, or `nil`.
   mutating func check(_ entries: [Entry]) -> String? {
+    guard hasBeginning(entries) else { return "segments are missing" }
     var position = 0
     for (index, segment) in segments.enumerated() {
       guard segment.first == next, index == 0 || segment.number == segments[index - 1].number + 1 else {
@@ -40,13 +45,24 @@ struct AuditWalk {
       // the root, could cut off the newest entries and go on in a segment of his own.
       guard
         count == AuditChain.entriesPerSegment || index + 1 == segments.count
-          || chainStarts.contains(UInt32(clamping: segment.number + 1))
+          || chainStarts.contains(UInt32(clamping: segment.number + 1)) || index == 0 && count == 0
       else { return "entries of segment \(segment.number) are missing" }
       position += count
-      mac = slice.last?.row.mac ?? anchor(segment)
+      mac = slice.last?.row.mac ?? segment.anchor
       next = segment.first + UInt64(count)
     }
     return position == entries.count ? nil : "there are entries without a segment"
+  }
+
+  /// Whether the log begins where it may: with the oldest segment that is kept, or as a restore leaves it, with the empty
+  /// segment of the backup and the entry of the restore. The next segment is chained to the empty one, so no segment that
+  /// has old entries can be the first one after it.
+  private func hasBeginning(_ entries: [Entry]) -> Bool {
+    guard let first = segments.first, let last = segments.last else { return false }
+    guard chainStarts.contains(where: { UInt64($0) <= first.number }) else { return false }
+    let kept = AuditChain.segmentsKept
+    if first.number == (last.number > kept ? last.number - kept + 1 : 1) { return true }
+    return segments.count > 1 && segments[1].first == first.first && entries.first?.operation == .restored
   }
 
   /// C of the segment after the last one, where the roots are open.
@@ -63,7 +79,7 @@ struct AuditWalk {
       return "segment \(segment.number) has no audit root"
     }
     var key = AuditChain.firstKey(of: chainKey.key)
-    var previous = anchor(segment)
+    var previous = segment.anchor
     for entry in entries {
       let mac = AuditChain.mac(key, previous: previous, sequence: entry.row.sequence, record: entry.record)
       guard isEqualInConstantTime(mac, entry.row.mac) else {
@@ -74,10 +90,6 @@ struct AuditWalk {
     }
     self.key = StoredKey(key)
     return nil
-  }
-
-  private func anchor(_ segment: SegmentRow) -> [UInt8] {
-    AuditChain.anchor(number: segment.number, first: segment.first, previous: segment.previous)
   }
 
   /// C of a segment, from the newest root that is not later.

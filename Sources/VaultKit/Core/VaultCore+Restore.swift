@@ -175,6 +175,7 @@ extension Session {
         try states.restored(&source, item, row, state)
       }
       try copy.setState(try states.restoredVaultState(&self), row: 0, in: &store)
+      try copy.keepSegment(of: &self, in: &store)
       try copy.beginSegment(in: &store)
       let note = AuditNote(operation: .restored, detail: "\(copy.head.itemCount) items")
       try copy.log(note, to: &store, vault, environment)

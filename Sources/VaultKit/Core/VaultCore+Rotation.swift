@@ -347,7 +347,8 @@ extension VaultCore {
       try transaction.moveVaultState()
       transaction.head!.rotation = RotationState()
       var change = transaction.session.keyChange
-      change.dropPreviousGeneration()
+      let trust = try change.authenticator(transaction.session.keys.trustKey)
+      try change.dropPreviousGeneration(trust: trust)
       try transaction.set(change)
       try transaction.log(.rotated, detail: "epoch \(change.header.generation) done")
       return true

@@ -212,7 +212,8 @@ struct Header: Sendable, Equatable {
   func isAlive(_ factor: Factor) -> Bool { factors[factor] != nil && !revoked.contains(factor) }
 
   /// What the factor MAC covers: every half that something may be wrapped to, how a new member's phrase is derived, the
-  /// owners of the halves, and where the chains of the audit log begin.
+  /// owners of the halves, where the chains of the audit log begin, and whether the keys of the generation before are in
+  /// force.
   ///
   /// - Parameters:
   ///   - set: The record that field 14 seals; `nil` where the field is absent.
@@ -224,6 +225,7 @@ struct Header: Sendable, Equatable {
     targets[3] = record[15]
     targets[4] = set
     targets[5] = auditRoots.sorted().flatMap { Factor(rawValue: $0).bytes }
+    targets[6] = record[8]
     return targets.encoded
   }
 

@@ -28,10 +28,13 @@ extension KeyChange {
   }
 
   /// The change that ends the old generation, when no row names it any more.
-  mutating func dropPreviousGeneration() {
+  ///
+  /// - Parameter trust: The trust key, where a passcode is set.
+  mutating func dropPreviousGeneration(trust: StoredKey?) throws(VaultError) {
     guard let previous = header.previousGeneration else { return }
     slots.removeAll { $0.generation == previous }
     header.previousGeneration = nil
+    if let trust { try authenticate(with: trust) }
   }
 
   private mutating func makeClassKeys(_ passcode: PasscodeKeys?) throws(VaultError) {

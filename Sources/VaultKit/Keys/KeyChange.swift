@@ -122,6 +122,16 @@ struct KeyChange {
     header.factorMAC = try keys.factorMAC(of: header, slots, trust)
   }
 
+  /// The key for header field 16; `nil` without a passcode.
+  ///
+  /// - Parameter trust: The trust key where it is open.
+  /// - Throws: ``VaultError/Code/locked`` where it is not, and a passcode is set.
+  func authenticator(_ trust: StoredKey?) throws(VaultError) -> StoredKey? {
+    guard header.hasPasscode else { return nil }
+    guard let trust else { throw VaultError(.locked, "the vault is locked", hint: "unlock it first") }
+    return trust
+  }
+
   /// Seals everything that the old passcode opens for the new one, and makes a new trust key: with the old one, an older
   /// header could be put back beside the new slots. Touches no item.
   mutating func changePasscode(from old: PasscodeKeys, to new: PasscodeKeys)

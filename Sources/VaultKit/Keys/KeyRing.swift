@@ -103,15 +103,13 @@ struct KeyRing: ~Copyable, Sendable {
         hint: "restore the vault from a backup")
     }
     // A vault has its first segment before it has its name.
-    let segment = head.segment
     let roots = slots.compactMap { SlotAddress($0) }.filter { $0.kind == .auditRoot }.map {
       UInt64($0.subject)
     }
-    let kept = segment > AuditChain.segmentsKept ? segment - AuditChain.segmentsKept + 1 : 1
-    // Without the root of the oldest kept segment, a rewritten log would look like an honest one.
-    guard segment > 0, roots.allSatisfy({ $0 <= segment }),
-      roots.contains(where: { $0 <= max(kept, head.firstSegment) })
-    else { throw Self.damaged }
+    // Without a root, a rewritten log would look like an honest one.
+    guard head.segment > 0, !roots.isEmpty, roots.allSatisfy({ $0 <= head.segment }) else {
+      throw Self.damaged
+    }
   }
 
   /// The ring at a later `config` of the same generation, with no device key at hand.

@@ -23,10 +23,9 @@ struct Head: ~Copyable, Sendable {
   var greatestWall = Instant(milliseconds: 0)
   var seals: UInt64 = 0
   var earliestExpiry: Int64 = 0
-  /// The first segment of this file: later than 1 in a backup and in what is restored from one.
-  var firstSegment: UInt64 = 1
   /// How far a rotation of the epoch is.
   var rotation = RotationState()
+  /// Bytes 232–239 and 241–247: 0 in this version, and kept.
   private var rest: [UInt8]
 
   static let byteCount = 256
@@ -37,7 +36,7 @@ struct Head: ~Copyable, Sendable {
   init(auditRoot: borrowing SecretBytes) {
     auditKey = SecretBytes(zeroes: 32)
     nextChainKey = auditRoot.copy()
-    rest = [UInt8](repeating: 0, count: 7)
+    rest = [UInt8](repeating: 0, count: 15)
   }
 
   init(decoding body: borrowing SecretBytes) throws(VaultError) {
@@ -63,13 +62,12 @@ struct Head: ~Copyable, Sendable {
     greatestWall = Instant(milliseconds: Int64(bitPattern: body.expose { $0.word(at: 176) }))
     seals = body.expose { $0.word(at: 184) }
     earliestExpiry = Int64(bitPattern: body.expose { $0.word(at: 192) })
-    firstSegment = max(1, body.expose { $0.word(at: 232) })
     // Numbers that are counted on from here: none may come to its end, or fall below zero, within a transaction.
     let greatest = max(max(sequence, config, row, itemCount), max(summedRows, nextAudit, seals))
     guard greatest < Self.greatest, segment < UInt32.max, segmentFirst >= 1, segmentFirst <= nextAudit,
       itemCount < summedRows
     else { throw Self.unreadable }
-    rest = body.expose { $0.extracting(241..<248).array }
+    rest = body.expose { $0.extracting(232..<240).array + $0.extracting(241..<248).array }
     nextChainKey = body.expose { SecretBytes(copying: $0.extracting(200..<232)) }
     auditKey = body.expose { SecretBytes(copying: $0.extracting(112..<144)) }
   }
@@ -112,9 +110,9 @@ struct Head: ~Copyable, Sendable {
       output.append(bigEndian: seals)
       output.append(bigEndian: UInt64(bitPattern: earliestExpiry))
       nextChainKey.expose { output.append(copying: $0) }
-      output.append(bigEndian: firstSegment)
+      unsafe output.append(copying: rest.span.extracting(..<8).bytes)
       output.append(rotation.phase.rawValue)
-      unsafe output.append(copying: rest.span.bytes)
+      unsafe output.append(copying: rest.span.extracting(8...).bytes)
       output.append(bigEndian: rotation.position)
     }
   }
