@@ -135,7 +135,9 @@ struct AttackBeforePasscodeTests {
     try restored.unlock(with: passcode())
     _ = try restored.enroll(BiometricPhrase(testing: "mine"), named: "me", passcode: passcode())
     #expect(try restored.verify().problems == [])
-    // The empty segment of the backup shows where the log begins.
+    // The empty segment of the backup shows where the log begins, also when there are more.
+    _ = try restored.removePasscode(passcode())
+    try restored.setPasscode(passcode())
     try RawSQLite.run(
       "DELETE FROM segment WHERE number = (SELECT min(number) FROM segment)",
       on: place.folder + "/new/v.vault")
