@@ -9,6 +9,7 @@ extension World {
   /// - `VAULTCTL_TESTING_CLOCK`: the wall clock stands at this Unix second,
   /// - `VAULTCTL_TESTING_BOOT`: and the boot clock at this second, 1,000 when not given,
   /// - `VAULTCTL_TESTING_DERIVATIONS`: a file that gets one byte for each key derivation,
+  /// - `VAULTCTL_TESTING_PATIENCE`: how many seconds a call of the Secret Service may take,
   /// - `VAULTCTL_TESTING_PAM`: the folder in which PAM finds its services.
   static var testing: World {
     var world = World.real
@@ -17,6 +18,7 @@ extension World {
       world.presence = PAMPresence(
         service: "vault", place: PAMPresence.Place(startedBy: "pam_start_confdir", folder: folder))
     }
+    if let seconds = number("VAULTCTL_TESTING_PATIENCE") { world.secretServicePatience = .seconds(seconds) }
     if let wall = number("VAULTCTL_TESTING_CLOCK") {
       let boot = UInt64(number("VAULTCTL_TESTING_BOOT") ?? 1000)
       let clock = FixedClock(milliseconds: wall * 1000, boot: boot * 1000)

@@ -15,7 +15,7 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
   var environment: [String: String] {
     [
       "DBUS_SESSION_BUS_ADDRESS": address, "HOME": folder + "/home", "XDG_RUNTIME_DIR": folder + "/run",
-      "PATH": "/usr/bin:/bin", "G_MESSAGES_DEBUG": "",
+      "PATH": "/usr/bin:/bin", "G_MESSAGES_DEBUG": "", "VAULTCTL_TESTING_PATIENCE": "60",
     ]
   }
 
@@ -205,12 +205,12 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
   private struct Missing: Error { let what: String }
 
   func wait(_ what: String, _ isThere: () throws -> Bool) throws {
-    let deadline = ContinuousClock.now + .seconds(60)
+    let deadline = ContinuousClock.now + .seconds(300)
     repeat {
       if try isThere() { return }
       usleep(25_000)
     } while ContinuousClock.now < deadline
-    throw Missing(what: "there was no \(what) within 60 s")
+    throw Missing(what: "there was no \(what) within 300 s")
   }
 
   private static func end(_ process: Process?) {

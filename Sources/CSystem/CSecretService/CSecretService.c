@@ -120,11 +120,13 @@ static bool failed(call *c, GError *error) {
     "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected", NULL,
   };
   static const char *const locked[] = {"org.freedesktop.Secret.Error.IsLocked", NULL};
-  enum { SECRET_ERROR_IS_LOCKED = 2 };
+  enum { SECRET_ERROR_IS_LOCKED = 2, IO_ERROR_TIMED_OUT = 24 };
   const libsecret_functions *s = c->s;
   char *remote = error ? s->g_dbus_error_get_remote_error(error) : NULL;
   secret_service_status status = SECRET_SERVICE_FAILED;
-  if (s->g_cancellable_is_cancelled(c->cancellable)) {
+  // Some calls of libsecret have GLib's limit of 25 s, which comes first when a person may be asked.
+  if (s->g_cancellable_is_cancelled(c->cancellable) ||
+      (error && error->domain == s->g_io_error_quark() && error->code == IO_ERROR_TIMED_OUT)) {
     status = SECRET_SERVICE_TIMED_OUT;
   } else if (!c->connection || s->g_dbus_connection_is_closed(c->connection)) {
     status = SECRET_SERVICE_NO_BUS;

@@ -61,6 +61,7 @@ enum { OPEN_SESSION = 1 << 1 };                                              // 
   X(GObject *, g_initable_new, (GType, GObject *, GError **, const char *, ...)) \
   X(GType, secret_service_get_type, (void)) \
   X(uint32_t, secret_error_get_quark, (void)) \
+  X(uint32_t, g_io_error_quark, (void)) \
   X(char *, secret_service_read_alias_dbus_path_sync, (GObject *, const char *, GObject *, GError **)) \
   X(int, secret_service_search_for_dbus_paths_sync, \
     (GObject *, const void *, void *, GObject *, char ***, char ***, GError **)) \

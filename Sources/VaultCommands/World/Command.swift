@@ -12,7 +12,7 @@ package struct Command {
   let emit: (Outcome) throws(CommandError) -> Void
 
   package var secrets: Secrets { Secrets(invocation: invocation, world: world) }
-  var places: Places { Places(invocation: invocation, environment: world.environment) }
+  var places: Places { Places(invocation: invocation, world: world) }
   /// Clocks, randomness, derivation costs and protectors of the vault.
   var vaultWorld: VaultEnvironment { places.world(world.vault) }
   package var isJSON: Bool { messages.isJSON }

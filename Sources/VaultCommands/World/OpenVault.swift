@@ -17,7 +17,7 @@ final class OpenVault {
 
   init(invocation: Invocation, world: World, messages: Messages) {
     self.messages = messages
-    places = Places(invocation: invocation, environment: world.environment)
+    places = Places(invocation: invocation, world: world)
     secrets = Secrets(invocation: invocation, world: world)
     environment = places.world(world.vault)
     prompt = CommandPrompt(secrets: secrets)

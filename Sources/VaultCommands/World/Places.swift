@@ -4,6 +4,13 @@ import VaultKit
 struct Places {
   let invocation: Invocation
   let environment: Environment
+  private let patience: Duration
+
+  init(invocation: Invocation, world: World) {
+    self.invocation = invocation
+    environment = world.environment
+    patience = world.secretServicePatience
+  }
 
   /// `--vault`, else `$VAULT_PATH`, else `$XDG_DATA_HOME/vault/default.vault`.
   var vault: String {
@@ -52,7 +59,8 @@ struct Places {
   func protector(_ kind: ProtectorKind) throws(VaultError) -> any Protector {
     guard kind == .secretService else { return try VaultEnvironment.standardProtector(kind) }
     let hasScreen = ["WAYLAND_DISPLAY", "DISPLAY"].contains { !(environment[$0] ?? "").isEmpty }
-    return SecretServiceProtector.standard(prompting: hasScreen && invocation.mayPrompt ? .allowed : .never)
+    return SecretServiceProtector.standard(
+      prompting: hasScreen && invocation.mayPrompt ? .allowed : .never, patience: patience)
   }
 
   /// The vault's world, with the protectors of this command.

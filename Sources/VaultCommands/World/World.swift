@@ -26,6 +26,8 @@ package struct World: Sendable {
   /// Members of the enrolled set that are no phrases: the login password, and fingers.
   package var presence = PAMPresence()
   package var biometry: any BiometrySource = FprintdSource()
+  /// How long a call of the Secret Service may take.
+  package var secretServicePatience = SecretServiceProtector.usualPatience
   /// What a batch hands to one of its commands in place of standard input.
   var batchInput: BatchInput?
 

@@ -25,9 +25,17 @@ public struct SecretServiceProtector: Protector {
 
   /// The service on the session bus of this process, and witness files in the standard place.
   public static func standard(prompting: Prompting = .never) -> SecretServiceProtector {
-    SecretServiceProtector(
-      busAddress: nil, stateFolder: try? FileProtector.standardFolder(), prompting: prompting)
+    standard(prompting: prompting, patience: usualPatience)
   }
+
+  package static func standard(prompting: Prompting, patience: Duration) -> SecretServiceProtector {
+    SecretServiceProtector(
+      busAddress: nil, stateFolder: try? FileProtector.standardFolder(), prompting: prompting,
+      patience: patience)
+  }
+
+  /// How long one call may take.
+  package static let usualPatience = Duration.seconds(3)
 
   /// - Parameters:
   ///   - busAddress: The bus, as `unix:…`; `nil` for the session's own: `$DBUS_SESSION_BUS_ADDRESS`, else
@@ -35,7 +43,7 @@ public struct SecretServiceProtector: Protector {
   ///   - stateFolder: Where to remember how many commits a vault has had; `nil` for nowhere.
   public init(busAddress: String?, stateFolder: String?, prompting: Prompting = .never) {
     self.init(
-      busAddress: busAddress, stateFolder: stateFolder, prompting: prompting, patience: .seconds(3))
+      busAddress: busAddress, stateFolder: stateFolder, prompting: prompting, patience: Self.usualPatience)
   }
 
   /// - Parameter patience: How long one call may take; a test of other faults has more of it, so that what it sees does
