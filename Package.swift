@@ -64,7 +64,7 @@ let package = Package(
     // The vault: items, keys, access, sealing, protectors, audit.
     room(
       "VaultKit",
-      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage", "CSecretService"]),
+      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage", "CLinux", "CSecretService"]),
     // People: terminal, pinentry, PAM, fprintd.
     room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux", "CPAM", "CSystemd"]),
     // Authenticator components on top of the vault.

@@ -7,6 +7,7 @@ package final class FixedClock: VaultClock {
     var wall: Int64
     var boot: UInt64
     var bootID: [UInt8]?
+    var isSynchronized = false
   }
   private let reading: Mutex<Reading>
 
@@ -17,6 +18,7 @@ package final class FixedClock: VaultClock {
 
   package func now() -> Instant { Instant(milliseconds: reading.withLock { $0.wall }) }
   package func bootMilliseconds() -> UInt64 { reading.withLock { $0.boot } }
+  package func isSynchronized() -> Bool { reading.withLock { $0.isSynchronized } }
   package func bootID() -> [UInt8]? { reading.withLock { $0.bootID } }
 
   /// Time passes on both clocks.
@@ -30,7 +32,12 @@ package final class FixedClock: VaultClock {
   /// The wall clock alone is set.
   package func setWall(milliseconds: Int64) { reading.withLock { $0.wall = milliseconds } }
 
-  /// The machine boots anew.
+  /// The kernel reports a time service, or no longer.
+  package func setSynchronized(_ isSynchronized: Bool) {
+    reading.withLock { $0.isSynchronized = isSynchronized }
+  }
+
+  /// The machine boots again.
   package func reboot() {
     reading.withLock {
       $0.boot = 0

@@ -8,6 +8,7 @@ extension World {
   ///
   /// - `VAULTCTL_TESTING_CLOCK`: the wall clock stands at this Unix second,
   /// - `VAULTCTL_TESTING_BOOT`: and the boot clock at this second, 1,000 when not given,
+  /// - `VAULTCTL_TESTING_SYNCHRONIZED`: and a time service keeps the wall clock right,
   /// - `VAULTCTL_TESTING_DERIVATIONS`: a file that gets one byte for each key derivation,
   /// - `VAULTCTL_TESTING_PATIENCE`: how many seconds a call of the Secret Service may take,
   /// - `VAULTCTL_TESTING_PAM`: the folder in which PAM finds its services.
@@ -22,6 +23,7 @@ extension World {
     if let wall = number("VAULTCTL_TESTING_CLOCK") {
       let boot = UInt64(number("VAULTCTL_TESTING_BOOT") ?? 1000)
       let clock = FixedClock(milliseconds: wall * 1000, boot: boot * 1000)
+      clock.setSynchronized(Environment.process["VAULTCTL_TESTING_SYNCHRONIZED"] != nil)
       world.vault = .testing(clock: clock, derivationObserver: observer)
       world.wait = { clock.advance(milliseconds: Int64($0) * 1000) }
     } else {

@@ -26,7 +26,8 @@ enum Layers {
     Room("OneTimePassword", on: ["SecretMemory", "VaultCrypto", "COTPKernels"]),
     Room("VaultStorage", on: ["CLinux", "CSQLite"]),
     Room(
-      "VaultKit", on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage", "CSecretService"]),
+      "VaultKit",
+      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage", "CLinux", "CSecretService"]),
     Room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux", "CPAM", "CSystemd"]),
     Room("AuthenticatorKit", on: ["SecretMemory", "OneTimePassword", "VaultKit"]),
     Room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "VaultKit"]),

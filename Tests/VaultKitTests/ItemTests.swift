@@ -158,6 +158,7 @@ struct ItemTests {
       try code { () throws(VaultError) in _ = try core.secret(of: item.id) }
     }
     clock.advance(milliseconds: 24 * 3600 * 1000)
+    clock.setSynchronized(true)
     let later = try place.openCore()
     #expect(try later.items(matching: Query()).isEmpty)
     #expect(try later.verify().problems == [])

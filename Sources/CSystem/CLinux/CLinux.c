@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/timex.h>
 #include <unistd.h>
 
 #ifndef SYS_memfd_secret
@@ -16,6 +17,12 @@
 int clinux_set_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 int clinux_memfd_secret(void) { return (int)syscall(SYS_memfd_secret, O_CLOEXEC); }
+
+_Bool clinux_is_clock_synchronized(void) {
+  struct timex clock = {.modes = 0};
+  int state = adjtimex(&clock);
+  return state >= 0 && state != TIME_ERROR && !(clock.status & STA_UNSYNC);
+}
 
 // Thread-local memory lies on the stack of every thread of the program: a pointer is all that belongs there.
 static _Thread_local clinux_random_pool *pool;

@@ -36,6 +36,11 @@ final class OpenVault {
     if let rows = core.checkedAsCopy {
       messages.note("the vault file is a copy or an older state: all \(rows) rows were checked")
     }
+    if core.keepsExpired {
+      messages.note(
+        "the clock is more than a day ahead of the last time that this vault saw, and no time service is known to set it: "
+          + "items that have expired are not deleted")
+    }
     resumeRotation(of: core)
     return core
   }

@@ -24,6 +24,8 @@ struct LockedItem: Sendable {
   /// Empty while the vault is locked, and for an item without a secret.
   let alternatives: [Alternative]
   let whyLocked: VaultError?
+  /// When it was read, as the vault counts time.
+  let now: Instant
 }
 
 /// One verification of a person for one operation: what she shows opens the item's data key. Runs outside of every
@@ -56,7 +58,7 @@ struct Authentication {
   mutating func open(_ id: ItemID) throws(VaultError) -> VerifiedItem {
     var locked = try core.lockedItem(id)
     asking.item = locked.item
-    try Gate.refuseExpired(locked.item, asking.operation, now: core.environment.clock.now())
+    try Gate.refuseExpired(locked.item, asking.operation, now: locked.now)
     try refuseDead(locked)
     if let why = locked.whyLocked {
       guard why.code == .locked else { throw why }

@@ -90,7 +90,7 @@ enum Gate {
     _ operation: ItemOperation, on item: Item, _ row: ItemRow, in session: borrowing Session,
     with grant: consuming Grant? = nil
   ) throws(VaultError) -> Decision {
-    try refuseExpired(item, operation, now: session.now)
+    try refuseExpired(item, operation, now: session.time.now)
     guard item.policy.hasNoTokenLife else { throw unsupported }
     guard let key = session.keys.classKey(item.access.classNumber, generation: row.generation) else {
       guard item.access.word == 0 || grant != nil else { throw verificationNeeded }

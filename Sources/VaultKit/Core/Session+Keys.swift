@@ -90,7 +90,7 @@ extension Session {
   mutating func seal(_ head: inout Head, seals: UInt64) throws(VaultError) {
     head.sequence += 1
     head.seals += seals + 1
-    head.greatestWall = max(head.greatestWall, now)
+    head.greatestWall = max(head.greatestWall, time.risen)
     try head.checkBounds()
     guard head.seals < RecordSeal.writeLimit else { throw VaultError(crypto: .writeLimitReached) }
     let content = head.encoded

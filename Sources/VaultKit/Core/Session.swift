@@ -14,6 +14,8 @@ struct Session: ~Copyable, Sendable {
   var isLogHeld = false
   /// How many rows the opening checked because the file is a copy or an older state; `nil` where it is neither.
   var checkedAsCopy: UInt64?
+  /// The wall clock was too far ahead for deleting what had expired.
+  var keepsExpired = false
   /// Whether the vault had a passcode while this session read it.
   var hasSeenPasscode: Bool
   /// The header that this session wrote last.
@@ -22,6 +24,8 @@ struct Session: ~Copyable, Sendable {
   private var recent: (row: ItemRow, item: Item)?
   /// The policy of the item that was opened last: the next has most often the same, and it is read once.
   private var policy: Policy?
+  /// The time by which items expire.
+  var time: VaultTime
   /// Another number for each session of this process, and after each lock: grants are bound to it.
   var identity = Session.nextIdentity()
 
@@ -30,6 +34,7 @@ struct Session: ~Copyable, Sendable {
     hasSeenPasscode = keys.header.hasPasscode
     self.keys = keys
     self.environment = environment
+    time = VaultTime(environment.clock)
   }
 
   /// Wipes what the passcode opened; grants and verifications of before are worth nothing any more.
@@ -269,7 +274,14 @@ struct Session: ~Copyable, Sendable {
     let content = try crypto { () throws(CryptoError) in
       try keys.head.openSecret(body, aad: AssociatedData.head(vault))
     }
-    return try Head(decoding: content)
+    let head = try Head(decoding: content)
+    time.note(head.greatestWall)
+    return head
+  }
+
+  /// Reads the highest time of this state of the file, for an item that expires.
+  mutating func readTime(for item: Item) throws(VaultError) {
+    if item.expires != nil { _ = try head() }
   }
 }
 

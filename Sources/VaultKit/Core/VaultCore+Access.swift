@@ -72,6 +72,7 @@ extension VaultCore {
     try reading { transaction throws(VaultError) in
       let row = try transaction.session.row(of: id)
       let item = try transaction.session.open(row)
+      try transaction.session.readTime(for: item)
       let number = item.access.classNumber
       let key = transaction.session.keys.classKey(number, generation: row.generation)
       var alternatives: [Alternative] = []
@@ -83,7 +84,8 @@ extension VaultCore {
         keys: transaction.session.keys.current, random: environment.random)
       let why = key == nil ? Gate.locked(item.access, transaction.session.keys) : nil
       return LockedItem(
-        item: item, row: row, factors: factors, classKey: key, alternatives: alternatives, whyLocked: why)
+        item: item, row: row, factors: factors, classKey: key, alternatives: alternatives, whyLocked: why,
+        now: transaction.session.time.now)
     }
   }
 

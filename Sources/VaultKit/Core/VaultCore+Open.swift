@@ -92,13 +92,19 @@ extension VaultCore {
   /// How many rows the opening checked because the file is a copy or an older state; `nil` where it is neither.
   package var checkedAsCopy: UInt64? { withSession { $0.checkedAsCopy } }
 
+  /// Whether the opening deleted no expired items because the wall clock is too far ahead of the highest time that the
+  /// vault has seen, and no time service is known to keep it right.
+  package var keepsExpired: Bool { withSession { $0.keepsExpired } }
+
   /// What an opening finishes for those before it: a pending truncation, items that expired more than a day ago.
   private func tidy() throws(VaultError) {
     let now = environment.clock.now()
     let due = try reading { transaction throws(VaultError) in
       let head = try transaction.session.head()
       let isExpired = head.earliestExpiry != 0 && head.earliestExpiry <= now.milliseconds - Self.expiredKept
-      return (isExpired, head.cleaningPending, transaction.session.store.isReadOnly)
+      if isExpired, transaction.session.time.isClockAhead { transaction.session.keepsExpired = true }
+      let isDue = isExpired && !transaction.session.keepsExpired
+      return (isDue, head.cleaningPending, transaction.session.store.isReadOnly)
     }
     if due.2 { return }
     if due.0 { try writing { transaction throws(VaultError) in try transaction.purgeExpired() } }

@@ -76,6 +76,7 @@ public struct Transaction<Mode>: ~Copyable, Sendable {
   ) throws(VaultError) -> OpenedSecret {
     let row = try session.row(of: id)
     let item = try session.open(row)
+    try session.readTime(for: item)
     let decision = try Gate.decide(operation, on: item, row, in: session, with: grant)
     let notes = decision.notes
     let keys = decision.opening.spend(on: id)

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Synchronization
 
@@ -10,6 +11,8 @@ package struct SystemClock: VaultClock {
   }
 
   package func bootMilliseconds() -> UInt64 { UInt64(clamping: milliseconds(of: CLOCK_BOOTTIME)) }
+
+  package func isSynchronized() -> Bool { clinux_is_clock_synchronized() }
 
   package func bootID() -> [UInt8]? {
     Self.thisBoot.withLock { known in

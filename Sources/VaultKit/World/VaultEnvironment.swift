@@ -53,4 +53,6 @@ package protocol VaultClock: Sendable {
   func bootMilliseconds() -> UInt64
   /// The 16 bytes of the kernel's boot id, or `nil` where it cannot be read.
   func bootID() -> [UInt8]?
+  /// Whether the kernel says that a time service keeps the wall clock right.
+  func isSynchronized() -> Bool
 }

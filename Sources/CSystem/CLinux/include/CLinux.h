@@ -12,6 +12,9 @@ int clinux_set_not_dumpable(void);
 /// glibc has no memfd_secret and syscall is variadic. Close-on-exec. Returns a descriptor, or -1 with errno set.
 int clinux_memfd_secret(void);
 
+/// The Glibc module has no adjtimex. Whether the kernel says that a time service keeps the wall clock right.
+_Bool clinux_is_clock_synchronized(void);
+
 /// The length of a pool in bytes.
 enum { clinux_random_pool_size = 32 << 10 };
 
