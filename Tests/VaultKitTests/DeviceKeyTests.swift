@@ -57,8 +57,8 @@ struct DeviceKeyTests {
     // The keys of the vault that was backed up are not keys of this vault.
     let foreign = try restored.deviceKeys(in: place.protector).filter { $0.standing == .unknown }
     #expect(try Set(foreign.map(\.id)) == [lost, recovered.status().deviceKey])
-    #expect(try restored.deleteReplacedKeys(in: place.protector).isEmpty)
-    #expect(try recovered.deleteReplacedKeys(in: place.protector).map(\.id) == [lost])
+    #expect(try restored.deleteReplacedKeys(in: place.protector).removed.isEmpty)
+    #expect(try recovered.deleteReplacedKeys(in: place.protector).removed.map(\.id) == [lost])
     #expect(try place.openCore().verify().problems == [] && restored.verify().problems == [])
   }
 
@@ -158,7 +158,7 @@ struct DeviceKeyTests {
   @Test("a key that waits beside a named file comes into its place before the replaced one is deleted")
   func interruptedThenDeleted() throws {
     let vault = try Interrupted()
-    #expect(try vault.core.deleteReplacedKeys(in: vault.named).map(\.id) == [vault.replaced])
+    #expect(try vault.core.deleteReplacedKeys(in: vault.named).removed.map(\.id) == [vault.replaced])
     #expect(vault.named.namedKey == vault.present)
     #expect(try vault.files == ["my.key"])
     #expect(try vault.open().verify().problems == [])
@@ -171,7 +171,7 @@ struct DeviceKeyTests {
     _ = try vault.open()
     #expect(vault.named.namedKey == vault.present)
     #expect(try Set(vault.named.keys(of: vault.core.status().vault)) == [vault.present, vault.replaced])
-    #expect(try vault.open().deleteReplacedKeys(in: vault.named).map(\.id) == [vault.replaced])
+    #expect(try vault.open().deleteReplacedKeys(in: vault.named).removed.map(\.id) == [vault.replaced])
     #expect(try vault.files == ["my.key"])
     #expect(try vault.open().verify().problems == [])
   }
@@ -214,7 +214,7 @@ struct DeviceKeyTests {
   @Test("a replaced key in a named file that a kept vault needs gets a file of its own")
   func interruptedAndNeeded() throws {
     let vault = try Interrupted(isNeeded: true)
-    #expect(try vault.core.deleteReplacedKeys(in: vault.named).isEmpty)
+    #expect(try vault.core.deleteReplacedKeys(in: vault.named).removed.isEmpty)
     #expect(vault.named.namedKey == vault.present)
     #expect(try vault.files == ["my.key", "my.key.\(vault.replaced.hexadecimal).new"])
     for path in [vault.place.path, vault.place.path + ".before-restore"] {

@@ -20,7 +20,7 @@ struct OldKeyTests {
       to: PausingFiles(files: files) {
         Thread {
           let keys = try? other.deleteReplacedKeys(in: files)
-          removed.set(keys?.count ?? -1)
+          removed.set(keys?.removed.count ?? -1)
           ended.signal()
         }.start()
         // Long enough for a removal that waits for nothing.
@@ -30,6 +30,30 @@ struct OldKeyTests {
     #expect(removed.value == 0)
     _ = try place.openCore()
     #expect(try files.keys(of: core.status().vault) == [core.status().deviceKey])
+  }
+
+  // Verified to fail when the first error ends the removal.
+  @Test("a key that cannot be removed is told of, and the others are removed")
+  func stubborn() throws {
+    let place = TemporaryVault()
+    let core = try place.makeCore()
+    let vault = try core.status().vault
+    var old: [DeviceKeyID] = []
+    for _ in 0..<3 {
+      let id = try core.status().deviceKey
+      let path = place.protector.path(of: id, vault)
+      let content = try #require(FileManager.default.contents(atPath: path))
+      try core.rotateDeviceKey()
+      let mode: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+      #expect(FileManager.default.createFile(atPath: path, contents: content, attributes: mode))
+      old.append(id)
+    }
+    let first = try place.protector.keys(of: vault).first { old.contains($0) }
+    let removal = try core.deleteReplacedKeys(
+      in: PausingFiles(files: place.protector, refusesDeleting: first) {})
+    #expect(removal.failures.count == 1 && removal.removed.count == 2)
+    let left = try Set(place.protector.keys(of: vault))
+    #expect(left == [try #require(first), try core.status().deviceKey])
   }
 
   /// Planted bug, seen to fail: a new key is forgotten whenever the recovery or the restore fails.

@@ -4,6 +4,7 @@ import VaultKit
 struct PausingFiles: Protector {
   let files: FileProtector
   var refusesLoading = false
+  var refusesDeleting: DeviceKeyID?
   let afterStoring: @Sendable () throws(VaultError) -> Void
   var kind: ProtectorKind { .file }
 
@@ -17,6 +18,7 @@ struct PausingFiles: Protector {
     try afterStoring()
   }
   func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
+    if key == refusesDeleting { throw VaultError(.io, "cannot remove it") }
     try files.deleteKey(key, of: vault)
   }
   func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] { try files.keys(of: vault) }

@@ -81,6 +81,28 @@ struct ReadableRestTests {
     #expect(try later.verify().problems == [])
   }
 
+  /// Verified to fail when the listing ends at that row.
+  @Test("an index row that leads to no item is told of, and the listing goes on")
+  func index() throws {
+    let vault = try Filled()
+    try Intruder(place: vault.place).tamper { store throws(StorageError) in
+      var values: [[UInt8]] = []
+      try store.forEachBlind { value, row throws(StorageError) in
+        if row == 5 { values.append(value) }
+        return true
+      }
+      for value in values { try store.insertBlind(value: value, row: 9_999) }
+    }
+    var query = Query()
+    query.attributes[.service] = "s4"
+    var told: [VaultError] = []
+    let found = try vault.place.openCore().read { transaction in
+      try transaction.items(matching: query, damaged: { told.append($1) })
+    }
+    #expect(found.map(\.id) == [vault.ids[4]])
+    #expect(told.map(\.message) == ["the index names an item that does not exist"])
+  }
+
   @Test(
     "an entry of the log: the items open, verify names it, it can be removed; a restored backup has a whole log",
     arguments: ["mac = zeroblob(31)", "mac = 'x'", "body = 'x'"])

@@ -98,6 +98,11 @@ extension VerbTable {
           "Only items of this kind."),
         Option("format", .choice(["table", "name", "id"]), "", "What a line shows.", defaultValue: "table"),
       ],
+      ownExits: [.unsupported],
+      notes: [
+        "Items that do not open are named in the error, and the others are listed (10, or 15 when a newer version of this program "
+          + "made them)."
+      ],
       example: "vaultctl item list --kind password --json", run: runItemList)
   }
 

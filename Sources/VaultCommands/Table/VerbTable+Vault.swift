@@ -17,7 +17,8 @@ extension VerbTable {
         "The device key is never in the folder of the vault. Whoever loses it, and has neither a recovery code nor "
           + "a backup, loses everything in the vault: copy it to a safe place.",
         "On a terminal, init offers to make a recovery code as 'recovery-code new' does. --recovery-code prints one with the result, "
-          + "just before the vault gets its name: when the command fails after that, the code opens the vault if there is one.",
+          + "just before the vault gets its name: when the command fails after that, the code opens the vault if there is one. "
+          + "When standard output cannot be written, nothing is made (13).",
         "With --protector secret-service the desktop's keyring keeps it, in its default collection. Where that is locked, "
           + "does not answer or is not there, nothing is made (11); nothing is kept in a file instead.",
       ],
@@ -49,7 +50,8 @@ extension VerbTable {
         "A device key that this vault has replaced is still there when its removal failed. It is listed with its file, and on a "
           + "terminal doctor asks whether to delete it; --remove-old-keys deletes it without asking. Both first open the vault with "
           + "the present key. Copies of the vault file from the time of the deleted key no longer open. A key that "
-          + "PATH.before-restore or PATH.restoring-KEYID names stays.",
+          + "PATH.before-restore or PATH.restoring-KEYID names stays. While such a file cannot be read, all replaced keys stay. When a "
+          + "key that was to be removed stays for that reason or because its removal failed, the exit code is 13.",
         "A device key that no file is known to name is listed and never deleted: a backup that was restored elsewhere has the "
           + "same vault id, and its key is in the same place. So are KEY.before-restore, which a restore leaves beside a named key "
           + "file, and folders of keys of other vault ids, as an 'init' that failed leaves one.",
@@ -61,9 +63,13 @@ extension VerbTable {
     Verb(
       words: ["verify"],
       summary: "Open every part of the vault, compare the sums, and report what is damaged.",
-      channels: [.passcode],
+      channels: [.passcode], ownExits: [.unsupported],
       notes: [
-        "Without the passcode, where one is set, the secrets that it guards are not opened; nobody is asked."
+        "Without the passcode, where one is set, the secrets that it guards are not opened; nobody is asked.",
+        "What a newer version of this program made does not open here, and is not called damaged. The exit code is 15 when verify "
+          + "finds only such parts, and 10 when something is damaged.",
+        "With --json: sound, items, secrets and auditEntries (how many were opened), auditChainChecked, and problems and newer, a "
+          + "line for each part.",
       ],
       example: "vaultctl verify --json", run: runVerify)
   }
@@ -121,10 +127,12 @@ extension VerbTable {
         .flag("follow", "Go on and print new entries as they come, until Ctrl-C."),
         .flag("verify", "Check the chain of every entry; asks for the passcode where one is set."),
       ],
-      channels: [.passcode], ownExits: [.notFound],
+      channels: [.passcode], ownExits: [.notFound, .unsupported],
       notes: [
+        "Entries that do not open are named on standard error, and the others are shown (10, or 15 when a newer version of this "
+          + "program made them). With --json: items, and unreadable, the numbers of such entries.",
         "Entries are shown without the passcode; only --verify needs it. "
-          + "With --follow and --json each entry is one object on a line of its own."
+          + "With --follow and --json each entry is one object on a line of its own.",
       ],
       example: "vaultctl audit --since 2024-01-01T00:00:00Z", run: runAudit)
   }

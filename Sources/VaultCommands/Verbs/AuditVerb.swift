@@ -7,11 +7,40 @@ func runAudit(_ command: Command) throws -> Outcome {
   if command.invocation.has("verify") { return try verifyChain(command, core) }
   let filter = try AuditFilter(command, core)
   if command.invocation.has("follow") { try follow(command, core, filter) }
-  let shown = try show(core, core.auditEntries(), filter)
+  var unreadable: [UnreadableEntry] = []
+  let entries = try core.auditEntries { unreadable.append(UnreadableEntry(sequence: $0, error: $1)) }
+  let shown = try show(core, entries, filter)
   let layout = ColumnLayout(of: shown.lazy.map(\.row))
+  for entry in unreadable { command.messages.note(entry.words) }
   return Outcome(
-    json: .object([("items", .list(count: shown.count) { shown[$0].json })]),
-    pieces: [.lines(count: shown.count) { layout.line(shown[$0].row) }])
+    json: .object([
+      ("items", .list(count: shown.count) { shown[$0].json }),
+      ("unreadable", .array(unreadable.map { .unsigned($0.sequence) })),
+    ]),
+    pieces: [.lines(count: shown.count) { layout.line(shown[$0].row) }], failure: failure(unreadable))
+}
+
+/// An entry that does not open, and why. Which item it is about is unknown, so no filter leaves it out.
+private struct UnreadableEntry {
+  let sequence: UInt64
+  let error: VaultError
+
+  var words: String { "audit entry \(sequence) does not open: \(error.message)" }
+}
+
+private func failure(_ entries: [UnreadableEntry]) -> CommandError? {
+  guard let first = entries.first(where: { $0.error.code == .damaged }) ?? entries.first else { return nil }
+  let numbers = entries.prefix(3).map { String($0.sequence) }.joined(separator: ", ")
+  let more = entries.count > 3 ? ", and \(entries.count - 3) more" : ""
+  let what =
+    entries.count == 1
+    ? "1 entry of the audit does not open" : "\(entries.count) entries of the audit do not open"
+  return CommandError(
+    CommandError(first.error).exit, "\(what): \(numbers)\(more)",
+    hint: first.error.code == .damaged
+      ? "the others are shown; a vault that is restored from a backup has a log of its own"
+      : "the others are shown; a newer version of this program shows these",
+    code: first.error.code.rawValue)
 }
 
 /// Which entries are shown.
@@ -30,8 +59,15 @@ private struct AuditFilter {
     }
     var query = Query(name: name)
     query.constrained = .unasked
-    item = try core.read { try $0.items(matching: query).first?.id }
-    let isKnown = try item != nil || core.auditEntries().contains { $0.item != nil && $0.detail == name }
+    var unreadable: (id: ItemID, error: VaultError)?
+    let found = try core.read { transaction in
+      try transaction.items(matching: query, damaged: { unreadable = ($0, $1) }).first?.id
+    }
+    // The index leads to an item by its name, whether the item opens or not.
+    item = found ?? unreadable?.id
+    let isKnown =
+      try item != nil
+      || core.auditEntries(damaged: { _, _ in }).contains { $0.item != nil && $0.detail == name }
     guard isKnown else { throw CommandError(.notFound, "there is and was no item with that name") }
   }
 
@@ -86,7 +122,8 @@ private func show(_ core: VaultCore, _ entries: [AuditEntry], _ filter: AuditFil
     for id in Set(shown.compactMap(\.item)) where names[id] == nil {
       var query = Query(id: id)
       query.constrained = .unasked
-      names[id] = try transaction.items(matching: query).first?.name
+      // An item that does not open has no name here; its id is shown.
+      names[id] = try transaction.items(matching: query, damaged: { _, _ in }).first?.name
     }
   }
   return shown.map { entry in ShownEntry(entry: entry, name: entry.item.flatMap { names[$0] }) }
@@ -101,11 +138,15 @@ private func isRemoval(_ entry: AuditEntry) -> Bool {
 private func follow(_ command: Command, _ core: VaultCore, _ filter: AuditFilter) throws -> Never {
   var next: UInt64 = 0
   while true {
-    let entries = try core.auditEntries(from: next)
+    var last: UInt64?
+    let entries = try core.auditEntries(from: next) { sequence, error in
+      command.messages.note(UnreadableEntry(sequence: sequence, error: error).words)
+      last = sequence
+    }
     for entry in try show(core, entries, filter) {
       try command.emit(Outcome(json: entry.json, lines: columns([entry.row])))
     }
-    if let last = entries.last { next = last.sequence + 1 }
+    if let last = [last, entries.last?.sequence].compactMap(\.self).max() { next = last + 1 }
     usleep(300_000)
   }
 }
@@ -115,7 +156,8 @@ private func verifyChain(_ command: Command, _ core: VaultCore) throws -> Outcom
   let progress = command.progress("verifying")
   defer { progress.finish() }
   let report = try core.verify { progress.update(done: $0.done, of: $0.total) }
-  let problems = report.problems.filter { $0.hasPrefix("audit") }
+  let damage = report.problems.filter { $0.hasPrefix("audit") }
+  let problems = damage + report.newer.filter { $0.hasPrefix("audit") }
   let json = JSON.object([
     ("sound", .boolean(problems.isEmpty)), ("auditEntries", .unsigned(report.auditEntries)),
     ("auditChainChecked", .boolean(report.isAuditChainChecked)),
@@ -126,8 +168,14 @@ private func verifyChain(_ command: Command, _ core: VaultCore) throws -> Outcom
     ? "the chain is whole" : "in order; the chain was not checked, because that needs the passcode"
   let verdict =
     problems.isEmpty ? ["\(report.auditEntries) entries, \(found)"] : problems.map(printable)
-  let failure =
-    problems.isEmpty
-    ? nil : CommandError(.damaged, "the audit was altered", hint: "see 'vaultctl verify' for the rest")
-  return Outcome(json: json, lines: verdict, failure: failure)
+  return Outcome(json: json, lines: verdict, failure: problems.isEmpty ? nil : failure(damage.isEmpty))
+}
+
+private func failure(_ isNewer: Bool) -> CommandError {
+  guard isNewer else {
+    return CommandError(.damaged, "the audit was altered", hint: "see 'vaultctl verify' for the rest")
+  }
+  return CommandError(
+    .unsupported, "the chain was not checked: a newer version of this program made entries of the audit",
+    hint: "check it with that version", code: VaultError.Code.newerFormat.rawValue)
 }

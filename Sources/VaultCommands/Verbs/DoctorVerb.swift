@@ -5,7 +5,7 @@ import VaultKit
 func runDoctor(_ command: Command) throws -> Outcome {
   var findings = MachineFindings.all(command) + PromptFindings.all(command)
   var failure: CommandError?
-  do { findings += try vaultFindings(command) } catch {
+  do { findings += try vaultFindings(command, &failure) } catch {
     let error = CommandError(describing: error)
     findings.append(Finding("vault", .problem, error.message, error.hint))
     failure = error
@@ -23,7 +23,8 @@ func runDoctor(_ command: Command) throws -> Outcome {
 
 // MARK: the vault
 
-private func vaultFindings(_ command: Command) throws -> [Finding] {
+/// - Parameter failure: Set when something that was asked for could not be done.
+private func vaultFindings(_ command: Command, _ failure: inout CommandError?) throws -> [Finding] {
   let core = try command.vault.opened()
   let outline = try VaultCore.outline(at: command.places.vault)
   var findings = [Finding("vault", .ok, "it opens with its device key")]
@@ -36,7 +37,9 @@ private func vaultFindings(_ command: Command) throws -> [Finding] {
   findings.append(recoveryCode(outline))
   findings.append(protector(outline))
   if let finding = try keyPlace(command, outline) { findings.append(finding) }
-  findings += try OldKeys(command: command, core: core).findings()
+  let oldKeys = OldKeys(command: command, core: core).findings()
+  findings += oldKeys.findings
+  failure = oldKeys.failure
   findings += OtherKeys.findings(command, besides: outline.vault)
   findings += try interruptedRestore(command, outline)
   findings += PlaceFindings.all(vault: try command.places.vault, key: command.places.keyPath(of: outline))
@@ -85,7 +88,8 @@ private func rotation(_ core: VaultCore) throws -> Finding? {
 
 /// The newest entry of the audit is from the future where the clock was set back.
 private func clockSetBack(_ core: VaultCore) throws -> Finding? {
-  let newest = try core.auditEntries(from: core.status().auditSequence).last?.time
+  // An entry that does not open is a matter of 'verify'.
+  let newest = try core.auditEntries(from: core.status().auditSequence, damaged: { _, _ in }).last?.time
   let now = core.environment.clock.now()
   guard let newest, newest.seconds > now.seconds + 60 else { return nil }
   return Finding(

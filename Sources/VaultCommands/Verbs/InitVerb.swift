@@ -22,18 +22,23 @@ func runInit(_ command: Command) throws -> Outcome {
 /// Makes a vault whose recovery code is printed before the vault gets its name: no failure leaves a vault with a code that
 /// nobody has seen.
 private func makeWithCode(at path: String, _ passcode: SecretBox?, _ command: Command) throws {
+  var unwritten: CommandError?
   var isShown = false
   do {
     _ = try VaultCore.create(
       at: path, protector: command.places.newProtector(), passcode: passcode.map { try Passcode($0.copy()) },
       recovery: { (code: borrowing RecoveryCode, outline: VaultOutline) throws(VaultError) in
         do throws(CommandError) {
-          isShown = true
-          command.messages.note("write the recovery code down now, it is never shown again")
           try command.emit(outcome(command, outline, passcode != nil, SecretBox(code.text), at: path))
-        } catch { throw VaultError(.io, error.message) }
+        } catch {
+          unwritten = error
+          throw VaultError(.io, error.message)
+        }
+        isShown = true
+        command.messages.note("write the recovery code down now, it is never shown again")
       }, environment: command.vaultWorld)
   } catch {
+    if let unwritten { throw notMade(unwritten) }
     guard isShown else { throw error }
     var described = CommandError(describing: error)
     let state =
@@ -42,6 +47,14 @@ private func makeWithCode(at path: String, _ passcode: SecretBox?, _ command: Co
     described.hint = described.hint.map { "\($0); \(state)" } ?? state
     throw described
   }
+}
+
+/// The code must be read before it works. What may have been written of it opens nothing.
+private func notMade(_ error: CommandError) -> CommandError {
+  CommandError(
+    error.exit, "the recovery code could not be written, and no vault was made: \(error.message)",
+    hint: "repair standard output and try again; or run 'vaultctl init --no-recovery-code', then "
+      + "'vaultctl recovery-code new'", code: error.code)
 }
 
 /// The result for a new vault without a recovery code, and the offer to make one on a terminal.

@@ -31,7 +31,7 @@ func list(_ command: Command, kind: ItemKind?) throws -> Outcome {
 private typealias Unreadable = (id: ItemID, error: VaultError)
 
 private func failure(_ items: [Unreadable]) -> CommandError {
-  let named = items.prefix(3).map { "\($0.id.hexadecimal): \($0.error.message)" }.joined(separator: "; ")
+  let named = items.prefix(3).map(words).joined(separator: "; ")
   let more = items.count > 3 ? "; and \(items.count - 3) more" : ""
   let what = items.count == 1 ? "1 item does not open" : "\(items.count) items do not open"
   let first = items.first { $0.error.code == .damaged } ?? items[0]
@@ -39,6 +39,12 @@ private func failure(_ items: [Unreadable]) -> CommandError {
     CommandError(first.error).exit, "\(what): \(named)\(more)",
     hint: "the others are listed; 'vaultctl verify' names each, 'vaultctl item rm --id ID' removes one",
     code: first.error.code.rawValue)
+}
+
+/// The index can lead to a row that does not exist: that has no id.
+private func words(_ item: Unreadable) -> String {
+  let isKnown = item.id.bytes.contains { $0 != 0 }
+  return (isKnown ? "\(item.id.hexadecimal): " : "") + item.error.message
 }
 
 private func listed(
@@ -50,15 +56,16 @@ private func listed(
   let progress = command.progress("listing")
   defer { progress.finish() }
   return try command.vault.opened().read { transaction in
-    guard attributes == Attributes() else {
-      var query = Query(kind, where: attributes)
-      query.constrained = .unasked
-      return (try transaction.items(matching: query), [])
-    }
     var items: [Item] = []
     var unreadable: [Unreadable] = []
     var seen = 0
     let keep = { (id: ItemID, error: VaultError) in unreadable.append((id, error)) }
+    guard attributes == Attributes() else {
+      var query = Query(kind, where: attributes)
+      query.constrained = .unasked
+      items = try transaction.items(matching: query, damaged: keep)
+      return (items, unreadable)
+    }
     try transaction.forEachItem(keepingPages: false, damaged: keep) { item throws(VaultError) in
       seen += 1
       if seen % 1024 == 0 { progress.update(done: seen, of: 0) }

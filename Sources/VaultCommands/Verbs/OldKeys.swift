@@ -5,9 +5,9 @@ struct OldKeys {
   let command: Command
   let core: VaultCore
 
-  /// What was removed, and why a place could not be looked at.
+  /// What was removed, what was not, and why a place could not be looked at.
   struct Removal {
-    var removed: [FoundDeviceKey] = []
+    var keys = KeyRemoval()
     var notes: [String] = []
   }
 
@@ -21,15 +21,25 @@ struct OldKeys {
     return found.filter { $0.standing != .present }
   }
 
+  /// What has the name of a key among the key files and is none.
+  private func lookalikes() -> [String] {
+    guard let files = try? command.places.fileProtector(),
+      let vault = try? VaultCore.outline(at: command.places.vault).vault
+    else { return [] }
+    return (try? files.lookalikes(of: vault)) ?? []
+  }
+
   /// Deletes the replaced ones where the vault's key is, and in the other place where keys may be: files, or the Secret
   /// Service.
   func remove(presentOnly: Bool = false) throws -> Removal {
     var removal = Removal()
     let present = try presentPlace()
-    removal.removed = try core.deleteReplacedKeys(in: present)
+    removal.keys = try core.deleteReplacedKeys(in: present)
     for kind in [ProtectorKind.file, .secretService] where !presentOnly && kind != present.kind {
       do throws(VaultError) {
-        removal.removed += try core.deleteReplacedKeys(in: command.places.protector(kind))
+        let others = try core.deleteReplacedKeys(in: command.places.protector(kind))
+        removal.keys.removed += others.removed
+        removal.keys.failures += others.failures
       } catch { removal.notes.append("no old keys were looked for in the \(kind.place): \(error.message)") }
     }
     return removal
@@ -44,25 +54,31 @@ struct OldKeys {
 // MARK: doctor
 
 extension OldKeys {
-  /// What `doctor` reports about them, after it has removed the keys that it was told to remove.
-  func findings() throws -> [Finding] {
+  /// What `doctor` reports about them, after it has removed the keys that it was told to remove. With an error where a key
+  /// that was to be removed is still there.
+  func findings() -> (findings: [Finding], failure: CommandError?) {
     var findings: [Finding] = []
-    var left: [FoundDeviceKey]
+    var failure: CommandError?
     do {
-      left = try found()
-      if try isToRemove(left.filter { $0.standing == .replaced }) {
-        findings += try removing()
+      var left = try found()
+      if isToRemove(left.filter { $0.standing == .replaced }) {
+        let removal = try remove()
+        removal.notes.forEach(command.messages.note)
+        findings += self.findings(removal.keys)
+        if !removal.keys.failures.isEmpty { failure = Self.incomplete }
         left = try found()
       }
+      findings += left.map(finding)
     } catch {
-      guard !command.invocation.has("remove-old-keys") else { throw error }
       let error = CommandError(describing: error)
-      return [Finding("oldKeys", .warning, "old keys cannot be listed: \(error.message)", error.hint)]
+      findings.append(
+        Finding("oldKeys", .warning, "old keys cannot be listed: \(error.message)", error.hint))
+      if command.invocation.has("remove-old-keys") { failure = error }
     }
-    return findings + left.map(finding)
+    return (findings + lookalikes().map(Self.lookalike), failure)
   }
 
-  private func isToRemove(_ replaced: [FoundDeviceKey]) throws -> Bool {
+  private func isToRemove(_ replaced: [FoundDeviceKey]) -> Bool {
     if command.invocation.has("remove-old-keys") { return true }
     guard !replaced.isEmpty, !command.messages.isJSON, command.invocation.mayPrompt, command.isOnTerminal
     else { return false }
@@ -72,13 +88,24 @@ extension OldKeys {
     )
   }
 
-  private func removing() throws -> [Finding] {
-    let removal = try remove()
-    removal.notes.forEach(command.messages.note)
+  private func findings(_ removal: KeyRemoval) -> [Finding] {
     let count = removal.removed.count
     let line = count == 1 ? "1 old device key was removed" : "\(count) old device keys were removed"
     return [Finding("removedKeys", .ok, line)]
       + removal.removed.map { Finding("removedKeys", .ok, "removed \($0.place)") }
+      + removal.failures.map { Finding("removedKeys", .problem, $0.message, $0.hint) }
+  }
+
+  private static var incomplete: CommandError {
+    CommandError(
+      .io, "not every old device key was removed",
+      hint: "the lines about 'removedKeys' say why, and what to do")
+  }
+
+  private static func lookalike(_ path: String) -> Finding {
+    Finding(
+      "unknownKeys", .warning, "this has the name of a device key, and no key is looked for there: \(path)",
+      "a key is a regular file, named in lower-case letters: rename this one, or move it away")
   }
 
   private func finding(_ key: FoundDeviceKey) -> Finding {
@@ -90,6 +117,11 @@ extension OldKeys {
         "'vaultctl doctor --remove-old-keys' removes it; copies of the vault file from its time need it")
     case .needed(let file):
       Finding("oldKeys", .ok, "a device key is kept for \(file): \(key.id), in \(key.place)")
+    case .perhapsNeeded(let file):
+      Finding(
+        "oldKeys", .warning,
+        "a device key is kept for \(file), which cannot be read and may need it: \(key.id), in \(key.place)",
+        "if \(file) is no vault that you need, move it away")
     case .unknown:
       Finding(
         "unknownKeys", .warning,

@@ -35,7 +35,10 @@ func runPurge(_ command: Command) throws -> Outcome {
 private func removeOldKeys(_ command: Command, _ core: VaultCore) -> Int {
   let keys = OldKeys(command: command, core: core)
   do {
-    let removed = try keys.remove(presentOnly: true).removed.count
+    let removal = try keys.remove(presentOnly: true).keys
+    for failure in removal.failures {
+      command.messages.note(failure.message + (failure.hint.map { "; \($0)" } ?? ""))
+    }
     let left = try keys.found()
     for key in left {
       guard case .needed(let file) = key.standing else { continue }
@@ -47,7 +50,7 @@ private func removeOldKeys(_ command: Command, _ core: VaultCore) -> Int {
       command.messages.note(
         "there are device keys that no file is known to name (\(unknown)): 'vaultctl doctor' lists them")
     }
-    return removed
+    return removal.removed.count
   } catch {
     command.messages.note("older device keys may be left: \(CommandError(describing: error).message)")
     return 0

@@ -8,8 +8,13 @@ func runRotateDeviceKey(_ command: Command) throws -> Outcome {
   }
   let before = try VaultCore.outline(at: command.places.vault)
   let old = try core.rotateDeviceKey(to: command.places.newProtector(before.protector))
-  if case .kept(let file) = old {
-    command.messages.note("the old device key is kept: \(file) needs it")
+  switch old {
+  case .deleted: break
+  case .kept(let file): command.messages.note("the old device key is kept: \(file) needs it")
+  case .perhapsNeeded(let file):
+    command.messages.note(
+      "the old device key is kept: \(file) cannot be read and may need it; if it is no vault that you need, move it away, "
+        + "then run 'vaultctl doctor --remove-old-keys'")
   }
   if command.places.deviceKey != nil, try VaultCore.outline(at: command.places.vault).protector != .file {
     command.messages.note(

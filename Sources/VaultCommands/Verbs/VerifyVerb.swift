@@ -7,8 +7,7 @@ func runVerify(_ command: Command) throws -> Outcome {
   let progress = command.progress("verifying")
   defer { progress.finish() }
   let report = try core.verify { progress.update(done: $0.done, of: $0.total) }
-  let isSound = report.problems.isEmpty
-  return Outcome(json: json(report, isSound), lines: lines(report), failure: isSound ? nil : failure(report))
+  return Outcome(json: json(report), lines: lines(report), failure: failure(report))
 }
 
 /// Locked secrets are verified only when the passcode was given: nobody is asked for a check.
@@ -19,28 +18,50 @@ private func canUnlock(_ command: Command, _ core: VaultCore) throws -> Bool {
   return given
 }
 
-private func json(_ report: VerifyReport, _ isSound: Bool) -> JSON {
+private func json(_ report: VerifyReport) -> JSON {
   .object([
-    ("sound", .boolean(isSound)), ("items", .integer(Int64(report.items))),
+    ("sound", .boolean(report.problems.isEmpty && report.newer.isEmpty)),
+    ("items", .integer(Int64(report.items))),
     ("secrets", .integer(Int64(report.secrets))), ("auditEntries", .unsigned(report.auditEntries)),
     ("auditChainChecked", .boolean(report.isAuditChainChecked)),
     ("problems", .array(report.problems.map { .string($0) })),
+    ("newer", .array(report.newer.map { .string($0) })),
   ])
 }
 
 private func lines(_ report: VerifyReport) -> [String] {
-  let chain = report.isAuditChainChecked ? "chain checked" : "chain not checked, it needs the passcode"
+  let found =
+    report.problems.map { "problem: " + printable($0) } + report.newer.map { "newer: " + printable($0) }
   return [
     "items          \(report.items)", "secrets opened \(report.secrets)",
-    "audit entries  \(report.auditEntries), \(chain)",
-  ]
-    + (report.problems.isEmpty
-      ? ["everything is sound"] : report.problems.map { "problem: " + printable($0) })
+    "audit entries  \(report.auditEntries), \(chain(report))",
+  ] + (found.isEmpty ? ["everything is sound"] : found)
 }
 
-private func failure(_ report: VerifyReport) -> CommandError {
+private func chain(_ report: VerifyReport) -> String {
+  if report.isAuditChainChecked { return "chain checked" }
+  return report.hasNewerEntries
+    ? "chain not checked, a newer version made an entry" : "chain not checked, it needs the passcode"
+}
+
+extension VerifyReport {
+  /// Whether a newer version made entries of the log.
+  var hasNewerEntries: Bool { newer.contains { $0.hasPrefix("audit") } }
+}
+
+/// Damage decides, where there is some.
+private func failure(_ report: VerifyReport) -> CommandError? {
+  guard !report.problems.isEmpty else { return report.newer.isEmpty ? nil : newer(report.newer.count) }
   let count = report.problems.count
   return CommandError(
     .damaged, "the vault is damaged: \(count) problem\(count == 1 ? "" : "s") found",
     hint: "keep this file, and restore the vault from a backup")
+}
+
+private func newer(_ count: Int) -> CommandError {
+  CommandError(
+    .unsupported,
+    "a newer version of this program made \(count) part\(count == 1 ? "" : "s") of the vault, which this version does not open; "
+      + "no damage was found",
+    hint: "verify the vault with that version", code: VaultError.Code.newerFormat.rawValue)
 }

@@ -72,6 +72,15 @@ package enum CommittingSeal {
     try unsafe open(sealed.span.bytes, under: key, label: label, aad: aad)
   }
 
+  /// Looks at the form of a seal, with no key.
+  ///
+  /// - Throws: ``CryptoError/malformed``, ``CryptoError/unsupported(version:suite:)``, ``CryptoError/tooLarge``.
+  package static func check(_ sealed: [UInt8]) throws(CryptoError) {
+    try unsafe sealed.span.bytes.withUnsafeBytes { (sealed) throws(CryptoError) in
+      try unsafe SealFormat.check(sealed, suite: SealFormat.committingSuite, headerByteCount: headerByteCount)
+    }
+  }
+
   private static var headerByteCount: Int { 2 + 32 + 32 }
 
   private static func seal(

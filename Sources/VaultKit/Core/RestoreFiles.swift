@@ -78,6 +78,9 @@ package struct RestoreFiles: Sendable {
     return nil
   }
 
+  /// Whether a file is a vault that can be read: then it is known which device key it needs.
+  static func isReadable(_ file: String) -> Bool { (try? VaultCore.outline(at: file)) != nil }
+
   // MARK: Names
 
   private static let asideSuffix = ".before-restore"

@@ -21,9 +21,11 @@ struct SealedSecret: Sendable {
   }
 
   /// The secret.
-  func open(with keys: ItemKeys) throws(VaultError) -> SecretBytes {
-    let dataKey = try dataKey(with: keys)
-    return try crypto { () throws(CryptoError) in
+  func open(with keys: ItemKeys) throws(VaultError) -> SecretBytes { try open(under: dataKey(with: keys)) }
+
+  /// The secret.
+  func open(under dataKey: borrowing SecretBytes) throws(VaultError) -> SecretBytes {
+    try crypto { () throws(CryptoError) in
       try CommittingSeal.open(
         material.secret, under: dataKey, label: Labels.sealSecret,
         aad: AssociatedData.secret(vault, row, policyHash: policy.hash))
@@ -43,8 +45,20 @@ struct SealedSecret: Sendable {
     return content.expose { SecretBytes(copying: $0.extracting(1..<33)) }
   }
 
+  /// Looks at both seals without opening them.
+  ///
+  /// - Throws: ``VaultError/Code/newerFormat`` for a seal that this version does not know, ``VaultError/Code/damaged`` for one that
+  ///   is too short.
+  func checkSeals() throws(VaultError) {
+    try crypto { () throws(CryptoError) in
+      try CommittingSeal.check(material.keys)
+      try CommittingSeal.check(material.secret)
+    }
+  }
+
   /// The ways to the data key of an item with constraints.
   func alternatives(under classKey: StoredKey) throws(VaultError) -> [Alternative] {
+    guard Constraints.supported.isSuperset(of: policy.access.constraints) else { throw Self.unsupported }
     // What stands there is sealed still, so public, but for a data key without constraint: that is refused unread.
     let content = try content(under: classKey)
     let form = content.expose { $0.byteCount > 0 ? unsafe $0.unsafeLoad(as: UInt8.self) : 0xFF }

@@ -121,7 +121,7 @@ extension Session {
         batch.items.append(item)
       } catch {
         guard error.isUnreadable else { throw error }
-        batch.damaged.append((row.row, .item(row, (try? open(row))?.name, error)))
+        batch.damaged.append((row.row, damaged(row, error)))
       }
     }
     return batch
@@ -197,10 +197,7 @@ extension Session {
   mutating func damage(of row: ItemRow) throws(VaultError) -> DamagedPart? {
     do throws(VaultError) {
       let parts = try parts(of: row)
-      if let material = parts.material {
-        _ = try openKeys(row, parts.item, material)
-        try checkSecret(row, parts.item, material)
-      }
+      if let material = parts.material { try check(material, row, parts.item) }
       for value in BlindIndex(key: try keys(of: row.generation)).values(of: parts.item.attributes) {
         let isThere = try stored { () throws(StorageError) in
           try store.hasBlind(value: value, row: row.row)
@@ -210,8 +207,35 @@ extension Session {
       return nil
     } catch {
       guard error.isUnreadable else { throw error }
-      return .item(row, (try? open(row))?.name, error)
+      return damaged(row, error)
     }
+  }
+
+  /// An item that does not open. A seal that a newer version made outweighs damage in another part of the item: then nothing
+  /// removes it but a person.
+  mutating func damaged(_ row: ItemRow, _ error: VaultError) -> DamagedPart {
+    .item(row, (try? open(row))?.name, error.isNewerVersion ? error : newerSeal(in: row) ?? error)
+  }
+
+  private mutating func newerSeal(in row: ItemRow) -> VaultError? {
+    func newer(_ part: String, _ check: () throws(CryptoError) -> Void) -> VaultError? {
+      do throws(VaultError) { try crypto(check) } catch {
+        return error.isNewerVersion ? error.saying("\(part) does not open") : nil
+      }
+      return nil
+    }
+    if let found = newer("its row", { () throws(CryptoError) in _ = try RecordSeal.generation(of: row.meta) })
+    {
+      return found
+    }
+    if let material = try? store.material(row: row.row) {
+      let found =
+        newer("its data key", { () throws(CryptoError) in try CommittingSeal.check(material.keys) })
+        ?? newer("its secret", { () throws(CryptoError) in try CommittingSeal.check(material.secret) })
+      if let found { return found }
+    }
+    guard let state = try? store.state(row: row.row) else { return nil }
+    return newer("its state") { () throws(CryptoError) in _ = try RecordSeal.generation(of: state.body) }
   }
 
   /// The parts of a row, opened as far as the device key opens them.
@@ -248,15 +272,24 @@ extension Session {
     } catch { throw error.saying("its data key does not open") }
   }
 
-  /// Secrets behind constraints are skipped: they need a person.
-  private func checkSecret(_ row: ItemRow, _ item: Item, _ material: MaterialRow) throws(VaultError) {
-    guard item.access.word == 0 else { return }
-    let keys = ItemKeys(classKey: try classKey(of: row))
-    do throws(VaultError) { _ = try SealedSecret(vault, row, item.policy, material).open(with: keys) } catch {
-      // A secret behind a PIN or a session, or sealed by a later version, does not open here but is not damaged.
-      guard error.code == .damaged else { return }
-      throw error.saying("its secret does not open")
-    }
+  /// Opens an item's data key and secret. Of a secret behind constraints, which needs a person, it opens the list of the ways to the
+  /// data key, and looks at the form of its seal.
+  private func check(_ material: MaterialRow, _ row: ItemRow, _ item: Item) throws(VaultError) {
+    let key = try classKey(of: row)
+    let secret = try SealedSecret(vault, row, item.policy, material)
+    let dataKey: SecretBytes?
+    do throws(VaultError) {
+      if item.access.word == 0 {
+        dataKey = try secret.dataKey(with: ItemKeys(classKey: key))
+      } else {
+        _ = try secret.alternatives(under: key)
+        dataKey = nil
+      }
+    } catch { throw error.saying("its data key does not open") }
+    do throws(VaultError) {
+      guard let dataKey else { return try secret.checkSeals() }
+      _ = try secret.open(under: dataKey)
+    } catch { throw error.saying("its secret does not open") }
   }
 
   private func classKey(of row: ItemRow) throws(VaultError) -> StoredKey {

@@ -113,14 +113,24 @@ struct Session: ~Copyable, Sendable {
   }
 
   /// All matching items in the order of insertion.
-  mutating func items(matching query: Query) throws(VaultError) -> [Item] {
+  ///
+  /// - Parameter damaged: Called with the id of each item that the index leads to and that does not open, and the reason; the
+  ///   item is skipped. Without it, and where no index leads to the items, such an item is an error.
+  mutating func items(
+    matching query: Query, damaged: ((ItemID, VaultError) -> Void)? = nil
+  ) throws(VaultError) -> [Item] {
     guard query.limit > 0 else { return [] }
-    let candidates = try candidates(query)
+    let candidates = try candidates(query, damaged)
     var opener = opener
     var list: [Item] = []
     if let candidates {
       for row in candidates where list.count + opener.pending < query.limit {
-        try unsafe opener.open(row.fields, row.meta.span.bytes, into: &list, where: query.lists)
+        do throws(VaultError) {
+          try unsafe opener.open(row.fields, row.meta.span.bytes, into: &list, where: query.lists)
+        } catch {
+          guard let damaged, error.isUnreadable else { throw error }
+          damaged(ItemID(row.id), error)
+        }
       }
     } else if let damage = try scan(with: &opener, into: &list, until: query.limit, where: query.lists) {
       throw damage.error
@@ -180,7 +190,9 @@ struct Session: ~Copyable, Sendable {
   }
 
   /// The rows that an id, a name or an indexed attribute leads to; `nil` where only a scan answers.
-  private mutating func candidates(_ query: Query) throws(VaultError) -> [ItemRow]? {
+  private mutating func candidates(
+    _ query: Query, _ damaged: ((ItemID, VaultError) -> Void)?
+  ) throws(VaultError) -> [ItemRow]? {
     if let id = query.id {
       return try stored { () throws(StorageError) in try store.item(id: id.stored).map { [$0] } ?? [] }
     }
@@ -195,10 +207,13 @@ struct Session: ~Copyable, Sendable {
         let value = index.value(code, query.attributes.bytes(of: code)!)
         let numbers = try stored { () throws(StorageError) in try store.rows(blind: value) }
         for number in numbers {
-          guard let row = try stored({ () throws(StorageError) in try store.item(row: number) }) else {
-            throw VaultError(.damaged, "the index names an item that does not exist")
+          if let row = try stored({ () throws(StorageError) in try store.item(row: number) }) {
+            rows.append(row)
+            continue
           }
-          rows.append(row)
+          let error = VaultError(.damaged, "the index names an item that does not exist")
+          guard let damaged else { throw error }
+          damaged(.zero, error)
         }
       } else {
         return nil

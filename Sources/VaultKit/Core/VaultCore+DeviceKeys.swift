@@ -8,8 +8,10 @@ package struct FoundDeviceKey: Sendable {
     case present
     /// This vault had it and has another one now (header field 20).
     case replaced
-    /// A file that a restore has left beside the vault names it, or cannot be read.
+    /// A file that a restore has left beside the vault names it.
     case needed(by: String)
+    /// A file beside the vault has a name that a restore uses, and cannot be read: it may name this key.
+    case perhapsNeeded(by: String)
     /// No file is known to name it. A vault elsewhere with the same id may: a backup restored to another place has it.
     case unknown
   }
@@ -23,8 +25,20 @@ package struct FoundDeviceKey: Sendable {
 /// What became of the key that a rotation replaced.
 package enum ReplacedKey: Sendable, Equatable {
   case deleted
-  /// It still exists: this file names it, or cannot be read.
+  /// It still exists: this file names it.
   case kept(for: String)
+  /// It still exists: this file cannot be read, and may name it.
+  case perhapsNeeded(by: String)
+}
+
+/// What became of the keys that a vault has replaced.
+package struct KeyRemoval: Sendable {
+  /// The keys that are gone.
+  package var removed: [FoundDeviceKey] = []
+  /// Why others are still there, an error for each cause.
+  package var failures: [VaultError] = []
+
+  package init() {}
 }
 
 extension VaultCore {
@@ -40,7 +54,7 @@ extension VaultCore {
         if id == header.deviceKey {
           .present
         } else if let file = try files.keeper(of: id, header.vault) {
-          .needed(by: file)
+          Self.standing(keptFor: file)
         } else {
           header.replacedKeys.contains(id) ? .replaced : .unknown
         }
@@ -52,35 +66,58 @@ extension VaultCore {
       // Never `.replaced`: it is not deleted, whatever the vault has done with that key.
       let keeper = try files.keeper(of: id, header.vault)
       found.append(
-        FoundDeviceKey(id: id, place: aside, standing: keeper.map { .needed(by: $0) } ?? .unknown))
+        FoundDeviceKey(
+          id: id, place: aside, standing: keeper.map { Self.standing(keptFor: $0) } ?? .unknown))
     }
     return found
   }
 
-  /// Deletes the keys in `protector` that this vault has replaced, after it was opened once more with its present key.
-  ///
-  /// - Returns: The keys that are gone.
-  /// - Throws: `policy` where a file beside the vault cannot be read: the key that it needs is unknown.
-  package func deleteReplacedKeys(in protector: any Protector) throws(VaultError) -> [FoundDeviceKey] {
+  private static func standing(keptFor file: String) -> FoundDeviceKey.Standing {
+    RestoreFiles.isReadable(file) ? .needed(by: file) : .perhapsNeeded(by: file)
+  }
+
+  /// Deletes the keys in `protector` that this vault has replaced, after it was opened once more with its present key. A
+  /// file beside the vault that cannot be read keeps all of them: which key it needs is unknown.
+  package func deleteReplacedKeys(in protector: any Protector) throws(VaultError) -> KeyRemoval {
     let (header, path) = headerAndPath
     let keys = DeviceKeys(protector, of: header.vault)
     let lock = try keys.lock()
     defer { lock?.keep() }
-    for file in try RestoreFiles(path: path).all() { _ = try VaultCore.outline(at: file) }
     let proof = try VaultCore.open(at: path, protector: currentProtector, environment: environment)
     // A named file may hold a replaced key while the present key waits beside it: first move the present key into the
     // file.
     try? keys.finishPromotion(in: proof, keepingAll: true)
-    let replaced = try proof.deviceKeys(in: protector).filter { $0.standing == .replaced }
-    guard !replaced.isEmpty else { return [] }
+    let found = try proof.deviceKeys(in: protector)
+    var removal = KeyRemoval()
+    removal.failures = Self.obstacles(found, replaced: header.replacedKeys)
+    let replaced = found.filter { $0.standing == .replaced }
+    guard !replaced.isEmpty else { return removal }
     // A commit whose synchronization failed can be read now and be gone after a crash. So the commit that names the
     // present key is moved into the file itself before a key is deleted that an older state needs.
     try proof.moveLogIntoFile()
     // A replaced key that could not get a second name is deleted now.
     try keys.finishPromotion(in: proof, keepingAll: false)
-    for key in replaced { try keys.delete(key.id, replacedIn: proof) }
+    for key in replaced {
+      do throws(VaultError) { try keys.delete(key.id, replacedIn: proof) } catch {
+        removal.failures.append(error)
+      }
+    }
     let left = try keys.ids()
-    return replaced.filter { !left.contains($0.id) }
+    removal.removed = replaced.filter { !left.contains($0.id) }
+    return removal
+  }
+
+  /// The files beside the vault that keep replaced keys because they cannot be read, an error for each.
+  private static func obstacles(_ found: [FoundDeviceKey], replaced: [DeviceKeyID]) -> [VaultError] {
+    var files: [String] = []
+    for key in found where replaced.contains(key.id) {
+      if case .perhapsNeeded(let file) = key.standing, !files.contains(file) { files.append(file) }
+    }
+    return files.map { file in
+      VaultError(
+        .io, "no replaced device key was removed, because \(file) cannot be read and may need one of them",
+        hint: "if it is no vault that you need, move it away, then run 'vaultctl doctor --remove-old-keys'")
+    }
   }
 
   /// Ends a change of the device key: opens the vault with the new key, then deletes the replaced one.
@@ -92,7 +129,9 @@ extension VaultCore {
     do throws(VaultError) {
       let keeper = try RestoreFiles(path: path).keeper(of: before, header.vault)
       try DeviceKeys(new, of: header.vault).promote(over: before, in: proof)
-      if let keeper { return .kept(for: keeper) }
+      if let keeper {
+        return RestoreFiles.isReadable(keeper) ? .kept(for: keeper) : .perhapsNeeded(by: keeper)
+      }
       guard proof.headerAndPath.header.replacedKeys.contains(before) else {
         return .kept(for: "the vault that this file is a copy of")
       }

@@ -12,8 +12,11 @@ public struct VerifyReport: Sendable {
   public internal(set) var auditEntries: UInt64 = 0
   /// Whether the audit chain was checked with its keys; without the passcode it cannot be.
   public internal(set) var isAuditChainChecked = false
-  /// What is wrong, a line each; empty when all is well.
+  /// What is damaged, a line each; empty when nothing is.
   public internal(set) var problems: [String] = []
+  /// What a newer version of this program made, a line each. This version does not open it, so it cannot say whether it is
+  /// damaged.
+  public internal(set) var newer: [String] = []
 }
 
 /// How far a verification is.
@@ -36,13 +39,23 @@ extension VaultCore {
   }
 
   /// The audit entries from a sequence on, oldest first, opened with the device key.
-  package func auditEntries(from sequence: UInt64 = 0, limit: Int? = nil) throws(VaultError) -> [AuditEntry] {
+  ///
+  /// - Parameter damaged: Called with the number of each entry that does not open, and the reason; the entry is skipped.
+  ///   Without it, such an entry is an error.
+  package func auditEntries(
+    from sequence: UInt64 = 0, limit: Int? = nil, damaged: ((UInt64, VaultError) -> Void)? = nil
+  ) throws(VaultError) -> [AuditEntry] {
     try reading { transaction throws(VaultError) in
       var entries: [AuditEntry] = []
       let rows = try stored { () throws(StorageError) in
         try transaction.session.store.auditEntries(from: sequence, limit: limit)
       }
-      for row in rows { entries.append(try transaction.session.open(row).entry) }
+      for row in rows {
+        do throws(VaultError) { entries.append(try transaction.session.open(row).entry) } catch {
+          guard let damaged, error.isUnreadable else { throw error }
+          damaged(row.sequence, error)
+        }
+      }
       return entries
     }
   }
@@ -86,15 +99,22 @@ private struct Verification {
       try note(error, in: "state")
     }
     try checkItems(&session, rows.blinds, progress)
+    let known = report.problems.count
     do throws(VaultError) { try checkAudit(&session, head) } catch {
       try note(error, in: "audit")
     }
+    if report.problems.count > known { try findNewerEntries(&session, known) }
   }
 
   /// One part that does not open must not keep the others from being looked at.
   private mutating func note(_ error: VaultError, in part: String) throws(VaultError) {
     guard error.isUnreadable else { throw error }
-    report.problems.append("\(part): \(error.message)")
+    list(error, in: part)
+  }
+
+  private mutating func list(_ error: VaultError, in part: String) {
+    guard error.isNewerVersion else { return report.problems.append("\(part): \(error.message)") }
+    report.newer.append("\(part): made by a newer version of this program (\(error.message))")
   }
 
   // MARK: Items
@@ -104,7 +124,7 @@ private struct Verification {
     _ session: inout Session, _ blindRows: Int, _ progress: (VerifyProgress) -> Void
   ) throws(VaultError) {
     var last: Int64 = 0
-    var blinds = 0
+    var index = IndexRows()
     while true {
       var batch: [ItemRow] = []
       try session.store.forEachItem(after: last, limit: 256) { row throws(VaultError) in
@@ -114,71 +134,125 @@ private struct Verification {
       guard let end = batch.last else { break }
       last = end.row
       for row in batch {
-        do throws(VaultError) { blinds += try checkItem(&session, row) } catch {
-          report.problems.append("item \(ItemID(row.id)): \(error.message)")
-        }
+        checkItem(&session, row, &index)
         report.items += 1
       }
       session.store.releasePages()
       done += batch.count * 2
       progress(VerifyProgress(done: min(done, total), total: total))
     }
-    if blindRows != blinds { report.problems.append("the index has rows that belong to no item") }
+    let unopened = try rowsInIndex(of: index.unopened, &session)
+    if blindRows != index.found + unopened {
+      report.problems.append("the index has rows that belong to no item")
+    }
   }
 
-  /// Opens all that can be opened of one item; returns how many index rows it has.
-  private mutating func checkItem(_ session: inout Session, _ row: ItemRow) throws(VaultError) -> Int {
-    let item = try session.open(row)
+  /// Which index rows belong to items.
+  private struct IndexRows {
+    /// How many of those that belong to items that open.
+    var found = 0
+    /// The row numbers of the other items: which index rows they should have is unknown.
+    var unopened: Set<Int64> = []
+  }
+
+  private func rowsInIndex(of items: Set<Int64>, _ session: inout Session) throws(VaultError) -> Int {
+    guard !items.isEmpty else { return 0 }
+    var count = 0
+    try session.store.forEachBlind { _, row throws(VaultError) in
+      if items.contains(row) { count += 1 }
+      return true
+    }
+    return count
+  }
+
+  /// Opens all that can be opened of one item. Each of its parts is looked at, whatever the others are.
+  private mutating func checkItem(_ session: inout Session, _ row: ItemRow, _ index: inout IndexRows) {
+    let name = "item \(ItemID(row.id))"
+    let item: Item
+    do throws(VaultError) { item = try session.open(row) } catch {
+      index.unopened.insert(row.row)
+      return list(error, in: name)
+    }
+    do throws(VaultError) { try checkIndex(&session, row, item, &index) } catch { list(error, in: name) }
+    do throws(VaultError) { _ = try session.state(of: row) } catch { list(error, in: "\(name), its state") }
+    do throws(VaultError) { try checkMaterial(&session, row, item) } catch {
+      list(error, in: "\(name), its secret")
+    }
+  }
+
+  private func checkIndex(
+    _ session: inout Session, _ row: ItemRow, _ item: Item, _ rows: inout IndexRows
+  ) throws(VaultError) {
     let index = BlindIndex(key: try session.keys(of: row.generation))
-    guard index.primaryKey(of: item.kind, item.attributes) == row.primaryKey,
-      index.name(of: item.attributes) == row.name
-    else { throw VaultError(.damaged, "its keys in the index are not those of its attributes") }
     let values = index.values(of: item.attributes)
+    var found = 0
     for value in values {
       let isThere = try stored { () throws(StorageError) in
         try session.store.hasBlind(value: value, row: row.row)
       }
-      guard isThere else { throw VaultError(.damaged, "one of its index rows is missing") }
+      if isThere { found += 1 }
     }
-    _ = try session.state(of: row)
+    rows.found += found
+    guard found == values.count else { throw VaultError(.damaged, "one of its index rows is missing") }
+    guard index.primaryKey(of: item.kind, item.attributes) == row.primaryKey,
+      index.name(of: item.attributes) == row.name
+    else { throw VaultError(.damaged, "its keys in the index are not those of its attributes") }
+  }
+
+  private mutating func checkMaterial(
+    _ session: inout Session, _ row: ItemRow, _ item: Item
+  ) throws(VaultError) {
     let material = try stored { () throws(StorageError) in try session.store.material(row: row.row) }
-    guard (material != nil) == item.hasSecret else { throw VaultError(.damaged, "its secret is missing") }
-    if item.hasSecret {
-      if item.access.word == 0 {
-        try checkSecret(&session, row, item)
-      } else {
-        try checkAlternatives(&session, row, item, material)
+    guard let material, item.hasSecret else {
+      guard (material != nil) == item.hasSecret else {
+        throw VaultError(.damaged, item.hasSecret ? "it is missing" : "its row does not list one")
       }
+      return
     }
-    return values.count
+    let secret = try SealedSecret(session.vault, row, item.policy, material)
+    try secret.checkSeals()
+    guard item.access.word == 0 else { return try checkAlternatives(&session, row, item, secret) }
+    do throws(VaultError) {
+      let decision = try Gate.decide(.update, on: item, row, in: session)
+      _ = try secret.open(with: decision.opening.spend(on: item.id))
+      report.secrets += 1
+    } catch  where [.locked, .policy].contains(error.code) {}
   }
 
   /// Behind constraints nothing is opened here, but the rule and what stands behind it must fit each other.
-  private mutating func checkAlternatives(
-    _ session: inout Session, _ row: ItemRow, _ item: Item, _ material: MaterialRow?
+  private func checkAlternatives(
+    _ session: inout Session, _ row: ItemRow, _ item: Item, _ secret: SealedSecret
   ) throws(VaultError) {
-    guard Constraints.supported.isSuperset(of: item.access.constraints) else { return }
     let ways = try item.policy.ways()
     guard let key = session.keys.classKey(item.access.classNumber, generation: row.generation) else { return }
-    do throws(VaultError) {
-      let secret = try SealedSecret(session.vault, row, item.policy, material)
-      let alternatives = try secret.alternatives(under: key)
-      guard alternatives.allSatisfy({ ways.contains($0.factors) }) else {
-        throw VaultError(.damaged, "its keys are not those of its access rule")
-      }
-    } catch  where error.code == .unsupported {}
-  }
-
-  private mutating func checkSecret(_ session: inout Session, _ row: ItemRow, _ item: Item) throws(VaultError)
-  {
-    do throws(VaultError) {
-      let decision = try Gate.decide(.update, on: item, row, in: session)
-      _ = try session.sealedSecret(of: row, item).open(with: decision.opening.spend(on: item.id))
-      report.secrets += 1
-    } catch  where [.locked, .policy, .unsupported].contains(error.code) {}
+    let alternatives = try secret.alternatives(under: key)
+    guard alternatives.allSatisfy({ ways.contains($0.factors) }) else {
+      throw VaultError(.damaged, "its keys are not those of its access rule")
+    }
   }
 
   // MARK: Audit
+
+  /// The check of the chain ends at the first entry that does not open. When a newer version made one, each such entry is
+  /// named, and the chain counts as not checked.
+  ///
+  /// - Parameter known: How many problems there were before the chain was checked.
+  private mutating func findNewerEntries(_ session: inout Session, _ known: Int) throws(VaultError) {
+    var unreadable: [(sequence: UInt64, error: VaultError)] = []
+    var rows: [AuditRow] = []
+    try session.store.forEachAudit { row throws(VaultError) in
+      rows.append(row)
+      return true
+    }
+    for row in rows {
+      do throws(VaultError) { _ = try session.open(row) } catch { unreadable.append((row.sequence, error)) }
+    }
+    guard unreadable.contains(where: { $0.error.isNewerVersion }) else { return }
+    report.problems[known...].removeAll { $0.hasPrefix("audit entry ") }
+    for entry in unreadable { try note(entry.error, in: "audit entry \(entry.sequence)") }
+    report.isAuditChainChecked = false
+    report.auditEntries = UInt64(rows.count - unreadable.count)
+  }
 
   private mutating func checkAudit(_ session: inout Session, _ head: borrowing Head) throws(VaultError) {
     let segments = try stored { () throws(StorageError) in try session.store.segments() }

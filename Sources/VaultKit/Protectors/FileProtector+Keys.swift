@@ -4,22 +4,54 @@ import Glibc
 extension FileProtector {
   /// The ids of all key files of this vault. Of a named file: its own, and those that wait beside it.
   public func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] {
+    let kept = try named(of: vault).compactMap(\.key)
+    guard case .file(let file) = place, let id = (try? read(file))?.id else { return kept }
+    return [id] + kept.filter { $0 != id }
+  }
+
+  /// What has the name of a key of this vault where no key is ever looked for: the id is in capital letters, or there is no
+  /// regular file of that name.
+  package func lookalikes(of vault: VaultID) throws(VaultError) -> [String] {
+    try named(of: vault).filter { $0.key == nil }.map(\.path)
+  }
+
+  /// Something with the name of a key file.
+  private struct Named {
+    let path: String
+    /// `nil` when no key is looked for there.
+    let key: DeviceKeyID?
+  }
+
+  private func named(of vault: VaultID) throws(VaultError) -> [Named] {
     switch place {
-    case .folder(let folder):
-      return try Self.names(in: folder + "/" + vault.hexadecimal).compactMap { name in
-        name.hasSuffix(".key") ? DeviceKeyID(hexadecimal: String(name.dropLast(4))) : nil
-      }
+    case .folder(let folder): return try Self.named(in: folder + "/" + vault.hexadecimal + "/", "", ".key")
     case .file(let file):
       let name = String(file[(file.lastIndex(of: "/").map(file.index(after:)) ?? file.startIndex)...])
-      let folder = file.contains("/") ? String(file.dropLast(name.count)) : "."
-      let waiting = try Self.names(in: folder).compactMap { other -> DeviceKeyID? in
-        guard other.hasPrefix(name + "."), other.hasSuffix(".new") else { return nil }
-        return DeviceKeyID(hexadecimal: String(other.dropFirst(name.count + 1).dropLast(4)))
-      }
-      guard let present = try? read(file) else { return waiting }
-      let id = present.id
-      return [id] + waiting.filter { $0 != id }
+      return try Self.named(in: String(file.dropLast(name.count)), name + ".", ".new")
     }
+  }
+
+  /// - Parameters:
+  ///   - folder: With its last slash; empty for the working directory.
+  ///   - prefix: What is before the id of a key in its name.
+  ///   - suffix: What is after it.
+  private static func named(
+    in folder: String, _ prefix: String, _ suffix: String
+  ) throws(VaultError) -> [Named] {
+    let names = try names(in: folder.isEmpty ? "." : folder, beginningWith: prefix)
+    return names.compactMap { name in
+      guard name.hasSuffix(suffix), name.count >= prefix.count + suffix.count else { return nil }
+      let text = String(name.dropFirst(prefix.count).dropLast(suffix.count))
+      guard let id = DeviceKeyID(hexadecimal: text) else { return nil }
+      let isKey = id.hexadecimal == text && !isOtherThanFile(folder + name)
+      return Named(path: folder + name, key: isKey ? id : nil)
+    }
+  }
+
+  /// Whether it is known that there is something else than a regular file.
+  private static func isOtherThanFile(_ path: String) -> Bool {
+    var entry = stat()
+    return unsafe lstat(path, &entry) == 0 && entry.st_mode & S_IFMT != S_IFREG
   }
 
   /// The key in the named file; `nil` where none can be read, and for a folder of keys.
@@ -51,13 +83,16 @@ extension FileProtector {
         + "was made with it, remove it")
   }
 
-  /// The folders of keys, one for each vault id, and how many keys are in each. Empty for a named file.
-  package func foldersOfKeys() throws(VaultError) -> [(vault: VaultID, path: String, count: Int)] {
+  /// The folders of keys, one for each vault id, and how many keys are in each. Empty for a named file. The vault is `nil`
+  /// for an id in capital letters, because no vault has its keys there.
+  package func foldersOfKeys() throws(VaultError) -> [(vault: VaultID?, path: String, count: Int)] {
     guard case .folder(let folder) = place else { return [] }
-    var found: [(vault: VaultID, path: String, count: Int)] = []
+    var found: [(vault: VaultID?, path: String, count: Int)] = []
     for name in try Self.names(in: folder) {
       guard let vault = VaultID(hexadecimal: name) else { continue }
-      found.append((vault, folder + "/" + name, try keys(of: vault).count))
+      let path = folder + "/" + name
+      let keys = try Self.named(in: path + "/", "", ".key")
+      found.append((vault.hexadecimal == name ? vault : nil, path, keys.count))
     }
     return found
   }

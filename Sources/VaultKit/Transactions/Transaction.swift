@@ -47,6 +47,15 @@ public struct Transaction<Mode>: ~Copyable, Sendable {
     try session.items(matching: query)
   }
 
+  /// The same; an item that the index leads to and that does not open is told of and skipped.
+  ///
+  /// - Parameter damaged: Called with its id, and the reason.
+  package mutating func items(
+    matching query: Query, damaged: @escaping (ItemID, VaultError) -> Void
+  ) throws(VaultError) -> [Item] {
+    try session.items(matching: query, damaged: damaged)
+  }
+
   /// Every item in the order of insertion, until the body answers `false`.
   ///
   /// - Parameters:

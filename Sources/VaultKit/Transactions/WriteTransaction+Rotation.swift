@@ -99,7 +99,7 @@ extension Transaction where Mode == Writing {
       return nil
     } catch {
       guard error.isUnreadable, changes.underWay == 0 else { throw error }
-      return .item(row, (try? session.open(row))?.name, error)
+      return session.damaged(row, error)
     }
   }
 

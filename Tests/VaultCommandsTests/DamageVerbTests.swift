@@ -1,0 +1,119 @@
+import Foundation
+import Testing
+import VaultStorage
+
+/// What commands say about a part of the vault that does not open. Each test verified to fail on commit f00eb83.
+@Suite("Damaged and newer parts at the command line")
+struct DamageVerbTests {
+  private let tool: Tool
+  private let ids: [String]
+
+  /// Three items of one service, and one of another.
+  init() throws {
+    let tool = try Tool()
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    ids = try ["a", "b", "c", "d"].map { name in
+      let service = name == "d" ? "other" : "s"
+      #expect(try tool("item", "add", name, "--service", service, input: [1]).exit == 0)
+      return try #require(try tool("item", "show", name, "--json").json["id"] as? String)
+    }
+    self.tool = tool
+  }
+
+  @Test("verify calls a secret of a newer version newer (15), and the vault damaged (10) only where it is")
+  func verify() throws {
+    try change { store throws(StorageError) in
+      var material = try store.material(row: 2)!
+      material.secret[0] = 2
+      try store.setMaterial(material, row: 2)
+    }
+    let run = try tool("verify")
+    #expect(run.exit == 15 && run.errors.contains("a newer version of this program made 1 part of the vault"))
+    #expect(run.text.contains("newer: item \(ids[1]), its secret: made by a newer version of this program"))
+    #expect(!run.text.contains("problem") && !run.text.contains("sound"), "\(run.text)")
+    let json = try tool("verify", "--json").json
+    #expect((json["newer"] as? [Any])?.count == 1 && (json["problems"] as? [Any])?.isEmpty == true)
+    #expect(json["sound"] as? Bool == false)
+    for drop in [[], ["--drop-damaged"]] {
+      let rotation = try tool.run(["rotate", "epoch"] + drop)
+      #expect(rotation.exit == 15 && rotation.errors.contains("item \(ids[1]) (b): its secret does not open"))
+    }
+    try change { store throws(StorageError) in
+      var row = try store.item(row: 1)!
+      row.meta[40] ^= 1
+      try store.updateItem(row)
+    }
+    let both = try tool("verify")
+    #expect(both.exit == 10 && both.errors.contains("1 problem found"), "\(both.errors)")
+    #expect(both.text.contains("problem: item \(ids[0])") && both.text.contains("newer: item \(ids[1])"))
+    #expect(!both.text.contains("index"), "\(both.text)")
+  }
+
+  @Test(
+    "an entry of a newer version is newer to verify and audit alike (15), and the chain counts as not checked"
+  )
+  func newerEntry() throws {
+    try change { store throws(StorageError) in
+      var entry = try store.auditEntries(from: 3, limit: 1)[0]
+      entry.body[0] = 2
+      try store.updateAudit(entry)
+    }
+    let run = try tool("verify")
+    #expect(
+      run.exit == 15 && run.text.contains("newer: audit entry 3: made by a newer version"), "\(run.text)")
+    #expect(run.text.contains("chain not checked, a newer version made an entry"))
+    #expect(try tool("audit", "--verify").exit == 15)
+    let shown = try tool("audit")
+    #expect(shown.exit == 15 && shown.errors.contains("audit entry 3 does not open"))
+  }
+
+  @Test("audit shows the entries that open, names each of the others (10), and needs no item that opens")
+  func audit() throws {
+    try change { store throws(StorageError) in
+      for sequence in [2, 4] as [UInt64] {
+        var entry = try store.auditEntries(from: sequence, limit: 1)[0]
+        entry.body[entry.body.count / 2] ^= 1
+        try store.updateAudit(entry)
+      }
+      var row = try store.item(row: 2)!
+      row.meta[40] ^= 1
+      try store.updateItem(row)
+    }
+    let run = try tool("audit")
+    #expect(run.exit == 10, "\(run.errors)")
+    #expect(run.text.split(separator: "\n").compactMap { $0.split(separator: " ").first } == ["1", "3", "5"])
+    #expect(run.text.contains(ids[1]), "the item that does not open is shown by its id")
+    for line in [
+      "audit entry 2 does not open", "audit entry 4 does not open", "2 entries of the audit do not open",
+    ] {
+      #expect(run.errors.contains(line), "\(run.errors)")
+    }
+    let json = try tool("audit", "--json")
+    #expect(try json.exit == 10 && json.json["unreadable"] as? [Int] == [2, 4])
+    #expect(try (json.json["items"] as? [Any])?.count == 3)
+    #expect(json.errors.contains("2, 4"))
+    let one = try tool("audit", "--item", "b", "--json")
+    #expect(try one.exit == 10 && (one.json["items"] as? [Any])?.count == 1, "\(one.errors)")
+    #expect(try tool("doctor").exit == 0)
+  }
+
+  @Test(
+    "a list by service shows the items that open, and names the others (10)")
+  func list() throws {
+    try change { store throws(StorageError) in
+      var row = try store.item(row: 2)!
+      row.meta[40] ^= 1
+      try store.updateItem(row)
+    }
+    let words = ["item", "list", "--service", "s", "--format", "name"]
+    let run = try tool.run(words)
+    #expect(run.exit == 10 && run.text == "a\nc\n" && run.errors.contains(ids[1]), "\(run.errors)")
+    #expect(try tool("item", "list", "--service", "other").exit == 0)
+  }
+
+  private func change(_ body: (inout Store) throws(StorageError) -> Void) throws {
+    var store = try Store.open(
+      at: tool.home.path + "/.local/share/vault/default.vault", access: .readWrite)
+    try store.write { store throws(StorageError) in try body(&store) }
+  }
+}
