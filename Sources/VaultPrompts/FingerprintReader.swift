@@ -32,8 +32,16 @@ struct FingerprintReader: ~Copyable {
   borrowing func call(
     _ method: String, _ text: String? = nil, until deadline: Deadline
   ) throws(SystemBus.Failure) -> SystemBus.Message {
-    try bus.call(
-      SystemBus.Target(service: owner, path: path, interface: Self.interface), method, text, until: deadline)
+    try bus.call(target, method, text, until: deadline)
+  }
+
+  /// Begins a call, whose answer is a message of this connection.
+  borrowing func begin(_ method: String, _ text: String) throws(SystemBus.Failure) -> SystemBus.PendingCall {
+    try bus.begin(target, method, text)
+  }
+
+  private var target: SystemBus.Target {
+    SystemBus.Target(service: owner, path: path, interface: Self.interface)
   }
 
   /// Signals of the reader, and the news that fprintd is gone, reach this connection from now on.
@@ -89,7 +97,7 @@ struct Verification: ~Copyable {
   borrowing func run(
     until deadline: Deadline, showing progress: (String) -> Void
   ) throws(SystemBus.Failure) -> Match {
-    _ = try reader.call("VerifyStart", "any", until: deadline)
+    try start(until: deadline)
     progress("put your finger on the reader")
     var match = Match()
     for _ in 0...limits.retries {
@@ -111,6 +119,15 @@ struct Verification: ~Copyable {
 }
 
 extension Verification {
+  /// fprintd tells everybody what it found for anybody. A result that comes before the answer to our own VerifyStart is of
+  /// another verification, and is dropped: messages of one sender keep their order.
+  private borrowing func start(until deadline: Deadline) throws(SystemBus.Failure) {
+    let call = try reader.begin("VerifyStart", "any")
+    do throws(SystemBus.Failure) {
+      while true { if try nextMessage(until: deadline).answers(call) { return } }
+    } catch .refused(Self.nobody) { throw .silent }
+  }
+
   /// True for a match, false when the same finger may be tried again; everything else throws.
   private borrowing func isMatch(_ result: String, isLast: Bool) throws(SystemBus.Failure) -> Bool {
     if result == "verify-match" { return true }
@@ -118,18 +135,26 @@ extension Verification {
     return false
   }
 
-  /// The next signal of this reader from fprintd itself.
+  /// The next signal of this reader.
   private borrowing func nextSignal(until deadline: Deadline) throws(SystemBus.Failure) -> SystemBus.Message {
     while true {
+      let message = try nextMessage(until: deadline)
+      guard message.sender == reader.owner, message.interface == FingerprintReader.interface,
+        message.path == reader.path
+      else { continue }
+      return message
+    }
+  }
+
+  /// The next message from fprintd itself, or from the bus, which answers for it where a call is forbidden. Any program can
+  /// send one to us; only these count.
+  private borrowing func nextMessage(until deadline: Deadline) throws(SystemBus.Failure) -> SystemBus.Message
+  {
+    while true {
       while let message = try reader.bus.next() {
-        if message.sender == FingerprintReader.daemon.service, message.member == "NameOwnerChanged" {
-          throw .gone(ECONNRESET)
-        }
-        // Any program can send such a signal to us; only fprintd's counts.
-        guard message.sender == reader.owner, message.interface == FingerprintReader.interface,
-          message.path == reader.path
-        else { continue }
-        return message
+        let isFromBus = message.sender == FingerprintReader.daemon.service
+        if isFromBus, message.member == "NameOwnerChanged" { throw .gone(ECONNRESET) }
+        if isFromBus || message.sender == reader.owner { return message }
       }
       try wait(until: deadline)
     }

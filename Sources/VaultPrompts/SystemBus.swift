@@ -55,7 +55,19 @@ struct SystemBus: ~Copyable {
     return unsafe Message(reply)
   }
 
-  /// The next message that is no answer to a call; nil when there is none yet.
+  /// Begins a call with one text; its answer comes as a message, in its place among the others.
+  borrowing func begin(_ target: Target, _ method: String, _ text: String) throws(Failure) -> PendingCall {
+    var number: UInt64 = 0
+    let result = unsafe csystemd_begin_call(
+      bus, target.service, target.path, target.interface, method, text, &number)
+    guard result >= 0 else { throw Self.failure(result, []) }
+    return PendingCall(number: number)
+  }
+
+  /// A call whose answer has not been seen.
+  struct PendingCall { fileprivate let number: UInt64 }
+
+  /// The next message that is no answer to a call of ``call(_:_:_:until:)``; nil when there is none yet.
   borrowing func next() throws(Failure) -> Message? {
     while true {
       var message: OpaquePointer?
@@ -116,6 +128,15 @@ struct SystemBus: ~Copyable {
     var interface: String? { unsafe Self.text(csystemd_interface(message)) }
     var member: String? { unsafe Self.text(csystemd_member(message)) }
     var path: String? { unsafe Self.text(csystemd_path(message)) }
+
+    /// Whether this is the answer to a call.
+    ///
+    /// - Throws: ``Failure/refused(_:)`` when the answer is an error.
+    borrowing func answers(_ call: PendingCall) throws(Failure) -> Bool {
+      guard unsafe csystemd_answers(message, call.number) else { return false }
+      if let name = unsafe Self.text(csystemd_error(message)) { throw .refused(name) }
+      return true
+    }
 
     /// The next argument: a text, or an object path.
     borrowing func readText(isPath: Bool = false) throws(Failure) -> String {

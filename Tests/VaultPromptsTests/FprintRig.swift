@@ -228,6 +228,7 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
             return dbus.Array([] if what == 'empty' else ['left-thumb', 'right-thumb'], signature='s')
         @dbus.service.method(D, in_signature='s')
         def Claim(self, user):
+            if what == 'match-before-claim': self.VerifyStatus('verify-match', True)
             if what == 'busy': fail('AlreadyInUse')
             if what == 'forbidden': fail('PermissionDenied')
             if what == 'odd-error': fail('Odd')
@@ -235,6 +236,8 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
         def Release(self): pass
         @dbus.service.method(D, in_signature='s')
         def VerifyStart(self, finger):
+            if what == 'match-before-start': self.VerifyFingerSelected('left-thumb'); self.VerifyStatus('verify-match', True)
+            if what == 'start-refused': self.VerifyStatus('verify-match', True); fail('AlreadyInUse')
             if what == 'slow-start': time.sleep(30)
             GLib.timeout_add(100, self.go)
         @dbus.service.method(D)
@@ -246,6 +249,7 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
         def go(self):
             if what == 'selected': self.VerifyFingerSelected('left-thumb'); self.VerifyStatus('verify-match', True)
             elif what == 'any': self.VerifyFingerSelected('any'); self.VerifyStatus('verify-match', True)
+            elif what.startswith('match-before-'): self.VerifyStatus('verify-no-match', True)
             elif what == 'unheard-of': self.VerifyStatus('verify-perhaps', True)
             elif what == 'unheard-of-on': self.VerifyStatus('verify-perhaps', False)
             elif what == 'empty-result': self.VerifyStatus('', True)

@@ -135,6 +135,20 @@ struct FprintdTests {
 
   // MARK: a service that answers nonsense
 
+  // Verified to fail when the answer to VerifyStart is waited for apart from the signals.
+  @Test(
+    "a match that was sent before the answer to our own VerifyStart is of another verification",
+    arguments: [
+      ("match-before-claim", "authenticationFailed: the finger is not an enrolled one"),
+      ("match-before-start", "authenticationFailed: the finger is not an enrolled one"),
+      ("start-refused", "busy: "),
+    ])
+  func early(behaviour: String, outcome: String) throws {
+    guard let rig = try rig(.fake(behaviour)) else { return }
+    let attempt = try rig.attempt().end()
+    #expect(attempt.last.hasPrefix(outcome), "\(attempt.lines)")
+  }
+
   /// Planted bugs: `hasPrefix` compares the result; retries are not counted; the beginning of a scan has no limit: each seen
   /// to fail. Fails too when a result that is not known counts as a match.
   @Test(

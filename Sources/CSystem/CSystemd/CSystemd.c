@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
 
 /// sd_bus_error of <systemd/sd-bus.h>.
@@ -23,6 +24,9 @@ static struct {
   int (*new_call)(csystemd_bus *, csystemd_message **, const char *, const char *, const char *, const char *);
   int (*append_basic)(csystemd_message *, char, const void *);
   int (*call)(csystemd_bus *, csystemd_message *, uint64_t, struct bus_error *, csystemd_message **);
+  int (*send)(csystemd_bus *, csystemd_message *, uint64_t *);
+  int (*get_reply_cookie)(csystemd_message *, uint64_t *);
+  const struct bus_error *(*get_error)(csystemd_message *);
   void (*error_free)(struct bus_error *);
   int (*read_basic)(csystemd_message *, char, void *);
   int (*enter_container)(csystemd_message *, char, const char *);
@@ -46,6 +50,7 @@ static void load(void) {
       FIND("get_events", get_events) && FIND("process", process) &&
       FIND("close", close) && FIND("unref", unref) && FIND("message_new_method_call", new_call) &&
       FIND("message_append_basic", append_basic) && FIND("call", call) && FIND("error_free", error_free) &&
+      FIND("send", send) && FIND("message_get_reply_cookie", get_reply_cookie) && FIND("message_get_error", get_error) &&
       FIND("message_read_basic", read_basic) && FIND("message_enter_container", enter_container) &&
       FIND("message_get_sender", get_sender) && FIND("message_get_interface", get_interface) &&
       FIND("message_get_member", get_member) && FIND("message_get_path", get_path) &&
@@ -72,6 +77,12 @@ void csystemd_close(csystemd_bus *bus) {
   sd.unref(bus);
 }
 
+static int make_call(csystemd_bus *bus, csystemd_message **call, const char *destination, const char *path,
+                     const char *interface, const char *member, const char *text) {
+  int result = sd.new_call(bus, call, destination, path, interface, member);
+  return result >= 0 && text ? sd.append_basic(*call, 's', text) : result;
+}
+
 int csystemd_call(csystemd_bus *bus, const char *destination, const char *path, const char *interface,
                   const char *member, const char *text, uint64_t microseconds, csystemd_message **reply, char *error,
                   size_t error_count) {
@@ -79,8 +90,7 @@ int csystemd_call(csystemd_bus *bus, const char *destination, const char *path, 
   csystemd_message *call = NULL;
   *reply = NULL;
   error[0] = 0;
-  int result = sd.new_call(bus, &call, destination, path, interface, member);
-  if (result >= 0 && text) result = sd.append_basic(call, 's', text);
+  int result = make_call(bus, &call, destination, path, interface, member, text);
   if (result >= 0) result = sd.call(bus, call, microseconds, &refused, reply);
   if (result < 0 && refused.name) {
     strncpy(error, refused.name, error_count - 1);
@@ -89,6 +99,25 @@ int csystemd_call(csystemd_bus *bus, const char *destination, const char *path, 
   sd.error_free(&refused);
   if (call) sd.message_unref(call);
   return result;
+}
+
+int csystemd_begin_call(csystemd_bus *bus, const char *destination, const char *path, const char *interface,
+                        const char *member, const char *text, uint64_t *call) {
+  csystemd_message *made = NULL;
+  int result = make_call(bus, &made, destination, path, interface, member, text);
+  if (result >= 0) result = sd.send(bus, made, call);
+  if (made) sd.message_unref(made);
+  return result;
+}
+
+bool csystemd_answers(csystemd_message *message, uint64_t call) {
+  uint64_t answered = 0;
+  return sd.get_reply_cookie(message, &answered) >= 0 && answered == call;
+}
+
+const char *csystemd_error(csystemd_message *message) {
+  const struct bus_error *error = sd.get_error(message);
+  return error ? error->name : NULL;
 }
 
 int csystemd_read_text(csystemd_message *message, char type, const char **text) {

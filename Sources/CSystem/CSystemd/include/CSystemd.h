@@ -25,6 +25,14 @@ int csystemd_call(csystemd_bus *bus, const char *destination, const char *path, 
                   const char *member, const char *text, uint64_t microseconds, csystemd_message **reply, char *error,
                   size_t error_count);
 
+/// Begins a call as above and does not wait for its answer, which comes in its place among the other messages.
+int csystemd_begin_call(csystemd_bus *bus, const char *destination, const char *path, const char *interface,
+                        const char *member, const char *text, uint64_t *call);
+/// Whether a message answers that call, with a result or with an error.
+_Bool csystemd_answers(csystemd_message *message, uint64_t call);
+/// The name of the D-Bus error that a message is; NULL when it is none.
+const char *csystemd_error(csystemd_message *message);
+
 /// The next argument; valid as long as the message. 0 at the end.
 int csystemd_read_text(csystemd_message *message, char type, const char **text);
 int csystemd_read_boolean(csystemd_message *message, int *value);
