@@ -32,6 +32,7 @@ let package = Package(
     .library(name: "VaultPrompts", targets: ["VaultPrompts"]),
     .library(name: "VaultTestKit", targets: ["VaultTestKit"]),
     .executable(name: "vaultctl", targets: ["vaultctl"]),
+    .executable(name: "vault-pam", targets: ["vault-pam"]),
     // For the package in Benchmarks alone: SwiftPM shows one package nothing of another but its products.
     .library(name: "VaultBenchmarking", targets: ["VaultBenchmarking"]),
   ],
@@ -39,8 +40,10 @@ let package = Package(
     // C, each imported by exactly one Swift module (CLinux, our own, by those that need the kernel).
     .target(name: "CLinux", path: "Sources/CSystem/CLinux"),
     .target(name: "COTPKernels", path: "Sources/CSystem/COTPKernels"),
-    // libpam and sd-bus by dlopen, when they are first needed.
-    .target(name: "CPAM", path: "Sources/CSystem/CPAM"),
+    // libpam, linked by the helper alone: by its file, since the build needs no headers of PAM.
+    .target(
+      name: "CPAM", path: "Sources/CSystem/CPAM", linkerSettings: [.linkedLibrary(":libpam.so.0")]),
+    // sd-bus by dlopen, when it is first needed.
     .target(name: "CSystemd", path: "Sources/CSystem/CSystemd"),
     .target(name: "CSecretService", path: "Sources/CSystem/CSecretService"),
     .systemLibrary(
@@ -65,8 +68,12 @@ let package = Package(
     room(
       "VaultKit",
       on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage", "CLinux", "CSecretService"]),
+    // What a program that asks PAM and its helper say to each other.
+    room("PAMMessages", on: ["SecretMemory"]),
+    // The helper, in which PAM's modules run.
+    room("PAMHelper", on: ["SecretMemory", "CLinux", "PAMMessages", "CPAM"]),
     // People: terminal, pinentry, PAM, fprintd.
-    room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux", "CPAM", "CSystemd"]),
+    room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux", "PAMMessages", "CSystemd"]),
     // Authenticator components on top of the vault.
     room("AuthenticatorKit", on: ["SecretMemory", "OneTimePassword", "VaultKit"]),
     // What tests of ours and of our users need: fixed clock and randomness, temporary vaults, tampering.
@@ -78,6 +85,9 @@ let package = Package(
         "SecretMemory", "OneTimePassword", "VaultKit", "VaultPrompts", "AuthenticatorKit", "CLinux",
       ]),
     .executableTarget(name: "vaultctl", dependencies: ["VaultCommands"], swiftSettings: strict),
+    .executableTarget(name: "vault-pam", dependencies: ["PAMHelper"], swiftSettings: strict),
+    // The same helper with the services of a folder; not a product, never installed.
+    .executableTarget(name: "vault-pam-testing", dependencies: ["PAMHelper"], swiftSettings: strict),
     // The same tool in a test world; not a product, never installed.
     .executableTarget(
       name: "vaultctl-testing",

@@ -1,126 +1,107 @@
+import Glibc
+import PAMMessages
 import SecretMemory
 import Synchronization
 import VaultKit
 
-/// What the thread of the modules and the thread that waits for them share.
+/// Our side of one question to PAM: what the helper says, and what its modules ask of the person.
+///
+/// Every fault ends it as a denial, and the helper with it.
 final class PAMConversation: Sendable {
-  private enum Phase { case silent, asking, afterText, ended, abandoned }
-
-  private struct State {
-    var phase = Phase.silent
-    /// The first failure of the conversation: it is the outcome, whatever the modules make of it.
-    var failure: VaultError?
-    var outcome: VaultError?
-    var messages = 0
-    var problem: String?
-  }
-
-  private let state = Mutex(State())
+  private let state = Mutex((isCancelled: false, isAsking: false))
+  /// It was cancelled.
+  private let changed: WakePipe
   private let request: PromptRequest
   private let prompt: any Prompt
   private let limits: PAMPresence.Limits
-  /// The phase has changed.
-  private let changed: WakePipe
 
   init(_ request: PromptRequest, _ prompt: any Prompt, _ limits: PAMPresence.Limits) throws(VaultError) {
     changed = try WakePipe()
     (self.request, self.prompt, self.limits) = (request, prompt, limits)
   }
 
-  // MARK: the thread that waits
-
-  /// Returns when the modules succeeded and the conversation did too.
-  func wait() throws(VaultError) {
-    let end = Deadline(after: limits.whole)
-    while true {
-      let (phase, failure, outcome) = state.withLock { ($0.phase, $0.failure, $0.outcome) }
-      if let failure, phase == .ended || phase == .abandoned { throw failure }
-      if phase == .ended {
-        if let outcome { throw outcome }
-        return
-      }
-      let deadline = Deadline.earlier(end, Deadline(after: limit(of: phase)))
-      if !changed.wait(until: deadline) { abandon(in: phase, phase == .asking ? .pamNobody : .pamSilent) }
-    }
+  /// Returns when both steps and the conversation succeeded.
+  func verify(user: String, service: String, with helper: PAMPresence.Helper) throws(VaultError) {
+    let process = try PAMHelperProcess(helper)
+    let nonce = PAMNonce.random()
+    guard process.channel.send(PAMRequest(nonce, service: service, user: user).bytes) else { throw .pamEnded }
+    let verdict = try converse(process.channel)
+    guard verdict.nonce == nonce else { throw .pamNonsense }
+    if let denial = verdict.denial { throw denial }
+    try requireEnd(of: process.channel)
   }
 
-  /// Ends it as the person would who declines.
-  func cancel() { abandon(in: nil, VaultError(.cancelled, "cancelled while PAM was asked")) }
-
-  // MARK: the thread of the modules
-
-  /// What the person types, or nil when the conversation is over.
-  func ask(_ question: String) -> SecretBytes? {
-    guard enter(.asking) else { return nil }
-    var request = request
-    request.question = question
-    request.problem = state.withLock { $0.problem } ?? request.problem
-    do throws(VaultError) {
-      let answer = try prompt.readSecret(request)
-      try check(answer)
-      guard enter(.silent) else { return nil }
-      return answer
-    } catch {
-      fail(error)
-      return nil
+  /// Ends it, from any thread, as the person would who declines.
+  func cancel() {
+    let isAsking = state.withLock { state in
+      state.isCancelled = true
+      return state.isAsking
     }
-  }
-
-  /// Shows an error (3) or a text (4); false when the conversation is over.
-  func show(_ text: String, style: Int32) -> Bool {
-    guard style == 3 || style == 4 else {
-      fail(VaultError(.verificationUnavailable, "a PAM module asks in a way that is not known"))
-      return false
-    }
-    guard enter(.afterText) else { return false }
-    if style == 3 { state.withLock { $0.problem = text } }
-    prompt.show(PromptText.visible(text), for: request)
-    return true
-  }
-
-  /// The modules are through.
-  func finish(_ outcome: VaultError?) {
-    state.withLock { state in
-      state.outcome = outcome
-      if state.phase == .abandoned {
-        abandonedThreads.subtract(1, ordering: .relaxed)
-      } else {
-        state.phase = .ended
-      }
-    }
+    if isAsking { prompt.cancel() }
     changed.signal()
   }
 }
 
 extension PAMConversation {
-  /// False when nobody waits any more, or when a module talks without end.
-  private func enter(_ phase: Phase) -> Bool {
-    let isOpen = state.withLock { state in
-      guard state.phase != .abandoned, state.failure == nil else { return false }
-      state.messages += 1
-      guard state.messages <= Self.mostMessages else {
-        state.failure = VaultError(.verificationUnavailable, "a PAM module talks without end")
-        return false
+  /// Until the helper has its verdict.
+  private func converse(_ channel: borrowing PAMChannel) throws(VaultError) -> PAMVerdict {
+    let end = Deadline(after: limits.whole)
+    var patience = limits.silence
+    var problem = request.problem
+    for _ in 0...Self.mostMessages {
+      switch try next(channel, until: .earlier(end, Deadline(after: patience))) {
+      case .question(let question):
+        try answer(question, problem, channel)
+        patience = limits.silence
+      case .error(let text):
+        problem = text
+        prompt.show(PromptText.visible(text), for: request)
+        patience = limits.afterText
+      case .text(let text):
+        prompt.show(PromptText.visible(text), for: request)
+        patience = limits.afterText
+      case .verdict(let verdict): return verdict
       }
-      state.phase = phase
-      return true
     }
-    changed.signal()
-    return isOpen
+    throw VaultError(.verificationUnavailable, "a PAM module talks without end")
   }
 
-  private func fail(_ error: VaultError) {
-    state.withLock { state in
-      if state.failure == nil { state.failure = error }
-      // What the module does now is its own time, not the person's.
-      if state.phase != .abandoned { state.phase = .silent }
+  private func answer(
+    _ question: String, _ problem: String?, _ channel: borrowing PAMChannel
+  ) throws(VaultError) {
+    let typed = try ask(question, problem)
+    // A module waits for its answer: what came meanwhile is no part of the conversation.
+    guard try received(channel) == nil else { throw .pamNonsense }
+    guard channel.send(answer: typed) else { throw .pamEnded }
+  }
+
+  /// What the person types.
+  private func ask(_ question: String, _ problem: String?) throws(VaultError) -> SecretBytes {
+    var request = request
+    request.question = question
+    request.problem = problem
+    try setAsking(true)
+    let answer: SecretBytes
+    do throws(VaultError) { answer = try prompt.readSecret(request) } catch {
+      try setAsking(false)
+      throw error
     }
-    changed.signal()
+    try setAsking(false)
+    try check(answer)
+    return answer
+  }
+
+  private func setAsking(_ isAsking: Bool) throws(VaultError) {
+    let isCancelled = state.withLock { state in
+      state.isAsking = isAsking
+      return state.isCancelled
+    }
+    if isCancelled { throw .pamCancelled }
   }
 
   private func check(_ answer: borrowing SecretBytes) throws(VaultError) {
-    guard answer.byteCount <= PAMPresence.longestAnswer else {
-      throw VaultError(.malformed, "PAM takes no password longer than \(PAMPresence.longestAnswer) bytes")
+    guard answer.byteCount <= PAMMessages.longestAnswer else {
+      throw VaultError(.malformed, "PAM takes no password longer than \(PAMMessages.longestAnswer) bytes")
     }
     let hasNUL = answer.expose { bytes in
       (0..<bytes.byteCount).contains { unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) == 0 }
@@ -128,34 +109,42 @@ extension PAMConversation {
     guard !hasNUL else { throw VaultError(.malformed, "a password with a NUL byte is none for PAM") }
   }
 
-  private func limit(of phase: Phase) -> Duration {
-    switch phase {
-    case .asking: limits.person
-    case .afterText: limits.afterText
-    case .silent, .ended, .abandoned: limits.silence
-    }
-  }
-
-  /// The thread of the modules is left to itself.
-  ///
-  /// - Parameter phase: The phase in which this holds; nil for every one.
-  private func abandon(in phase: Phase?, _ failure: VaultError) {
-    let wasAsking = state.withLock { state in
-      guard state.phase != .ended, state.phase != .abandoned, phase == nil || phase == state.phase else {
-        return false
-      }
-      defer { state.phase = .abandoned }
-      if state.failure == nil { state.failure = failure }
-      abandonedThreads.add(1, ordering: .relaxed)
-      return state.phase == .asking
-    }
-    if wasAsking { prompt.cancel() }
-    changed.signal()
-  }
-
+  /// More than a module has reason for.
   private static let mostMessages = 100
 }
 
-extension VaultError {
-  fileprivate static var pamNobody: VaultError { VaultError(.cancelled, "nobody answered what PAM asks") }
+extension PAMConversation {
+  private func next(
+    _ channel: borrowing PAMChannel, until deadline: Deadline
+  ) throws(VaultError) -> PAMReport {
+    while true {
+      if state.withLock({ $0.isCancelled }) { throw .pamCancelled }
+      if let message = try received(channel) {
+        guard let report = PAMReport(message) else { throw .pamNonsense }
+        return report
+      }
+      guard changed.wait(or: channel.descriptor, until: deadline) else { throw .pamSilent }
+    }
+  }
+
+  private func received(_ channel: borrowing PAMChannel) throws(VaultError) -> [UInt8]? {
+    do throws(PAMChannel.Fault) { return try channel.receive() } catch {
+      throw error == .closed ? .pamEnded : .pamNonsense
+    }
+  }
+
+  /// A helper that has more to say after its verdict did not mean it.
+  private func requireEnd(of channel: borrowing PAMChannel) throws(VaultError) {
+    let deadline = Deadline(after: limits.silence)
+    while true {
+      do throws(PAMChannel.Fault) {
+        guard try channel.receive() == nil else { throw .malformed }
+      } catch {
+        if error == .closed { return }
+        throw .pamNonsense
+      }
+      if state.withLock({ $0.isCancelled }) { throw .pamCancelled }
+      guard changed.wait(or: channel.descriptor, until: deadline) else { throw .pamSilent }
+    }
+  }
 }

@@ -1,79 +1,19 @@
-import CPAM
-import Glibc
-import SecretMemory
+import PAMMessages
 import VaultKit
 
-/// What the modules found, made on their thread.
-enum PAMOutcome {
-  /// nil is success of both steps, for the user that was asked about.
-  static func of(
-    service: String, user: String, place: PAMPresence.Place, _ conversation: PAMConversation
-  ) -> VaultError? {
-    var session: OpaquePointer?
-    let context = unsafe Unmanaged.passUnretained(conversation).toOpaque()
-    let started = unsafe start(service, user, place, context, &session)
-    guard started == 0, let session = unsafe session else { return error(ofStart: started) }
-    var result = unsafe cpam_authenticate(session)
-    var failure = result == 0 ? nil : error(ofAuthentication: result)
-    if failure == nil {
-      result = unsafe cpam_check_account(session)
-      failure = result == 0 ? nil : error(ofAccount: result)
-    }
-    if failure == nil, unsafe cpam_is_user(session, user) == 0 {
-      failure = VaultError(.authenticationFailed, "PAM verified another user")
-    }
-    unsafe cpam_end(session, result)
-    return failure
-  }
-
-  private static func start(
-    _ service: String, _ user: String, _ place: PAMPresence.Place, _ context: UnsafeMutableRawPointer,
-    _ session: inout OpaquePointer?
-  ) -> Int32 {
-    guard let function = place.function, let folder = place.folders.first else {
-      return unsafe cpam_start(service, user, cpam_place(), answer, context, &session)
-    }
-    return unsafe function.withCString { function in
-      unsafe folder.withCString { folder in
-        unsafe cpam_start(
-          service, user, cpam_place(function: function, folder: folder), answer, context, &session)
-      }
+extension PAMVerdict {
+  /// nil is success of both steps and of the conversation, for the user that was asked about.
+  var denial: VaultError? {
+    switch step {
+    case .success: nil
+    case .start: Self.broken(result)
+    case .authenticate: Self.error(ofAuthentication: result)
+    case .account: Self.error(ofAccount: result)
+    case .otherUser: VaultError(.authenticationFailed, "PAM verified another user")
+    case .conversation:
+      VaultError(.verificationUnavailable, "a PAM module asks in a way that is not known")
     }
   }
-}
-
-/// The bridge from C: one message of a module. Anything but 0 ends the conversation.
-private func answer(
-  context: UnsafeMutableRawPointer?, style: Int32, message: UnsafePointer<CChar>?,
-  answer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
-) -> Int32 {
-  guard let context = unsafe context, let message = unsafe message, let answer = unsafe answer else {
-    return -1
-  }
-  let conversation = unsafe Unmanaged<PAMConversation>.fromOpaque(context).takeUnretainedValue()
-  let count = unsafe strnlen(message, longestMessage)
-  let text = unsafe String(decoding: UnsafeRawBufferPointer(start: message, count: count), as: UTF8.self)
-  guard style == 1 || style == 2 else { return conversation.show(text, style: style) ? 0 : -1 }
-  guard let typed = conversation.ask(text) else { return -1 }
-  unsafe answer.pointee = typed.expose { bytes in
-    unsafe bytes.withUnsafeBytes { unsafe cpam_answer($0.baseAddress, $0.count) }
-  }
-  return unsafe answer.pointee == nil ? -1 : 0
-}
-
-private let longestMessage = 4096
-
-extension PAMOutcome {
-  private static func error(ofStart result: Int32) -> VaultError {
-    switch result {
-    case -1:
-      VaultError(.unsupported, "there is no libpam here", hint: "install it: apt install libpam0g")
-    case -2:
-      VaultError(.unsupported, "the libpam of this system lacks a function", hint: "install a newer one")
-    default: broken(result)
-    }
-  }
-
   /// The numbers are those of Linux-PAM.
   private static func error(ofAuthentication result: Int32) -> VaultError {
     switch result {
@@ -118,4 +58,19 @@ extension VaultError {
     VaultError(
       .verificationUnavailable, "a PAM module gives no answer", hint: "the system log may say which one")
   }
+
+  /// A module that ends its process is one reason, a vault-pam that does not start for want of a library another.
+  static var pamEnded: VaultError {
+    VaultError(
+      .verificationUnavailable, "vault-pam ended without a verdict of PAM",
+      hint: "the system log may say which module ended it")
+  }
+
+  static var pamNonsense: VaultError {
+    VaultError(
+      .verificationUnavailable, "vault-pam says what makes no sense",
+      hint: "install the one that belongs to this version")
+  }
+
+  static var pamCancelled: VaultError { VaultError(.cancelled, "cancelled while PAM was asked") }
 }

@@ -46,24 +46,11 @@ struct PinentryProcess: ~Copyable {
   deinit {
     close(input)
     close(output)
-    if Self.hasEnded(pid, within: grace) { return }
+    if ChildProcess.hasEnded(pid, within: grace) { return }
     kill(pid, SIGTERM)
-    if Self.hasEnded(pid, within: .milliseconds(500)) { return }
+    if ChildProcess.hasEnded(pid, within: .milliseconds(500)) { return }
     kill(pid, SIGKILL)
-    _ = Self.hasEnded(pid, within: .seconds(2))
-  }
-
-  private static func hasEnded(_ pid: pid_t, within duration: Duration) -> Bool {
-    let deadline = Deadline(after: duration)
-    var pause: UInt32 = 500
-    while true {
-      let result = waitpid(pid, nil, WNOHANG)
-      // ECHILD: the host lets the kernel reap its children.
-      if result == pid || (result < 0 && errno != EINTR) { return true }
-      if deadline.hasPassed { return false }
-      usleep(pause)
-      pause = min(pause * 2, 20_000)
-    }
+    _ = ChildProcess.hasEnded(pid, within: .seconds(2))
   }
 
   private static func spawn(_ pinentry: Pinentry, input: Int32, output: Int32) -> (Int32, pid_t) {

@@ -29,11 +29,14 @@ final class WakePipe: Sendable {
     _ = unsafe write(writing, &byte, 1)
   }
 
-  /// False at the deadline.
-  func wait(until deadline: Deadline) -> Bool {
+  /// Waits until somebody signals, or `other` has something to read or is gone. False at the deadline.
+  func wait(or other: Int32, until deadline: Deadline) -> Bool {
     while true {
-      var wait = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
-      if unsafe poll(&wait, 1, deadline.milliseconds) > 0 {
+      var waits = [
+        pollfd(fd: reading, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: other, events: Int16(POLLIN), revents: 0),
+      ]
+      if unsafe poll(&waits, 2, deadline.milliseconds) > 0 {
         var bytes: UInt64 = 0
         while unsafe read(reading, &bytes, 8) == 8 {}
         return true

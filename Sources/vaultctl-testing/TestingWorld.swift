@@ -11,13 +11,12 @@ extension World {
   /// - `VAULTCTL_TESTING_SYNCHRONIZED`: and a time service keeps the wall clock right,
   /// - `VAULTCTL_TESTING_DERIVATIONS`: a file that gets one byte for each key derivation,
   /// - `VAULTCTL_TESTING_PATIENCE`: how many seconds a call of the Secret Service may take,
-  /// - `VAULTCTL_TESTING_PAM`: the folder in which PAM finds its services.
+  /// - `VAULTCTL_TESTING_PAM`: the folder in which PAM finds its services, in a helper of tests beside this program.
   static var testing: World {
     var world = World.real
     let observer = derivationObserver
     if let folder = Environment.process["VAULTCTL_TESTING_PAM"] {
-      world.presence = PAMPresence(
-        service: "vault", place: PAMPresence.Place(startedBy: "pam_start_confdir", folder: folder))
+      world.presence = PAMPresence(service: "vault", helper: .testing(services: folder))
     }
     if let seconds = number("VAULTCTL_TESTING_PATIENCE") { world.secretServicePatience = .seconds(seconds) }
     if let wall = number("VAULTCTL_TESTING_CLOCK") {

@@ -3,13 +3,20 @@ import VaultKit
 import VaultPrompts
 import VaultTestKit
 
+extension PAMPresence.Helper {
+  /// The helper of tests, which is beside this program.
+  static func testing(services folder: String) -> PAMPresence.Helper {
+    guard let path = beside("vault-pam-testing") else { fatalError("where is this program?") }
+    return PAMPresence.Helper(at: path, services: folder)
+  }
+}
+
 /// `vaultctl-testing verify-presence FOLDER SERVICE ANSWER`: asks PAM with the services of a folder, answering every
 /// question with the same words, and prints what came of it.
 func verifyPresence() -> Never {
   let words = CommandLine.arguments
   guard words.count == 5 else { fatalError("usage: vaultctl-testing verify-presence FOLDER SERVICE ANSWER") }
-  let presence = PAMPresence(
-    service: words[3], place: PAMPresence.Place(startedBy: "pam_start_confdir", folder: words[2]))
+  let presence = PAMPresence(service: words[3], helper: .testing(services: words[2]))
   let prompt = ScriptedPrompt(Array(repeating: .text(words[4]), count: 10))
   do throws(VaultError) {
     try presence.verifyPresence(PromptRequest(.presence, operation: "test"), asking: prompt)

@@ -28,13 +28,17 @@ enum Layers {
     Room(
       "VaultKit",
       on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage", "CLinux", "CSecretService"]),
-    Room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux", "CPAM", "CSystemd"]),
+    Room("PAMMessages", on: ["SecretMemory"]),
+    Room("PAMHelper", on: ["SecretMemory", "CLinux", "PAMMessages", "CPAM"]),
+    Room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux", "PAMMessages", "CSystemd"]),
     Room("AuthenticatorKit", on: ["SecretMemory", "OneTimePassword", "VaultKit"]),
     Room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "VaultKit"]),
     Room(
       "VaultCommands",
       on: ["SecretMemory", "OneTimePassword", "VaultKit", "VaultPrompts", "AuthenticatorKit", "CLinux"]),
     Room("vaultctl", on: ["VaultCommands"]),
+    Room("vault-pam", on: ["PAMHelper"]),
+    Room("vault-pam-testing", on: ["PAMHelper"]),
     Room("vaultctl-testing", on: ["VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit"]),
     Room(
       "vault-torture",

@@ -25,7 +25,8 @@ struct DoctorTests {
     let tool = try newTool()
     let found = try findings(tool)
     for check in [
-      "memory", "coreDumps", "swap", "clock", "libraries", "pam", "vault", "passcode", "recoveryCode",
+      "memory", "coreDumps", "swap", "clock", "libraries", "pam", "pamHelper", "vault", "passcode",
+      "recoveryCode",
       "protector",
       "deviceKey", "permissions", "fileSystem",
     ] { #expect(found[check] != nil, "\(check) is missing") }

@@ -80,9 +80,33 @@ struct InstallPAMTests {
     #expect(entries() == ["vault"])
   }
 
+  // Verified to fail when the helper is installed with mode 0777.
+  @Test(
+    "--helper installs the helper where others cannot change it, in place of an older one; --remove takes it away"
+  )
+  func helper() throws {
+    defer { try? FileManager.default.removeItem(at: root) }
+    try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+    let built = root.appendingPathComponent("built")
+    let installed = root.path + "/usr/libexec/vaultctl/vault-pam"
+    #expect(try script("--helper", built.path).status == 1)
+    for text in ["one", "two"] {
+      try Data(text.utf8).write(to: built)
+      try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: built.path)
+      #expect(try script("--helper", built.path).status == 0)
+      #expect(try String(contentsOfFile: installed, encoding: .utf8) == text)
+      let mode = try FileManager.default.attributesOfItem(atPath: installed)[.posixPermissions] as? Int
+      #expect(mode == 0o755)
+    }
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: root.path + "/usr/libexec/vaultctl").count == 1)
+    #expect(try script("--remove").status == 0)
+    #expect(!FileManager.default.fileExists(atPath: root.path + "/usr/libexec/vaultctl"))
+  }
+
   @Test("words that it does not know are refused, and nothing is made")
   func usage() throws {
-    for words in [["--force"], ["--print", "--remove"], ["vault"]] {
+    for words in [["--force"], ["--print", "--remove"], ["vault"], ["--helper"]] {
       let run = words.count == 2 ? try script(words[0], words[1]) : try script(words[0])
       #expect(run.status == 2, "\(words)")
     }

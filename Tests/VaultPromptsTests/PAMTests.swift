@@ -137,17 +137,18 @@ struct PAMTests {
     #expect(try world.verify(ScriptedPrompt([.text("x")])).agreed == true)
   }
 
+  // Verified to fail when CPAM forgets the first fault of the conversation.
   @Test(
-    "a module that asks in a way that is none is refused",
+    "a module that asks in a way that is none is refused, also when it then says success, in either step",
     arguments: ["binary", "style", "null", "none", "minus", "many", "endless"])
   func malformedConversation(word: String) throws {
     let world = try PAMWorld()
     try world.module(auth: "\(word) return 7")
     #expect(try world.verify(ScriptedPrompt([.text("x"), .text("x")])).agreed == nil)
-    if word != "none", word != "minus", word != "many", word != "null" {
-      try world.module(auth: "\(word) return 0")
-      #expect(try world.verify(ScriptedPrompt()).error?.code == .verificationUnavailable)
-    }
+    try world.module(auth: "\(word) return 0")
+    #expect(try world.verify(ScriptedPrompt()).error?.code == .verificationUnavailable)
+    try world.module(auth: "ask return 0", account: "\(word) return 0")
+    #expect(try world.verify(ScriptedPrompt([.text("x")])).error?.code == .verificationUnavailable)
   }
 
   @Test("texts and errors are shown, what is too long is cut, a second question says what was wrong")
@@ -213,7 +214,7 @@ struct PAMTests {
     let world = try PAMWorld()
     try world.module(auth: "ask return 0")
     let screen = try PseudoTerminal()
-    let presence = PAMPresence(service: "vault", place: world.place)
+    let presence = PAMPresence(service: "vault", helper: world.helper)
     let path = screen.path
     let answer = Answer.doing { () throws(VaultError) in
       try presence.verifyPresence(
@@ -245,7 +246,7 @@ struct PAMTests {
     func run(_ password: String) throws -> (status: Int32, text: String) {
       try shell(
         setUp
-          + "\nexec '\(toolFolder)/vaultctl-testing' verify-presence '\(world.folder.path)/pam.d' vault '\(password)'"
+          + "\nexec '\(PAMWorld.toolFolder)/vaultctl-testing' verify-presence '\(world.folder.path)/pam.d' vault '\(password)'"
       )
     }
     let trial = try shell(setUp + "\necho ready")
@@ -284,21 +285,26 @@ struct PAMTests {
     return (process.terminationStatus, text)
   }
 
-  /// The folder of the built programs: the one that this test's own program is in.
-  private var toolFolder: String {
-    let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    return URL(fileURLWithPath: own ?? "").deletingLastPathComponent().path
+  @Test(
+    "libpam is loaded by the helper alone, and what is shipped knows no function that looks for services elsewhere"
+  )
+  func shipped() throws {
+    func libraries(_ program: String) throws -> Bool {
+      let list = try output("ldd", "\(PAMWorld.toolFolder)/\(program)")
+      try #require(list.contains("libc.so.6"), "\(list)")
+      return list.contains("libpam")
+    }
+    #expect(try libraries("vault-pam"))
+    #expect(try !libraries("vaultctl"))
+    #expect(try !contains("vaultctl", "libpam.so"))
+    for program in ["vaultctl", "vault-pam"] {
+      #expect(try !contains(program, "pam_start_confdir"), "\(program)")
+    }
+    #expect(try contains("vault-pam-testing", "pam_start_confdir"))
   }
 
-  /// Fails when the shipped program can be told where PAM's services are.
-  @Test("the shipped program does not know the function that looks for services elsewhere")
-  func shipped() throws {
-    let needle = Data("pam_start_confdir".utf8)
-    let program = try Data(contentsOf: URL(fileURLWithPath: "\(toolFolder)/vaultctl"), options: .mappedIfSafe)
-    #expect(program.range(of: Data("libpam.so.0".utf8)) != nil)
-    #expect(program.range(of: needle) == nil)
-    let testing = try Data(
-      contentsOf: URL(fileURLWithPath: "\(toolFolder)/vaultctl-testing"), options: .mappedIfSafe)
-    #expect(testing.range(of: needle) != nil)
+  private func contains(_ program: String, _ text: String) throws -> Bool {
+    let url = URL(fileURLWithPath: "\(PAMWorld.toolFolder)/\(program)")
+    return try Data(contentsOf: url, options: .mappedIfSafe).range(of: Data(text.utf8)) != nil
   }
 }

@@ -19,10 +19,17 @@ final class PAMWorld {
 
   static let user = NSUserName()
 
-  /// The shipped program looks into the system's folder only: the name of this function is in tests alone.
-  var place: PAMPresence.Place {
-    PAMPresence.Place(startedBy: "pam_start_confdir", folder: folder.appendingPathComponent("pam.d").path)
+  /// The shipped helper looks into the system's folder only: this one is never installed.
+  var helper: PAMPresence.Helper {
+    PAMPresence.Helper(at: Self.helperPath, services: folder.appendingPathComponent("pam.d").path)
   }
+
+  /// The folder of the built programs: the one that this test's own program is in.
+  static let toolFolder: String = {
+    let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    return URL(fileURLWithPath: own ?? "").deletingLastPathComponent().path
+  }()
+  static let helperPath = "\(toolFolder)/vault-pam-testing"
 
   /// A service made of lines.
   func service(_ name: String = "vault", _ lines: String...) throws {
@@ -47,7 +54,7 @@ final class PAMWorld {
   func verify(
     _ prompt: any Prompt, service: String = "vault", limits: PAMPresence.Limits = .init()
   ) throws -> Answer {
-    let presence = PAMPresence(service: service, place: place, limits: limits)
+    let presence = PAMPresence(service: service, helper: helper, limits: limits)
     return try Answer.doing { () throws(VaultError) in
       try presence.verifyPresence(
         PromptRequest(.presence, operation: "use the key", label: "mail"), asking: prompt)
@@ -86,8 +93,15 @@ final class PAMWorld {
   }
 
   private static let moduleSource = """
+    #include <fcntl.h>
+    #include <signal.h>
+    #include <stdio.h>
     #include <stdlib.h>
     #include <string.h>
+    #include <sys/prctl.h>
+    #include <sys/stat.h>
+    #include <sys/sysmacros.h>
+    #include <sys/wait.h>
     #include <unistd.h>
     struct message { int style; const char *text; };
     struct response { char *text; int code; };
@@ -105,11 +119,68 @@ final class PAMWorld {
       if (answer) *answer = result == 0 && r ? r[0].text : 0;
       return result;
     }
+    // A verdict of success that repeats no nonce.
+    static void forge(int from, int to) {
+      for (int fd = from; fd < to; fd++) (void)!write(fd, "V\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0", 22);
+    }
+    // How many of 0, 1 and 2 are not /dev/null, and how many others a program that is started from here would get.
+    static int descriptors(void) {
+      int wrong = 0;
+      for (int fd = 0; fd < 1024; fd++) {
+        struct stat s;
+        int flags = fcntl(fd, F_GETFD);
+        if (fd < 3) wrong += fstat(fd, &s) != 0 || s.st_rdev != makedev(1, 3);
+        else wrong += flags >= 0 && !(flags & FD_CLOEXEC);
+      }
+      return wrong;
+    }
+    // How many signals are blocked or ignored.
+    static int held_signals(void) {
+      sigset_t blocked;
+      int held = 0;
+      sigprocmask(SIG_SETMASK, 0, &blocked);
+      for (int number = 1; number < 32; number++) {
+        struct sigaction now;
+        held += sigismember(&blocked, number) || (sigaction(number, 0, &now) == 0 && now.sa_handler == SIG_IGN);
+      }
+      return held;
+    }
+    static void block_all(void) {
+      sigset_t all;
+      sigfillset(&all);
+      sigprocmask(SIG_SETMASK, &all, 0);
+    }
+    static void note(const char *path) {
+      char other[4096];
+      snprintf(other, sizeof other, "%s.new", path);
+      FILE *file = fopen(other, "w");
+      fprintf(file, "%d", getpid());
+      fclose(file);
+      rename(other, path);
+    }
+    // A child that goes on as if it were the module, and a parent that waits for it.
+    static int is_parent(void) {
+      int child = fork();
+      if (child > 0) waitpid(child, 0, 0);
+      return child != 0;
+    }
     static int act(void *h, int argc, const char **argv) {
       int result = 0;
       for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
         if (!strcmp(word, "return")) return atoi(argv[i + 1]);
+        if (!strcmp(word, "exit")) _exit(0);
+        if (!strcmp(word, "leave")) exit(0);
+        if (!strcmp(word, "crash")) abort();
+        if (!strcmp(word, "print")) forge(0, 3);
+        if (!strcmp(word, "print-everywhere")) forge(0, 64);
+        if (!strcmp(word, "fork") && !is_parent()) return 0;
+        if (!strcmp(word, "block")) block_all();
+        if (!strncmp(word, "note=", 5)) note(word + 5);
+        if (!strcmp(word, "dumpable")) return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) ? 7 : 0;
+        if (!strcmp(word, "descriptors")) return descriptors() ? 7 : 0;
+        if (!strcmp(word, "signals")) return held_signals() ? 7 : 0;
+        if (!strcmp(word, "variable")) return getenv("VAULT_PAM_TEST") ? 0 : 7;
         if (!strcmp(word, "hang")) for (;;) pause();
         if (!strcmp(word, "nap")) usleep(300000);
         if (!strcmp(word, "ask")) say(h, 1, 1, "Secret \\033[2Jword: ", 0);

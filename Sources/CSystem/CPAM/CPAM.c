@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CPAM.h"
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,20 +18,22 @@ struct conversation {
   void *context;
 };
 
-enum { success = 0, conversation_error = 19, buffer_error = 5, most_messages = 32, user_item = 2 };
-enum { echo_off = 1, echo_on = 2, error_text = 3, info_text = 4 };
+enum { success = 0, conversation_error = 19, most_messages = 32, user_item = 2 };
+enum { echo_off = 1, echo_on = 2 };
 static const int disallow_null_password = 1;
+
+extern int pam_start(const char *, const char *, const struct conversation *, void **);
+extern int pam_end(void *, int);
+extern int pam_authenticate(void *, int);
+extern int pam_acct_mgmt(void *, int);
+extern int pam_get_item(const void *, int, const void **);
 
 struct cpam_session {
   void *handle;
   cpam_ask ask;
   void *context;
-  int (*start)(const char *, const char *, const struct conversation *, void **);
-  int (*start_in)(const char *, const char *, const struct conversation *, const char *, void **);
-  int (*end)(void *, int);
-  int (*authenticate)(void *, int);
-  int (*check_account)(void *, int);
-  int (*get_item)(const void *, int, const void **);
+  /// The first fault stays: a module may forget it and say success.
+  bool has_fault;
 };
 
 char *cpam_answer(const void *bytes, size_t count) {
@@ -52,34 +55,33 @@ static void drop(struct response *responses, int count) {
 
 static int converse(int count, const struct message **messages, struct response **responses, void *context) {
   struct cpam_session *session = context;
-  if (count < 1 || count > most_messages || !messages || !responses || !session) return conversation_error;
-  *responses = NULL;
-  struct response *all = calloc((size_t)count, sizeof *all);
-  if (!all) return buffer_error;
-  for (int i = 0; i < count; i++) {
+  int ok = count >= 1 && count <= most_messages && messages && responses;
+  struct response *all = ok ? calloc((size_t)count, sizeof *all) : NULL;
+  ok = all != NULL;
+  for (int i = 0; ok && i < count; i++) {
     const struct message *message = messages[i];
-    int ok = message && message->text && session->ask(session->context, message->style, message->text, &all[i].text) == 0;
-    int asks = ok && (message->style == echo_off || message->style == echo_on);
-    if (!ok || (asks && !all[i].text)) {
-      drop(all, count);
-      return conversation_error;
-    }
+    ok = message && message->text && session->ask(session->context, message->style, message->text, &all[i].text) == 0;
+    ok = ok && (all[i].text || (message->style != echo_off && message->style != echo_on));
   }
-  *responses = all;
-  return success;
+  if (ok) {
+    *responses = all;
+    return success;
+  }
+  session->has_fault = true;
+  if (all) drop(all, count);
+  if (responses) *responses = NULL;
+  return conversation_error;
 }
 
-// A pointer to an object from dlsym becomes one to a function: the cast that POSIX promises to work.
-#define FIND(library, name, into) (*(void **)(&(into)) = dlsym(library, name))
+typedef int (*start_in)(const char *, const char *, const struct conversation *, const char *, void **);
 
-static int load(cpam_session *session, const char *start_in) {
-  void *library = dlopen("libpam.so.0", RTLD_NOW | RTLD_LOCAL);
-  if (!library) return -1;
-  int found = start_in ? FIND(library, start_in, session->start_in) != NULL
-                       : FIND(library, "pam_start", session->start) != NULL;
-  found = found && FIND(library, "pam_end", session->end) && FIND(library, "pam_authenticate", session->authenticate) &&
-          FIND(library, "pam_acct_mgmt", session->check_account) && FIND(library, "pam_get_item", session->get_item);
-  return found ? 0 : -2;
+static int start(const char *service, const char *user, cpam_place place, const struct conversation *conversation,
+                 void **handle) {
+  if (!place.function) return pam_start(service, user, conversation, handle);
+  // A pointer to an object from dlsym becomes one to a function: the cast that POSIX promises to work.
+  start_in function = NULL;
+  *(void **)(&function) = dlsym(RTLD_DEFAULT, place.function);
+  return function ? function(service, user, conversation, place.folder, handle) : -2;
 }
 
 int cpam_start(const char *service, const char *user, cpam_place place, cpam_ask ask, void *context,
@@ -89,29 +91,28 @@ int cpam_start(const char *service, const char *user, cpam_place place, cpam_ask
   made->ask = ask;
   made->context = context;
   struct conversation conversation = {converse, made};
-  int result = load(made, place.function);
-  if (result == 0)
-    result = place.function ? made->start_in(service, user, &conversation, place.folder, &made->handle)
-                            : made->start(service, user, &conversation, &made->handle);
-  if (result == 0) {
+  int result = start(service, user, place, &conversation, &made->handle);
+  if (result == success) {
     *session = made;
-  } else {
-    if (made->handle) made->end(made->handle, result);
-    free(made);
+    return success;
   }
+  if (made->handle) pam_end(made->handle, result);
+  free(made);
   return result;
 }
 
-int cpam_authenticate(cpam_session *session) { return session->authenticate(session->handle, disallow_null_password); }
+int cpam_authenticate(cpam_session *session) { return pam_authenticate(session->handle, disallow_null_password); }
 
-int cpam_check_account(cpam_session *session) { return session->check_account(session->handle, disallow_null_password); }
+int cpam_check_account(cpam_session *session) { return pam_acct_mgmt(session->handle, disallow_null_password); }
 
-int cpam_is_user(cpam_session *session, const char *user) {
+bool cpam_is_user(cpam_session *session, const char *user) {
   const void *now = NULL;
-  return session->get_item(session->handle, user_item, &now) == success && now && strcmp(now, user) == 0;
+  return pam_get_item(session->handle, user_item, &now) == success && now && strcmp(now, user) == 0;
 }
 
+bool cpam_has_fault(const cpam_session *session) { return session->has_fault; }
+
 void cpam_end(cpam_session *session, int result) {
-  session->end(session->handle, result);
+  pam_end(session->handle, result);
   free(session);
 }

@@ -1,11 +1,11 @@
 import VaultKit
 import VaultPrompts
 
-/// Who can be asked here: prompts and the fingerprint reader. Nothing of it is needed by every vault, so what is
+/// Who can be asked here: prompts, PAM's helper and the fingerprint reader. Nothing of it is needed by every vault, so what is
 /// not there is no weakness.
 enum PromptFindings {
   static func all(_ command: Command) -> [Finding] {
-    [asking(command), reader(command)]
+    [asking(command), helper(command), reader(command)]
   }
 }
 
@@ -22,6 +22,16 @@ private func asking(_ command: Command) -> Finding {
     return Finding(
       "prompt", .ok, "nobody can be asked from here: \(why.message)",
       "secrets have to be given, by a descriptor or a file")
+  }
+}
+
+private func helper(_ command: Command) -> Finding {
+  do throws(VaultError) {
+    return Finding("pamHelper", .ok, "PAM is asked by \(try command.world.presence.helperPath())")
+  } catch  where error.code == .unsupported {
+    return Finding("pamHelper", .ok, "PAM cannot be asked: \(error.message)", error.hint)
+  } catch {
+    return Finding("pamHelper", .warning, error.message, error.hint)
   }
 }
 

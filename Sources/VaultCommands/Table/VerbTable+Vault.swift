@@ -43,7 +43,8 @@ extension VerbTable {
           "remove-old-keys", "Remove device keys that this vault has replaced, without asking.")
       ],
       notes: [
-        "It looks at locked memory, core dumps, swap, the clock, libraries, PAM, the passcode, the recovery code, "
+        "It looks at locked memory, core dumps, swap, the clock, libraries, PAM and its helper, the passcode, the recovery "
+          + "code, "
           + "protector and device key, permissions, the file system, counters and expired items.",
         "Warnings do not change the exit code; a vault that cannot be opened does. With --json: warnings and "
           + "problems (how many), and items with check, state (ok, warning or problem), message and hint.",

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "CLinuxFiles.h"
+#include "CLinuxHelper.h"
 #include "CLinuxProcesses.h"
 
 /// prctl is variadic, which Swift cannot call. Returns 0, or -1 with errno set.

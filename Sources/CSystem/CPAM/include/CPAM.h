@@ -1,5 +1,5 @@
-// libpam by dlopen when it is first needed: linking it would cost every start of the tool. Declared by hand, so that the
-// build needs no headers of PAM; the numbers are those of Linux-PAM, fixed since 1996.
+// libpam, which vault-pam links: nothing else of ours does. Declared by hand, so that the build needs no headers of PAM; the
+// numbers are those of Linux-PAM, fixed since 1996.
 #pragma once
 #include <stddef.h>
 
@@ -16,14 +16,17 @@ typedef struct {
   const char *folder;
 } cpam_place;
 
-/// Returns 0 and a session, -1 when there is no libpam here, -2 when it lacks a function, -3 without memory, else PAM's result.
+/// Returns 0 and a session, -2 when libpam lacks the function, -3 without memory, else PAM's result.
 int cpam_start(const char *service, const char *user, cpam_place place, cpam_ask ask, void *context,
                cpam_session **session);
 /// Both refuse an account without a password. PAM's results: 0 is success.
 int cpam_authenticate(cpam_session *session);
 int cpam_check_account(cpam_session *session);
 /// Whether the modules still speak of that user: they may change it.
-int cpam_is_user(cpam_session *session, const char *user);
+_Bool cpam_is_user(cpam_session *session, const char *user);
+/// Whether a module asked for something that could not be answered or shown: a denial, whatever it says itself.
+_Bool cpam_has_fault(const cpam_session *session);
+/// Lets the modules clean up.
 void cpam_end(cpam_session *session, int result);
 
 /// The bytes as a string that a module wipes and frees; NULL without memory.

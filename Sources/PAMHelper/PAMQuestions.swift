@@ -1,0 +1,52 @@
+import CPAM
+import Glibc
+import PAMMessages
+import SecretMemory
+
+/// What modules ask and say, passed on to the program and its person.
+final class PAMQuestions {
+  let channel: PAMChannel
+
+  init(_ channel: consuming PAMChannel) { self.channel = channel }
+
+  /// Shows or asks one message of a module.
+  ///
+  /// - Returns: 0; anything else is a fault, which CPAM remembers.
+  func pass(
+    _ kind: PAMReport.Kind, _ message: UnsafePointer<CChar>, _ answer: inout UnsafeMutablePointer<CChar>?
+  )
+    -> Int32
+  {
+    let words = unsafe UnsafeRawBufferPointer(
+      start: message, count: strnlen(message, PAMMessages.longestText))
+    guard channel.send(unsafe PAMReport.bytes(ofKind: kind, words: words)) else { return -1 }
+    guard kind == .question else { return 0 }
+    guard let typed = channel.receiveAnswer() else { return -1 }
+    unsafe answer = typed.expose { bytes in
+      unsafe bytes.withUnsafeBytes { unsafe cpam_answer($0.baseAddress, $0.count) }
+    }
+    return unsafe answer == nil ? -1 : 0
+  }
+}
+
+/// The bridge from C.
+func passMessage(
+  context: UnsafeMutableRawPointer?, style: Int32, message: UnsafePointer<CChar>?,
+  answer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> Int32 {
+  guard let context = unsafe context, let message = unsafe message, let answer = unsafe answer,
+    let kind = kind(ofStyle: style)
+  else { return -1 }
+  let questions = unsafe Unmanaged<PAMQuestions>.fromOpaque(context).takeUnretainedValue()
+  return unsafe questions.pass(kind, message, &answer.pointee)
+}
+
+/// Answers are never shown while they are typed, also where the module asks with echo.
+private func kind(ofStyle style: Int32) -> PAMReport.Kind? {
+  switch style {
+  case 1, 2: .question
+  case 3: .error
+  case 4: .text
+  default: nil
+  }
+}

@@ -1,0 +1,38 @@
+import CLinux
+import Glibc
+import PAMMessages
+import VaultKit
+
+/// A started helper and our end of the connection. It is ended and waited for whatever happens.
+struct PAMHelperProcess: ~Copyable {
+  let channel: PAMChannel
+  private let pid: pid_t
+
+  init(_ helper: PAMPresence.Helper) throws(VaultError) {
+    let program = try helper.opened()
+    var ends: [Int32] = [-1, -1]
+    let kind = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
+    guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+      throw VaultError(.io, "no socket for vault-pam", underlying: errno)
+    }
+    // Ours alone: each end has flags of its own.
+    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+    let channel = PAMChannel(owning: ends[0])
+    let pid = unsafe clinux_spawn_helper(program.descriptor, program.path, helper.word, ends[1])
+    let problem = errno
+    close(ends[1])
+    guard pid > 0 else {
+      throw VaultError(
+        .verificationUnavailable, "\(PromptText.visible(program.path)) does not start", underlying: problem)
+    }
+    self.channel = channel
+    self.pid = pid
+  }
+
+  deinit {
+    // It has nothing to tidy up, and a module could hold any other signal back.
+    if ChildProcess.hasEnded(pid, within: .zero) { return }
+    kill(pid, SIGKILL)
+    _ = ChildProcess.hasEnded(pid, within: .seconds(2))
+  }
+}

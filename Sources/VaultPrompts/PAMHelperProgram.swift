@@ -1,0 +1,96 @@
+import Glibc
+import VaultKit
+
+extension PAMPresence {
+  /// The program in which PAM's modules run, and where it is looked for: at a path that was given, else beside the running
+  /// program, else where it is installed. Never along PATH, and neither an option nor a variable names it.
+  package struct Helper: Sendable {
+    private let given: String?
+    /// Its one word, in tests.
+    let word: String?
+    /// The folders of the services that it knows.
+    let services: [String]
+
+    package static let installed = Helper(given: nil, word: nil, services: systemServices)
+
+    /// - Parameter path: An absolute path.
+    package init(at path: String) { self.init(given: path, word: nil, services: Self.systemServices) }
+
+    /// One that is never installed and takes a folder of services, for tests.
+    package init(at path: String, services folder: String) {
+      self.init(given: path, word: folder, services: [folder])
+    }
+
+    private init(given: String?, word: String?, services: [String]) {
+      (self.given, self.word, self.services) = (given, word, services)
+    }
+
+    /// A program beside the one that this process runs.
+    package static func beside(_ name: String) -> String? {
+      var buffer = [CChar](repeating: 0, count: 4096)
+      let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
+      guard count > 0, count < buffer.count else { return nil }
+      let own = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      guard own.hasPrefix("/"), let slash = own.lastIndex(of: "/") else { return nil }
+      return own[...slash] + name
+    }
+
+    private static let systemServices = ["/etc/pam.d", "/usr/lib/pam.d"]
+    private static let installedPath = "/usr/libexec/vaultctl/vault-pam"
+  }
+}
+
+extension PAMPresence.Helper {
+  /// The first of the places where there is such a file, opened and found to be trustworthy.
+  ///
+  /// - Throws: `.unsupported` where there is none; `.verificationUnavailable` where somebody else could have put it there
+  ///   or could change it: then no other place is tried.
+  func opened() throws(VaultError) -> Program {
+    for path in try places() {
+      let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+      if file < 0, errno == ENOENT || errno == ENOTDIR { continue }
+      guard file >= 0 else { throw Self.untrusted(path, "cannot be opened", errno) }
+      let program = Program(descriptor: file, path: path)
+      try program.check()
+      return program
+    }
+    throw VaultError(
+      .unsupported, "there is no \(given.map { PromptText.visible($0) } ?? "vault-pam") to ask PAM with",
+      hint: "as root: scripts/install-pam --helper PATH-OF-VAULT-PAM")
+  }
+
+  private func places() throws(VaultError) -> [String] {
+    guard let given else { return [Self.beside("vault-pam"), Self.installedPath].compactMap(\.self) }
+    guard given.hasPrefix("/") else {
+      throw VaultError(.unsupported, "the path of vault-pam must be absolute: \(PromptText.visible(given))")
+    }
+    return [given]
+  }
+
+  fileprivate static func untrusted(_ path: String, _ why: String, _ code: Int32? = nil) -> VaultError {
+    VaultError(
+      .verificationUnavailable, "\(PromptText.visible(path)) \(why), so PAM is not asked",
+      hint: "as root: scripts/install-pam --helper PATH-OF-VAULT-PAM", underlying: code)
+  }
+
+  /// An open file: what is checked is what is started, whatever has its path by then.
+  struct Program: ~Copyable {
+    let descriptor: Int32
+    let path: String
+
+    deinit { close(descriptor) }
+
+    fileprivate borrowing func check() throws(VaultError) {
+      var status = stat()
+      guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        throw untrusted(path, "is no program")
+      }
+      guard status.st_uid == 0 || status.st_uid == geteuid() else {
+        throw untrusted(path, "belongs to another user")
+      }
+      guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
+        throw untrusted(path, "can be changed by others")
+      }
+    }
+  }
+}

@@ -1,0 +1,3 @@
+import PAMHelper
+
+PAMHelper.main()

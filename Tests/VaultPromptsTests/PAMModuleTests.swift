@@ -1,0 +1,174 @@
+import Foundation
+import Testing
+import VaultKit
+import VaultPrompts
+import VaultTestKit
+
+/// What a module can do to the process that it runs in, which is the helper's.
+@Suite("PAM modules in their own process", .serialized)
+struct PAMModuleTests {
+  // Verified to fail when a helper that ended without a verdict counts as success.
+  @Test(
+    "a module that ends its process is a denial, whatever the exit status, in either step",
+    arguments: ["exit", "leave", "crash"])
+  func exits(word: String) throws {
+    let world = try PAMWorld()
+    for (auth, account) in [(word, "return 0"), ("return 0", word), ("ask \(word)", "return 0")] {
+      try world.module(auth: auth, account: account)
+      let answer = try world.verify(ScriptedPrompt([.text("x")]))
+      #expect(answer.agreed == nil)
+      #expect(answer.error?.code == .verificationUnavailable)
+    }
+  }
+
+  /// `vaultctl` itself goes on to its own end.
+  @Test("a program that asks outlives a module that exits with 0")
+  func outlives() throws {
+    let world = try PAMWorld()
+    try world.module(auth: "exit")
+    let process = try start(world, standardOutput: Pipe())
+    let said = try #require(process.standardOutput as? Pipe).fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 3)
+    #expect(String(decoding: said, as: UTF8.self).hasPrefix("verificationUnavailable: vault-pam ended"))
+  }
+
+  // Verified to fail when the channel stays on descriptor 1.
+  @Test("what a module prints is no verdict and is not shown; what it writes into every descriptor denies")
+  func prints() throws {
+    let world = try PAMWorld()
+    try world.module(auth: "print return 7")
+    #expect(try world.verify(ScriptedPrompt()).error?.code == .authenticationFailed)
+    try world.module(auth: "print return 0", account: "print return 0")
+    #expect(try world.verify(ScriptedPrompt()).agreed == true)
+    for result in [0, 7] {
+      try world.module(auth: "print-everywhere return \(result)")
+      #expect(try world.verify(ScriptedPrompt()).error?.code == .verificationUnavailable)
+    }
+  }
+
+  // Verified to fail when the helper does not compare its process id before the verdict.
+  @Test("a child of a module that goes on as if it were the module has no say")
+  func forks() throws {
+    let world = try PAMWorld()
+    try world.module(auth: "fork return 7")
+    #expect(try world.verify(ScriptedPrompt()).error?.code == .authenticationFailed)
+    try world.module(auth: "fork return 0")
+    #expect(try world.verify(ScriptedPrompt()).agreed == true)
+  }
+
+  // Verified to fail when signals are not set back, when other descriptors stay open, and when the helper is dumpable.
+  @Test(
+    "modules find /dev/null as 0, 1 and 2, no descriptor to hand on, no signal held back, and no core to dump",
+    arguments: ["descriptors", "signals", "dumpable"])
+  func process(word: String) throws {
+    let world = try PAMWorld()
+    try world.module(auth: word)
+    let (helper, held) = (world.helper, dup(0))
+    defer { close(held) }
+    let answer = Answer.doing { () throws(VaultError) in
+      var all = sigset_t()
+      unsafe sigfillset(&all)
+      unsafe pthread_sigmask(SIG_SETMASK, &all, nil)
+      try PAMPresence(service: "vault", helper: helper).verifyPresence(
+        PromptRequest(.presence, operation: "use the key"), asking: ScriptedPrompt())
+    }
+    #expect(try answer.wait().error == nil)
+  }
+
+  @Test("the environment is passed on to the modules")
+  func environment() throws {
+    let world = try PAMWorld()
+    try world.module(auth: "variable")
+    for (value, status) in [("yes", Int32(0)), (nil, 3)] as [(String?, Int32)] {
+      let process = try start(world, ["VAULT_PAM_TEST": value].compactMapValues(\.self))
+      process.waitUntilExit()
+      #expect(process.terminationStatus == status)
+    }
+  }
+
+  // MARK: its end
+
+  // Verified to fail when the helper is not killed, and when it gets SIGTERM alone.
+  @Test("a helper that is given up, by a deadline or by another thread, is gone, also when it blocks signals")
+  func givenUp() throws {
+    let world = try PAMWorld()
+    let note = world.folder.appendingPathComponent("pid").path
+    try world.module(auth: "block note=\(note) hang")
+    let late = try world.verify(ScriptedPrompt(), limits: .init(silence: .seconds(2)))
+    #expect(late.error?.code == .verificationUnavailable)
+    let first = try processID(note)
+    #expect(!FileManager.default.fileExists(atPath: "/proc/\(first)"))
+    try FileManager.default.removeItem(atPath: note)
+
+    let presence = PAMPresence(service: "vault", helper: world.helper, limits: .init(silence: .seconds(60)))
+    let answer = Answer.doing { () throws(VaultError) in
+      try presence.verifyPresence(
+        PromptRequest(.presence, operation: "use the key"), asking: ScriptedPrompt())
+    }
+    let second = try processID(note)
+    presence.cancel()
+    #expect(try answer.wait().error?.code == .cancelled)
+    #expect(!FileManager.default.fileExists(atPath: "/proc/\(second)"))
+  }
+
+  // Verified to fail when the kernel is not asked to end the helper with its program.
+  @Test("a helper whose program was killed ends too, also when it blocks signals")
+  func orphan() throws {
+    let world = try PAMWorld()
+    let note = world.folder.appendingPathComponent("pid").path
+    try world.module(auth: "block note=\(note) hang")
+    let process = try start(world)
+    let helper = try processID(note)
+    #expect(runs(helper))
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    let end = Date().addingTimeInterval(2)
+    while runs(helper), Date() < end { Thread.sleep(forTimeInterval: 0.02) }
+    #expect(!runs(helper))
+    kill(helper, SIGKILL)
+  }
+
+  @Test("no helper is left behind as a zombie, after success and after denial")
+  func zombies() throws {
+    let world = try PAMWorld()
+    let note = world.folder.appendingPathComponent("pid").path
+    for (words, isRight) in [
+      ("return 0", true), ("return 7", false), ("exit", false), ("ask return 0", false),
+    ] {
+      try world.module(auth: "note=\(note) \(words)")
+      #expect(try world.verify(ScriptedPrompt()).agreed == (isRight ? true : nil))
+      #expect(!FileManager.default.fileExists(atPath: "/proc/\(try processID(note))"), "\(words)")
+      try FileManager.default.removeItem(atPath: note)
+    }
+  }
+
+  private func start(
+    _ world: PAMWorld, _ variables: [String: String] = [:], standardOutput: Any? = FileHandle.nullDevice
+  ) throws -> Process {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "\(PAMWorld.toolFolder)/vaultctl-testing")
+    process.arguments = ["verify-presence", world.folder.appendingPathComponent("pam.d").path, "vault", "x"]
+    process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = standardOutput
+    try process.run()
+    return process
+  }
+
+  /// What a module wrote down.
+  private func processID(_ path: String) throws -> pid_t {
+    let end = Date().addingTimeInterval(60)
+    while true {
+      if let text = try? String(contentsOfFile: path, encoding: .utf8), let pid = pid_t(text) { return pid }
+      try #require(Date() < end, "the module was not asked")
+      Thread.sleep(forTimeInterval: 0.02)
+    }
+  }
+
+  /// Not counted: one that has ended and that the first process of this machine has not waited for.
+  private func runs(_ pid: pid_t) -> Bool {
+    guard let line = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else { return false }
+    return !line.contains(") Z ")
+  }
+}
