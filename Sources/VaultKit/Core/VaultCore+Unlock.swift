@@ -81,7 +81,7 @@ extension VaultCore {
   }
 
   /// Opens the session's classes; `false` when the passcode was changed since the derivation began.
-  private func opened(with keys: PasscodeKeys) throws(VaultError) -> Bool {
+  func opened(with keys: PasscodeKeys) throws(VaultError) -> Bool {
     try reading { transaction throws(VaultError) in
       let derivation = try transaction.session.keys.header.passcodeDerivation()
       guard derivation == keys.derivation else { return false }
