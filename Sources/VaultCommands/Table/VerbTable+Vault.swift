@@ -63,13 +63,22 @@ extension VerbTable {
     Verb(
       words: ["verify"],
       summary: "Open every part of the vault, compare the sums, and report what is damaged.",
+      ownOptions: [
+        .flag("complete", "Fail (6) when something was not looked at, such as secrets that stay locked.")
+      ],
       channels: [.passcode], ownExits: [.unsupported],
       notes: [
-        "Without the passcode, where one is set, the secrets that it guards are not opened; nobody is asked.",
+        "verify asks nobody. Without the passcode, where one is set, it does not open the secrets that the passcode guards, and "
+          + "does not check the chain of the audit. It never opens secrets behind an access rule. The report has a line for each of "
+          + "these, and says that everything is sound only when there is no such line.",
+        "The exit code of --complete is 6, interaction needed: verify would have to ask for the passcode, or for what an access rule "
+          + "demands. Damage (10) and parts of a newer version (15) come first. A vault that has items behind access rules is never "
+          + "verified completely.",
         "What a newer version of this program made does not open here, and is not called damaged. The exit code is 15 when verify "
           + "finds only such parts, and 10 when something is damaged.",
-        "With --json: sound, items, secrets and auditEntries (how many were opened), auditChainChecked, and problems and newer, a "
-          + "line for each part.",
+        "With --json: sound (nothing that was looked at is damaged), complete (everything was looked at), items, secrets and "
+          + "auditEntries (how many were opened), lockedSecrets and guardedSecrets (how many were not opened, without the passcode or "
+          + "behind an access rule), auditChainChecked, and problems and newer, a line for each part.",
       ],
       example: "vaultctl verify --json", run: runVerify)
   }
