@@ -53,7 +53,8 @@ extension VerbTable {
   private static var rotateDeviceKey: Verb {
     Verb(
       words: ["rotate", "device-key"],
-      summary: "Exchange the device key; no item is rewritten. The old key no longer opens the vault.",
+      summary:
+        "Replace the device key; no item is rewritten. The old key no longer opens this vault file.",
       ownOptions: [
         Option(
           "protector", .choice(["file", "secret-service"]), "", "What keeps the new device key.",
@@ -61,6 +62,8 @@ extension VerbTable {
       ],
       channels: [.recovery], audited: .always, ownExits: [.refused],
       notes: [
+        "The other keys of the vault stay. A person who has the old key and an old copy of the vault file can open both, and with the "
+          + "keys in them read later items, as far as those need no passcode. 'vaultctl rotate epoch' replaces these keys too.",
         "The old key is deleted after the new one has opened the vault; it stays when PATH.before-restore or a file of an "
           + "interrupted restore needs it. When the vault cannot be written, no key is made.",
         "Where the device key is lost the recovery code makes a new one. Items of this device only were lost "
