@@ -1,5 +1,6 @@
 import Glibc
 import SecretMemory
+import VaultKit
 
 /// A file with one secret in it, opened only when nobody else can read or change it.
 enum SecretFile {
@@ -12,7 +13,9 @@ enum SecretFile {
     guard [0o600, 0o400].contains(status.st_mode & 0o7777) else {
       throw refusal(
         path, name, "can be read or changed by others",
-        hint: "chmod 600 \(printable(path)), or give the secret by a descriptor")
+        hint: OwnFile.isOurs(path)
+          ? "chmod 600 \(printable(path)), or give the secret by a descriptor"
+          : "give a file in your home that only you may read, or give the secret by a descriptor")
     }
     return try SecretReading.phrase(from: file, named: name)
   }

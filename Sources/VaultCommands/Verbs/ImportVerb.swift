@@ -237,7 +237,8 @@ extension Command {
     guard file >= 0 else { throw .io("opening the file with the items", errno: errno) }
     var status = stat()
     if unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
-      messages.note("warning: others may read \(path), which holds secrets: chmod 600 it")
+      let advice = OwnFile.isOurs(path) ? ": chmod 600 it" : ""
+      messages.note("warning: others may read \(path), which holds secrets\(advice)")
     }
     return file
   }
