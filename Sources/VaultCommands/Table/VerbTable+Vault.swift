@@ -29,8 +29,10 @@ extension VerbTable {
     Verb(
       words: ["status"], summary: "Show where the vault is, what guards it and how much is in it.",
       notes: [
-        "With --json also, where they apply: rotation (underWay or paused) while the keys of two epochs are in force, and "
-          + "damaged, the number of items that do not open."
+        "After wrong passcodes it shows until when none is accepted.",
+        "With --json also, where they apply: passcodeFailures (wrong passcodes in a row), lockedOutUntil (Unix seconds, until which no "
+          + "passcode is accepted), biometryLocked (true until a right passcode), rotation (underWay or paused) while the keys of two "
+          + "epochs are in force, and damaged, the number of items that do not open.",
       ],
       example: "vaultctl status --json", run: runStatus)
   }
@@ -56,7 +58,7 @@ extension VerbTable {
           + "same vault id, and its key is in the same place. So are KEY.before-restore, which a restore leaves beside a named key "
           + "file, and folders of keys of other vault ids, as an 'init' that failed leaves one.",
       ],
-      example: "vaultctl doctor", changesFiles: true, run: runDoctor)
+      example: "vaultctl doctor", changesFiles: true, changingOption: "remove-old-keys", run: runDoctor)
   }
 
   static var verify: Verb {
@@ -131,7 +133,9 @@ extension VerbTable {
     Verb(
       words: ["audit"], summary: "Show the entries of the audit, oldest first.",
       ownOptions: [
-        Option("since", .instant, "T", "Only entries from this moment on."),
+        Option(
+          "since", .past, "T",
+          "Only entries from this moment on: Unix seconds, RFC 3339, or how long ago, like 1h."),
         Option("item", .name, "NAME", "Only entries about this item."),
         .flag("follow", "Go on and print new entries as they come, until Ctrl-C."),
         .flag("verify", "Check the chain of every entry; asks for the passcode where one is set."),
@@ -143,7 +147,7 @@ extension VerbTable {
         "Entries are shown without the passcode; only --verify needs it. "
           + "With --follow and --json each entry is one object on a line of its own.",
       ],
-      example: "vaultctl audit --since 2024-01-01T00:00:00Z", run: runAudit)
+      example: "vaultctl audit --since 1h", run: runAudit)
   }
 
   static var batch: Verb {

@@ -6,6 +6,8 @@ import VaultKit
 /// `vaultctl import FORMAT [FILE]`: reads and judges everything, then stores it in one transaction.
 func runImport(_ command: Command) throws -> Outcome {
   try command.checkFormat()
+  // Where there is no vault, nothing is read.
+  _ = try command.vault.opened()
   let lines = try command.readLines()
   let isDryRun = command.invocation.has("dry-run")
   var importing = Importing(policy: command.invocation.text("on-duplicate") ?? "fail")

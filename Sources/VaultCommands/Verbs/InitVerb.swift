@@ -7,6 +7,13 @@ func runInit(_ command: Command) throws -> Outcome {
   if command.invocation.has("recovery-code"), command.invocation.has("no-recovery-code") {
     throw CommandError.usage("--recovery-code and --no-recovery-code contradict each other")
   }
+  try refuseContradiction(command)
+  // Known beforehand, so that nobody invents a passcode for nothing; the making itself replaces nothing either.
+  guard try !FilePlace.exists(path) else {
+    throw CommandError(
+      .alreadyExists, "there is something at \(printable(path)) already",
+      hint: "choose another path with --vault", code: VaultError.Code.vaultExists.rawValue)
+  }
   let passcode = try newPasscode(command)
   guard command.invocation.has("recovery-code") else {
     let core = try VaultCore.create(
@@ -84,10 +91,14 @@ private func newPasscode(_ command: Command) throws -> SecretBox? {
         code: error.code)
     }
   }
-  for option in ["passcode-fd", "passcode-file"] where command.invocation.has(option) {
-    throw CommandError.usage("--no-passcode and --\(option) contradict each other")
-  }
   return nil
+}
+
+private func refuseContradiction(_ command: Command) throws(CommandError) {
+  guard command.invocation.has("no-passcode") else { return }
+  for option in ["passcode-fd", "passcode-file"] where command.invocation.has(option) {
+    throw .usage("--no-passcode and --\(option) contradict each other")
+  }
 }
 
 private func warnOfNoCode(_ command: Command) {
