@@ -9,8 +9,10 @@ extension VerbTable {
         "Nothing needs to be unlocked: what is behind the passcode is behind it in the backup too. "
           + "Items of this device only, tokens, consents, items that are damaged and do not open, and the audit are left out; "
           + "the items are listed.",
+        "A passphrase that can be guessed is accepted with a warning, as a passcode is by 'vaultctl passcode set'.",
         "The backup is opened once with the passphrase and verified before the command ends.",
-        "With --json: path, items (how many), leftOut with id, name and reason: thisDeviceOnly, shortLived, damaged or newerVersion.",
+        "With --json: path, items (how many), leftOut with id, name and reason: thisDeviceOnly, shortLived, damaged or newerVersion; "
+          + "and passphraseGuessable.",
       ],
       example: "vaultctl backup monday.vault --passphrase-file phrase", allowedInBatch: false, run: runBackup)
   }

@@ -14,6 +14,7 @@ extension VerbTable {
       channels: [.passcode], session: .noVault, audited: .always,
       ownExits: [.alreadyExists, .deviceKey, .malformed],
       notes: [
+        guessable + " With --json: passcodeGuessable.",
         "The device key is never in the folder of the vault. Whoever loses it, and has neither a recovery code nor "
           + "a backup, loses everything in the vault: copy it to a safe place.",
         "On a terminal, init offers to make a recovery code as 'recovery-code new' does. --recovery-code prints one with the result, "
@@ -24,6 +25,10 @@ extension VerbTable {
       ],
       example: "vaultctl init --no-passcode --recovery-code", allowedInBatch: false, run: runInit)
   }
+
+  private static let guessable =
+    "A passcode that can be guessed is accepted with a warning, which names about how many bits it has. From 64 bits on there is none: "
+    + "six random words have 66."
 
   static var status: Verb {
     Verb(
@@ -44,7 +49,9 @@ extension VerbTable {
         .flag(
           "remove-old-keys", "Remove device keys that this vault has replaced, without asking.")
       ],
+      channels: [.passcode],
       notes: [
+        "It asks for nothing. With the passcode it also says whether the passcode can be guessed.",
         "It looks at locked memory, core dumps, swap, the clock, libraries, PAM, the passcode, the recovery code, "
           + "protector and device key, permissions, the file system, counters and expired items.",
         "Warnings do not change the exit code; a vault that cannot be opened does. With --json: warnings and "
@@ -110,13 +117,15 @@ extension VerbTable {
             + "command forgets members, factors and the audit roots of later segments, and lists what it forgot.",
           "When the vault has a recovery code, you are asked for it. The right code stays valid; a wrong one exits with 3 and changes "
             + "nothing. An empty answer, or --drop-recovery-code, drops the code. Without a terminal one of the options must be given (else 9).",
-          "With --json: passcode, and forgot with members, factors, auditRoots and recoveryCode.",
+          guessable,
+          "With --json: passcode, passcodeGuessable, and forgot with members, factors, auditRoots and recoveryCode.",
         ],
         example: "printf %s 'correct horse' | vaultctl passcode set --new-passcode-fd 0",
         allowedInBatch: false, run: runPasscodeSet),
       Verb(
         words: ["passcode", "change"], summary: "Exchange the passcode for a new one; no item is rewritten.",
         channels: [.newPasscode], session: .unlocked, audited: .always, ownExits: [.refused],
+        notes: [guessable + " With --json: passcode and passcodeGuessable."],
         example: "vaultctl passcode change --passcode-fd 3 --new-passcode-fd 4 3<old 4<new",
         allowedInBatch: false, run: runPasscodeChange),
       Verb(

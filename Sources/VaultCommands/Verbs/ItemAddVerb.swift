@@ -46,9 +46,10 @@ extension Command {
     let bits = generator.bitCount
     let what = generator.alphabet == .words ? "words" : "characters of \(generator.alphabet.rawValue)"
     messages.note("generated \(generator.length) \(what): \(bits) bits")
-    if bits < Generator.enoughBits {
+    if SecretStrength(bitCount: bits).isGuessable {
       messages.note(
-        "that can be guessed; \(Generator.enoughBits) bits and more cannot, like --generate 24 or 8:words")
+        "that can be guessed; \(SecretStrength.enoughBits) bits and more cannot, like --generate 24 or 6:words"
+      )
     }
   }
 
