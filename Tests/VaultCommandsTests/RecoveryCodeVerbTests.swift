@@ -188,7 +188,7 @@ struct RecoveryCodeVerbTests {
     #expect(try check(dropping, dropped).exit == 3)
 
     let (without, _) = try newTool("--no-passcode")
-    let plain = try without.run(set + ["--no-input"], secrets: [3: "p"])
+    let plain = try without.run(set + ["--no-input"], secrets: [3: "crane lemon ocean piano tiger wagon"])
     #expect(plain.exit == 0 && plain.output.isEmpty && plain.errors.isEmpty)
   }
 

@@ -36,7 +36,7 @@ package struct Secrets {
       return try SecretReading.phrase(from: descriptor, named: channel.title)
     }
     if let path = invocation.text(channel.fileOption) {
-      return try SecretFile.read(path, named: channel.title)
+      return try SecretFile.read(path, of: channel)
     }
     guard channel == .passcode, let folder = world.environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty
     else {

@@ -8,6 +8,8 @@ package enum ValueKind: Sendable {
   case number(ClosedRange<UInt64>)
   case duration
   case instant
+  /// An instant, or how long ago.
+  case past
   case identifier
   case generator
   case choice([String])

@@ -5,6 +5,8 @@ import VaultKit
 func runItemAdd(_ command: Command) throws -> Outcome {
   let invocation = command.invocation
   guard let name = invocation.argument("NAME") else { throw CommandError.usage("NAME is missing") }
+  // Where there is no vault, nothing is asked for and read.
+  _ = try command.vault.opened()
   let access = try command.newAccess()
   let secret = try command.newSecret()
   let context = try command.vault.context(for: access)
@@ -33,6 +35,9 @@ extension Command {
       throw CommandError.malformed(
         "the secret is empty", hint: "give it on standard input, or use --generate 24")
     }
+    if secret.expose(isLineWithNewline) {
+      messages.note("the secret ends in a newline, which is stored with it; 'printf %s' writes none")
+    }
     return SecretBox(secret)
   }
 
@@ -41,9 +46,10 @@ extension Command {
     let bits = generator.bitCount
     let what = generator.alphabet == .words ? "words" : "characters of \(generator.alphabet.rawValue)"
     messages.note("generated \(generator.length) \(what): \(bits) bits")
-    if bits < Generator.enoughBits {
+    if SecretStrength(bitCount: bits).isGuessable {
       messages.note(
-        "that can be guessed; \(Generator.enoughBits) bits and more cannot, like --generate 24 or 8:words")
+        "that can be guessed; \(SecretStrength.enoughBits) bits and more cannot, like --generate 24 or 6:words"
+      )
     }
   }
 
@@ -65,6 +71,16 @@ extension Command {
 
   private func given(_ option: String) -> String? {
     invocation.text(option).flatMap { $0.isEmpty ? nil : $0 }
+  }
+}
+
+/// Whether a newline is at the end and nowhere else. A key or another text of several lines ends in one on purpose.
+private func isLineWithNewline(_ bytes: RawSpan) -> Bool {
+  let count = bytes.byteCount
+  guard count > 1 else { return false }
+  return (0..<count).allSatisfy { index in
+    let isNewline = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self) == UInt8(ascii: "\n")
+    return isNewline == (index == count - 1)
   }
 }
 

@@ -6,9 +6,10 @@ func runPasscodeSet(_ command: Command) throws -> Outcome {
   let core = try command.vault.opened()
   guard !core.hasPasscode else { throw alreadySet }
   let choice = try recoveryChoice(command, core)
-  let passcode = try Passcode(command.secrets.secret(.newPasscode, isNew: true))
-  let forgotten = try core.setPasscode(passcode, recovery: choice)
-  let outcome = outcome(forgotten)
+  let typed = try command.secrets.secret(.newPasscode, isNew: true)
+  let isGuessable = command.warnIfGuessable(typed, "passcode")
+  let forgotten = try core.setPasscode(Passcode(typed), recovery: choice)
+  let outcome = outcome(forgotten, isGuessable)
   guard forgotten.recoveryCode else { return outcome }
   command.messages.note("the old recovery code no longer opens the vault")
   guard command.mayOffer else {
@@ -52,7 +53,7 @@ private func recoveryChoice(_ command: Command, _ core: VaultCore) throws -> Rec
   return .keep(code)
 }
 
-private func outcome(_ forgotten: ForgottenTrust) -> Outcome {
+private func outcome(_ forgotten: ForgottenTrust, _ isGuessable: Bool) -> Outcome {
   var lines = forgotten.members.map { "forgot  member \(printable($0))" }
   if forgotten.factors > 0 { lines.append("forgot  \(forgotten.factors) factors") }
   if forgotten.auditRoots > 0 { lines.append("forgot  \(forgotten.auditRoots) audit roots") }
@@ -62,7 +63,10 @@ private func outcome(_ forgotten: ForgottenTrust) -> Outcome {
     ("factors", .integer(Int64(forgotten.factors))), ("auditRoots", .integer(Int64(forgotten.auditRoots))),
     ("recoveryCode", .boolean(forgotten.recoveryCode)),
   ])
-  return Outcome(json: .object([("passcode", .boolean(true)), ("forgot", forgot)]), lines: lines)
+  return Outcome(
+    json: .object([
+      ("passcode", .boolean(true)), ("passcodeGuessable", .boolean(isGuessable)), ("forgot", forgot),
+    ]), lines: lines)
 }
 
 /// `vaultctl passcode change`.
@@ -76,8 +80,10 @@ func runPasscodeChange(_ command: Command) throws -> Outcome {
     throw CommandError(
       .refused, "the new passcode is the old one", hint: "nothing was changed; choose another")
   }
+  let isGuessable = command.warnIfGuessable(new, "passcode")
   try core.changePasscode(from: Passcode(old), to: Passcode(new))
-  return Outcome(json: .object([("passcode", .boolean(true))]))
+  return Outcome(
+    json: .object([("passcode", .boolean(true)), ("passcodeGuessable", .boolean(isGuessable))]))
 }
 
 /// `vaultctl passcode remove`: what dies with it is named before the passcode is asked for, and in the result.

@@ -2,12 +2,18 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// What a verification found.
+/// What a verification found, and what it did not look at.
 public struct VerifyReport: Sendable {
   /// How many items were opened.
   public internal(set) var items = 0
-  /// How many secrets were opened; locked ones are not.
+  /// How many secrets were opened.
   public internal(set) var secrets = 0
+  /// How many secrets were not opened because they are locked: they need the passcode, or the device key that a recovery
+  /// code does not replace.
+  public internal(set) var lockedSecrets = 0
+  /// How many secrets were not opened because an access rule guards them. Their rules were compared with their keys, where
+  /// the vault is unlocked.
+  public internal(set) var guardedSecrets = 0
   /// How many audit entries were opened.
   public internal(set) var auditEntries: UInt64 = 0
   /// Whether the audit chain was checked with its keys; without the passcode it cannot be.
@@ -17,6 +23,11 @@ public struct VerifyReport: Sendable {
   /// What a newer version of this program made, a line each. This version does not open it, so it cannot say whether it is
   /// damaged.
   public internal(set) var newer: [String] = []
+
+  /// Whether everything was looked at: every secret, the chain of the audit, and nothing that a newer version made.
+  public var isComplete: Bool {
+    lockedSecrets == 0 && guardedSecrets == 0 && isAuditChainChecked && newer.isEmpty
+  }
 }
 
 /// How far a verification is.
@@ -201,11 +212,21 @@ private struct Verification {
     let secret = try SealedSecret(session.vault, row, item.policy, material)
     try secret.checkSeals()
     do throws(VaultError) {
-      guard item.access.word == 0 else { return try checkAlternatives(&session, row, item, secret) }
+      guard item.access.word == 0 else {
+        report.guardedSecrets += 1
+        return try checkAlternatives(&session, row, item, secret)
+      }
       let decision = try Gate.decide(.update, on: item, row, in: session)
       _ = try secret.open(with: decision.opening.spend(on: item.id))
       report.secrets += 1
-    } catch  where [.locked, .policy, .unsupported].contains(error.code) {}
+    } catch {
+      switch error.code {
+      case .locked, .policy: report.lockedSecrets += 1
+      // Behind a PIN or a session; or of an access rule that this version does not know, which is counted above.
+      case .unsupported: report.guardedSecrets += item.access.word == 0 ? 1 : 0
+      default: throw error
+      }
+    }
   }
 
   /// Behind constraints nothing is opened here, but the rule and what stands behind it must fit each other.

@@ -84,6 +84,13 @@ enum Lockout {
     return .go
   }
 
+  /// How long no attempt is allowed from now on; `nil` when one is.
+  static func remaining(_ state: VaultState, clock: any VaultClock) -> Duration? {
+    var state = state
+    guard case .refused(let milliseconds) = begin(&state, clock: clock) else { return nil }
+    return .milliseconds(milliseconds)
+  }
+
   /// The attempt was right.
   static func succeed(_ state: inout VaultState) {
     state.failures = 0
