@@ -3,8 +3,9 @@ package import SecretMemory
 
 /// A terminal that is opened by its name, so that standard input and output stay data.
 ///
-/// Echo is off only while a secret is typed, and back on after it however the prompt ends: an answer, Ctrl-C,
-/// a signal that ends the process, nobody there, and for as long as Ctrl-Z stops it.
+/// One prompt is open on it at a time, of all processes of a user, and only in the foreground: ``TerminalTurn``. Echo is
+/// off only while a secret is typed, and back on after it however the prompt ends: an answer, Ctrl-C, a signal that ends
+/// the process, nobody there, and for as long as Ctrl-Z stops it.
 package struct Terminal: ~Copyable {
   private let descriptor: Int32
 
@@ -37,6 +38,16 @@ package struct Terminal: ~Copyable {
   /// - Parameters: As of ``readSecret(_:limit:)``.
   package borrowing func readLine(_ text: String, limit: Int) throws(TerminalError) -> SecretBytes {
     try ask(Asking(lines: [], question: PromptText.visible(text), limit: limit, echoes: true))
+  }
+
+  /// Whether the process may ask on it.
+  package var isInForeground: Bool { JobControl.isInForeground(of: descriptor) }
+
+  /// Why nobody can be asked on a terminal; nil when a prompt can be shown.
+  package static func obstacle(at path: String) -> TerminalError? {
+    do throws(TerminalError) {
+      return try Terminal(path: path).isInForeground ? nil : .background
+    } catch { return error }
   }
 
   /// Shows text on the terminal, control characters removed, with nothing after it.
@@ -78,24 +89,33 @@ extension Terminal {
 
   /// One line, without its newline.
   borrowing func ask(_ asking: Asking) throws(TerminalError) -> SecretBytes {
-    let signals = try PromptSignals.take(patience: asking.patience)
+    let signals = try PromptSignals.take(patience: asking.patience) { sayWaiting() }
     defer { signals.giveBack() }
     asking.open?.open(signals.wake)
     defer { asking.open?.close() }
-    let mode = try HiddenInput(descriptor, echoes: asking.echoes)
-    defer { mode.restore() }
+    let held = HeldJobSignals()
+    defer { held.restore() }
+    var turn = try TerminalTurn(descriptor, signals, patience: asking.patience) { sayWaiting() }
+    defer { turn.end() }
+    try turn.beginTyping(echoes: asking.echoes)
     guard writeAll(asking.text) else { throw .noTerminal(EIO) }
-    defer { if !asking.echoes { _ = writeAll("\n") } }
-    return try readLine(asking, signals, mode)
+    defer { if !asking.echoes, isInForeground { _ = writeAll("\n") } }
+    return try readLine(asking, signals, &turn)
+  }
+
+  /// Says that another prompt is open, whose question ends without a newline.
+  borrowing func sayWaiting() {
+    guard isInForeground else { return }
+    _ = writeAll("\nAnother prompt is open: this one waits for its end, at most 300 s.\n")
   }
 
   private borrowing func readLine(
-    _ asking: Asking, _ signals: PromptSignals, _ mode: borrowing HiddenInput
+    _ asking: Asking, _ signals: PromptSignals, _ turn: inout TerminalTurn
   ) throws(TerminalError) -> SecretBytes {
     // Two bytes more: the newline, and one that shows a longer line to be longer.
     let line = try SecretBytes(capacity: asking.limit + 2) { output throws(TerminalError) in
       while output.freeCapacity > 0 {
-        try waitForInput(asking, signals, mode)
+        try waitForInput(asking, signals, &turn)
         if try readSome(&output) { return }
       }
     }
@@ -113,36 +133,29 @@ extension Terminal {
       count += got
       isComplete = unsafe bytes[count - 1] == UInt8(ascii: "\n")
     }
-    if got < 0, errno == EINTR || errno == EAGAIN { return false }
+    let problem = errno
+    if got < 0, problem == EINTR || problem == EAGAIN { return false }
+    if got < 0, problem == EIO { try JobControl.requireForeground(of: descriptor) }
     guard got > 0 else { throw .cancelled }
     return isComplete
   }
 
   /// Waits until a byte can be read, answering signals meanwhile.
   private borrowing func waitForInput(
-    _ asking: Asking, _ signals: PromptSignals, _ mode: borrowing HiddenInput
+    _ asking: Asking, _ signals: PromptSignals, _ turn: inout TerminalTurn
   ) throws(TerminalError) {
     var deadline = Deadline(after: asking.patience)
-    while let signal = try signals.wait(for: descriptor, POLLIN, until: deadline) {
-      try answer(signal, signals, mode)
+    while true {
+      let meaning = try signals.wait(for: descriptor, until: deadline) { () throws(TerminalError) in
+        try JobControl.requireForeground(of: descriptor)
+      }
+      switch meaning {
+      case nil: return
+      case .stop: try turn.stop { sayWaiting() }
+      case .wake: guard try turn.wake() else { continue }
+      }
       _ = writeAll(asking.text)
       deadline = Deadline(after: asking.patience)
-    }
-  }
-
-  /// Ctrl-C cancels; Ctrl-Z stops with echo on and resumes without; every other signal ends the prompt.
-  private borrowing func answer(
-    _ signal: Int32, _ signals: PromptSignals, _ mode: borrowing HiddenInput
-  ) throws(TerminalError) {
-    switch signal {
-    case SIGINT, 0: throw .cancelled
-    case SIGTSTP:
-      mode.restore()
-      _ = raise(SIGSTOP)
-      mode.hide()
-    default:
-      signals.passOnLater(signal)
-      throw .signalled(signal)
     }
   }
 

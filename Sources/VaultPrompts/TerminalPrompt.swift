@@ -1,3 +1,4 @@
+import Glibc
 public import SecretMemory
 public import VaultKit
 
@@ -26,14 +27,25 @@ public struct TerminalPrompt: Prompt {
   /// One line typed without echo, at most 1,024 bytes.
   ///
   /// - Throws: `.cancelled` (Ctrl-C, Ctrl-D, nobody answered, another thread), `.malformed` when it is longer,
-  ///   `.interactionNotAllowed` at once where there is no terminal.
+  ///   `.interactionNotAllowed` at once where there is no terminal, where the process is in its background, and where
+  ///   the terminal cannot be locked for one prompt.
   public func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
-    let text = PromptText(request)
-    return try ask(text.lines, text.question + ": ", echoes: false)
+    do throws(TerminalError) { return try type(request) } catch { throw VaultError(prompt: error) }
   }
 
   /// Whether `y` or `yes` was typed; an empty line, `n` and `no` decline, other words are asked about twice more.
   public func confirm(_ request: PromptRequest) throws(VaultError) -> Bool {
+    do throws(TerminalError) { return try agree(request) } catch { throw VaultError(prompt: error) }
+  }
+
+  /// As ``readSecret(_:)``.
+  func type(_ request: PromptRequest) throws(TerminalError) -> SecretBytes {
+    let text = PromptText(request)
+    return try ask(text.lines, text.question + ": ", echoes: false)
+  }
+
+  /// As ``confirm(_:)``.
+  func agree(_ request: PromptRequest) throws(TerminalError) -> Bool {
     let text = PromptText(request)
     for round in 0..<3 {
       let answer = try ask(round == 0 ? text.lines : [], text.question + "? [y/N] ", echoes: true)
@@ -42,27 +54,30 @@ public struct TerminalPrompt: Prompt {
     return false
   }
 
-  /// A line of its own; nothing where there is no terminal.
+  /// A line of its own; nothing where there is no terminal, or the process is in its background.
   public func show(_ line: String, for request: PromptRequest) {
-    guard let terminal = try? Terminal(path: path) else { return }
+    guard let terminal = try? Terminal(path: path), terminal.isInForeground else { return }
     try? terminal.showLine(line)
   }
 
   /// Ends what is open, from any thread.
   public func cancel() { open.cancel() }
 
+  /// Says on a terminal, where there is one, that another prompt is open.
+  static func sayWaiting(on path: String?) {
+    if let path, let terminal = try? Terminal(path: path) { terminal.sayWaiting() }
+  }
+
   /// The most bytes of a secret.
   public static let longestSecret = 1024
 }
 
 extension TerminalPrompt {
-  private func ask(_ lines: [String], _ question: String, echoes: Bool) throws(VaultError) -> SecretBytes {
-    do throws(TerminalError) {
-      return try Terminal(path: path).ask(
-        Terminal.Asking(
-          lines: lines, question: question, limit: Self.longestSecret, echoes: echoes, patience: patience,
-          open: open))
-    } catch { throw VaultError(prompt: error) }
+  private func ask(_ lines: [String], _ question: String, echoes: Bool) throws(TerminalError) -> SecretBytes {
+    try Terminal(path: path).ask(
+      Terminal.Asking(
+        lines: lines, question: question, limit: Self.longestSecret, echoes: echoes, patience: patience,
+        open: open))
   }
 
   private static func decision(_ answer: borrowing SecretBytes) -> Bool? {
@@ -85,11 +100,17 @@ extension VaultError {
     case .cancelled: self.init(.cancelled, "cancelled at the prompt")
     case .timedOut: self.init(.cancelled, "nobody answered the prompt")
     case .tooLong(let limit): self.init(.malformed, "what was typed is longer than \(limit) bytes")
+    case .busy: self.init(.cancelled, "another prompt stayed open on this terminal")
     case .noTerminal(let code):
       self.init(
-        .interactionNotAllowed, "there is no terminal to ask on",
-        hint: "start it on a terminal, or use pinentry",
+        .interactionNotAllowed, error.obstacle!, hint: "start it on a terminal, or use pinentry",
         underlying: code)
+    case .background:
+      self.init(.interactionNotAllowed, error.obstacle!, hint: "bring it to the foreground: fg")
+    case .noLock:
+      self.init(
+        .interactionNotAllowed, error.obstacle!,
+        hint: "check owner and mode of /run/user/\(geteuid()) and of ~/.local/state/vault")
     case .signalled(let signal): self.init(.cancelled, "a signal ended the prompt", underlying: signal)
     }
   }

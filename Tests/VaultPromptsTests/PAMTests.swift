@@ -220,6 +220,7 @@ struct PAMTests {
         PromptRequest(.presence, operation: "use the key"), asking: TerminalPrompt(path: path))
     }
     try screen.wait(for: "Secret [2Jword: ")
+    #expect(PromptLock(of: screen).isHeld)
     presence.cancel()
     #expect(try answer.wait().error?.code == .cancelled)
     Thread.sleep(forTimeInterval: 0.3)

@@ -4,12 +4,9 @@ package import VaultKit
 import VaultPrompts
 
 /// Answers what an item's access rule asks for: from the option that gives the secret, else from a person.
-///
-/// A descriptor is read once; what it gave is kept for the commands of a batch.
 package final class CommandPrompt: Prompt {
   private let secrets: Secrets
   private let asking: any Prompt
-  private let given = Mutex<[SecretChannel: SecretBox]>([:])
   /// Why an option's secret could not be read, as the command line says it.
   private let failure = Mutex<CommandError?>(nil)
 
@@ -28,7 +25,8 @@ package final class CommandPrompt: Prompt {
   package func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
     guard let channel = SecretChannel(request.subject) else { return try ask(request, nil) }
     let answer: SecretBytes?
-    do throws(CommandError) { answer = try given(channel) } catch {
+    do throws(CommandError) { answer = try secrets.given(channel) } catch {
+      guard request.problem == nil else { throw nobody(channel) }
       failure.withLock { $0 = error }
       throw VaultError(error)
     }
@@ -50,15 +48,6 @@ package final class CommandPrompt: Prompt {
   }
 
   package func cancel() { asking.cancel() }
-
-  /// What an option gave, in every call.
-  func given(_ channel: SecretChannel) throws(CommandError) -> SecretBytes? {
-    if let box = given.withLock({ $0[channel] }) { return box.copy() }
-    guard let answer = try secrets.given(channel) else { return nil }
-    let box = SecretBox(answer)
-    given.withLock { $0[channel] = box }
-    return box.copy()
-  }
 
   /// The failure that an error of the library stands for.
   func takeFailure() -> CommandError? {

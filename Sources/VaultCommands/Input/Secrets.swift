@@ -7,16 +7,22 @@ import VaultPrompts
 package struct Secrets {
   let invocation: Invocation
   let world: World
+  let known: GivenSecrets
 
   /// The secret of one channel.
   ///
-  /// - Parameter isNew: It is being set, so a prompt asks for it twice.
+  /// - Parameters:
+  ///   - isNew: It is being set, so a prompt asks for it twice.
+  ///   - problem: What was wrong with the answer before, which a prompt shows.
   /// - Throws: exit 6 when it would have to be asked for and may not, 5 when the person declines, 12 when
   ///   it is malformed, 13 when its file is not private.
-  package func secret(_ channel: SecretChannel, isNew: Bool = false) throws(CommandError) -> SecretBytes {
+  package func secret(
+    _ channel: SecretChannel, isNew: Bool = false, problem: String? = nil
+  ) throws(CommandError) -> SecretBytes {
     if let given = try given(channel) { return given }
     let typed = try ask(
-      channel.title, limit: SecretReading.longestPhrase, twice: isNew, insteadOf: alternatives(to: channel))
+      channel.title, problem: problem, limit: SecretReading.longestPhrase, twice: isNew,
+      insteadOf: alternatives(to: channel))
     return try SecretReading.checkPhrase(typed, named: channel.title)
   }
 
@@ -30,8 +36,12 @@ package struct Secrets {
     return typed.byteCount == 0 ? nil : try SecretReading.checkPhrase(typed, named: channel.title)
   }
 
-  /// What was given without a prompt, if anything.
+  /// What was given without a prompt, if anything. A channel is read once.
   package func given(_ channel: SecretChannel) throws(CommandError) -> SecretBytes? {
+    try known.secret(channel) { () throws(CommandError) in try read(channel) }
+  }
+
+  private func read(_ channel: SecretChannel) throws(CommandError) -> SecretBytes? {
     if let number = invocation.text(channel.descriptorOption), let descriptor = Int32(number) {
       return try SecretReading.phrase(from: descriptor, named: channel.title)
     }
@@ -52,6 +62,9 @@ package struct Secrets {
     else { return true }
     return !FilePlace.exists(folder + "/vaultctl.passcode")
   }
+
+  /// Whether ``data(_:limit:)`` and ``line(_:twice:)`` would ask a person.
+  var asksForData: Bool { world.batchInput == nil && isatty(world.standardInput) == 1 }
 
   /// Data from standard input, byte for byte; on a terminal it is asked for without echo.
   package func data(_ what: String, limit: Int = SecretReading.longestSecret) throws(CommandError)
@@ -86,15 +99,15 @@ extension Secrets {
   }
 
   private func ask(
-    _ what: String, limit: Int, twice: Bool, insteadOf hint: String
+    _ what: String, problem: String? = nil, limit: Int, twice: Bool, insteadOf hint: String
   ) throws(CommandError) -> SecretBytes {
     guard invocation.mayPrompt else {
       throw CommandError(
         .interactionNotAllowed, "the \(what) is needed, and asking is switched off", hint: hint)
     }
-    let first = try read(what, limit, hint)
+    let first = try read(what, problem, limit, hint)
     guard twice else { return first }
-    let second = try read("\(what) again", limit, hint)
+    let second = try read("\(what) again", nil, limit, hint)
     guard first.isEqualInConstantTime(to: second) else {
       throw .malformed("the two entries of the \(what) differ", hint: "nothing was changed; try again")
     }
@@ -102,46 +115,56 @@ extension Secrets {
   }
 
   /// From the terminal, else from pinentry, as `--prompt` says.
-  private func read(_ what: String, _ limit: Int, _ hint: String) throws(CommandError) -> SecretBytes {
+  private func read(
+    _ what: String, _ problem: String?, _ limit: Int, _ hint: String
+  ) throws(CommandError) -> SecretBytes {
     let chosen = invocation.text("prompt") ?? "auto"
-    if chosen != "pinentry" {
-      if let typed = try readTerminal(what, limit) { return typed }
-      guard chosen == "auto" else { throw Self.nobody(what, "there is no terminal to ask on", hint) }
-    }
-    let found: Pinentry
-    do throws(Pinentry.Absence) {
-      found = try Pinentry.find(terminalPath: world.terminalPath) { world.environment[$0] }
-    } catch {
-      let why = VaultError(absence: error)
-      throw chosen == "pinentry"
-        ? Self.nobody(what, why.message, why.hint ?? hint)
-        : Self.nobody(what, "there is no terminal to ask on", hint)
-    }
-    return try readPinentry(found, what)
-  }
-
-  /// nil where there is no terminal.
-  private func readTerminal(_ what: String, _ limit: Int) throws(CommandError) -> SecretBytes? {
-    do throws(TerminalError) {
-      let terminal = try Terminal(path: world.terminalPath)
-      return try terminal.readSecret("\(action): \(what): ", limit: limit)
-    } catch {
+    guard chosen != "pinentry" else { return try readPinentry(what, problem, hint, insteadOf: nil) }
+    do throws(TerminalError) { return try readTerminal(what, problem, limit) } catch {
       switch error {
+      case .noTerminal, .background:
+        guard chosen == "auto" else { throw Self.nobody(what, error, hint) }
+        return try readPinentry(what, problem, hint, insteadOf: error)
+      case .noLock: throw Self.nobody(what, error, hint)
+      case .busy: throw CommandError(.cancelled, "another prompt stayed open: the \(what) was not asked for")
       case .cancelled: throw CommandError(.cancelled, "cancelled at the prompt for the \(what)")
       case .timedOut: throw CommandError(.cancelled, "nobody answered the prompt for the \(what)")
       case .tooLong(let limit): throw SecretReading.tooLong(what, limit)
-      case .noTerminal: return nil
       case .signalled(let signal): endBySignal(signal)
       }
     }
   }
 
-  private func readPinentry(_ pinentry: Pinentry, _ what: String) throws(CommandError) -> SecretBytes {
+  private func readTerminal(
+    _ what: String, _ problem: String?, _ limit: Int
+  ) throws(TerminalError) -> SecretBytes {
+    let terminal = try Terminal(path: world.terminalPath)
+    let beginning = problem.map { $0 + "; " } ?? ""
+    return try terminal.readSecret("\(beginning)\(action): \(what): ", limit: limit)
+  }
+
+  /// - Parameter obstacle: Why the terminal did not ask, where it was tried first.
+  private func readPinentry(
+    _ what: String, _ problem: String?, _ hint: String, insteadOf obstacle: TerminalError?
+  ) throws(CommandError) -> SecretBytes {
+    let found: Pinentry
+    do throws(Pinentry.Absence) {
+      found = try Pinentry.find(terminalPath: world.terminalPath) { world.environment[$0] }
+    } catch {
+      if let obstacle { throw Self.nobody(what, obstacle, hint) }
+      let why = VaultError(absence: error)
+      throw Self.nobody(what, why.message, why.hint ?? hint)
+    }
     var request = PromptRequest(.passcode, operation: action)
     request.question = what
-    do throws(VaultError) { return try PinentryPrompt(pinentry).readSecret(request) } catch {
+    request.problem = problem
+    do throws(VaultError) { return try PinentryPrompt(found).readSecret(request) } catch {
       throw CommandError(error)
     }
+  }
+
+  private static func nobody(_ what: String, _ obstacle: TerminalError, _ hint: String) -> CommandError {
+    nobody(what, obstacle.obstacle ?? "nobody answered", hint)
   }
 
   private static func nobody(_ what: String, _ why: String, _ hint: String) -> CommandError {

@@ -11,7 +11,7 @@ func runBiometryEnroll(_ command: Command) throws -> Outcome {
       name == nil ? "MEMBER is missing" : "--source \(source) names its members itself: leave MEMBER out")
   }
   let core = try command.vault.opened()
-  try command.vault.endDelay(core)
+  try command.vault.requireNoDelay(core)
   if try command.changesSet(source, core) { try command.noteItemsOfSet(core) }
   guard let name else { return try command.enrollMembers(of: source, core) }
   let phrase = try BiometricPhrase(command.secrets.secret(.phrase, isNew: true))

@@ -6,6 +6,7 @@ func runItemAdd(_ command: Command) throws -> Outcome {
   let invocation = command.invocation
   guard let name = invocation.argument("NAME") else { throw CommandError.usage("NAME is missing") }
   let access = try command.newAccess()
+  if !invocation.has("generate") { try command.vault.unlockBeforeTyping(access) }
   let secret = try command.newSecret()
   let context = try command.vault.context(for: access)
   let item = try command.vault.unlocking { core in

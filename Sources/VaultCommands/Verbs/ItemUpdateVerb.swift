@@ -8,6 +8,7 @@ func runItemUpdate(_ command: Command) throws -> Outcome {
       .refused, "the secret of an item of kind \(item.kind.word) is not exchanged here",
       hint: "delete the item and add it anew")
   }
+  if !command.invocation.has("generate") { try command.vault.unlockBeforeTyping(item.access) }
   let secret = try command.newSecret()
   let updated = try command.vault.unlocking {
     try $0.update(item.id, ItemChanges(), secret: secret.copy(), context: command.vault.context(for: item))

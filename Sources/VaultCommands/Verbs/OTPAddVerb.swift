@@ -7,6 +7,7 @@ func runOTPAdd(_ command: Command) throws -> Outcome {
   let invocation = command.invocation
   guard let name = invocation.argument("NAME") else { throw CommandError.usage("NAME is missing") }
   let access = try command.newAccess()
+  try command.vault.unlockBeforeTyping(access)
   let uri = try OTPAuthURI(parsing: command.secrets.line("otpauth:// URI", twice: true))
   let warnings = uri.warnings.map(\.words)
   for warning in warnings { command.messages.note("warning: \(warning)") }

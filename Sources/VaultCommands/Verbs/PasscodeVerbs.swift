@@ -69,7 +69,7 @@ private func outcome(_ forgotten: ForgottenTrust) -> Outcome {
 func runPasscodeChange(_ command: Command) throws -> Outcome {
   let core = try command.vault.opened()
   guard core.hasPasscode else { throw notSet }
-  try command.vault.endDelay(core)
+  try command.vault.requireNoDelay(core)
   let old = try command.secrets.secret(.passcode)
   let new = try command.secrets.secret(.newPasscode, isNew: true)
   guard !old.isEqualInConstantTime(to: new) else {
@@ -84,7 +84,7 @@ func runPasscodeChange(_ command: Command) throws -> Outcome {
 func runPasscodeRemove(_ command: Command) throws -> Outcome {
   let core = try command.vault.opened()
   guard core.hasPasscode else { throw notSet }
-  try command.vault.endDelay(core)
+  try command.vault.requireNoDelay(core)
   let dying = try core.itemsBehindPasscode().items
   for item in dying {
     command.messages.note(

@@ -62,8 +62,8 @@ enum RecoveryCodeTarget {
       return
     }
     let why =
-      !command.invocation.mayPrompt
-      ? "asking is switched off" : command.hasTerminal ? nil : "there is no terminal"
+      command.invocation.mayPrompt
+      ? Terminal.obstacle(at: command.world.terminalPath)?.obstacle : "asking is switched off"
     if let why {
       throw CommandError(
         .interactionNotAllowed, "a recovery code is shown on a terminal, and \(why)",
@@ -146,10 +146,13 @@ struct CodeScreen {
       case .cancelled: throw declined("cancelled at the prompt for the last two groups")
       case .timedOut: throw declined("nobody answered the prompt for the last two groups")
       case .tooLong: throw declined("the answer is longer than a recovery code")
+      case .busy: throw declined("another prompt stayed open")
       case .noTerminal:
         throw CommandError(
           .interactionNotAllowed, "the recovery code could not be shown: the terminal is gone",
           hint: Self.state)
+      case .background, .noLock:
+        throw CommandError(.interactionNotAllowed, error.obstacle ?? "nobody can be asked", hint: Self.state)
       case .signalled(let signal): endBySignal(signal)
       }
     }
@@ -168,14 +171,11 @@ struct CodeScreen {
 }
 
 extension Command {
-  /// Whether there is a terminal on which prompts can be shown.
-  var hasTerminal: Bool { (try? Terminal(path: world.terminalPath)) != nil }
-
   /// Whether a person is present to whom the command can offer something that its arguments do not ask for.
   var mayOffer: Bool {
     let prompt = invocation.text("prompt") ?? "auto"
     return !isJSON && invocation.mayPrompt && prompt != "pinentry" && isatty(world.standardInput) == 1
-      && hasTerminal
+      && Terminal.obstacle(at: world.terminalPath) == nil
   }
 
   /// Offers a recovery code, and makes one when the person agrees.

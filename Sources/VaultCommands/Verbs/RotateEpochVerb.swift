@@ -71,7 +71,7 @@ extension Command {
   /// The passcode, where one is set: what it guards is wrapped anew.
   func passcodeToRotate(_ core: VaultCore) throws -> Passcode? {
     guard core.hasPasscode else { return nil }
-    try vault.endDelay(core)
+    try vault.requireNoDelay(core)
     return try Passcode(secrets.secret(.passcode))
   }
 }

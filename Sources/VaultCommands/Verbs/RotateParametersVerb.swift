@@ -9,7 +9,7 @@ func runRotateParameters(_ command: Command) throws -> Outcome {
     throw CommandError(
       .refused, "no passcode is set, so nothing is derived", hint: "set one with 'vaultctl passcode set'")
   }
-  try command.vault.endDelay(core)
+  try command.vault.requireNoDelay(core)
   let passcode = try Passcode(command.secrets.secret(.passcode))
   let target = Duration.milliseconds(Int64(clamping: command.invocation.number("target") ?? 500))
   let progress = command.progress("measuring")

@@ -5,6 +5,8 @@ import VaultKit
 final class OpenVault {
   private let places: Places
   private let secrets: Secrets
+  /// What the options gave, for the commands of a batch too.
+  let given = GivenSecrets()
   private let environment: VaultEnvironment
   private var core: VaultCore?
   /// Why unlocking failed: the commands of a batch do not try the same passcode again.
@@ -18,7 +20,7 @@ final class OpenVault {
   init(invocation: Invocation, world: World, messages: Messages) {
     self.messages = messages
     places = Places(invocation: invocation, environment: world.environment)
-    secrets = Secrets(invocation: invocation, world: world)
+    secrets = Secrets(invocation: invocation, world: world, known: given)
     environment = places.world(world.vault)
     prompt = CommandPrompt(secrets: secrets)
     self.world = world
@@ -60,8 +62,8 @@ final class OpenVault {
     try core.refuseShut()
     if let refusal { throw refusal }
     do {
-      try endDelay(core)
-      try core.unlock(with: Passcode(passcode()))
+      try requireNoDelay(core)
+      try unlock(core, tries: secrets.willAsk(.passcode) ? Self.tries : 1)
     } catch {
       refusal = error
       throw error
@@ -69,11 +71,28 @@ final class OpenVault {
     resumeRotation(of: core)
   }
 
-  /// The passcode: given, else asked for.
-  func passcode() throws -> SecretBytes {
-    if let given = try prompt.given(.passcode) { return given }
-    return try secrets.secret(.passcode)
+  private func unlock(_ core: VaultCore, tries: Int) throws {
+    var problem: VaultError?
+    for _ in 0..<tries {
+      do {
+        return try core.unlock(with: Passcode(secrets.secret(.passcode, problem: problem?.message)))
+      } catch let error as VaultError where error.code == .authenticationFailed && error.retryAfter == nil {
+        problem = error
+      }
+    }
+    if let problem { throw problem }
   }
+
+  /// Unlocks the vault before a person types what an item of this class is to hold: after a wrong passcode that would
+  /// be lost. Data that does not come from a person can wait.
+  func unlockBeforeTyping(_ access: AccessControl) throws {
+    let core = try opened()
+    guard access.accessibility != .afterFirstUnlock, core.hasPasscode, secrets.asksForData else { return }
+    try unlock(core)
+  }
+
+  /// The passcode: given, else asked for.
+  func passcode() throws -> SecretBytes { try secrets.secret(.passcode) }
 
   /// Who is asked before an item is used; `nil` where its rule asks nobody.
   func context(for item: Item) throws -> AuthenticationContext? {
@@ -104,6 +123,16 @@ final class OpenVault {
     guard core.isRotating, core.isUnlocked else { return }
     try? core.resumeRotation()
   }
+
+  /// Refuses while a delay after wrong passcodes lasts, before anybody is asked for one; a recovery code that was given
+  /// ends it.
+  func requireNoDelay(_ core: VaultCore) throws {
+    try endDelay(core)
+    try core.refuseDelay()
+  }
+
+  /// How often a person is asked for the passcode.
+  private static let tries = 3
 
   /// A recovery code that was given ends the delay after wrong passcodes.
   func endDelay(_ core: VaultCore) throws {

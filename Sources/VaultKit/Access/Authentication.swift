@@ -197,6 +197,7 @@ struct Authentication {
       passcode = keptPasscode
       return keptPasscode
     }
+    try core.refuseDelay()
     let core = core
     let keys = try asking.typed(.passcode) { (bytes) throws(VaultError) -> PasscodeKeys in
       try core.verified(Passcode(bytes.copy()))
