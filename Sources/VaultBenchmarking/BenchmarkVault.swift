@@ -28,8 +28,7 @@ public final class BenchmarkVault {
     } else {
       core = must {
         try VaultCore.create(
-          at: path, protector: protector, passcode: try passcode.map { try Passcode(testing: $0) }
-        ).core
+          at: path, protector: protector, passcode: try passcode.map { try Passcode(testing: $0) })
       }
     }
     vault = Vault(core: core)

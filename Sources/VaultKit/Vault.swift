@@ -238,7 +238,7 @@ private actor VaultMaker {
   func create(
     _ path: VaultPath, _ protector: any Protector, _ passcode: consuming Passcode?
   ) throws(VaultError) -> VaultCore {
-    try VaultCore.create(at: path.path, protector: protector, passcode: passcode).core
+    try VaultCore.create(at: path.path, protector: protector, passcode: passcode)
   }
 
   func open(_ path: VaultPath, _ protector: (any Protector)?) throws(VaultError) -> VaultCore {

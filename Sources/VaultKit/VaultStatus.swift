@@ -29,7 +29,7 @@ public struct VaultStatus: Sendable {
   public let isUnlocked: Bool
   /// Whether it cannot be written here.
   public let isReadOnly: Bool
-  /// Wrong passcodes in a row.
+  /// Wrong passcodes in a row; 0 where the vault's own state is damaged.
   public let passcodeFailures: Int
   /// Argon2id memory in KiB, passes and lanes of the passcode; `nil` without one.
   public let derivation: (memoryKiB: Int, passes: Int, lanes: Int)?
@@ -46,7 +46,7 @@ extension Transaction {
     let head = try session.head()
     let header = session.keys.header
     let parameters = try header.passcodeDerivation()?.parameters
-    let state = try session.vaultState().state
+    let state = try session.vaultStateOrFresh()
     return VaultStatus(
       vault: header.vault, path: session.store.path, created: header.created, config: header.config,
       generation: header.generation, protector: header.protector, deviceKey: header.deviceKey,

@@ -31,10 +31,11 @@ public final class TemporaryVault: Sendable {
 
   /// Creates the vault.
   package func makeCore(passcode: String? = nil, recovery: Bool = false) throws(VaultError) -> VaultCore {
-    let created = try VaultCore.create(
-      at: path, protector: protector, passcode: try Self.passcode(passcode), recovery: recovery,
+    var show: ((borrowing RecoveryCode, VaultOutline) throws(VaultError) -> Void)?
+    if recovery { show = { (_: borrowing RecoveryCode, _: VaultOutline) throws(VaultError) in } }
+    return try VaultCore.create(
+      at: path, protector: protector, passcode: try Self.passcode(passcode), recovery: show,
       environment: holdingEnvironment)
-    return created.core
   }
 
   /// Opens the vault again, as another process would.

@@ -22,12 +22,11 @@ struct Rig {
   }
 
   func create(passcode: String?) throws(VaultError) -> VaultCore {
-    let created = try VaultCore.create(
+    try VaultCore.create(
       at: path, protector: protector,
       passcode: try passcode.map { text throws(VaultError) in
         try Passcode(testing: text)
       }, environment: environment)
-    return created.core
   }
 
   /// Removes the witness beside the device key: an earlier state of the file is then not taken for a copy put back.

@@ -111,7 +111,7 @@ def keys_page(p, v, device_key):
     p.head(f"5. The this-device root key: slot {local[0]}")
     p.seal1(device_key, b"vault/1/seal-slot", v.slot_aad(local, 1), local[6])
     p.values(("LK", v.lk[1]))
-    p.head("6. The passcode, class keys, audit root and factors")
+    p.head("6. The passcode, class keys, audit root, trust key and factors")
     kdf = decode(v.h[11], "KDF record")
     p.record("KDF record", v.h[11])
     P = reader.argon(PASSCODE, v.h[11], "KDF record", False)
@@ -123,11 +123,11 @@ def keys_page(p, v, device_key):
     p.text("Its plaintext is the inner one, key `K_unlock`, whose associated data holds the KDF record too:")
     p.seal1(hkdf(P, b"vault/1/unlock"), b"vault/1/seal-slot", v.slot_aad(s, 2, v.h[11]), inner)
     p.text("The others open alike:")
-    p.values(*((f"CK[{c:#04x}]", key) for (c, _), key in sorted(v.ck.items())), ("audit root 1", v.audit_root[1]),
+    p.values(*((f"CK[{c:#04x}]", key) for (c, _), key in sorted(v.ck.items())), ("audit root 1", v.audit_root[1]), ("T", v.trust),
              *((f"factor {f:#010x}", key) for f, key in sorted(v.private.items())))
-    p.text("With CK[whenUnlocked] the factor MAC, header field 16, is checked:")
-    key = hkdf(v.ck[1, 1], b"vault/1/factor-mac")
-    p.values(("factor MAC key", key), ("factor MAC", mac(key, encode({1: v.h[12], 2: v.h[13]}))))
+    p.text("With the trust key the factor MAC, header field 16, is checked:")
+    key, covered = hkdf(v.trust, b"vault/1/factor-mac"), encode({1: v.h[12], 2: v.h[13], 5: u(1, 4)})
+    p.values(("factor MAC key", key), ("bytes under the MAC", len(covered)), ("factor MAC", mac(key, covered)))
 
 
 def item_page(p, v):

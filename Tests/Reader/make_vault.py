@@ -40,8 +40,8 @@ class Maker(Contents):
         self.sealed = []                                   # key, associated data, plaintext, seal; for test_example.py
         self.recovery_code = self.rnd(16) if recovery and not backup else None
         self.phrase = b"a phrase of the first member" if passcode and "phrase" in members else None
-        self.next_generation()
         self.roots = {1: self.rnd(32)}                     # audit roots by their first segment
+        self.next_generation()
         self.next_c = self.roots[1]
         self.make_header(members if passcode else ())
         self.seal_slots()
@@ -100,6 +100,7 @@ class Maker(Contents):
             self.lk[self.generation] = self.rnd(32)
         for c in self.classes():
             self.ck[c, self.generation] = self.rnd(32)
+        self.trust = self.rnd(32) if self.passcode else None
 
     def classes(self):
         device_only = [] if self.backup else [0x81, 0x82] + [0x83] * bool(self.passcode)
@@ -141,8 +142,8 @@ class Maker(Contents):
 
     def bind_factors(self):
         h = self.header_fields
-        key = derive(self.ck[1, self.generation], b"vault/1/factor-mac")
-        h[16] = hm(key, record({1: h.get(12), 2: h.get(13), 3: h.get(15), 4: self.set_record}))
+        roots = b"".join(u32(first) for first in sorted(self.roots))
+        h[16] = hm(derive(self.trust, b"vault/1/factor-mac"), record({1: h.get(12), 2: h.get(13), 3: h.get(15), 4: self.set_record, 5: roots}))
 
     def enroll(self, sources):
         h = self.header_fields
@@ -164,6 +165,11 @@ class Maker(Contents):
         self.set_record = record_of_set or record({1: u32(1), 2: sha(listed(fingers)), 3: listed([self.member_record(*m) for m in self.members]),
                                                    9: b"of a later version"})
         self.header_fields[14] = self.seal2("meta", self.aad("enrolled", {}), self.set_record)
+
+    def seal_slots_again(self):
+        if self.passcode:
+            self.bind_factors()
+        self.seal_slots()
 
     def seal_slots(self):
         self.slots = []
@@ -206,6 +212,8 @@ class Maker(Contents):
                 self.slot(5, first, g, 8, b"", [outer, (self.k_unlock, h[11], b"")], root)
             else:
                 self.slot(5, first, g, 4, b"", [outer], root)
+        if self.passcode:
+            self.slot(6, 0, g, 8, b"", [outer, (self.k_unlock, h[11], b"")], self.trust)
         for f in (PASSCODE, PRESENCE, ANY) * bool(self.passcode):
             self.slot(4, f, g, 5, b"", [outer, (self.k_prompt, h[11], b"")], self.private[f])
         if any(source != "login" for _, source, _ in self.members):
@@ -307,7 +315,7 @@ class Maker(Contents):
     def new_audit_root(self):
         """As setting a passcode does: the next entry begins a segment under a root of its own."""
         self.next_c = self.roots[self.segments[-1][0] + 1] = self.rnd(32)
-        self.seal_slots()
+        self.seal_slots_again()
 
     def log(self, operation, result=0, item=None, kind=None, detail=None):
         if not self.segments or self.sequence - self.segments[-1][1] == 4096 or self.segments[-1][0] + 1 in self.roots:
@@ -327,7 +335,7 @@ class Maker(Contents):
         self.audit = [entry for entry in self.audit if entry[0] >= first]
         start = max(f for f in self.roots if f <= oldest)
         self.roots = {f: root for f, root in self.roots.items() if f >= start}
-        self.seal_slots()
+        self.seal_slots_again()
 
     # the two rows that bind all others
     def sum(self):

@@ -56,7 +56,7 @@ class Example(Case):
         p = maker.argon(b"example passcode", kdf)
         expected = {"DK": maker.device_key, "key id": maker.key_id, "RK": rk, "LK": maker.lk[1], "P": p,
                     "K_slot_device": make_vault.derive(rk + maker.lk[1], b"vault/1/slot-device"),
-                    "K_unlock": maker.k_unlock, "K_prompt": maker.k_prompt, "audit root 1": maker.roots[1], "C_1": maker.roots[1],
+                    "K_unlock": maker.k_unlock, "K_prompt": maker.k_prompt, "audit root 1": maker.roots[1], "T": maker.trust, "C_1": maker.roots[1],
                     "factor MAC": maker.header_fields[16], "S": maker.sum(), "last audit MAC": maker.last_mac,
                     "C_2": maker.next_c, "C of segment 2": maker.next_c, "audit.mac": maker.audit[0][2],
                     "header.mac": maker.header_row()[1], "primary_key": maker.items[0][3], "name": maker.items[0][4]}

@@ -132,7 +132,7 @@ class RoundTrips(Case):
         maker = self.rotating(members=())
         del maker.header_fields[8]
         maker.write(self.path)
-        self.refused("unknown generation")
+        self.refused("another generation")
         maker.slots = [s for s in maker.slots if s[3] == 2]
         maker.write(self.path)
         self.refused("generation 1 is not one of this vault")

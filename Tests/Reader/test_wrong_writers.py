@@ -167,7 +167,6 @@ class SlippedInKeys(Case):
     def slip_class_key(self, number):
         maker = SlippedInKeys.with_slot(self, 3, number, bytes(32))
         maker.ck[number, 1] = bytes(32)
-        maker.bind_factors()
         maker.write(self.path)
         return maker
 
@@ -265,15 +264,60 @@ class Audit(Case):
         self.refused(f"slot {slot[0]}")
 
 
+class BeforeThePasscode(Case):
+    """The thief had the device key before the first passcode: he knows the class keys and the old audit root."""
+
+    def forge_factor_mac(self):
+        maker = self.make(small=True, members=())
+        maker.header_fields[12] = make_vault.public(bytes(range(32)))
+        maker.trust = maker.ck[1, 1]
+        maker.bind_factors()
+        maker.write(self.path)
+        return maker
+
+    # Verified to fail when reader and writer take CK[whenUnlocked] for the trust key.
+    def test_a_factor_mac_made_with_a_class_key_is_seen(self):
+        maker = BeforeThePasscode.forge_factor_mac(self)
+        self.refused("factor MAC")
+        self.assertFalse(self.read(device_key=maker.device_key)["unlocked"])
+
+    def from_the_old_root(self):
+        """The log of a vault that had a passcode from its second segment on, rewritten from the root of before."""
+        maker = self.make(small=True, members=())
+        first = maker.roots[1]
+        maker.new_audit_root()
+        del maker.roots[2]
+        maker.seal_slots()
+        maker.segments, maker.audit, maker.sequence, maker.last_mac, maker.next_c = [], [], 1, bytes(32), first
+        Audit.forge(self, maker, 100)
+        return maker
+
+    # This one and the next: verified to fail when reader and writer leave the audit roots out of field 16.
+    def test_a_log_from_the_old_root_is_seen_where_the_new_one_was_taken_away(self):
+        maker = BeforeThePasscode.from_the_old_root(self)
+        self.refused("factor MAC")
+        self.assertFalse(self.read(device_key=maker.device_key)["auditVerified"])
+
+    def test_an_audit_root_that_was_added_is_seen(self):
+        maker = self.make(small=True, members=())
+        maker.next_c = maker.roots[2] = bytes(32)
+        maker.seal_slots()
+        maker.log(1)
+        maker.write(self.path)
+        self.refused("factor MAC")
+
+
 # What a thief makes of the vault of a case; test_vaultctl.py lets the tool itself refuse them.
 def own_class_key(case): SlippedInKeys.slip_class_key(case, 1)
 def own_audit_root(case): Audit.own_root(case)
 def rewritten(case): Audit.rewrite(case)
 def cut_off(case): Audit.cut_off(case)
 def continued(case): Audit.cut_off_and_continue(case)
+def own_factor_mac(case): BeforeThePasscode.forge_factor_mac(case)
+def from_the_old_root(case): BeforeThePasscode.from_the_old_root(case)
 
 
-thefts = {f.__name__: f for f in (own_class_key, own_audit_root, rewritten, cut_off, continued)}
+thefts = {f.__name__: f for f in (own_class_key, own_audit_root, rewritten, cut_off, continued, own_factor_mac, from_the_old_root)}
 
 if __name__ == "__main__":
     unittest.main()

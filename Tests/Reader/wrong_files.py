@@ -122,6 +122,45 @@ def plant_factor_slot(vault):
     vault.slot(4, make_vault.PASSCODE, 1, 5, b"", [(vault.slot_key(1), None, b"")], bytes(32))
 
 
+def plant_trust_key(vault):
+    vault.slot(6, 0, 1, 8, b"", [(vault.slot_key(1), None, b"")], bytes(32))
+
+
+def without(kind):
+    def write(vault): vault.slots = [s for s in vault.slots if s[1] != kind]
+    return slots(write, members=())
+
+
+def missing(kind, subject, **options):
+    def write(vault): vault.slots = [s for s in vault.slots if s[1:3] != [kind, subject]]
+    return slots(write, **options)
+
+
+def emptied(kind, subject, body=b""):
+    def write(vault): next(s for s in vault.slots if s[1:3] == [kind, subject])[6] = body
+    return slots(write)
+
+
+def plant_passcode_class(vault):
+    vault.slot(3, 0x83, 1, 4, b"", [(vault.slot_key(1, True), None, b"")], bytes(32))
+
+
+def without_later_classes(vault):
+    """As after a restore or a recovery, until the next unlock."""
+    vault.slots = [s for s in vault.slots if s[1] != 3 or s[2] not in (0x81, 0x83)]
+
+
+def of_the_generation_before(kind):
+    """An epoch rotation is under way, and a slot is there for the keys of before too."""
+    def write(case):
+        vault = maker(case, members=())
+        vault.rotate()
+        old = next(s for s in vault.slots if s[1] == kind)
+        another(vault, old[1:3], generation=1)
+        finish(case, vault, seal=False)
+    return write
+
+
 def revoke_recovery(h, _): h[19] = u32(make_vault.MEMBER + 77) + u32(RECOVERY)
 
 
@@ -195,9 +234,40 @@ wrong = {
     "revoked halves without a passcode": (10, of_no_passcode(lambda h, _: h.__setitem__(19, u32(make_vault.MEMBER + 1)))),
     "a member without a passcode": (10, of_no_passcode(plant_set)),
     "a private half without a passcode": (10, slots(plant_factor_slot, passcode=False)),
+    "a trust key without a passcode": (10, slots(plant_trust_key, passcode=False)),
+    "no trust key with a passcode": (10, without(6)),
+    "a trust key that is open without the passcode": (10, slots(lambda v: another(v, (6, 0), opener=4))),
+    "a second trust key": (10, slots(lambda v: another(v, (6, 0), subject=1))),
+    "a trust key of the generation before": (10, of_the_generation_before(6)),
+    "an audit root of the generation before": (10, of_the_generation_before(5)),
+    "a private half of the generation before": (10, of_the_generation_before(4)),
     "a sequence at its end": (10, head(16, 1 << 62)),
     "an audit sequence at its end": (10, head(88, 1 << 62)),
     "a segment at its end": (10, head(96, 0xFFFFFFFF)),
+    "a root key for another device key": (10, slots(lambda v: another(v, (1, 0), opener_id=bytes(16)))),
+    "a this-device root key for another device key": (10, slots(lambda v: another(v, (2, 0), opener_id=bytes(16)))),
+    "a root key with a subject": (10, slots(lambda v: another(v, (1, 0), subject=1))),
+    "a this-device root key with a subject": (10, slots(lambda v: another(v, (2, 0), subject=1))),
+    "a class above 255": (10, whole_slot(3, 0x102, 4, b"")),
+    "a reserved class": (10, whole_slot(3, 4, 8, b"")),
+    "the class of a passcode without one": (10, slots(plant_passcode_class, passcode=False)),
+    "a slot with an empty body": (10, emptied(3, 2)),
+    "a root key with an empty body": (10, emptied(1, 0)),
+    "a factor with a body of a few bytes": (10, emptied(4, make_vault.PASSCODE, b"\1\1x")),
+    "an item with empty keys": (10, column("UPDATE material SET keys = x'' WHERE row = 1")),
+    "a head row without a byte": (10, column("UPDATE head SET body = x''")),
+    "no class key whenUnlocked": (10, missing(3, 1)),
+    "no class key afterFirstUnlock": (10, missing(3, 2)),
+    "no this-device class key afterFirstUnlock": (10, missing(3, 0x82)),
+    "no this-device class key whenUnlocked without a passcode": (10, missing(3, 0x81, passcode=False)),
+    "no this-device root key": (10, missing(2, 0)),
+    "no root key": (10, missing(1, 0)),
+    "a label of a member that is not UTF-8": (10, enrolled(lambda v: set_of(v, list_of_members=lambda v: make_vault.listed(
+        [v.member_record(*v.members[1]), make_vault.record({1: bytes(16), 2: u8(1), 3: b"\xff", 4: i64(0), 5: u32(make_vault.MEMBER + 9)})])))),
+    "a next row that is taken": (10, head(24, 3)),
+    "an audit sequence far beyond the log": (10, head(88, 1 << 28)),
+    "a segment far beyond the log": (10, head(96, 0xFFFFFFFE)),
+    "a first segment far beyond the log": (10, head(232, 1 << 40)),
     "a negative version": (10, column("UPDATE item SET version = -1 WHERE row = 1")),
     "a negative revision": (10, column("UPDATE state SET revision = -1 WHERE row = 3")),
     "a negative generation": (10, column("UPDATE item SET generation = -1 WHERE row = 1")),
@@ -222,6 +292,7 @@ right = {
     "a recovery half without a passcode": of_no_passcode(lambda h, _: None),
     "slots of a later version": slots(later_slots),
     "a derivation with a field of a later version": header(later_derivation, members=()),
+    "no this-device classes behind the passcode yet": slots(without_later_classes),
     "a reserved field": field(21, b"of a later version"),
 }
 

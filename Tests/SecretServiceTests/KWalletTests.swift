@@ -53,7 +53,7 @@ struct KWalletTests {
     do {
       let core = try VaultCore.create(
         at: place.path, protector: protector, environment: place.environment
-      ).core
+      )
       check(try rig.items().count == 1, "items after create: \(try rig.items())")
       try open()
       try core.rotateDeviceKey()

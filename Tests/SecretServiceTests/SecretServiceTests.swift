@@ -24,7 +24,7 @@ struct SecretServiceTests {
     let files = session.place.protector
     let core = try VaultCore.create(
       at: session.place.path, protector: files, environment: session.place.environment
-    ).core
+    )
     try session.fill(core)
     let vault = try core.status().vault
     try core.rotateDeviceKey(to: session.protector)

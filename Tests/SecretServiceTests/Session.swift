@@ -39,7 +39,7 @@ struct Session {
   func makeVault() throws -> VaultCore {
     let core = try VaultCore.create(
       at: place.path, protector: protector, environment: place.environment
-    ).core
+    )
     try fill(core)
     return core
   }

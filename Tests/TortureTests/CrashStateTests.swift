@@ -73,7 +73,8 @@ extension Torture {
         let isEnd = [0, states.trace.steps.count].contains(state.steps)
         guard all.count <= most || isEnd || random.below(all.count) < most else { continue }
         try states.disk(state).write(below: home.folder)
-        let verdict = judge.verdict(isAcknowledged: state.isAcknowledged && scenario.exit == 0)
+        let isAcknowledged = state.isAcknowledged && scenario.exit == 0 && !scenario.printsBefore
+        let verdict = judge.verdict(isAcknowledged: isAcknowledged)
         result.judged += 1
         result.done += verdict.isDone == true ? 1 : 0
         if !verdict.problems.isEmpty {

@@ -9,7 +9,7 @@ extension Torture {
   /// it.
   ///
   /// On b5afbda the fault was seen with the same injection: a restore whose folder cannot be synchronized after the rename
-  /// deletes the new key. Not yet planted: `PendingDeviceKey.abandon` that deletes a key in any state.
+  /// deletes the new key. Seen to fail: `PendingDeviceKey.abandon` deletes a key in any state.
   @Suite("A device key is never lost by a failing system call", .serialized)
   struct DeviceKeyFaults {
     enum Change: String, CaseIterable, Sendable {
@@ -42,11 +42,11 @@ extension Torture {
       report(
         "device keys, \(change)\(hasNamedKey ? ", named file" : ""): \(runs) failing calls, \(failures) noticed"
       )
-      #expect(failures > 2, "nothing was hit")
+      #expect(failures > 0, "nothing was hit")
     }
 
     // S2. Seen on b5afbda with the same injection: an `init` killed at its 7th or 8th fsync leaves a damaged vault without
-    // an entry.
+    // an entry. Seen to fail: the first entry has a commit of its own.
     @Test(
       "killed there, the same holds; a vault that was made has its first entry", arguments: Change.allCases)
     func killed(_ change: Change) throws {
@@ -66,6 +66,28 @@ extension Torture {
       }
       report("device keys, \(change): \(kills) kills")
       #expect(kills > 4, "nothing was hit")
+    }
+
+    // Verified to fail on commit b8da9bc: a restore, and a rotation with a named key, answer 8 where one of their looks at a
+    // file fails.
+    @Test("what cannot be looked at is not taken for absent", arguments: Change.allCases, [false, true])
+    func unseen(_ change: Change, hasNamedKey: Bool) throws {
+      guard Command.exists("strace") else { return skip("device keys and failing looks: no strace") }
+      let template = try KeyHome(change, hasNamedKey: hasNamedKey)
+      let looks = try template.calls(["newfstatat"]).first?.1 ?? 0
+      var failures = 0
+      for number in stride(from: looks, through: 1, by: -(Scale.isLong ? 1 : max(1, looks / 16))) {
+        let home = try template.copy()
+        let status = try home.run(failing: "newfstatat:error=EIO:when=\(number)")
+        // The loader failed, before the program began.
+        guard status != 127 else { continue }
+        failures += status == 0 ? 0 : 1
+        #expect([0, 11, 13].contains(status), "look \(number): \(status)")
+        if let problem = home.problem(isDone: status == 0) { Issue.record("look \(number): \(problem)") }
+      }
+      report(
+        "device keys, \(change)\(hasNamedKey ? ", named file" : ""): \(looks) looks, \(failures) failures")
+      #expect(failures > 0, "nothing was hit")
     }
 
     // S8. Seen on b5afbda with `ulimit -f`: the key is stored before the vault is written, and left.
@@ -135,16 +157,16 @@ extension Torture {
     ]
 
     /// How often a whole run makes each of the calls.
-    func calls() throws -> [(String, Int)] {
+    func calls(_ watched: [String] = KeyHome.watched) throws -> [(String, Int)] {
       let home = try copy()
       let log = home.folder + "/calls"
       let status = try home.start(
         words, input: input,
-        before: ["strace", "-f", "-o", log, "-e", "trace=" + Self.watched.joined(separator: ",")]
+        before: ["strace", "-f", "-o", log, "-e", "trace=" + watched.joined(separator: ",")]
       ).status
       try #require(status == 0)
       let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
-      return Self.watched.map { call in (call, lines.count { $0.contains(" \(call)(") }) }.filter { $0.1 > 0 }
+      return watched.map { call in (call, lines.count { $0.contains(" \(call)(") }) }.filter { $0.1 > 0 }
     }
 
     func run(failing fault: String) throws -> Int32 {

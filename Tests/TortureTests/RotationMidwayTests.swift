@@ -9,7 +9,7 @@ extension Torture {
   /// K3, K4: each change of keys while two generations are in force, killed at random moments, while another process
   /// reads.
   ///
-  /// Has to fail when `KeyChange.setDeviceKey` or `putRecovery` leaves the slots of the old generation out.
+  /// Seen to fail: `KeyChange.putRoots` leaves the slots of the old generation out.
   @Suite("Key changes in the middle of a rotation that are killed", .serialized)
   struct RotationMidway {
     @Test(

@@ -144,8 +144,10 @@ struct ItemVerbTests {
     #expect(try tool("item", "add", "d", "--label", "a\u{1B}[2Jb", input: [1]).exit == 12)
   }
 
-  /// Planted bugs, each seen to fail: what was opened before the damage is printed; the widths are those of the first 256.
-  @Test("a long list is laid out as a whole, and where its last item is damaged nothing of it is printed")
+  /// Planted bug, seen to fail: the widths are those of the first 256. Verified to fail on commit b8da9bc, which prints nothing
+  /// where an item is damaged.
+  @Test(
+    "a long list is laid out as a whole; an item that is damaged is named (10), and the others are printed")
   func longList() throws {
     let tool = try newTool()
     let names = (0..<600).map { $0 == 599 ? "the longest name of all" : "n\($0)" }
@@ -171,9 +173,12 @@ struct ItemVerbTests {
         try store.updateItem(last!)
       }
     }
-    for format in [[], ["--json"], ["--format", "name"], ["--format", "id"]] {
-      let run = try tool.run(["item", "list"] + format)
-      #expect(run.exit == 10 && run.output.isEmpty, "\(format): \(run.exit)")
-    }
+    let left = try tool("item", "list", "--format", "name")
+    #expect(left.exit == 10 && left.text == names.dropLast().map { $0 + "\n" }.joined())
+    let id = try #require(
+      (json["items"] as? [[String: Any]])?.last?["id"] as? String)
+    #expect(left.errors.contains(id), "\(left.errors)")
+    let whole = try tool("item", "list", "--json")
+    #expect(try whole.exit == 10 && (whole.json["items"] as? [Any])?.count == 599)
   }
 }

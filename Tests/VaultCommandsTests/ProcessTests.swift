@@ -32,8 +32,14 @@ struct ProcessTests {
       #expect(try closed.start().wait() == 13, "\(words) with standard output closed")
     }
     guard let bash = Shell.find("bash") else { return print("skipped: bash is not installed") }
-    let pipe = "'\(Tool.path)' completion bash | true; exit ${PIPESTATUS[0]}"
-    #expect(try tool.run(["-c", "for i in 1 2 3; do \(pipe); done"], program: bash).exit == 13)
+    // The tool starts when nobody can read any more: a reader that merely ends soon may end too late.
+    let gate = tool.home.path + "/gate"
+    #expect(unsafe mkfifo(gate, 0o600) == 0)
+    let pipe = """
+      { read -r <'\(gate)'; '\(Tool.path)' completion bash; } | { exec <&-; echo >'\(gate)'; }
+      exit ${PIPESTATUS[0]}
+      """
+    #expect(try tool.run(["-c", pipe], program: bash).exit == 13)
   }
 
   @Test("closed descriptors never become files of ours")

@@ -202,6 +202,28 @@ struct RotationVerbTests {
     #expect(try tool("audit").text.contains("itemDeleted"))
   }
 
+  // Verified to fail on commit b8da9bc: the item is dropped, and the exit code is 0.
+  @Test(
+    "an item of a newer version is named, never dropped (15), and goes by --id alone",
+    arguments: ["rotate", "purge"])
+  func newer(verb: String) throws {
+    let tool = try newTool(nil)
+    let id = try #require(try tool("item", "show", "mail", "--json").json["id"] as? String)
+    try changeItem(tool) { $0[0] = 2 }
+    let words = (verb == "rotate" ? ["rotate", "epoch"] : ["purge"]) + ["--drop-damaged"]
+    let run = try tool.run(words + ["--json"])
+    let newer = try #require(try run.json["newer"] as? [[String: Any]])
+    #expect(run.exit == 15 && newer.map { $0["id"] as? String } == [id] && run.errors.contains(id))
+    #expect(try (run.json["dropped"] as? [Any])?.isEmpty == true)
+    let text = try tool.run(words)
+    #expect(text.exit == 15 && text.text.contains("newer       item \(id)"), "\(text.text)")
+    #expect(try tool("item", "rm", "mail").exit == 15)
+    #expect(try tool("item", "get", "here").output == [4])
+    #expect(try tool("item", "rm", "--id", id).exit == 0)
+    #expect(try tool.run(words).exit == 0)
+    #expect(try tool("verify").exit == 0)
+  }
+
   @Test("the passcode is derived anew: the same one opens, a wrong one changes nothing, without one it is 9")
   func parameters() throws {
     let tool = try newTool("pass")
@@ -260,11 +282,13 @@ struct RotationVerbTests {
   }
 
   /// The attributes of "mail" get a wrong byte where the sum does not look.
-  private func damageItem(_ tool: Tool) throws {
+  private func damageItem(_ tool: Tool) throws { try changeItem(tool) { $0[$0.count / 2] ^= 1 } }
+
+  private func changeItem(_ tool: Tool, _ change: (inout [UInt8]) -> Void) throws {
     var store = try Store.open(at: vault(tool), access: .readWrite)
     try store.write { store throws(StorageError) in
       var row = try store.item(row: 1)!
-      row.meta[row.meta.count / 2] ^= 1
+      change(&row.meta)
       try store.updateItem(row)
     }
   }

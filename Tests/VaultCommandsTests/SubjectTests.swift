@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import VaultCommands
 
-/// Has to fail with b5afbda, which says "that path", "word 3", "a key".
+/// Seen to fail: a missing vault is "that path"; an unknown option is "that", and a surplus argument has no command. b5afbda
+/// said this.
 @Suite("Errors name their subject")
 struct SubjectTests {
   @Test("a vault that is not there, is in the way or cannot be used is named by its path")

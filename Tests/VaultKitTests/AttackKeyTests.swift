@@ -81,7 +81,7 @@ struct AttackRotationTests {
     try other.core.rotateDeviceKey(to: named)
     _ = try VaultCore.open(at: other.path, protector: named, environment: place.environment)
     _ = try VaultCore.open(at: place.path, protector: named, environment: place.environment)
-    #expect(first.core.isUnlocked)
+    #expect(first.isUnlocked)
   }
 
   @Test("of two rotations at once the one that comes late does not put its key in place of the newer")
@@ -89,7 +89,7 @@ struct AttackRotationTests {
     let place = TemporaryVault()
     let file = place.folder + "/my.key"
     let named = FileProtector(file: file)
-    let core = try VaultCore.create(at: place.path, protector: named, environment: place.environment).core
+    let core = try VaultCore.create(at: place.path, protector: named, environment: place.environment)
     let status = try core.status()
     // The late one has flipped to a key that waits beside the file, and sleeps.
     let late = try DeviceKey(SecretBytes(copying: [UInt8](repeating: 1, count: 32)))
@@ -132,7 +132,7 @@ extension TemporaryVault {
   func makeSecond() throws -> Second {
     let path = folder + "/second/b.vault"
     return Second(
-      core: try VaultCore.create(at: path, protector: protector, environment: environment).core, path: path)
+      core: try VaultCore.create(at: path, protector: protector, environment: environment), path: path)
   }
 }
 

@@ -15,7 +15,7 @@ struct DeviceKeyTests {
     return stride(from: 0, to: bytes.count, by: 16).compactMap { DeviceKeyID(Array(bytes[$0..<$0 + 16])) }
   }
 
-  // Not yet planted: the present key is added in place of the one before; the oldest are kept.
+  // Seen to fail: the present key is added in place of the one before; the oldest are kept.
   @Test("each replaced key is listed once, the oldest first, the newest 64, and never the present one")
   func list() throws {
     let place = TemporaryVault()
@@ -69,7 +69,7 @@ struct DeviceKeyTests {
     }
   }
 
-  // Not yet planted: store() does not remove what it began.
+  // Seen to fail: store() does not remove what it began.
   @Test("a key whose storing failed is removed again")
   func abandoned() throws {
     let place = TemporaryVault()
@@ -154,7 +154,7 @@ struct DeviceKeyTests {
     }
   }
 
-  // Written from attack H1; not yet planted.
+  // Attack H1. Seen to fail: deleteReplacedKeys does not bring the present key into its place first.
   @Test("a key that waits beside a named file comes into its place before the replaced one is deleted")
   func interruptedThenDeleted() throws {
     let vault = try Interrupted()
@@ -164,7 +164,7 @@ struct DeviceKeyTests {
     #expect(try vault.open().verify().problems == [])
   }
 
-  // Written from attack H1; not yet planted.
+  // Attack H1. Seen to fail: an opening leaves the present key where it waits.
   @Test("the next opening ends an interrupted rotation of a named key, and deletes none")
   func interruptedThenOpened() throws {
     let vault = try Interrupted()
@@ -176,7 +176,7 @@ struct DeviceKeyTests {
     #expect(try vault.open().verify().problems == [])
   }
 
-  // Written from attack H1; not yet planted.
+  // Attack H1. Seen to fail: `promote` does not end what the interrupted rotation had left.
   @Test("after one more rotation the named file holds the present key, whatever an interrupted one had left")
   func interruptedThenRotated() throws {
     let vault = try Interrupted()
@@ -186,7 +186,8 @@ struct DeviceKeyTests {
     #expect(try vault.open().verify().problems == [])
   }
 
-  // Written from attack H1; not yet planted.
+  // Attack H1. Seen to fail: loadKey looks beside the named file only when that holds another key; one that others can
+  // read is taken for lost.
   @Test("a key that waits beside a named file opens the vault where that file is gone, or cannot be read")
   func interruptedThenGone() throws {
     let vault = try Interrupted()
@@ -209,7 +210,7 @@ struct DeviceKeyTests {
     #expect(try vault.open().verify().problems == [])
   }
 
-  // Written from attack H1; not yet planted.
+  // Attack H1. Seen to fail: finishPromotion sets no key aside.
   @Test("a replaced key in a named file that a kept vault needs gets a file of its own")
   func interruptedAndNeeded() throws {
     let vault = try Interrupted(isNeeded: true)

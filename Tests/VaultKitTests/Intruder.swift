@@ -16,15 +16,16 @@ struct Intruder {
     return try store.write { store throws(StorageError) in try body(&store) }
   }
 
-  /// The root key, opened with the device key's file.
-  func keys() throws -> RootKeys {
+  /// The root key of a generation, the newest where none is named, opened with the device key's file.
+  func keys(generation: UInt32? = nil) throws -> RootKeys {
     let names = try FileManager.default.subpathsOfDirectory(atPath: place.folder + "/state")
     let file = try present(names.first { $0.hasSuffix(".key") })
     let data = try Data(contentsOf: URL(fileURLWithPath: place.folder + "/state/" + file))
     let (header, slots) = try tamper { store throws(StorageError) in (try store.header(), try store.slots()) }
     let vault = try Record(decoding: header.body).bytes(2)
     let roots = slots.filter { $0.kind == 1 && $0.opener == 1 }
-    let slot = try present(roots.max { $0.generation < $1.generation })
+    let slot = try present(
+      roots.filter { generation == nil || $0.generation == generation }.max { $0.generation < $1.generation })
     let root = try CommittingSeal.open(
       slot.body, under: SecretBytes(copying: Array(data)), label: Labels.sealSlot,
       aad: RootKeys.slotData(slot, vault))

@@ -11,7 +11,7 @@ import VaultTestKit
 struct RotationDamageTests {
   enum Part: String, CaseIterable { case meta, keys, state, audit, index, generation }
 
-  /// Has to fail on the old code: it began, and ended with "damaged" and two generations, for good.
+  /// Seen to fail: `prepareEpoch` looks at nothing, and the rotation begins.
   @Test("what does not open is named before it begins, and nothing is changed", arguments: Part.allCases)
   func named(part: Part) throws {
     let vault = try Damaged(passcode: "p", count: part == .index ? 400 : 12)
@@ -39,7 +39,8 @@ struct RotationDamageTests {
     #expect(after.deviceKey == before.deviceKey)
   }
 
-  /// Has to fail when the blind rows, or the state, of a dropped row stay, and when S keeps its summands.
+  /// Seen to fail, each without the `countAnew` that makes up for it: the blind rows, or the state, of a dropped row stay; S
+  /// keeps its summands.
   @Test(
     "with --drop-damaged it is removed and logged, and the rotation ends",
     arguments: Part.allCases, [false, true])
@@ -67,8 +68,8 @@ struct RotationDamageTests {
     }
   }
 
-  /// Has to fail when a row that does not open ends the batch, when each opening tries it again, and with the former
-  /// refusals of `changeKeys` and `backUp`.
+  /// Seen to fail: a row that does not open ends the batch; each opening tries it again; `changeKeys`, or a backup, is
+  /// refused during a rotation.
   @Test("damage on the way pauses it; everything else works meanwhile, and each opening passes over it")
   func paused() throws {
     let vault = try Damaged(passcode: "p", count: 1_300)
@@ -124,7 +125,7 @@ struct RotationDamageTests {
     #expect(try last.secret(of: vault.ids[1_299]).byteCount == 6)
   }
 
-  /// Has to fail when `resumeRotation` gives up at a row that does not open.
+  /// Seen to fail: `resumeRotation` gives up, or throws, at a row that does not open.
   @Test("an opening that goes on with a rotation leaves a damaged row behind and moves the others")
   func resumed() throws {
     let vault = try Damaged(passcode: nil, count: 1_300)
@@ -140,7 +141,7 @@ struct RotationDamageTests {
     #expect(try core.verify().problems == [])
   }
 
-  /// Has to fail on the old code: "damaged", and the item could never be removed.
+  /// Seen to fail: `delete` passes on that the row does not open.
   @Test("an item that does not open is removed by its identifier", arguments: [Part.meta, .state, .keys])
   func removed(part: Part) throws {
     let vault = try Damaged(passcode: "p", count: 12)

@@ -33,8 +33,8 @@ struct RotationTests {
     let place = TemporaryVault()
     let named = FileProtector(file: place.folder + "/my.key")
     let created = try VaultCore.create(at: place.path, protector: named, environment: place.environment)
-    let before = try created.core.status().deviceKey
-    try created.core.rotateDeviceKey()
+    let before = try created.status().deviceKey
+    try created.rotateDeviceKey()
     let again = try VaultCore.open(at: place.path, protector: named, environment: place.environment)
     #expect(try again.status().deviceKey != before)
   }

@@ -10,7 +10,7 @@ import VaultTestKit
 /// answered each with "the vault's keys are being rotated", and a recovery with "unsupported".
 @Suite("In the middle of a rotation of the epoch")
 struct RotationTransitionTests {
-  /// Has to fail when `KeyChange` wraps for the current generation alone: the old items are then behind the old passcode.
+  /// Seen to fail: `KeyChange.changePasscode` leaves the slots of the old generation behind the old passcode.
   @Test("the passcode is changed, and the items of both generations open with the new one alone")
   func changed() throws {
     let half = try Half(passcode: "old")
@@ -66,7 +66,7 @@ struct RotationTransitionTests {
     try half.end("pass")
   }
 
-  /// Has to fail when `putRecovery` seals the current root key alone, and when `recover` refuses two generations.
+  /// Seen to fail: `putRecovery` seals the current root key alone; `recover` refuses two generations.
   @Test(
     "a lost device key: the recovery code makes a new one, what was this device's is listed, the rotation ends",
     arguments: [nil, "pass"], [false, true])
@@ -109,7 +109,7 @@ struct RotationTransitionTests {
     #expect(try half.place.openCore().secret(of: item.id).bytesForTesting == [0x66])
   }
 
-  /// Has to fail when the states of the old generation are sealed again, or summed, with the keys of the current one.
+  /// Seen to fail: the states of the old generation are sealed, or summed, with the keys of the current one.
   @Test(
     "a backup has both generations, and what is restored from it goes on with the rotation",
     arguments: [nil, "pass"])
@@ -132,7 +132,7 @@ struct RotationTransitionTests {
   /// K16: the state of an item that is not moved yet has the keys of the old generation, whose seals are no longer
   /// counted.
   ///
-  /// Has to fail when every seal is counted.
+  /// Seen to fail: every seal is counted.
   @Test("only seals under the current generation are counted")
   func seals() throws {
     let half = try Half(passcode: nil)

@@ -107,7 +107,7 @@ struct TransitionTests {
     }
   }
 
-  /// Has to fail when the removal seals field 14 again while the vault is locked: the next unlock calls it damaged.
+  /// Seen to fail: the removal seals field 14 again while the vault is locked, and the next unlock calls it damaged.
   @Test(
     "a removal while locked leaves the sealed list as it is; the next unlock writes list, factors and MAC again"
   )
@@ -135,7 +135,8 @@ struct TransitionTests {
     #expect(try last.verify().problems == [])
   }
 
-  /// Has to fail when `nextEpoch` seals the list without what is revoked, before or after it makes the MAC.
+  /// Seen to fail: the removal seals field 14 again while the vault is locked. What `nextEpoch` seals does not matter here: the
+  /// passcode has ended the removal before.
   @Test("a removal while locked, then a new epoch, then an unlock")
   func removalThenEpoch() throws {
     let core = try place.makeCore(passcode: "passcode", recovery: true)
@@ -152,7 +153,7 @@ struct TransitionTests {
     #expect(try last.enrolledMembers().map(\.name) == ["one", "three"])
   }
 
-  /// Has to fail when `completeSet` leaves field 12, and when `nextEpoch` wraps to every half in it.
+  /// Seen to fail: field 12 stays when a revoked half is forgotten, and the next epoch makes a slot for it.
   @Test("a revoked recovery half counts for nothing, and the next unlock removes it")
   func revokedRecovery() throws {
     let core = try place.makeCore(passcode: "passcode", recovery: true)
@@ -224,12 +225,20 @@ struct TransitionTests {
       try new.slot(
         901, 2, opener: 1, openerID: header[10]!, SecretBytes(copying: [UInt8](repeating: 6, count: 32)),
         under: deviceKey))
-    for (number, subject) in [UInt32(1), 2].enumerated() {
+    let deviceSlotKey = HKDF.derive(
+      from: SecretBytes(copying: [UInt8](repeating: 5, count: 32) + [UInt8](repeating: 6, count: 32)),
+      label: Labels.slotDevice)
+    for (number, subject) in [UInt32(1), 2, 0x81, 0x82].enumerated() {
+      let key = SecretBytes(copying: [UInt8](repeating: 7, count: 32))
       slots.append(
-        try new.slot(
-          910 + Int64(number), 3, subject: subject, SecretBytes(copying: [UInt8](repeating: 7, count: 32)),
-          under: new.slotKey))
+        subject < 0x80
+          ? try new.slot(910 + Int64(number), 3, subject: subject, key, under: new.slotKey)
+          : try new.slot(910 + Int64(number), 3, subject: subject, key, under: deviceSlotKey))
     }
+    // A class key of the generation before, which must not be missing either.
+    slots.append(
+      try old.slot(
+        919, 3, subject: 1, SecretBytes(copying: [UInt8](repeating: 7, count: 32)), under: old.slotKey))
     slots.append(
       try new.slot(
         920, 5, subject: 1, SecretBytes(copying: [UInt8](repeating: 8, count: 32)), under: new.slotKey))
@@ -274,13 +283,16 @@ struct TransitionTests {
     #expect(try core.secret(of: item).byteCount == 14)
   }
 
-  /// Has to fail when `Session.reload` leaves what the passcode had opened.
+  /// Seen to fail: `Session.reload` keeps the class keys that the passcode had opened.
   @Test("a new epoch made by another process locks this one; what needs no passcode goes on")
   func rotatedByAnother() throws {
     let core = try place.makeCore(passcode: "passcode")
     let always = try add("always", AccessControl(.afterFirstUnlock), to: core)
     let item = try add("item", AccessControl(.whenUnlocked), to: core)
     let other = try place.openCore()
+    try other.beginRotationForTesting(passcode: passcode())
+    // The item still has the keys that were open here.
+    expect(.locked) { () throws(VaultError) in _ = try core.secret(of: item) }
     try other.rotateEpoch(passcode: passcode())
     #expect(try other.secret(of: item).byteCount == 14, "who rotates has given the passcode")
     #expect(try core.secret(of: always).byteCount == 16)

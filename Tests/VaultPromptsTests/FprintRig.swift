@@ -110,11 +110,13 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
 
   func enroll(_ print: String, as finger: String = "right-index-finger") throws {
     var results: [String] = []
-    // On a busy machine fprintd has been seen to fail at its last step: what is set up here may be set up again.
+    // On a busy machine a scan can come before fprintd waits for it, and is lost: what is set up here may be set up again.
+    // A process that these tests start inherits a blocked SIGTERM, and fprintd would wait for three minutes.
     for pause in [0.6, 1.5, 3, 6] {
       try reader(
         "SCAN \(print)", "SCAN \(print)", "SCAN \(print)", "SCAN \(print)", "SCAN \(print)", after: pause)
-      results.append(try run("/usr/bin/timeout", "\(Int(15 + 5 * pause))", "fprintd-enroll", "-f", finger))
+      let limit = "\(Int(15 + 5 * pause))"
+      results.append(try run("/usr/bin/timeout", "-s", "KILL", limit, "fprintd-enroll", "-f", finger))
       if results.last?.contains("enroll-completed") == true { return }
     }
     let said = (try? String(contentsOf: folder.appendingPathComponent("fprintd.log"), encoding: .utf8)) ?? ""

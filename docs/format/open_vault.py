@@ -35,7 +35,7 @@ STATE = {"bits": (1, 2), "failures": (4, 8), "counter": (8, 16), "lastAccepted":
 ENTRY = {1: "wall", 2: "boot", 4: "uid", 5: "pid", 7: "operation", 9: "kind", 10: "result"}
 EXTRA = {1: "the application password", 2: "the PIN", 4: "the session", 0xF8: "a secret of a later version"}
 WHEN_UNLOCKED, AFTER_FIRST_UNLOCK, DEVICE_ONLY, ANY, LOGIN, RECOVERY = 1, 2, 0x80, 0x03000000, 0x05000000, 0x07000000
-KNOWN_SLOTS = {1: (1, 2, 3), 2: (1,), 3: (4, 8), 4: (5, 6, 7), 5: (4, 8)}   # openers by kind; slots of a later version are passed over
+KNOWN_SLOTS = {1: (1, 2, 3), 2: (1,), 3: (4, 8), 4: (5, 6, 7), 5: (4, 8), 6: (8,)}   # openers by kind; slots of a later version are passed over
 
 class Failure(Exception):
   def __init__(self, message, code=10): super().__init__(message); self.code = code
@@ -73,7 +73,8 @@ def packed(fields, number, size):
   ascending = number == 20 or all(a[:4] < b[:4] for a, b in zip(entries, entries[1:]))
   need(ascending and len(set(entries)) == len(entries), f"damaged: header field {number}, order or an entry twice"); return entries
 def open1(key, label, aad, blob, what, wrong=None):
-  need(blob[:2] == b"\1\1", f"{what}: seal of an unknown version or suite", 15); need(len(blob) >= 82, f"damaged: {what} is too short")
+  need(len(blob) >= 2, f"damaged: {what} is too short"); need(blob[:2] == b"\1\1", f"{what}: seal of an unknown version or suite", 15)
+  need(len(blob) >= 82, f"damaged: {what} is too short")
   okm = hkdf(key, label + b"\0\1\1" + H(aad), 64, blob[2:34])
   if not hmac.compare_digest(okm[32:], blob[34:66]): raise wrong or Failure(f"damaged: {what} is not bound to this place, or of another key")
   try: return AESGCM(okm[:32]).decrypt(bytes(12), blob[66:], None)
@@ -90,6 +91,9 @@ def exchange(private, peer):
   try: return X25519PrivateKey.from_private_bytes(private).exchange(X25519PublicKey.from_public_bytes(peer))
   except ValueError: raise Failure("damaged: a public half that is no point")
 def b64(data): return base64.b64encode(data).decode()
+def is_text(data):
+  try: return data.decode() is not None
+  except UnicodeDecodeError: return False
 
 class Vault:
   def __init__(self, path, device_key=None, passcode=None, recovery=None, passphrase=None, phrase=None, application_password=None):
@@ -132,8 +136,8 @@ class Vault:
     what = f"slot {slot[0]} (kind {slot[1]}, opener {slot[4]}, layer {layer})"
     return open1(key, b"vault/1/seal-slot", self.slot_aad(slot, layer, kdf), slot[6] if blob is None else blob, what, wrong)
   def root_slot(self, generation, opener):
-    found = [s for s in self.slot if (s[1], s[3], s[4]) == (1, generation, opener)]
-    need(len(found) == 1, f"no root key of generation {generation} for this opener", 11); return found[0]
+    found = [s for s in self.slot if s[1:6] == (1, 0, generation, opener, self.h[10] if opener == 1 else b"")]
+    need(found, f"no root key of generation {generation} for this opener", 11 if opener == 2 else 10); return found[0]
 
   def open_header(self, device_key, recovery, passphrase):
     (_, body, tag), = self.header; h = self.h = decode(body, "header", f1=2, f2=16, f3=8, f4=8, f5=1, f6=None, f7=4, f9=1, f10=16)
@@ -176,23 +180,32 @@ class Vault:
     need(len({m[5] for m in members}) == len({m[1] for m in members}) == len(members), "damaged: two members with one factor or one id")
     for m in members:
       source, f = m[2][0], n(m[5]); need(source in (1, 2, 3) and (f >> 24 == 6 or f == LOGIN), "damaged: source or factor of a member")
+      need(is_text(m[3]), "damaged: the label of a member is not UTF-8")
       need((source == 3) == (f == LOGIN), "damaged: a member under the login password's number, or it under a member's")
     self.members = {m[1]: (m[2][0], n(m[5])) for m in members if n(m[5]) not in self.revoked}   # id: (source, factor number)
-    outlived = {13, 15, 16, 19} & h.keys() or members or any(s[1] == 4 for s in self.slot)
-    need(11 in h or not outlived, "damaged: factors or members without a passcode"); need(11 not in h or 16 in h, "damaged: header field 16 is missing")
+    outlived = {13, 15, 16, 19} & h.keys() or members or any(s[1] in (4, 6) for s in self.slot)
+    need(11 in h or not outlived, "damaged: factors or members without a passcode"); need(11 not in h or 16 in h and any((s[1], s[4]) == (6, 8) for s in self.slot), "damaged: header field 16 or its key is missing")
   def check_slots(self):
     need(len(self.slot) <= 16384 and len({s[1:6] for s in self.slot}) == len(self.slot), "damaged: too many slots, or two with one address")
-    for number, kind, subject, generation, opener, opener_id, _ in self.slot:
+    backup, there = 18 in self.h, {s[1:4] for s in self.slot if s[4] in KNOWN_SLOTS.get(s[1], ())}
+    needed = {(3, c, g) for c in (WHEN_UNLOCKED, AFTER_FIRST_UNLOCK) for g in self.rk}
+    if not backup: needed |= {(2, 0, self.generation), (3, 0x82, self.generation)} | ({(3, 0x81, self.generation)} if 11 not in self.h else set())
+    need(needed <= there, f"damaged: keys are missing (kind, subject, generation): {needed - there}")
+    classes = {1, 2} if backup else {1, 2, 0x81, 0x82} | ({0x83} if 11 in self.h else set())
+    for number, kind, subject, generation, opener, opener_id, body in self.slot:
       need(len(opener_id) in (0, 16), f"damaged: slot {number}, opener id")
       if kind not in KNOWN_SLOTS or opener not in range(1, 9): continue
       what = f"slot {number}, kind {kind} with opener {opener}"
       # With a passcode an opener without it is refused: the holder of the device key could have made such a slot.
       guarded = 11 in self.h and (kind != 3 or subject & 0x7F != AFTER_FIRST_UNLOCK)
-      right = {1: (3,) if 18 in self.h else (1, 2) if self.has_recovery else (1,), 2: () if 18 in self.h else (1,)}.get(kind, (8,) if guarded else (4,))
-      need(opener in (KNOWN_SLOTS[4] if kind == 4 else right), f"damaged: {what}"); need(generation in self.rk, f"damaged: {what}, of an unknown generation")
-      need(len(opener_id) == (16 if opener in (1, 6) else 0), f"damaged: {what}, opener id")
+      right = {1: (3,) if backup else (1, 2) if self.has_recovery else (1,), 2: () if backup else (1,), 6: (8,)}.get(kind, (8,) if guarded else (4,))
+      need(opener in (KNOWN_SLOTS[4] if kind == 4 else right), f"damaged: {what}"); need(generation in (self.rk if kind < 4 else (self.generation,)), f"damaged: {what}, of another generation")
+      need(len(opener_id) == (16 if opener in (1, 6) else 0), f"damaged: {what}, opener id"); need(len(body) >= 114, f"damaged: {what} is too short")
+      need(opener != 1 or opener_id == self.h[10], f"damaged: {what}, of another device key")
+      need(kind not in (1, 2, 6) or subject == 0, f"damaged: {what}, subject"); need(kind != 3 or subject in classes, f"damaged: {what}, class")
       need(kind != 4 or subject in self.factors and subject not in self.revoked, f"damaged: {what}, of a factor that does not exist")
       need(opener != 6 or opener_id in self.members, f"damaged: {what}, of no member")
+    self.roots = {s[2] for s in self.slot if s[1] == 5 and s[4] in KNOWN_SLOTS[5]}
   def root_opener(self, device_key, recovery, passphrase):
     """The opener, a function from slot to outer key, the KDF record in the aad, and the length of the ephemeral half before the seal."""
     h = self.h
@@ -214,7 +227,8 @@ class Vault:
     g = self.generation if generation is None else generation
     need(g in self.rk, f"damaged: generation {g} is not one of this vault"); return hkdf(self.rk[g], b"vault/1/" + purpose.encode())
   def open2(self, purpose, aad, blob, what, size=None):
-    need(blob[:2] == b"\1\2", f"{what}: seal of an unknown version or suite", 15); need(len(blob) >= 34, f"damaged: {what} is too short")
+    need(len(blob) >= 2, f"damaged: {what} is too short"); need(blob[:2] == b"\1\2", f"{what}: seal of an unknown version or suite", 15)
+    need(len(blob) >= 34, f"damaged: {what} is too short")
     try: plain = AESGCM(self.key(purpose, n(blob[2:6]))).decrypt(blob[6:18], blob[18:], blob[:6] + aad)
     except InvalidTag: raise Failure(f"damaged: {what} is not bound to this place, or changed")
     need(size in (None, len(plain)), f"damaged: {what}, length"); return plain
@@ -229,17 +243,19 @@ class Vault:
       need(15 in h, "a phrase was given, and no member of this vault has one", 2)
       base = argon(phrase, h[15], "phrase KDF record", self.cheap); self.typed |= {m: hkdf(base, b"vault/1/member" + m) for m in self.members}
     self.lk = {s[3]: self.open_slot(s, device_key) for s in self.slot if s[1] == 2} if device_key else {}
-    self.ck, self.private, self.audit_root = {}, {}, {}
+    self.ck, self.private, self.audit_root, self.trust = {}, {}, {}, None
     # A member's own half opens `any`, and `any` opens presence: they come in this order.
     for s in sorted(self.slot, key=lambda s: (s[4] == 7, s[2] >> 24 not in (5, 6))):
-      if s[1] in (3, 4, 5) and s[4] in range(1, 9): self.open_stored_key(s)
+      if s[1] in (3, 4, 5, 6) and s[4] in range(1, 9): self.open_stored_key(s)
     need(phrase is None or any(source == 1 and f in self.private for source, f in self.members.values()), "wrong phrase", 3)
     ck = self.ck.get((WHEN_UNLOCKED, self.generation)); self.out["unlocked"] = ck is not None
-    if 11 in h and ck:
-      expected = mac(hkdf(ck, b"vault/1/factor-mac"), encode({1: h.get(12), 2: h.get(13), 3: h.get(15), 4: self.set_record}))
+    need(11 not in h or (self.trust is None) == (ck is None), "damaged: class key and trust key do not open together")
+    if self.trust:
+      covered = {1: h.get(12), 2: h.get(13), 3: h.get(15), 4: self.set_record, 5: b"".join(u(f, 4) for f in sorted(self.roots))}
+      expected = mac(hkdf(self.trust, b"vault/1/factor-mac"), encode(covered))
       need(hmac.compare_digest(h.get(16, b""), expected), "damaged: factor MAC")
   def open_stored_key(self, s):
-    """Class key, private half of a factor, or audit root. Where the inner key is not at hand, nothing is stored."""
+    """Class key, private half of a factor, audit root or trust key. Where the inner key is not at hand, nothing is stored."""
     _, kind, subject, g, opener, opener_id, _ = s; what = f"slot {s[0]}"; local = kind == 3 and subject & DEVICE_ONLY
     if local and g not in self.lk: return
     value = self.open_slot(s, hkdf(self.rk[g] + self.lk[g], b"vault/1/slot-device") if local else hkdf(self.rk[g], b"vault/1/slot"))
@@ -261,6 +277,7 @@ class Vault:
     need(len(value) == 32, f"damaged: {what} holds no key")
     if kind == 3: self.ck[subject, g] = value
     elif kind == 5: self.audit_root[subject] = value
+    elif kind == 6: self.trust = value
     else: need(public(value) == self.factors[subject], f"damaged: factor {subject:#x}, halves differ"); self.private[subject] = value
 
   # ---- section 8
@@ -269,7 +286,7 @@ class Vault:
     need(n(b[0:2]) == 1, "newer format: head row", 15); need(b[8:16] == self.h[4], "damaged: config of head row and header differ")
     need(all(n(b[at:at + 8]) < 1 << 62 for at in (16, 24, 32, 40, 88, 184)) and n(b[96:104]) < 0xFFFFFFFF, "damaged: a count of the head row")
     need(n(b[96:104]) > 0, "damaged: a vault without a segment")
-    need(all(s[2] <= n(b[96:104]) for s in self.slot if s[1] == 5), "damaged: an audit root beyond the current segment")
+    need(all(f <= n(b[96:104]) for f in self.roots), "damaged: an audit root beyond the current segment")
     self.out |= {"sequence": n(b[16:24]), "cleaningPending": b[2] == 1, "copied": n(b[80:88]) not in (0, self.inode)}
   def check_sum(self):
     need(n(self.head_row[32:40]) == len(self.item) and n(self.head_row[40:48]) == len(self.terms), "damaged: rows are missing or too many")
@@ -363,12 +380,15 @@ class Vault:
   # ---- section 9
   def open_audit(self):
     b = self.head_row; following, current, first, oldest = n(b[88:96]), n(b[96:104]), n(b[104:112]), max(1, n(b[96:104]) - 63, n(b[232:240]))
-    need([s[0] for s in self.segment] == list(range(oldest, current + 1)), "damaged: audit segments are missing or too many")
-    need(self.segment[-1][1] == first and [e[0] for e in self.audit] == list(range(self.segment[0][1], following)), "damaged: audit entries are missing or too many")
-    roots = {s[2] for s in self.slot if s[1] == 5}; start = max((f for f in roots if f <= oldest), default=None)
+    # The numbers are compared first: a list as long as the head row may say would take all memory.
+    numbers, sequences = range(oldest, current + 1), range(self.segment[0][1] if self.segment else 0, following)
+    need(oldest <= current and [len(self.segment), *(s[0] for s in self.segment)] == [current + 1 - oldest, *numbers[:64]], "damaged: audit segments are missing or too many")
+    need(len(self.audit) == following - sequences.start and self.segment[-1][1] == first
+      and all(e[0] == sequence for e, sequence in zip(self.audit, sequences)), "damaged: audit entries are missing or too many")
+    roots = self.roots; start = max((f for f in roots if f <= oldest), default=None)
     need(start is not None, f"damaged: no audit root for segment {oldest}")
     opened = roots == set(self.audit_root); chain = self.audit_root.get(start, b"")   # all of them, or none without the passcode
-    for _ in range(start, oldest): chain = mac(chain, b"vault/1/audit-chain")
+    for _ in range(start, oldest) if opened else (): chain = mac(chain, b"vault/1/audit-chain")
     rows, last, ka = {e[0]: e for e in self.audit}, bytes(32) if oldest == 1 else self.segment[0][2], None
     for number, begin, previous, empty in self.segment:
       end = following if number == current else self.segment[number + 1 - oldest][1]

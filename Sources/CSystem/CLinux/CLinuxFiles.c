@@ -33,6 +33,17 @@ int clinux_exchange(const char *one, const char *other) {
   return renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
 }
 
+int clinux_hold_database(const char *path) {
+  int file = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (file < 0) return -1;
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0x40000000, .l_len = 512};
+  if (fcntl(file, F_OFD_SETLK, &lock) == 0) return file;
+  int reason = errno;
+  close(file);
+  errno = reason;
+  return -1;
+}
+
 int clinux_rename_to_free(const char *from, const char *to) {
   if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return -1;

@@ -71,7 +71,7 @@ enum SecretFile {
   /// A credential of systemd, or nil when there is none. systemd may keep it as root's and let us in by an ACL,
   /// which shows as a group bit.
   static func credential(_ path: String, named name: String) throws(CommandError) -> SecretBytes? {
-    guard unsafe access(path, F_OK) == 0 else { return nil }
+    guard try FilePlace.exists(path) else { return nil }
     let file = try openFile(path, named: name)
     defer { close(file) }
     let status = try status(of: file, path, named: name)

@@ -60,7 +60,8 @@ package struct Secrets {
     if invocation.has(channel.descriptorOption) || invocation.has(channel.fileOption) { return false }
     guard channel == .passcode, let folder = world.environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty
     else { return true }
-    return !FilePlace.exists(folder + "/vaultctl.passcode")
+    // One that cannot be looked at is not asked for either: reading it says why.
+    return (try? FilePlace.exists(folder + "/vaultctl.passcode")) == false
   }
 
   /// Whether ``data(_:limit:)`` and ``line(_:twice:)`` would ask a person.

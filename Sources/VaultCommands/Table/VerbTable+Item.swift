@@ -145,7 +145,8 @@ extension VerbTable {
       arguments: [.name()],
       target: .full, audited: .always,
       notes: [
-        "With --id it also removes an item that is damaged and does not open; 'vaultctl verify' names such items."
+        "With --id it also removes an item that does not open, because it is damaged or a newer version made it; 'vaultctl verify' "
+          + "names such items."
       ],
       example: "vaultctl item rm mail", run: runItemRemove)
   }

@@ -10,7 +10,7 @@ extension VerbTable {
           + "Items of this device only, tokens, consents, items that are damaged and do not open, and the audit are left out; "
           + "the items are listed.",
         "The backup is opened once with the passphrase and verified before the command ends.",
-        "With --json: path, items (how many), leftOut with id, name and reason: thisDeviceOnly, shortLived or damaged.",
+        "With --json: path, items (how many), leftOut with id, name and reason: thisDeviceOnly, shortLived, damaged or newerVersion.",
       ],
       example: "vaultctl backup monday.vault --passphrase-file phrase", allowedInBatch: false, run: runBackup)
   }
@@ -74,16 +74,18 @@ extension VerbTable {
     Verb(
       words: ["rotate", "epoch"], summary: "Exchange every key of the vault and seal what they seal anew.",
       ownOptions: [dropDamaged],
-      session: .unlocked, audited: .always, ownExits: [.refused],
+      session: .unlocked, audited: .always, ownExits: [.refused, .unsupported],
       notes: [
         "Other programs go on working meanwhile. After an interruption the next command that has the keys continues the rotation. "
           + "This command completes a rotation that is under way, which somebody else may have begun, and then makes another epoch.",
         "First, every part of the vault that opens without a person is opened. Parts that do not open are listed, and no key is "
           + "changed (10). Damage that appears later pauses the rotation (10): the keys of both epochs stay in force, every other "
           + "command works, and this one names the damaged parts.",
+        "Parts that a newer version of this program made do not open here either, and are not damaged: they are listed, nothing "
+          + "removes them, and the rotation stops in the same way (15). Rotate with the newer version.",
         "Secrets themselves are not exchanged: after a compromise change them where they are used.",
-        "With --json: generation (from 1, +1 each time), items (how many), damaged and dropped: lists with id, name where it "
-          + "opens, or auditEntry, and what is wrong. With exit 10 too.",
+        "With --json: generation (from 1, +1 each time), items (how many), damaged, newer and dropped: lists with id, name where it "
+          + "opens, or auditEntry, and what is wrong. With exits 10 and 15 too.",
       ],
       example: "vaultctl rotate epoch", allowedInBatch: false, run: runRotateEpoch)
   }
@@ -91,7 +93,7 @@ extension VerbTable {
   private static var dropDamaged: Option {
     .flag(
       "drop-damaged",
-      "Remove items and entries of the log that do not open, and log each. An item that lacks only rows of the index stays. "
+      "Remove items and entries of the log that are damaged and do not open, and log each. An item that lacks only rows of the index stays. "
         + "A vault whose rows something else has changed opens with this option, and is sound afterwards."
     )
   }
@@ -119,11 +121,12 @@ extension VerbTable {
     Verb(
       words: ["purge"], summary: "Make what was deleted unreadable: new keys, and a file written anew.",
       ownOptions: [dropDamaged],
-      session: .unlocked, audited: .always, ownExits: [.refused],
+      session: .unlocked, audited: .always, ownExits: [.refused, .unsupported],
       notes: [
         purgePromise,
-        "It begins as 'vaultctl rotate epoch' does: parts that do not open are listed, and nothing is changed (10).",
-        "With --json: generation, promise, oldKeysRemoved (how many), damaged and dropped as of 'rotate epoch'.",
+        "It begins as 'vaultctl rotate epoch' does: parts that do not open are listed, and nothing is changed (10, or 15 for parts "
+          + "that a newer version of this program made).",
+        "With --json: generation, promise, oldKeysRemoved (how many), damaged, newer and dropped as of 'rotate epoch'.",
       ],
       example: "vaultctl purge", allowedInBatch: false, run: runPurge)
   }

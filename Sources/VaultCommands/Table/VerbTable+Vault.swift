@@ -16,7 +16,8 @@ extension VerbTable {
       notes: [
         "The device key is never in the folder of the vault. Whoever loses it, and has neither a recovery code nor "
           + "a backup, loses everything in the vault: copy it to a safe place.",
-        "On a terminal, init offers to make a recovery code as 'recovery-code new' does. --recovery-code prints one with the result.",
+        "On a terminal, init offers to make a recovery code as 'recovery-code new' does. --recovery-code prints one with the result, "
+          + "just before the vault gets its name: when the command fails after that, the code opens the vault if there is one.",
         "With --protector secret-service the desktop's keyring keeps it, in its default collection. Where that is locked, "
           + "does not answer or is not there, nothing is made (11); nothing is kept in a file instead.",
       ],
@@ -50,7 +51,8 @@ extension VerbTable {
           + "the present key. Copies of the vault file from the time of the deleted key no longer open. A key that "
           + "PATH.before-restore or PATH.restoring-KEYID names stays.",
         "A device key that no file is known to name is listed and never deleted: a backup that was restored elsewhere has the "
-          + "same vault id, and its key is in the same place.",
+          + "same vault id, and its key is in the same place. So are KEY.before-restore, which a restore leaves beside a named key "
+          + "file, and folders of keys of other vault ids, as an 'init' that failed leaves one.",
       ],
       example: "vaultctl doctor", changesFiles: true, run: runDoctor)
   }

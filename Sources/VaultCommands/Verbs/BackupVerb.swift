@@ -4,7 +4,7 @@ import VaultKit
 func runBackup(_ command: Command) throws -> Outcome {
   let path = command.invocation.argument("FILE")!
   // Known beforehand, so that nobody invents a passphrase for nothing; the writing itself replaces nothing either.
-  guard !FilePlace.exists(path) else { throw FilePlace.taken(path) }
+  guard try !FilePlace.exists(path) else { throw FilePlace.taken(path) }
   let core = try command.vault.opened()
   let passphrase = try Passcode(command.secrets.secret(.passphrase, isNew: true))
   let progress = command.progress("writing the backup")
@@ -17,6 +17,12 @@ func runBackup(_ command: Command) throws -> Outcome {
   } catch {
     guard error.code == .vaultExists else { throw error }
     throw FilePlace.taken(path)
+  }
+  let newer = report.leftOut.count { $0.reason == .newerVersion }
+  if newer > 0 {
+    command.messages.note(
+      "items that a newer version of this program made are left out of the backup: \(newer); make the backup with that version"
+    )
   }
   let damaged = report.leftOut.count { $0.reason == .damaged }
   if damaged > 0 {

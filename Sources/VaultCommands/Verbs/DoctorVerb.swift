@@ -10,9 +10,9 @@ func runDoctor(_ command: Command) throws -> Outcome {
     findings.append(Finding("vault", .problem, error.message, error.hint))
     failure = error
     // A vault that others can write is not even opened: who can reach it is then the more interesting.
-    if let vault = try? command.places.vault, unsafe access(vault, F_OK) == 0 {
-      findings += PlaceFindings.all(vault: vault, key: nil)
-    }
+    let vault = try? command.places.vault
+    if let vault, unsafe access(vault, F_OK) == 0 { findings += PlaceFindings.all(vault: vault, key: nil) }
+    findings += OtherKeys.findings(command, besides: vault.flatMap { try? VaultCore.outline(at: $0).vault })
   }
   func count(_ state: Finding.State) -> JSON { .integer(Int64(findings.count { $0.state == state })) }
   let json = JSON.object([
@@ -37,6 +37,7 @@ private func vaultFindings(_ command: Command) throws -> [Finding] {
   findings.append(protector(outline))
   if let finding = try keyPlace(command, outline) { findings.append(finding) }
   findings += try OldKeys(command: command, core: core).findings()
+  findings += OtherKeys.findings(command, besides: outline.vault)
   findings += try interruptedRestore(command, outline)
   findings += PlaceFindings.all(vault: try command.places.vault, key: command.places.keyPath(of: outline))
   if let finding = try clockSetBack(core) { findings.append(finding) }
@@ -149,7 +150,7 @@ private func itemFindings(_ command: Command, _ core: VaultCore) throws -> [Find
     var damaged = 0
     var credentials: [ItemID] = []
     var seen = 0
-    try transaction.forEachItem(keepingPages: false, damaged: { _ in damaged += 1 }) {
+    try transaction.forEachItem(keepingPages: false, damaged: { _, _ in damaged += 1 }) {
       item throws(VaultError) in
       if item.kind == .otp, item.attributes[.otpType] == 1 { credentials.append(item.id) }
       if let expires = item.expires, expires <= now { expired += 1 }
@@ -160,7 +161,7 @@ private func itemFindings(_ command: Command, _ core: VaultCore) throws -> [Find
     var behind = 0
     for id in credentials {
       do { behind += try transaction.state(of: id).needsResync ? 1 : 0 } catch let error as VaultError
-        where error.code == .damaged
+        where error.isUnreadable
       { damaged += 1 }
     }
     return (behind, expired, damaged)

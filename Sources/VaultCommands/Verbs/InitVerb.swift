@@ -8,22 +8,54 @@ func runInit(_ command: Command) throws -> Outcome {
     throw CommandError.usage("--recovery-code and --no-recovery-code contradict each other")
   }
   let passcode = try newPasscode(command)
-  let created = try VaultCore.create(
-    at: path, protector: command.places.newProtector(), passcode: passcode.map { try Passcode($0.copy()) },
-    recovery: command.invocation.has("recovery-code"), environment: command.vaultWorld)
-  var code: SecretBox?
-  switch created.recoveryCode {
-  case .some(let made): code = SecretBox(made.text)
-  case .none: break
+  guard command.invocation.has("recovery-code") else {
+    let core = try VaultCore.create(
+      at: path, protector: command.places.newProtector(), passcode: passcode.map { try Passcode($0.copy()) },
+      environment: command.vaultWorld)
+    return try made(core, at: path, passcode != nil, command)
   }
-  let outcome = outcome(command, try VaultCore.outline(at: path), passcode != nil, code, at: path)
-  guard code == nil, !command.invocation.has("no-recovery-code"), command.mayOffer else {
-    warn(command, hasRecoveryCode: code != nil)
+  try makeWithCode(at: path, passcode, command)
+  // It was printed before the vault was there.
+  return Outcome(json: nil)
+}
+
+/// Makes a vault whose recovery code is printed before the vault gets its name: no failure leaves a vault with a code that
+/// nobody has seen.
+private func makeWithCode(at path: String, _ passcode: SecretBox?, _ command: Command) throws {
+  var isShown = false
+  do {
+    _ = try VaultCore.create(
+      at: path, protector: command.places.newProtector(), passcode: passcode.map { try Passcode($0.copy()) },
+      recovery: { (code: borrowing RecoveryCode, outline: VaultOutline) throws(VaultError) in
+        do throws(CommandError) {
+          isShown = true
+          command.messages.note("write the recovery code down now, it is never shown again")
+          try command.emit(outcome(command, outline, passcode != nil, SecretBox(code.text), at: path))
+        } catch { throw VaultError(.io, error.message) }
+      }, environment: command.vaultWorld)
+  } catch {
+    guard isShown else { throw error }
+    var described = CommandError(describing: error)
+    let state =
+      "if there is a vault at \(printable(path)) now, the recovery code that was printed is its code; "
+      + "without a vault it opens nothing"
+    described.hint = described.hint.map { "\($0); \(state)" } ?? state
+    throw described
+  }
+}
+
+/// The result for a new vault without a recovery code, and the offer to make one on a terminal.
+private func made(
+  _ core: VaultCore, at path: String, _ hasPasscode: Bool, _ command: Command
+) throws -> Outcome {
+  let outcome = outcome(command, try VaultCore.outline(at: path), hasPasscode, nil, at: path)
+  guard !command.invocation.has("no-recovery-code"), command.mayOffer else {
+    warnOfNoCode(command)
     return outcome
   }
   // The vault exists, whatever the answer is.
   try command.emit(outcome)
-  if try !command.offerRecoveryCode(to: created.core) { warn(command, hasRecoveryCode: false) }
+  if try !command.offerRecoveryCode(to: core) { warnOfNoCode(command) }
   return Outcome(json: nil)
 }
 
@@ -45,15 +77,11 @@ private func newPasscode(_ command: Command) throws -> SecretBox? {
   return nil
 }
 
-private func warn(_ command: Command, hasRecoveryCode: Bool) {
-  if hasRecoveryCode {
-    command.messages.note("write the recovery code down now, it is never shown again")
-  } else {
-    command.messages.note(
-      "without a recovery code, losing the device key means losing everything: make one with "
-        + "'vaultctl recovery-code new', or keep a copy of the key elsewhere"
-    )
-  }
+private func warnOfNoCode(_ command: Command) {
+  command.messages.note(
+    "without a recovery code, losing the device key means losing everything: make one with "
+      + "'vaultctl recovery-code new', or keep a copy of the key elsewhere"
+  )
 }
 
 private func outcome(

@@ -35,7 +35,7 @@ struct InterruptedRestore {
   func refuseTaken() throws {
     let left = try leftovers()
     for case .foreign(let file) in left { throw FilePlace.taken(file) }
-    guard FilePlace.exists(files.aside) else { return }
+    guard try FilePlace.exists(files.aside) else { return }
     for case .old(let file) in left { throw Self.two(files.aside, file) }
     throw FilePlace.taken(files.aside)
   }

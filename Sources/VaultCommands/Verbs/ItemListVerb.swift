@@ -7,11 +7,11 @@ func runItemList(_ command: Command) throws -> Outcome {
 
 /// The items of a kind, or of all, in the order in which they were added.
 ///
-/// All are opened before the first is printed: where one is damaged nothing is printed, and a reader that stops in the
-/// middle of the list keeps no state of the vault open. What is held of each is its attributes; its line is made as it
-/// is printed.
+/// All are opened before the first is printed: a reader that stops in the middle of the list keeps no state of the vault
+/// open. What is held of each is its attributes; its line is made as it is printed. Those that do not open are named by
+/// the error, and the others are printed.
 func list(_ command: Command, kind: ItemKind?) throws -> Outcome {
-  let items = try listed(command, kind)
+  let (items, unreadable) = try listed(command, kind)
   let json = JSON.object([("items", .list(count: items.count) { items[$0].json })])
   let line: @Sendable (Item) -> String?
   switch command.invocation.text("format") {
@@ -22,10 +22,28 @@ func list(_ command: Command, kind: ItemKind?) throws -> Outcome {
     let layout = ColumnLayout(of: items.lazy.map(\.row))
     line = { layout.line($0.row) }
   }
-  return Outcome(json: json, pieces: [.lines(count: items.count) { line(items[$0]) }])
+  return Outcome(
+    json: json, pieces: [.lines(count: items.count) { line(items[$0]) }],
+    failure: unreadable.isEmpty ? nil : failure(unreadable))
 }
 
-private func listed(_ command: Command, _ kind: ItemKind?) throws -> [Item] {
+/// An item that does not open, and why.
+private typealias Unreadable = (id: ItemID, error: VaultError)
+
+private func failure(_ items: [Unreadable]) -> CommandError {
+  let named = items.prefix(3).map { "\($0.id.hexadecimal): \($0.error.message)" }.joined(separator: "; ")
+  let more = items.count > 3 ? "; and \(items.count - 3) more" : ""
+  let what = items.count == 1 ? "1 item does not open" : "\(items.count) items do not open"
+  let first = items.first { $0.error.code == .damaged } ?? items[0]
+  return CommandError(
+    CommandError(first.error).exit, "\(what): \(named)\(more)",
+    hint: "the others are listed; 'vaultctl verify' names each, 'vaultctl item rm --id ID' removes one",
+    code: first.error.code.rawValue)
+}
+
+private func listed(
+  _ command: Command, _ kind: ItemKind?
+) throws -> (items: [Item], unreadable: [Unreadable]) {
   var attributes = Attributes()
   let service = command.invocation.text("service")
   if let service, !service.isEmpty { attributes[.service] = service }
@@ -35,18 +53,20 @@ private func listed(_ command: Command, _ kind: ItemKind?) throws -> [Item] {
     guard attributes == Attributes() else {
       var query = Query(kind, where: attributes)
       query.constrained = .unasked
-      return try transaction.items(matching: query)
+      return (try transaction.items(matching: query), [])
     }
     var items: [Item] = []
+    var unreadable: [Unreadable] = []
     var seen = 0
-    try transaction.forEachItem(keepingPages: false) { item throws(VaultError) in
+    let keep = { (id: ItemID, error: VaultError) in unreadable.append((id, error)) }
+    try transaction.forEachItem(keepingPages: false, damaged: keep) { item throws(VaultError) in
       seen += 1
       if seen % 1024 == 0 { progress.update(done: seen, of: 0) }
       let isService = service == nil || item.attributes[.service] == nil
       if isService, kind == nil || item.kind == kind { items.append(item) }
       return true
     }
-    return items
+    return (items, unreadable)
   }
 }
 

@@ -13,14 +13,15 @@ func remove(_ command: Command, kind: ItemKind?) throws -> Outcome {
   return Outcome(json: .object([("id", .string(id.hexadecimal)), ("deleted", .boolean(true))]))
 }
 
-/// A damaged item that does not open can be removed only by its identifier: its name cannot be compared.
+/// An item that does not open can be removed only by its identifier: its name cannot be compared.
 private func idToRemove(
   _ command: Command, _ transaction: inout WriteTransaction, _ kind: ItemKind?
 ) throws -> ItemID {
   do { return try command.target(in: &transaction, kind: kind).id } catch let error as VaultError
-    where error.code == .damaged
+    where error.isUnreadable
   {
     if kind == nil, let id = command.invocation.text("id").flatMap({ ItemID(hexadecimal: $0) }) { return id }
+    guard error.code == .damaged else { throw error }
     throw VaultError(
       error.code, error.message,
       hint: "'vaultctl verify' names the item; 'vaultctl item rm --id ID' removes it")

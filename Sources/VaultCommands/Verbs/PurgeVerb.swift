@@ -14,11 +14,11 @@ func runPurge(_ command: Command) throws -> Outcome {
       passcode: consume passcode, dropDamaged: damage.isDropped,
       progress: { progress.update(done: $0.done, of: $0.total) }, damaged: { damage.parts.append($0) })
   } catch {
-    let failure = try damage.failure(error)
+    damage.failure = try damage.failure(error)
     let generation = try core.status().generation
     return Outcome(
       json: .object([("generation", .integer(Int64(generation)))] + damage.fields), lines: damage.lines,
-      failure: failure)
+      failure: damage.failure)
   }
   let removed = removeOldKeys(command, core)
   return Outcome(

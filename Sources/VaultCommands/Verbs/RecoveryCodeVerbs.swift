@@ -57,7 +57,7 @@ enum RecoveryCodeTarget {
   /// The place that `--out` names, or the terminal. An obstacle is reported before anything is asked.
   init(_ command: Command) throws(CommandError) {
     if let path = command.invocation.text("out") {
-      guard !FilePlace.exists(path) else { throw FilePlace.taken(path) }
+      guard try !FilePlace.exists(path) else { throw FilePlace.taken(path) }
       self = .file(path)
       return
     }

@@ -6,8 +6,8 @@ import VaultKit
 func runRestore(_ command: Command) throws -> Outcome {
   let path = try command.places.vault
   let backup = command.invocation.argument("FILE")!
-  guard FilePlace.exists(backup) else { throw CommandError.io("opening the backup", errno: ENOENT) }
-  let isReplacing = FilePlace.exists(path)
+  guard try FilePlace.exists(backup) else { throw CommandError.io("opening the backup", errno: ENOENT) }
+  let isReplacing = try FilePlace.exists(path)
   // Over a vault its device key stays where that one's is: never from a strong place to a weaker one by itself.
   let kind = isReplacing ? try VaultCore.outline(at: path).protector : .file
   let restore = Restore(
@@ -56,7 +56,7 @@ private struct Restore {
   private func refuseTakenKey(_ old: DeviceKeyID) throws {
     guard let files = protector as? FileProtector, files.namedKey == old,
       let keyAside = files.pathBeforeRestore,
-      FilePlace.exists(keyAside)
+      try FilePlace.exists(keyAside)
     else { return }
     throw FilePlace.taken(keyAside)
   }
@@ -78,7 +78,7 @@ private struct Restore {
     try left.refuseTaken()
     try refuseTakenKey(old.deviceKey)
     let passphrase = SecretBox(try command.secrets.secret(.passphrase))
-    let (point, sequence) = try pointOfOld()
+    let point = try pointOfOld()
     // Its opening may have put its key into the named file.
     try refuseTakenKey(old.deviceKey)
     guard command.invocation.has("replace") else {
@@ -87,11 +87,11 @@ private struct Restore {
         environment: command.vaultWorld)
       return .refused(wouldDrop: dropped)
     }
-    return .done(try replace(left, point, sequence, Passcode(passphrase.copy())))
+    return .done(try replace(left, point, Passcode(passphrase.copy())))
   }
 
   private func replace(
-    _ left: InterruptedRestore, _ point: RestorePoint, _ sequence: UInt64, _ passphrase: consuming Passcode
+    _ left: InterruptedRestore, _ point: RestorePoint, _ passphrase: consuming Passcode
   ) throws -> BackupReport {
     // No other restore runs while this lock is held.
     let keys = DeviceKeys(protector, of: left.vault)
@@ -99,18 +99,12 @@ private struct Restore {
     defer { lock?.keep() }
     try left.settle(lock).forEach(command.messages.note)
     try left.refuseTaken()
-    try refuseChanges(since: sequence)
+    try refuseChanges(since: point.sequence)
     let made: (report: BackupReport, key: DeviceKeyID, path: String)
     let old: DeviceKeyID
     do {
       made = try restored(isBeside: true, newer: point, passphrase)
-      old = try refuseChanges(since: sequence)
-      try FilePlace.exchange(path, with: made.path)
-      // A program that opened the old vault since the last check has made its log here: undo the exchange.
-      if FilePlace.isInUse(vault: path) {
-        try FilePlace.exchange(path, with: made.path)
-        throw Self.inUse(path)
-      }
+      old = try exchange(made.path, since: point.sequence)
     } catch {
       // The new vault is removed if it was never used; its device key stays, like every key that a file has named.
       _ = try? left.settle(lock)
@@ -118,6 +112,26 @@ private struct Restore {
     }
     try finish(made, over: old, keys)
     return made.report
+  }
+
+  /// Exchanges the old vault and the new one, whose names change in one step, when nobody has the old one open and it is as
+  /// it was. From the last look at it to the exchange nobody can open it, so nothing has to be undone: somebody who waits
+  /// to open it sees then that its name leads to another file.
+  ///
+  /// - Returns: The device key of the old vault.
+  private func exchange(_ new: String, since sequence: UInt64) throws -> DeviceKeyID {
+    // Before the last look at its commits: what is written after that leaves another stamp.
+    let stamp = try FilePlace.stamp(of: path)
+    let key = try refuseChanges(since: sequence)
+    guard let hold = try FilePlace.Hold(vault: path) else { throw Self.inUse(path) }
+    guard try !FilePlace.isInUse(vault: path) && FilePlace.stampNow(of: path) == stamp else {
+      throw Self.inUse(path)
+    }
+    try FilePlace.exchange(path, with: new)
+    // Longer than anybody waits between two tries.
+    usleep(20_000)
+    hold.keep()
+    return key
   }
 
   /// The new vault is at the path: from here on nothing is undone, whatever fails.
@@ -131,7 +145,7 @@ private struct Restore {
       var error = CommandError(describing: error)
       error.hint =
         "the restored vault is in its place and opens; the old vault is "
-        + printable(FilePlace.exists(made.path) ? made.path : aside)
+        + printable((try? FilePlace.exists(made.path)) == false ? aside : made.path)
       throw error
     }
   }
@@ -152,10 +166,9 @@ private struct Restore {
   }
 
   /// Items, counters and attempts of the old vault, which is closed again when this returns.
-  private func pointOfOld() throws -> (RestorePoint, sequence: UInt64) {
+  private func pointOfOld() throws -> RestorePoint {
     do {
-      let old = try openedOld()
-      return (try old.restorePoint(), try old.status().sequence)
+      return try openedOld().restorePoint()
     } catch {
       var error = CommandError(describing: error)
       error.hint =
@@ -176,9 +189,7 @@ private struct Restore {
   @discardableResult
   private func refuseChanges(since sequence: UInt64) throws -> DeviceKeyID {
     let status = try openedOld().status()
-    guard status.sequence == sequence, !FilePlace.isInUse(vault: path) else {
-      throw Self.inUse(path)
-    }
+    guard try status.sequence == sequence && !FilePlace.isInUse(vault: path) else { throw Self.inUse(path) }
     return status.deviceKey
   }
 

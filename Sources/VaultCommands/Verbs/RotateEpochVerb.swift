@@ -38,24 +38,35 @@ struct Damage {
 
   /// The error of a rotation, where it has a list to show beside it.
   func failure(_ error: VaultError) throws -> CommandError {
-    guard error.code == .damaged, !parts.isEmpty else { throw error }
+    guard [.damaged, .newerFormat].contains(error.code), !parts.isEmpty else { throw error }
     return CommandError(describing: error)
   }
 
-  /// `damaged` and `dropped`; removed parts are no longer listed as damaged.
+  /// `damaged`, `newer` and `dropped`; removed or rebuilt parts are no longer listed as damaged.
   var fields: [(String, JSON)] {
-    let dropped = isDropped ? parts.filter { !$0.isRepairable } : []
+    func list(_ isWanted: (DamagedPart) -> Bool) -> JSON { .array(parts.filter(isWanted).map(\.json)) }
     return [
-      ("damaged", .array(isDropped ? [] : parts.map(\.json))), ("dropped", .array(dropped.map(\.json))),
+      ("damaged", list { !$0.isRemoved && !isRebuilt($0) && $0.remedy != .newerVersion }),
+      ("newer", list { $0.remedy == .newerVersion }), ("dropped", list(\.isRemoved)),
     ]
   }
 
-  var lines: [String] {
-    parts.map { part in
-      let word = !isDropped ? "damaged     " : part.isRepairable ? "rebuilt     " : "removed     "
-      return word + printable(part.words)
-    }
+  var lines: [String] { parts.map { word($0).padded + printable($0.words) } }
+
+  private func word(_ part: DamagedPart) -> String {
+    if part.isRemoved { return "removed" }
+    if part.remedy == .newerVersion { return "newer" }
+    return isRebuilt(part) ? "rebuilt" : "damaged"
   }
+
+  private func isRebuilt(_ part: DamagedPart) -> Bool {
+    part.remedy == .repair && isDropped && failure == nil
+  }
+}
+
+extension String {
+  /// As wide as the names of the result.
+  fileprivate var padded: String { self + String(repeating: " ", count: max(1, 12 - count)) }
 }
 
 extension DamagedPart {

@@ -58,7 +58,7 @@ private func countKinds(_ core: VaultCore, _ command: Command) throws -> (
     var total = 0
     var damaged = 0
     var byKind: [String: Int] = [:]
-    let count = { (_: ItemID) in
+    let count = { (_: ItemID, _: VaultError) in
       total += 1
       damaged += 1
     }

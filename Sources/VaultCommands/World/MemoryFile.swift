@@ -27,6 +27,7 @@ enum MemoryFile {
   /// Lets a program inherit `file` as descriptor `number`.
   static func hand(over file: Int32, as number: Int32) throws(CommandError) {
     guard dup2(file, number) == number else {
+      guard errno == EBADF else { throw .io("handing over descriptor \(number)", errno: errno) }
       throw .usage(
         "descriptor \(number) is beyond what this process may open", hint: "choose a smaller number")
     }

@@ -38,6 +38,9 @@ struct ItemOpener {
     _ row: ItemFields, _ meta: RawSpan, into list: inout [Item],
     where isWanted: (ItemFields, RawSpan, AccessControl) throws(VaultError) -> Bool = { _, _, _ in true }
   ) throws(VaultError) {
+    guard !row.isDamaged else {
+      throw VaultError(.damaged, "an item's row has a value that cannot be")
+    }
     let seal = row.generation == current.generation ? current.meta : try keys(of: row.generation).meta
     try AssociatedData.withMeta(vault, row, meta, openedWith: seal) { (content) throws(VaultError) in
       guard let (attributes, policy) = try? Record.places(of: 1, 2, in: content) else {

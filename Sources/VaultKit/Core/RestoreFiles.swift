@@ -63,18 +63,19 @@ package struct RestoreFiles: Sendable {
   package func all() throws(VaultError) -> [String] {
     var entry = stat()
     let isKept = unsafe lstat(aside, &entry) == 0
+    guard isKept || errno == ENOENT || errno == ENOTDIR else { throw FileProtector.failure("look at", aside) }
     return (isKept ? [aside] : []) + (try unfinished().map(\.path))
   }
 
   /// The file beside the vault that names this key, or that may name it because it cannot be read.
-  func keeper(of key: DeviceKeyID, _ vault: VaultID) -> String? {
-    do throws(VaultError) {
-      for file in try all() {
-        guard let outline = try? VaultCore.outline(at: file) else { return file }
-        if outline.vault == vault, outline.deviceKey == key { return file }
-      }
-      return nil
-    } catch { return folder }
+  ///
+  /// - Throws: ``VaultError/Code/io`` when the folder cannot be read: then no file is ruled out.
+  func keeper(of key: DeviceKeyID, _ vault: VaultID) throws(VaultError) -> String? {
+    for file in try all() {
+      guard let outline = try? VaultCore.outline(at: file) else { return file }
+      if outline.vault == vault, outline.deviceKey == key { return file }
+    }
+    return nil
   }
 
   // MARK: Names

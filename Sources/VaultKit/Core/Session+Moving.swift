@@ -4,30 +4,63 @@ import VaultStorage
 
 /// A part of the vault that does not open, and so cannot be sealed for other keys.
 package struct DamagedPart: Sendable, Equatable {
-  /// The item; `nil` for an entry of the log.
+  /// What a rotation does about it.
+  package enum Remedy: Sendable, Equatable {
+    /// It is removed where that is asked for.
+    case removal
+    /// It is rebuilt: index rows of an item that opens are missing, or the vault's own state does not open.
+    case repair
+    /// It stays: a newer version of this program made it, and opens it.
+    case newerVersion
+  }
+
+  /// The item; `nil` for an entry of the log and for the vault's own state.
   package let item: ItemID?
+  /// The number of its row; `nil` as above.
+  package let row: Int64?
   /// Its name, where it opens.
   package let name: String?
   /// The entry of the log.
   package let auditSequence: UInt64?
   /// What is wrong with it, one line.
   package let what: String
-  /// Whether it is repaired instead of removed: the item opens, and only index rows are missing.
-  package let isRepairable: Bool
+  package let remedy: Remedy
+  /// Whether it was removed.
+  package var isRemoved = false
 
   /// The part and what is wrong, for a person.
   package var words: String {
     if let auditSequence { return "audit entry \(auditSequence): \(what)" }
+    guard let item, let row else { return what }
+    guard item != .zero else { return "item in row \(row): \(what)" }
     let name = name.map { " (\($0))" } ?? ""
-    return "item \(item?.hexadecimal ?? "?")\(name): \(what)"
+    return "item \(item.hexadecimal)\(name): \(what)"
   }
 
-  static func item(_ row: ItemRow, _ name: String?, _ what: String, isRepairable: Bool = false) -> Self {
-    Self(item: ItemID(row.id), name: name, auditSequence: nil, what: what, isRepairable: isRepairable)
+  static func item(_ row: ItemRow, _ name: String?, _ error: VaultError) -> Self {
+    Self(
+      item: ItemID(row.id), row: row.row, name: name, auditSequence: nil, what: error.message,
+      remedy: error.isNewerVersion ? .newerVersion : .removal)
   }
 
-  static func audit(_ sequence: UInt64, _ what: String) -> Self {
-    Self(item: nil, name: nil, auditSequence: sequence, what: what, isRepairable: false)
+  static func index(_ row: ItemRow, _ name: String?) -> Self {
+    Self(
+      item: ItemID(row.id), row: row.row, name: name, auditSequence: nil,
+      what: "an index row of it is missing",
+      remedy: .repair)
+  }
+
+  static func state(_ error: VaultError) -> Self {
+    Self(
+      item: nil, row: nil, name: nil, auditSequence: nil, what: error.message,
+      remedy: error.isNewerVersion ? .newerVersion : .repair)
+  }
+
+  static func audit(_ sequence: UInt64, _ error: VaultError) -> Self {
+    Self(
+      item: nil, row: nil, name: nil, auditSequence: sequence,
+      what: error.isNewerVersion ? error.message : "it does not open",
+      remedy: error.isNewerVersion ? .newerVersion : .removal)
   }
 }
 
@@ -87,8 +120,8 @@ extension Session {
         bytes += item.byteCount
         batch.items.append(item)
       } catch {
-        guard error.isDamage else { throw error }
-        batch.damaged.append((row.row, .item(row, (try? open(row))?.name, error.message)))
+        guard error.isUnreadable else { throw error }
+        batch.damaged.append((row.row, .item(row, (try? open(row))?.name, error)))
       }
     }
     return batch
@@ -172,14 +205,12 @@ extension Session {
         let isThere = try stored { () throws(StorageError) in
           try store.hasBlind(value: value, row: row.row)
         }
-        if !isThere {
-          return .item(row, parts.item.name, "one of its index rows is missing", isRepairable: true)
-        }
+        if !isThere { return .index(row, parts.item.name) }
       }
       return nil
     } catch {
-      guard error.isDamage else { throw error }
-      return .item(row, (try? open(row))?.name, error.message)
+      guard error.isUnreadable else { throw error }
+      return .item(row, (try? open(row))?.name, error)
     }
   }
 
@@ -285,9 +316,18 @@ extension Session {
 }
 
 extension VaultError {
-  /// Whether the error means that a part of the file does not open; a seal of an unknown kind counts too.
-  var isDamage: Bool { [.damaged, .newerFormat, .unsupported].contains(code) }
+  /// Whether the error means that a part of the file does not open: it is damaged, or a newer version made it.
+  package var isUnreadable: Bool { code == .damaged || isNewerVersion }
 
-  /// An error of damage that names the damaged part; any other error unchanged.
-  fileprivate func saying(_ what: String) -> VaultError { isDamage ? VaultError(.damaged, what) : self }
+  /// Whether this version does not know a seal, a rule or a layout: a newer version made the part, and opens it.
+  var isNewerVersion: Bool { [.newerFormat, .unsupported].contains(code) }
+
+  /// An error about a part that does not open, with the part named; any other error unchanged.
+  fileprivate func saying(_ what: String) -> VaultError {
+    switch code {
+    case .damaged: VaultError(.damaged, what)
+    case _ where isNewerVersion: VaultError(code, "\(what): \(message)", hint: hint)
+    default: self
+    }
+  }
 }

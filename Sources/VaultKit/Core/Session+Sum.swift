@@ -34,11 +34,15 @@ extension Session {
     var sum = Sum256()
     var (done, items, blinds) = (0, 0, 0)
     var isOrphan = false
+    var last: Int64 = 0
     let current = keys.current
     let previous = keys.previous
     try store.forEachSummed { row throws(VaultError) in
       done += 1
-      items += row.table == .item ? 1 : 0
+      if row.table == .item {
+        items += 1
+        last = row.row
+      }
       blinds += row.table == .blind ? 1 : 0
       if done % 1024 == 0 { progress(done) }
       let generation = row.generation
@@ -52,6 +56,8 @@ extension Session {
     guard UInt64(items) == head.itemCount, UInt64(done) == head.summedRows else {
       return ("rows of the vault were added or deleted by something else", blinds)
     }
+    // The next item would take the number of another one.
+    guard last < head.nextRow else { return ("the vault's next row number is taken", blinds) }
     return (isOrphan || sum != head.sum ? "rows of the vault were exchanged for others" : nil, blinds)
   }
 }

@@ -126,10 +126,10 @@ struct Session: ~Copyable, Sendable {
 
   /// Every item in the order of insertion, until the body says to stop.
   ///
-  /// - Parameter damaged: Called with each row that does not open; the row is skipped. Without it, such a row is an
-  ///   error.
+  /// - Parameter damaged: Called with each row that does not open, and the reason; the row is skipped. Without it, such a
+  ///   row is an error.
   mutating func forEachItem(
-    keepingPages: Bool = true, damaged: ((ItemFields) -> Void)? = nil,
+    keepingPages: Bool = true, damaged: ((ItemFields, VaultError) -> Void)? = nil,
     _ body: (Item) throws(VaultError) -> Bool
   ) throws(VaultError) {
     // The rows are read in batches so that a body may use the store again.
@@ -143,8 +143,8 @@ struct Session: ~Copyable, Sendable {
       for item in batch { guard try body(item) else { return } }
       // Only now: the items before it are whole, and the body may have wanted no more.
       if let (row, error) = damage {
-        guard let damaged, error.isDamage else { throw error }
-        damaged(row)
+        guard let damaged, error.isUnreadable else { throw error }
+        damaged(row, error)
         last = row.row
       } else {
         guard let end = batch.last else { return }
@@ -226,12 +226,29 @@ struct Session: ~Copyable, Sendable {
 
   /// The vault's own state, row 0.
   mutating func vaultState() throws(VaultError) -> (state: VaultState, row: StateRow) {
-    guard let row = try stored({ () throws(StorageError) in try store.state(row: 0) }) else {
-      throw VaultError(.damaged, "the vault's own state is missing")
+    do throws(VaultError) {
+      guard let row = try stored({ () throws(StorageError) in try store.state(row: 0) }) else {
+        throw VaultError(.damaged, "the vault's own state is missing")
+      }
+      let generation = try crypto { () throws(CryptoError) in try RecordSeal.generation(of: row.body) }
+      let bytes = try openState(row, item: ItemID.zero.stored, generation: generation)
+      return (try VaultState(bytes: bytes), row)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      throw VaultError(
+        .damaged, "the vault's own state, with its count of wrong passcodes, does not open",
+        hint:
+          "'vaultctl rotate epoch --drop-damaged' makes it anew; where a passcode is set give it the recovery code too "
+          + "(--recovery-file), or restore the vault from a backup")
     }
-    let generation = try crypto { () throws(CryptoError) in try RecordSeal.generation(of: row.body) }
-    let bytes = try openState(row, item: ItemID.zero.stored, generation: generation)
-    return (try VaultState(bytes: bytes), row)
+  }
+
+  /// The vault's own state; a fresh one where it is damaged.
+  mutating func vaultStateOrFresh() throws(VaultError) -> VaultState {
+    do throws(VaultError) { return try vaultState().state } catch {
+      guard error.code == .damaged else { throw error }
+      return VaultState()
+    }
   }
 
   private func openState(_ row: StateRow, item: Bytes16, generation: UInt32) throws(VaultError) -> [UInt8] {

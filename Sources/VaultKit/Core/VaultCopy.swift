@@ -27,11 +27,11 @@ struct VaultCopy: ~Copyable {
 
   /// Copies the items that `accept` wants, with their material, state and index rows. Seals are copied as they are.
   ///
-  /// - Parameter damaged: Called with each item whose attributes or state do not open; the item is left out. Without
-  ///   it, such an item is an error.
+  /// - Parameter unreadable: Called with each item whose attributes or state do not open, and the reason; the item is left
+  ///   out. Without it, such an item is an error.
   mutating func copyItems(
     from source: inout Session, to store: inout Store, _ progress: (VerifyProgress) -> Void,
-    damaged: ((ItemID) -> Void)? = nil, _ accept: (Item) throws(VaultError) -> Bool,
+    unreadable: ((ItemID, VaultError) -> Void)? = nil, _ accept: (Item) throws(VaultError) -> Bool,
     state: StateChange = { _, _, _, state in state }
   ) throws(VaultError) {
     let total = Int(clamping: try source.head().itemCount)
@@ -51,8 +51,8 @@ struct VaultCopy: ~Copyable {
           item = try source.open(row)
           _ = try source.state(of: row)
         } catch {
-          guard let damaged, error.isDamage else { throw error }
-          damaged(ItemID(row.id))
+          guard let unreadable, error.isUnreadable else { throw error }
+          unreadable(ItemID(row.id), error)
           continue
         }
         if try accept(item) { try copy(row, item, from: &source, to: &store, state) }

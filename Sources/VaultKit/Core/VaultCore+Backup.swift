@@ -23,6 +23,8 @@ public struct BackupReport: Sendable {
     case shortLived
     /// It does not open.
     case damaged
+    /// A newer version of this program made it.
+    case newerVersion
 
     /// The reason for people.
     public var words: String {
@@ -30,6 +32,7 @@ public struct BackupReport: Sendable {
       case .thisDeviceOnly: "this device only"
       case .shortLived: "short-lived"
       case .damaged: "damaged: it does not open"
+      case .newerVersion: "made by a newer version of this program"
       }
     }
   }
@@ -131,19 +134,28 @@ extension Session {
     var report = BackupReport()
     _ = try Store.create(at: path) { store throws(VaultError) in
       try copy.writeKeys(change, to: &store)
-      let leaveOut = { (id: ItemID) in report.leftOut.append((id, nil, .damaged)) }
-      try copy.copyItems(from: &self, to: &store, progress, damaged: leaveOut) { item throws(VaultError) in
+      let leaveOut = { (id: ItemID, error: VaultError) in
+        report.leftOut.append((id, nil, error.isNewerVersion ? .newerVersion : .damaged))
+      }
+      try copy.copyItems(from: &self, to: &store, progress, unreadable: leaveOut) { item throws(VaultError) in
         guard let reason = item.reasonToStay else { return true }
         report.leftOut.append((item.id, item.name, reason))
         return false
       }
-      let state = try vaultState().row
-      try copy.setState(state, row: 0, in: &store)
+      try copy.setState(try backupState(), row: 0, in: &store)
       try copy.beginSegment(in: &store)
       try copy.writeHead(to: &store, vault, environment)
     }
     report.items = Int(clamping: copy.head.itemCount)
     return report
+  }
+
+  /// The vault's own state as it is; a fresh one where it is damaged.
+  private mutating func backupState() throws(VaultError) -> StateRow {
+    do throws(VaultError) { return try vaultState().row } catch {
+      guard error.code == .damaged else { throw error }
+      return try sealed(VaultState().bytes, item: ItemID.zero.stored, revision: 1, keys.current)
+    }
   }
 
   private func backupKeys(_ key: borrowing SecretBytes, _ derivation: KeyDerivation) throws(VaultError)

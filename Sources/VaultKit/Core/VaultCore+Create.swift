@@ -10,36 +10,42 @@ extension VaultCore {
   ///   - path: Where; folders that do not exist are made with mode 0700.
   ///   - protector: Who keeps the device key. It is durable there before the vault is.
   ///   - passcode: `nil` for a vault that is always unlocked.
-  ///   - recovery: Whether to make a recovery code.
-  /// - Returns: The vault, unlocked, and the code to show once.
+  ///   - recovery: Takes a new recovery code, and shows it, before the vault gets its name: there is never a vault whose
+  ///     code nobody has seen. What it throws prevents the vault. `nil` for a vault without a code.
+  /// - Returns: The vault, unlocked.
   package static func create(
-    at path: String, protector: any Protector, passcode: consuming Passcode? = nil, recovery: Bool = false,
+    at path: String, protector: any Protector, passcode: consuming Passcode? = nil,
+    recovery: ((borrowing RecoveryCode, VaultOutline) throws(VaultError) -> Void)? = nil,
     environment: VaultEnvironment = .system
-  ) throws(VaultError) -> CreatedVault {
+  ) throws(VaultError) -> VaultCore {
     let vault = VaultID(try crypto { () throws(CryptoError) in try environment.random.bytes(16) })!
     switch try protector.probe(vault) {
     case .unavailable(let fault): throw fault
-    case .present:
-      throw VaultError(
-        .vaultExists, "there is a device key already at that place",
-        hint: "name another one with --device-key")
+    case .present: throw (protector as? FileProtector)?.taken ?? keyExists
     case .locked: throw SecretServiceCalls.locked
     case .absent: break
     }
     var pending = try PendingDeviceKey(for: path, DeviceKeys(protector, of: vault), environment)
     var change = try newKeys(vault, pending.key, protector.kind, environment)
-    let code = recovery ? try RecoveryCode.fresh(random: environment.random) : nil
-    if recovery { try change.setRecovery(code!) }
-    if let passcode = consume passcode {
-      let derivation = try KeyDerivation.fresh(environment.parameters, random: environment.random)
-      let keys = try PasscodeKeys(passcode, derivation, environment)
-      try change.setPasscode(keys)
-      let core = try make(path, change, &pending, protector, environment)
-      try core.adopt(keys)
-      return CreatedVault(core: core, recoveryCode: code)
+    let code = recovery == nil ? nil : try RecoveryCode.fresh(random: environment.random)
+    if recovery != nil { try change.setRecovery(code!) }
+    let outline = VaultOutline(change.header)
+    func show() throws(VaultError) { try recovery?(code!, outline) }
+    guard let passcode = consume passcode else {
+      return try make(path, change, &pending, protector, environment, show)
     }
-    return CreatedVault(
-      core: try make(path, change, &pending, protector, environment), recoveryCode: code)
+    let derivation = try KeyDerivation.fresh(environment.parameters, random: environment.random)
+    let keys = try PasscodeKeys(passcode, derivation, environment)
+    try change.setPasscode(keys)
+    let core = try make(path, change, &pending, protector, environment, show)
+    try core.adopt(keys)
+    return core
+  }
+
+  private static var keyExists: VaultError {
+    VaultError(
+      .vaultExists, "there is a device key already at that place",
+      hint: "name another place with --device-key")
   }
 
   private static func newKeys(
@@ -59,11 +65,12 @@ extension VaultCore {
   /// Stores the key, then writes the vault. When that fails before the vault has its name, the key is deleted again.
   private static func make(
     _ path: String, _ change: KeyChange, _ pending: inout PendingDeviceKey, _ protector: any Protector,
-    _ environment: VaultEnvironment
+    _ environment: VaultEnvironment, _ show: () throws(VaultError) -> Void
   ) throws(VaultError) -> VaultCore {
     try pending.store()
     do throws(VaultError) {
-      let core = VaultCore(try write(path, change, &pending, environment), protector: protector)
+      let core = VaultCore(
+        try write(path, change, &pending, environment, show), protector: protector)
       protector.noteSequence(firstSequence, under: pending.id, of: change.header.vault)
       return core
     } catch {
@@ -73,7 +80,8 @@ extension VaultCore {
   }
 
   private static func write(
-    _ path: String, _ change: KeyChange, _ pending: inout PendingDeviceKey, _ environment: VaultEnvironment
+    _ path: String, _ change: KeyChange, _ pending: inout PendingDeviceKey, _ environment: VaultEnvironment,
+    _ show: () throws(VaultError) -> Void
   ) throws(VaultError) -> Session {
     let vault = change.header.vault
     var head = Head(auditRoot: change.auditRoot!.key)
@@ -90,8 +98,13 @@ extension VaultCore {
     let row = change.row
     let ring = try KeyRing(
       header: row, slots: change.slots, deviceKey: pending.key, random: environment.random)
-    let store = try Store.create(at: path, publishing: { pending.willBeNamed() }) {
-      store throws(VaultError) in
+    let store = try Store.create(
+      at: path,
+      publishing: { () throws(VaultError) in
+        try show()
+        pending.willBeNamed()
+      }
+    ) { store throws(VaultError) in
       try copy.writeKeys(change, to: &store)
       try copy.setState(state, row: 0, in: &store)
       try copy.beginSegment(in: &store)
@@ -103,10 +116,4 @@ extension VaultCore {
 
   /// The commit that makes the vault.
   private static let firstSequence: UInt64 = 1
-}
-
-/// A new vault and, once, its recovery code.
-package struct CreatedVault: ~Copyable {
-  package let core: VaultCore
-  package let recoveryCode: RecoveryCode?
 }

@@ -28,22 +28,33 @@ package enum ReplacedKey: Sendable, Equatable {
 }
 
 extension VaultCore {
-  /// The device keys with this vault's id in `protector`, the present one among them.
+  /// The device keys with this vault's id in `protector`, the present one among them, and the one that a restore has put
+  /// beside a named file.
   package func deviceKeys(in protector: any Protector) throws(VaultError) -> [FoundDeviceKey] {
     let (header, path) = headerAndPath
     let keys = DeviceKeys(protector, of: header.vault)
     let files = RestoreFiles(path: path)
-    return try keys.ids().map { id in
+    let ids = try keys.ids()
+    var found = try ids.map { id throws(VaultError) in
       let standing: FoundDeviceKey.Standing =
         if id == header.deviceKey {
           .present
-        } else if let file = files.keeper(of: id, header.vault) {
+        } else if let file = try files.keeper(of: id, header.vault) {
           .needed(by: file)
         } else {
           header.replacedKeys.contains(id) ? .replaced : .unknown
         }
       return FoundDeviceKey(id: id, place: keys.place(of: id), standing: standing)
     }
+    if let named = protector as? FileProtector, let aside = named.pathBeforeRestore,
+      let id = named.keyBeforeRestore, !ids.contains(id)
+    {
+      // Never `.replaced`: it is not deleted, whatever the vault has done with that key.
+      let keeper = try files.keeper(of: id, header.vault)
+      found.append(
+        FoundDeviceKey(id: id, place: aside, standing: keeper.map { .needed(by: $0) } ?? .unknown))
+    }
+    return found
   }
 
   /// Deletes the keys in `protector` that this vault has replaced, after it was opened once more with its present key.
@@ -78,13 +89,13 @@ extension VaultCore {
   ) throws(VaultError) -> ReplacedKey {
     let (header, path) = headerAndPath
     let proof = try VaultCore.open(at: path, protector: new, environment: environment)
-    let keeper = RestoreFiles(path: path).keeper(of: before, header.vault)
-    try DeviceKeys(new, of: header.vault).promote(over: before, in: proof)
-    if let keeper { return .kept(for: keeper) }
-    guard proof.headerAndPath.header.replacedKeys.contains(before) else {
-      return .kept(for: "the vault that this file is a copy of")
-    }
     do throws(VaultError) {
+      let keeper = try RestoreFiles(path: path).keeper(of: before, header.vault)
+      try DeviceKeys(new, of: header.vault).promote(over: before, in: proof)
+      if let keeper { return .kept(for: keeper) }
+      guard proof.headerAndPath.header.replacedKeys.contains(before) else {
+        return .kept(for: "the vault that this file is a copy of")
+      }
       try DeviceKeys(old, of: header.vault).delete(before, replacedIn: proof)
       return .deleted
     } catch {

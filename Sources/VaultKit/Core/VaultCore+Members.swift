@@ -72,7 +72,7 @@ extension VaultCore {
         throw VaultError(
           .itemNotFound, "no member has that name", hint: "'vaultctl biometry list' shows the members")
       }
-      try change.remove(member, unlocked: transaction.session.unlockedKey)
+      try change.remove(member, trust: transaction.session.keys.trustKey)
     }
   }
 
@@ -81,7 +81,7 @@ extension VaultCore {
     try reading { transaction throws(VaultError) in
       let header = transaction.session.keys.header
       var found: [Item] = []
-      try transaction.session.forEachItem(damaged: { _ in }) { item throws(VaultError) in
+      try transaction.session.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
         guard item.access.constraints.contains(.biometryCurrentSet) else { return true }
         let ways = try item.policy.ways().filter { $0.allSatisfy(header.isAlive) }
         if !ways.isEmpty, ways.allSatisfy({ $0.contains(where: \.isSet) }) { found.append(item) }
@@ -103,8 +103,8 @@ extension VaultCore {
       isSetDue ? .memberRemoved : .recoveryCodeRemoved,
       detail: isSetDue ? "the next set was made" : "revoked by a restore"
     ) { change, transaction throws(VaultError) in
-      guard let unlocked = transaction.session.unlockedKey else { return }
-      _ = try change.completeSet(unlocked: unlocked)
+      guard let trust = transaction.session.keys.trustKey else { return }
+      _ = try change.completeSet(trust: trust)
     }
   }
 
@@ -134,7 +134,7 @@ extension VaultCore {
       let present = try change.header.phraseDerivation()
       guard try change.header.passcodeDerivation() == passcode.derivation,
         root == nil || present == nil || present == root!.derivation,
-        let unlocked = transaction.session.unlockedKey
+        let trust = transaction.session.keys.trustKey
       else {
         throw VaultError(.busy, "the vault's keys were changed by another process", hint: "try again")
       }
@@ -142,10 +142,10 @@ extension VaultCore {
       guard !members.contains(where: { $0.label == name }) else { throw Self.nameTaken }
       guard members.count < Self.mostMembers else { throw Self.setIsFull }
       guard source != .login else {
-        return try change.enrollLogin(name, passcode: passcode, unlocked: unlocked, now: now)
+        return try change.enrollLogin(name, passcode: passcode, trust: trust, now: now)
       }
       try change.enroll(
-        name, source, phrase: root, passcode: passcode, unlocked: unlocked, now: now)
+        name, source, phrase: root, passcode: passcode, trust: trust, now: now)
     }
     return EnrolledMember(name: name, source: source, enrolled: now)
   }
@@ -182,9 +182,4 @@ extension VaultCore {
       .policy, "members are enrolled behind a passcode, and none is set",
       hint: "run 'vaultctl passcode set' first")
   }
-}
-
-extension Session {
-  /// CK[whenUnlocked] of the current generation, while it is open.
-  var unlockedKey: StoredKey? { keys.classKey(1, generation: keys.current.generation) }
 }

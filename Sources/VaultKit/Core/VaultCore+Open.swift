@@ -43,10 +43,8 @@ extension VaultCore {
   package static func outline(at path: String) throws(VaultError) -> VaultOutline {
     var store = try stored(at: path) { () throws(StorageError) in try Store.open(at: path, access: .readOnly)
     }
-    let header = try Header(decoding: try stored { () throws(StorageError) in try store.header() }.body)
     return VaultOutline(
-      vault: header.vault, protector: header.protector, deviceKey: header.deviceKey, created: header.created,
-      hasPasscode: header.hasPasscode, hasRecoveryCode: header.recoveryHalf != nil)
+      try Header(decoding: try stored { () throws(StorageError) in try store.header() }.body))
   }
 
   static func refuseForeign(_ header: Header, _ environment: VaultEnvironment) throws(VaultError) {
@@ -120,6 +118,13 @@ package struct VaultOutline: Sendable {
   package let created: Instant
   package let hasPasscode: Bool
   package let hasRecoveryCode: Bool
+
+  init(_ header: Header) {
+    (vault, protector, deviceKey, created) = (
+      header.vault, header.protector, header.deviceKey, header.created
+    )
+    (hasPasscode, hasRecoveryCode) = (header.hasPasscode, header.recoveryHalf != nil)
+  }
 }
 
 extension Transaction where Mode == Writing {

@@ -170,7 +170,7 @@ extension Session {
   mutating func itemsBehindPasscode() throws(VaultError) -> [(row: ItemRow, item: Item)] {
     var found: [(row: ItemRow, item: Item)] = []
     var ids: [ItemID] = []
-    try forEachItem(damaged: { _ in }) { item throws(VaultError) in
+    try forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
       // Factors do not exist without a passcode: what stands behind one could be opened by nobody.
       let isBehindFactor = item.access.constraints.hasSingle
       if item.access.accessibility == .whenPasscodeSet || isBehindFactor { ids.append(item.id) }

@@ -100,7 +100,7 @@ extension Transaction where Mode == Writing {
     with key: borrowing DeviceKey, _ kind: ProtectorKind
   ) throws(VaultError) -> [(id: ItemID, name: String?)] {
     var lost: [ItemID] = []
-    try session.forEachItem(damaged: { _ in }) { item throws(VaultError) in
+    try session.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
       if item.access.thisDeviceOnly { lost.append(item.id) }
       return true
     }

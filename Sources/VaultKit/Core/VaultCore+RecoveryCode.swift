@@ -22,7 +22,7 @@ extension VaultCore {
   /// - Throws: ``VaultError/Code/locked``: with a passcode set, the new public half is authenticated by its holder.
   package func setRecoveryCode(_ code: borrowing RecoveryCode) throws(VaultError) {
     try changeKeys(.recoveryCodeMade) { change, transaction throws(VaultError) in
-      try change.setRecovery(code, unlocked: try Self.authenticator(change, transaction.session.unlockedKey))
+      try change.setRecovery(code, trust: try Self.authenticator(change, transaction.session.keys.trustKey))
     }
   }
 
@@ -40,12 +40,12 @@ extension VaultCore {
   /// - Throws: ``VaultError/Code/policy`` where there is none; ``VaultError/Code/locked``.
   package func removeRecoveryCode() throws(VaultError) {
     try changeKeys(.recoveryCodeRemoved) { change, transaction throws(VaultError) in
-      let unlocked = try Self.authenticator(change, transaction.session.unlockedKey)
+      let trust = try Self.authenticator(change, transaction.session.keys.trustKey)
       guard change.header.recoveryHalf != nil else {
         throw VaultError(
           .policy, "this vault has no recovery code", hint: "make one with 'vaultctl recovery-code new'")
       }
-      try change.removeRecovery(unlocked: unlocked)
+      try change.removeRecovery(trust: trust)
     }
   }
 
@@ -89,13 +89,13 @@ extension VaultCore {
     try code.check(isOf: half)
   }
 
-  /// CK[whenUnlocked] where a passcode is set: it authenticates the recovery half. `nil` without one.
+  /// The trust key where a passcode is set: it authenticates the recovery half. `nil` without one.
   private static func authenticator(
-    _ change: KeyChange, _ unlocked: StoredKey?
+    _ change: KeyChange, _ trust: StoredKey?
   ) throws(VaultError) -> StoredKey? {
     guard change.header.hasPasscode else { return nil }
-    guard let unlocked else { throw VaultError(.locked, "the vault is locked", hint: "unlock it first") }
-    return unlocked
+    guard let trust else { throw VaultError(.locked, "the vault is locked", hint: "unlock it first") }
+    return trust
   }
 }
 

@@ -9,6 +9,8 @@ package struct RestorePoint: Sendable {
   package let items: [RestoredItem]
   let states: [ItemID: ItemState]
   let failures: VaultState
+  /// How many commits the vault had.
+  package let sequence: UInt64
   /// The recovery half in force.
   let recoveryHalf: [UInt8]?
 }
@@ -38,19 +40,20 @@ extension VaultCore {
       var states: [ItemID: ItemState] = [:]
       var items: [RestoredItem] = []
       // When an item does not open, its state may still open.
-      let keep = { (item: ItemID) in items.append(RestoredItem(id: item, name: nil, kind: nil)) }
+      let keep = { (item: ItemID, _: VaultError) in items.append(RestoredItem(id: item, name: nil, kind: nil))
+      }
       try transaction.forEachItem(damaged: keep) { item throws(VaultError) in
         items.append(RestoredItem(id: item.id, name: item.name, kind: item.kind))
         return true
       }
       for item in items where item.kind?.hasState ?? true {
         do throws(VaultError) { states[item.id] = try transaction.state(of: item.id) } catch {
-          guard error.isDamage || error.code == .itemNotFound else { throw error }
+          guard error.isUnreadable || error.code == .itemNotFound else { throw error }
         }
       }
       return RestorePoint(
         vault: transaction.session.vault, items: items, states: states,
-        failures: try transaction.session.vaultState().state,
+        failures: try transaction.session.vaultStateOrFresh(), sequence: try transaction.status().sequence,
         recoveryHalf: transaction.session.keys.header.recoveryHalf)
     }
   }
@@ -151,7 +154,7 @@ extension Session {
   }
 
   fileprivate mutating func writeRestored(
-    _ path: String, _ change: KeyChange, _ newer: RestorePoint?, publishing: () -> Void,
+    _ path: String, _ change: KeyChange, _ newer: RestorePoint?, publishing: () throws(VaultError) -> Void,
     _ progress: (VerifyProgress) -> Void
   ) throws(VaultError) -> BackupReport {
     var report = BackupReport()
@@ -222,7 +225,7 @@ private struct RestoredStates {
 }
 
 extension Session {
-  fileprivate func sealed(
+  func sealed(
     _ bytes: [UInt8], item: Bytes16, revision: UInt64, _ keys: GenerationKeys
   ) throws(VaultError) -> StateRow {
     let body = try crypto { () throws(CryptoError) in

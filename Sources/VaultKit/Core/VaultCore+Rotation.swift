@@ -50,6 +50,7 @@ extension VaultCore {
   ///   - damaged: Told of each of them.
   /// - Throws: ``VaultError/Code/damaged`` where something does not open and is not to be removed: found beforehand, nothing
   ///   is changed; found on the way, the rotation is paused, with two generations in force.
+  ///   ``VaultError/Code/newerFormat``, in the same way, where a newer version of this program made it: that is never removed.
   package func rotateEpoch(
     passcode: consuming Passcode? = nil, dropDamaged: Bool = false, isAnew: Bool = false,
     progress: (VerifyProgress) -> Void = { _ in }, damaged: (DamagedPart) -> Void = { _ in }
@@ -74,7 +75,10 @@ extension VaultCore {
       try prepareEpoch(dropDamaged, progress, damaged)
       try beginEpoch(keys)
     } else {
-      try writing { transaction throws(VaultError) in transaction.restartMoving() }
+      try writing { transaction throws(VaultError) in
+        if dropDamaged { try transaction.repairVaultState() }
+        transaction.restartMoving()
+      }
     }
     withSession { try? $0.store.letLogGrow(true) }
     defer { withSession { try? $0.store.letLogGrow(false) } }
@@ -87,8 +91,9 @@ extension VaultCore {
       found.append(part)
       damaged(part)
     }
-    guard dropDamaged || found.isEmpty else { throw Self.paused(found) }
-    guard try endEpoch() else { throw Self.paused(found) }
+    let left = found.filter { !$0.isRemoved }
+    guard left.isEmpty else { throw Self.paused(left) }
+    guard try endEpoch() else { throw Self.paused(left) }
     if dropDamaged { try writing { transaction throws(VaultError) in try transaction.countAnew() } }
   }
 
@@ -152,14 +157,19 @@ extension VaultCore {
         }
         for row in rows {
           do throws(VaultError) { _ = try transaction.session.open(row) } catch {
-            guard error.isDamage else { throw error }
-            found.append(.audit(row.sequence, "it does not open"))
+            guard error.isUnreadable else { throw error }
+            found.append(.audit(row.sequence, error))
           }
         }
         return rows.count == 4096 ? rows.last?.sequence : nil
       }
     }
-    try reading { transaction throws(VaultError) in _ = try transaction.session.vaultState() }
+    try reading { transaction throws(VaultError) in
+      do throws(VaultError) { _ = try transaction.session.vaultState() } catch {
+        guard error.isUnreadable else { throw error }
+        found.append(.state(error))
+      }
+    }
     return found
   }
 
@@ -200,14 +210,17 @@ extension VaultCore {
 
   // MARK: Steps
 
-  /// How many rows the first batch has, and one that a command takes along.
+  /// How many rows a batch has that a command takes along, and at least any other.
   private static let fewest = 500
+  /// How many rows the first batch has when a rotation was asked for: how long a batch takes is not known yet.
+  private static let first = 2_000
   /// How long a command continues an interrupted rotation, besides its own task.
   private static let takenAlong = Duration.milliseconds(300)
   /// How many rows a batch has at most, because prepared rows are in memory.
-  private static let most = 20_000
-  /// How long a batch holds the write lock: other writers wait that long, plus the commit.
-  private static let lockTime = Duration.milliseconds(600)
+  private static let most = 30_000
+  /// How long a batch holds the write lock, its commit included: other writers wait that long. The rest of two seconds is
+  /// for a commit that takes longer than the one before.
+  private static let lockTime = Duration.milliseconds(1_200)
 
   private func beginEpoch(_ keys: PasscodeKeys?) throws(VaultError) {
     guard !isRotating else { return }
@@ -223,9 +236,11 @@ extension VaultCore {
       else {
         throw VaultError(.busy, "the vault's keys were changed by another process", hint: "try again")
       }
+      let random = transaction.session.environment.random
+      // What is vouched for next was checked as it is now: these keys may be others than those that were unlocked.
+      if let keys { try transaction.session.keys.unlock(with: keys, random: random) }
       let next = try transaction.session.keyChange.nextEpoch(key, keys)
       let row = try transaction.set(next)
-      let random = transaction.session.environment.random
       var ring = try KeyRing(header: row, slots: next.slots, deviceKey: key, random: random)
       if let keys { try ring.unlock(with: keys, random: random) }
       transaction.session.keys = ring
@@ -242,35 +257,36 @@ extension VaultCore {
   private func prepareEpoch(
     _ dropDamaged: Bool, _ progress: (VerifyProgress) -> Void, _ told: (DamagedPart) -> Void
   ) throws(VaultError) {
-    let found = try damagedParts(progress: progress)
+    var found = try damagedParts(progress: progress)
     guard !found.isEmpty else { return }
-    for part in found { told(part) }
-    guard dropDamaged else {
+    let newer = found.filter { $0.remedy == .newerVersion }
+    guard dropDamaged, newer.isEmpty else {
+      found.forEach(told)
+      guard newer.isEmpty else { throw Self.refusal("the keys stay as they are", newer) }
       throw VaultError(
         .damaged, "the keys stay as they are: \(Self.named(found))",
         hint: "'--drop-damaged' removes what does not open; or restore the vault from a backup")
     }
-    try writing { transaction throws(VaultError) in
-      var rows: [ItemRow] = []
-      for part in found where !part.isRepairable {
-        if let sequence = part.auditSequence {
-          try transaction.removeEntry(sequence)
-        } else if let id = part.item {
-          let row = try stored { () throws(StorageError) in try transaction.session.store.item(id: id.stored)
-          }
-          if let row, try transaction.session.damage(of: row) != nil { rows.append(row) }
-        }
-      }
-      if !rows.isEmpty { try transaction.removeUnreadable(rows) }
-    }
+    try writing { transaction throws(VaultError) in try transaction.removeDamaged(&found) }
+    found.forEach(told)
   }
 
   private static func paused(_ found: [DamagedPart]) -> VaultError {
-    VaultError(
+    let newer = found.filter { $0.remedy == .newerVersion }
+    guard newer.isEmpty else { return refusal("the rotation is paused", newer) }
+    return VaultError(
       .damaged,
       "the rotation is paused" + (found.isEmpty ? "" : ": \(named(found))"),
       hint: "the vault works meanwhile; 'vaultctl rotate epoch --drop-damaged' removes what does not open, "
         + "'vaultctl item rm --id ID' one item")
+  }
+
+  /// - Parameter newer: What a newer version has made.
+  private static func refusal(_ state: String, _ newer: [DamagedPart]) -> VaultError {
+    VaultError(
+      .newerFormat, "\(state): \(named(newer))",
+      hint: "rotate with the newer version that made this, which '--drop-damaged' never removes; "
+        + "'vaultctl item rm --id ID' removes one item, and a restore from a backup leaves the log behind")
   }
 
   private static func named(_ found: [DamagedPart]) -> String {
@@ -292,7 +308,7 @@ extension VaultCore {
   ) throws(VaultError) {
     let total = try status().itemCount
     var done = 0
-    var limit = Self.fewest
+    var limit = Self.first
     while true {
       let batch = try reading { transaction throws(VaultError) in
         try transaction.session.prepareMove(limit: limit)
@@ -303,12 +319,12 @@ extension VaultCore {
         try transaction.write(batch, until: start + Self.lockTime, dropDamaged: dropDamaged)
       }
       guard let result else { continue }
-      for part in result.damaged { told(part.part) }
+      result.damaged.forEach(told)
       done += result.moved
       progress(VerifyProgress(done: total + min(done, total), total: 2 * total))
       let time = max(ContinuousClock.now - start, .microseconds(1))
       let fitting = Int(Double(max(result.moved, 1)) * (Self.lockTime / time))
-      limit = max(Self.fewest, min(2 * limit, fitting, Self.most))
+      limit = max(Self.fewest, min(4 * limit, fitting, Self.most))
     }
   }
 

@@ -49,7 +49,7 @@ extension VaultCore {
   /// Wipes the class keys that the passcode opened.
   package func lock() { withSession { $0.lock() } }
 
-  /// Ends the delay after wrong passcodes.
+  /// Ends the delay after wrong passcodes. The vault's own state is rebuilt when it is damaged.
   ///
   /// - Throws: ``VaultError/Code/authenticationFailed`` for another vault's code.
   package func endDelay(with code: borrowing RecoveryCode) throws(VaultError) {
@@ -58,6 +58,7 @@ extension VaultCore {
       _ = try code.openRoot(of: header.generation, in: slots, vault: header.vault)
     }
     try writing { transaction throws(VaultError) in
+      try transaction.repairVaultState()
       var (state, row) = try transaction.session.vaultState()
       Lockout.succeed(&state)
       try transaction.setVaultState(state, replacing: row)

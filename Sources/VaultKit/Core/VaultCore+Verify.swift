@@ -50,6 +50,7 @@ extension VaultCore {
 
 extension Session {
   func open(_ row: AuditRow) throws(VaultError) -> (entry: AuditEntry, record: [UInt8]) {
+    guard row.mac.count == 32 else { throw VaultError(.damaged, "an audit entry's MAC has a wrong length") }
     let bytes = try crypto { () throws(CryptoError) in
       let generation = try RecordSeal.generation(of: row.body)
       guard let keys = keys.keys(of: generation) else { throw .tagMismatch }
@@ -81,8 +82,19 @@ private struct Verification {
       head, progress: { progress(VerifyProgress(done: $0, total: total)) })
     if let problem = rows.problem { report.problems.append(problem) }
     done = Int(clamping: head.summedRows)
+    do throws(VaultError) { _ = try session.vaultState() } catch {
+      try note(error, in: "state")
+    }
     try checkItems(&session, rows.blinds, progress)
-    try checkAudit(&session, head)
+    do throws(VaultError) { try checkAudit(&session, head) } catch {
+      try note(error, in: "audit")
+    }
+  }
+
+  /// One part that does not open must not keep the others from being looked at.
+  private mutating func note(_ error: VaultError, in part: String) throws(VaultError) {
+    guard error.isUnreadable else { throw error }
+    report.problems.append("\(part): \(error.message)")
   }
 
   // MARK: Items

@@ -13,8 +13,14 @@ public struct ItemState: Sendable, Equatable {
   }
 
   init(bytes: [UInt8]) throws(VaultError) {
-    guard bytes.count == Self.byteCount, bytes[0] == 1 else {
+    guard bytes.count == Self.byteCount else {
       throw VaultError(.damaged, "an item's state is not readable")
+    }
+    // The seal has shown that a program with the keys wrote it.
+    guard bytes[0] == 1 else {
+      throw VaultError(
+        .unsupported, "an item's state has a layout that this version does not know",
+        hint: "open it with the version of vaultctl that made it")
     }
     self.bytes = bytes
   }

@@ -48,9 +48,9 @@ package struct DeviceKeys: Sendable {
       held != header.deviceKey, header.replacedKeys.contains(held),
       files.isWaiting(header.deviceKey)
     else { return }
-    if keepingAll || RestoreFiles(path: path).keeper(of: held, vault) != nil {
-      try files.setAside(held, of: vault)
-    }
+    var isKept = keepingAll
+    if !isKept { isKept = try RestoreFiles(path: path).keeper(of: held, vault) != nil }
+    if isKept { try files.setAside(held, of: vault) }
     try protector.promoteKey(header.deviceKey, replacing: held, of: vault)
   }
 
@@ -77,7 +77,7 @@ package struct DeviceKeys: Sendable {
     guard header.vault == vault, header.deviceKey != key, header.replacedKeys.contains(key) else {
       throw VaultError(.policy, "the vault does not know that it replaced the device key \(key)")
     }
-    if let other = RestoreFiles(path: path).keeper(of: key, vault) {
+    if let other = try RestoreFiles(path: path).keeper(of: key, vault) {
       throw VaultError(.policy, "\(other) needs the device key \(key)")
     }
     try protector.deleteKey(key, of: vault)

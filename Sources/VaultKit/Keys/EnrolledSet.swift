@@ -151,12 +151,11 @@ extension GenerationKeys {
     }
   }
 
-  /// Header field 16: a MAC of every public half that something may be wrapped to, and of their owners, under a key
-  /// that only an unlock opens.
-  ///
-  /// - Parameter unlocked: CK[whenUnlocked].
-  func factorMAC(of header: Header, _ unlocked: StoredKey) throws(VaultError) -> [UInt8] {
-    KeyedHMAC(key: HKDF.derive(from: unlocked.key, label: Labels.factorMAC))
-      .code(for: header.wrappingTargets(try enrolledRecord(of: header)))
+  /// Header field 16: a MAC of every public half that something may be wrapped to, of their owners, and of which audit
+  /// roots there are, under the trust key.
+  func factorMAC(of header: Header, _ slots: [SlotRow], _ trust: StoredKey) throws(VaultError) -> [UInt8] {
+    let roots = slots.compactMap { SlotAddress($0) }.filter { $0.kind == .auditRoot }.map(\.subject)
+    return KeyedHMAC(key: HKDF.derive(from: trust.key, label: Labels.factorMAC))
+      .code(for: header.vouchedFor(try enrolledRecord(of: header), auditRoots: roots))
   }
 }

@@ -211,16 +211,19 @@ struct Header: Sendable, Equatable {
   /// Whether something may be wrapped to a factor and opened by it again.
   func isAlive(_ factor: Factor) -> Bool { factors[factor] != nil && !revoked.contains(factor) }
 
-  /// What the factor MAC covers: every half that something may be wrapped to, how a new member's phrase is derived, and
-  /// the owners of the halves.
+  /// What the factor MAC covers: every half that something may be wrapped to, how a new member's phrase is derived, the
+  /// owners of the halves, and where the chains of the audit log begin.
   ///
-  /// - Parameter set: The record that field 14 seals; `nil` where the field is absent.
-  func wrappingTargets(_ set: [UInt8]?) -> [UInt8] {
+  /// - Parameters:
+  ///   - set: The record that field 14 seals; `nil` where the field is absent.
+  ///   - auditRoots: The subjects of the slots of audit roots, in any order.
+  func vouchedFor(_ set: [UInt8]?, auditRoots: [UInt32]) -> [UInt8] {
     var targets = Record()
     targets[1] = record[12]
     targets[2] = record[13]
     targets[3] = record[15]
     targets[4] = set
+    targets[5] = auditRoots.sorted().flatMap { Factor(rawValue: $0).bytes }
     return targets.encoded
   }
 

@@ -19,10 +19,11 @@ extension KeyChange {
     next.header.generation = fresh.generation
     try next.putRoots(under: key)
     try next.putRecovery()
-    // The set as it is stored, revoked members included: the factor MAC that follows covers it.
+    // The set as it is stored, revoked members included: the factor MAC at the end of this function covers it.
     if let record = try keys.enrolledRecord(of: header) { try next.seal(record) }
     try next.makeClassKeys(passcode)
     try next.moveFactors(from: keys)
+    if let passcode { try next.makeTrust(passcode) }
     return next
   }
 
@@ -35,14 +36,11 @@ extension KeyChange {
 
   private mutating func makeClassKeys(_ passcode: PasscodeKeys?) throws(VaultError) {
     for number: UInt32 in [2, 0x82] { try putBase(.classKey, number, try freshKey()) }
-    let unlocked = StoredKey(try freshKey())
     guard let passcode else {
-      try putBase(.classKey, 1, unlocked.key)
-      return try putBase(.classKey, 0x81, try freshKey())
+      for number: UInt32 in [1, 0x81] { try putBase(.classKey, number, try freshKey()) }
+      return
     }
-    try putUnlock(.classKey, 1, unlocked.key, passcode)
-    for number: UInt32 in [0x81, 0x83] { try putUnlock(.classKey, number, try freshKey(), passcode) }
-    header.factorMAC = try keys.factorMAC(of: header, unlocked)
+    for number: UInt32 in [1, 0x81, 0x83] { try putUnlock(.classKey, number, try freshKey(), passcode) }
   }
 
   /// Factors and audit roots keep their keys and their inner layer; only the outer one is sealed anew.

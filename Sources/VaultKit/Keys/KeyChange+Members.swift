@@ -9,10 +9,10 @@ extension KeyChange {
   /// - Parameters:
   ///   - phrase: What the phrase was derived to, and how; `nil` for a member with no key of its own.
   ///   - passcode: Opens `any` and presence for the new member.
-  ///   - unlocked: CK[whenUnlocked], which authenticates what is wrapped to.
+  ///   - trust: The trust key, which authenticates what is wrapped to.
   mutating func enroll(
     _ label: String, _ source: MemberSource, phrase: PasswordKey?, passcode: PasscodeKeys,
-    unlocked: StoredKey, now: Instant
+    trust: StoredKey, now: Instant
   ) throws(VaultError) {
     var set = try keys.enrolledSet(of: header)
     forgetRevoked()
@@ -26,28 +26,28 @@ extension KeyChange {
       try putPresence(try open.half(of: .presence, by: passcode), inside: any)
     }
     set.members.append(member)
-    try renew(&set, unlocked)
+    try renew(&set, trust)
   }
 
   /// The login password as a member: it opens presence and nothing else, and no set changes.
   mutating func enrollLogin(
-    _ label: String, passcode: PasscodeKeys, unlocked: StoredKey, now: Instant
+    _ label: String, passcode: PasscodeKeys, trust: StoredKey, now: Instant
   ) throws(VaultError) {
-    _ = try completeSet(unlocked: unlocked)
+    _ = try completeSet(trust: trust)
     var set = try keys.enrolledSet(of: header)
     let member = try newMember(label, .login, set, now)
     let open = FactorSlots(header: header, slots: slots, keys: keys, random: random)
     try putWrapped(try open.half(of: .presence, by: passcode).key, .presence, member)
     set.members.append(member)
     try seal(set)
-    header.factorMAC = try keys.factorMAC(of: header, unlocked)
+    try authenticate(with: trust)
   }
 
   /// A member leaves: its slots go, and so does the set that it was in. Works while locked and with absent members.
   ///
-  /// - Parameter unlocked: CK[whenUnlocked] when it is open: the next set is made now, else at the next unlock. Until
+  /// - Parameter trust: The trust key when it is open: the next set is made now, else at the next unlock. Until
   ///   then the stored set stays as it is, because the factor MAC covers it; the list of revoked factors says who left.
-  mutating func remove(_ member: Member, unlocked: StoredKey?) throws(VaultError) {
+  mutating func remove(_ member: Member, trust: StoredKey?) throws(VaultError) {
     let set = try keys.enrolledSet(of: header)
     slots.removeAll {
       $0.kind == SlotKind.factor.rawValue
@@ -59,21 +59,21 @@ extension KeyChange {
       slots.removeAll { $0.kind == SlotKind.factor.rawValue && $0.subject == set.factor.rawValue }
       header.revoked.insert(set.factor)
     }
-    if let unlocked { _ = try completeSet(unlocked: unlocked) }
+    if let trust { _ = try completeSet(trust: trust) }
   }
 
   /// Completes a removal that was begun while the vault was locked: revoked halves leave factors, set and recovery
   /// half. `false` when there was none.
-  mutating func completeSet(unlocked: StoredKey) throws(VaultError) -> Bool {
+  mutating func completeSet(trust: StoredKey) throws(VaultError) -> Bool {
     guard !header.revoked.isEmpty else { return false }
     var set = try keys.enrolledSet(of: header)
     if set.biometric.isEmpty || header.isAlive(set.factor) {
       let isOther = try set != keys.storedSet(of: header)
       forgetRevoked()
       if isOther { try seal(set) }
-      header.factorMAC = try keys.factorMAC(of: header, unlocked)
+      try authenticate(with: trust)
     } else {
-      try renew(&set, unlocked)
+      try renew(&set, trust)
     }
     return true
   }
@@ -105,7 +105,7 @@ extension KeyChange {
   // MARK: Steps
 
   /// The set of the next generation, for all members, of whom none needs to be there.
-  private mutating func renew(_ set: inout EnrolledSet, _ unlocked: StoredKey) throws(VaultError) {
+  private mutating func renew(_ set: inout EnrolledSet, _ trust: StoredKey) throws(VaultError) {
     slots.removeAll { $0.kind == SlotKind.factor.rawValue && $0.subject == set.factor.rawValue }
     header.factors[set.factor] = nil
     forgetRevoked()
@@ -117,7 +117,7 @@ extension KeyChange {
       for member in set.biometric { try putWrapped(pair.privateKey, set.factor, member) }
     }
     try seal(set)
-    header.factorMAC = try keys.factorMAC(of: header, unlocked)
+    try authenticate(with: trust)
   }
 
   /// Removes revoked halves from the header. The caller renews field 16.

@@ -6,21 +6,21 @@ import VaultStorage
 extension KeyChange {
   /// Replaces the second opener of the root keys; only the public half is stored.
   ///
-  /// - Parameter unlocked: CK[whenUnlocked] where a passcode is set: it authenticates what is wrapped to.
-  mutating func setRecovery(_ code: borrowing RecoveryCode, unlocked: StoredKey? = nil) throws(VaultError) {
+  /// - Parameter trust: The trust key where a passcode is set: it authenticates what is wrapped to.
+  mutating func setRecovery(_ code: borrowing RecoveryCode, trust: StoredKey? = nil) throws(VaultError) {
     let publicKey = try code.publicKey()
     forgetRecovery()
     header.recoveryKey = publicKey
     try putRecovery()
-    if let unlocked { header.factorMAC = try keys.factorMAC(of: header, unlocked) }
+    if let trust { try authenticate(with: trust) }
   }
 
   /// The recovery code opens nothing from then on.
   ///
-  /// - Parameter unlocked: As of ``setRecovery(_:unlocked:)``.
-  mutating func removeRecovery(unlocked: StoredKey? = nil) throws(VaultError) {
+  /// - Parameter trust: As of ``setRecovery(_:trust:)``.
+  mutating func removeRecovery(trust: StoredKey? = nil) throws(VaultError) {
     forgetRecovery()
-    if let unlocked { header.factorMAC = try keys.factorMAC(of: header, unlocked) }
+    if let trust { try authenticate(with: trust) }
   }
 
   /// Seals the root keys for the recovery half in force. Does nothing where there is none, or field 19 revokes it.

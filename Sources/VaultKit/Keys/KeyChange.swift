@@ -85,8 +85,6 @@ struct KeyChange {
   /// - Parameter segment: The next audit segment of a vault that has run without: whoever held its device key knows
   ///   the old root, so a new chain starts there. `nil` for a new vault.
   mutating func setPasscode(_ passcode: PasscodeKeys, segment: UInt32? = nil) throws(VaultError) {
-    let unlocked = StoredKey(
-      try openBase(SlotAddress(.classKey, subject: 1, generation: keys.generation, opener: .base)))
     for base in behindPasscode(.base) {
       var address = base
       address.opener = .unlock
@@ -107,15 +105,31 @@ struct KeyChange {
       put(address, body)
     }
     header.setPasscodeDerivation(passcode.derivation)
-    header.factorMAC = try keys.factorMAC(of: header, unlocked)
+    try makeTrust(passcode)
   }
 
-  /// Seals everything that the old passcode opens for the new one. Touches no item.
+  /// A trust key of this generation, and header field 16 under it: once everything that the field covers is in its place.
+  /// Never an old key: a holder of the device key from before the passcode, or of an old passcode, has that one.
+  mutating func makeTrust(_ passcode: PasscodeKeys) throws(VaultError) {
+    let trust = StoredKey(try freshKey())
+    slots.removeAll { SlotAddress($0)?.kind == .trust }
+    try putUnlock(.trust, 0, trust.key, passcode)
+    try authenticate(with: trust)
+  }
+
+  /// Header field 16, for header and slots as they are now.
+  mutating func authenticate(with trust: StoredKey) throws(VaultError) {
+    header.factorMAC = try keys.factorMAC(of: header, slots, trust)
+  }
+
+  /// Seals everything that the old passcode opens for the new one, and makes a new trust key: with the old one, an older
+  /// header could be put back beside the new slots. Touches no item.
   mutating func changePasscode(from old: PasscodeKeys, to new: PasscodeKeys)
     throws(VaultError)
   {
+    try checkTrust(old)
     for slot in slots {
-      guard let address = SlotAddress(slot) else { continue }
+      guard let address = SlotAddress(slot), address.kind != .trust else { continue }
       switch address.opener {
       case .unlock:
         let key = try open(slot, address, inside: old.unlock, old.derivation)
@@ -127,6 +141,19 @@ struct KeyChange {
       }
     }
     header.setPasscodeDerivation(new.derivation)
+    try makeTrust(new)
+  }
+
+  /// Checks header field 16 before it is made again: another program may have written a header since the unlock.
+  private func checkTrust(_ passcode: PasscodeKeys) throws(VaultError) {
+    let address = SlotAddress(.trust, generation: keys.generation, opener: .unlock)
+    let trust = StoredKey(
+      try open(slot(address), address, inside: passcode.unlock, passcode.derivation))
+    guard isEqualInConstantTime(try keys.factorMAC(of: header, slots, trust), header.factorMAC ?? []) else {
+      throw VaultError(
+        .damaged, "the vault's keys were altered or are damaged", hint: "restore the vault file from a backup"
+      )
+    }
   }
 
   /// Takes the passcode away: what it alone opened is gone for good.
@@ -137,7 +164,7 @@ struct KeyChange {
       let key = try open(try slot(address), address, inside: old.unlock, old.derivation)
       put(base, try layered(base) { outer throws(VaultError) in try seal.seal(key, at: base, under: outer) })
     }
-    slots.removeAll { $0.opener == SlotOpener.unlock.rawValue }
+    slots.removeAll { $0.opener == SlotOpener.unlock.rawValue || $0.kind == SlotKind.trust.rawValue }
     try forgetMembers()
     header.setPasscodeDerivation(nil)
     header.factorMAC = nil

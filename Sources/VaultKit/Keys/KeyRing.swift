@@ -11,6 +11,9 @@ struct KeyRing: ~Copyable, Sendable {
   private(set) var classKeys: [ClassKeyName: StoredKey] = [:]
   /// The audit roots by the first segment of their chain, open whenever the vault is unlocked.
   private(set) var auditRoots: [UInt32: StoredKey] = [:]
+  /// The key of header field 16, open while the vault is unlocked; `nil` without a passcode. When it is open, field 16 has
+  /// been checked.
+  private(set) var trustKey: StoredKey?
   /// Whether another process removed the passcode: what it had guarded stays shut here.
   private(set) var isShut = false
 
@@ -101,7 +104,9 @@ struct KeyRing: ~Copyable, Sendable {
     }
     // A vault has its first segment before it has its name.
     let segment = head.segment
-    let roots = slots.filter { $0.kind == SlotKind.auditRoot.rawValue }.map { UInt64($0.subject) }
+    let roots = slots.compactMap { SlotAddress($0) }.filter { $0.kind == .auditRoot }.map {
+      UInt64($0.subject)
+    }
     let kept = segment > AuditChain.segmentsKept ? segment - AuditChain.segmentsKept + 1 : 1
     // Without the root of the oldest kept segment, a rewritten log would look like an honest one.
     guard segment > 0, roots.allSatisfy({ $0 <= segment }),
@@ -128,7 +133,7 @@ struct KeyRing: ~Copyable, Sendable {
       guard let now = ring.classKeys[name] else { continue }
       guard now.key.isEqualInConstantTime(to: key.key) else { throw Self.damaged }
     }
-    if ring.isUnlocked, header.hasPasscode { try ring.checkFactorMAC() }
+    try ring.checkFactorMAC()
     return ring
   }
 
@@ -151,6 +156,7 @@ struct KeyRing: ~Copyable, Sendable {
       switch address.kind {
       case .classKey: classKeys[ClassKeyName(address)] = before.classKeys[ClassKeyName(address)]
       case .auditRoot: auditRoots[address.subject] = before.auditRoots[address.subject]
+      case .trust: trustKey = before.trustKey
       default: continue
       }
     }
@@ -208,15 +214,15 @@ struct KeyRing: ~Copyable, Sendable {
       }
       opened.append((address, StoredKey(key)))
     }
-    guard
-      let unlocked = opened.first(where: { ClassKeyName($0.0) == unlockedName && $0.0.kind == .classKey }),
-      try isFactorMACRight(unlocked.1)
+    guard opened.contains(where: { ClassKeyName($0.0) == unlockedName && $0.0.kind == .classKey }),
+      let trust = opened.first(where: { $0.0.kind == .trust })?.1, try isFactorMACRight(trust)
     else { throw Self.damaged }
+    trustKey = trust
     for (address, key) in opened {
-      if address.kind == .classKey {
-        classKeys[ClassKeyName(address)] = key
-      } else {
-        auditRoots[address.subject] = key
+      switch address.kind {
+      case .classKey: classKeys[ClassKeyName(address)] = key
+      case .auditRoot: auditRoots[address.subject] = key
+      default: continue
       }
     }
   }
@@ -231,6 +237,7 @@ struct KeyRing: ~Copyable, Sendable {
       }
       classKeys[ClassKeyName(address)] = nil
     }
+    trustKey = nil
     if header.hasPasscode { auditRoots = [:] }
   }
 
@@ -239,6 +246,7 @@ struct KeyRing: ~Copyable, Sendable {
   mutating func shut() {
     classKeys = classKeys.filter { $0.key.number & 0x7F == 2 }
     auditRoots = [:]
+    trustKey = nil
     isShut = true
   }
 
@@ -257,13 +265,15 @@ struct KeyRing: ~Copyable, Sendable {
     return previous?.generation == generation ? previous : nil
   }
 
-  /// The public halves of the factors must be those that the passcode's holder made.
+  /// Public halves, members and audit roots must be those that the passcode's holder made. What a passcode opens is open
+  /// together: every honest change seals all of it again.
   private func checkFactorMAC() throws(VaultError) {
-    guard let key = classKeys[unlockedName], try isFactorMACRight(key) else { throw Self.damaged }
+    guard header.hasPasscode, isUnlocked || trustKey != nil else { return }
+    guard isUnlocked, let trustKey, try isFactorMACRight(trustKey) else { throw Self.damaged }
   }
 
   private func isFactorMACRight(_ key: StoredKey) throws(VaultError) -> Bool {
-    isEqualInConstantTime(try current.factorMAC(of: header, key), header.factorMAC ?? [])
+    isEqualInConstantTime(try current.factorMAC(of: header, slots, key), header.factorMAC ?? [])
   }
 
   /// The answer of a ring that is shut.

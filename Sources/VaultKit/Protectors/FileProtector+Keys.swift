@@ -28,6 +28,40 @@ extension FileProtector {
     return present.id
   }
 
+  /// The key that a restore has put beside the named file; `nil` where none can be read, and for a folder of keys.
+  var keyBeforeRestore: DeviceKeyID? {
+    guard let aside = pathBeforeRestore, let held = try? read(aside) else { return nil }
+    return held.id
+  }
+
+  /// The error of an `init` that finds something in the place of its key. It never takes a key over: which vaults need it cannot
+  /// be known, and two vaults with one key lose it together.
+  var taken: VaultError? {
+    guard case .file(let file) = place else { return nil }
+    guard namedKey != nil else {
+      return VaultError(
+        .vaultExists, "there is something already in the place of the device key: \(file)",
+        hint: "name another file with --device-key, or move that one away")
+    }
+    return VaultError(
+      .vaultExists,
+      "there is a device key already: \(file); which vault needs it cannot be told from here",
+      hint:
+        "name another file with --device-key; where an 'init' that was interrupted has left this one, and no vault "
+        + "was made with it, remove it")
+  }
+
+  /// The folders of keys, one for each vault id, and how many keys are in each. Empty for a named file.
+  package func foldersOfKeys() throws(VaultError) -> [(vault: VaultID, path: String, count: Int)] {
+    guard case .folder(let folder) = place else { return [] }
+    var found: [(vault: VaultID, path: String, count: Int)] = []
+    for name in try Self.names(in: folder) {
+      guard let vault = VaultID(hexadecimal: name) else { continue }
+      found.append((vault, folder + "/" + name, try keys(of: vault).count))
+    }
+    return found
+  }
+
   /// Which file at or beside the named one really holds a key; `nil` where none does, and for a folder of keys.
   package func holder(of key: DeviceKeyID, _ vault: VaultID) -> String? {
     guard case .file(let file) = place, let aside = pathBeforeRestore else { return nil }
@@ -60,17 +94,21 @@ extension FileProtector {
   /// The sorted names in a folder that begin with `prefix`; none when the folder does not exist.
   static func names(in folder: String, beginningWith prefix: String = "") throws(VaultError) -> [String] {
     guard let directory = unsafe opendir(folder) else {
-      if errno == ENOENT { return [] }
+      if errno == ENOENT || errno == ENOTDIR { return [] }
       throw Self.failure("list", folder)
     }
     defer { unsafe closedir(directory) }
     var names: [String] = []
+    errno = 0
     while let entry = unsafe readdir(directory) {
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) {
         unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
       }
       if name.hasPrefix(prefix) { names.append(name) }
+      errno = 0
     }
+    // A folder that was read in part has other names too.
+    guard errno == 0 else { throw Self.failure("list", folder) }
     return names.sorted()
   }
 }

@@ -45,13 +45,12 @@ public struct FileProtector: Protector {
 
   /// Whether the place of this vault's keys exists.
   public func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState {
-    var entry = stat()
     let path =
       switch place {
       case .folder(let folder): folder + "/" + vault.hexadecimal
       case .file(let file): file
       }
-    return unsafe lstat(path, &entry) == 0 ? .present : .absent
+    return try exists(path) ? .present : .absent
   }
 
   /// Reads the key file; owner, mode and id are checked, links are not followed. A key that waits beside a named file
@@ -60,9 +59,18 @@ public struct FileProtector: Protector {
     do throws(VaultError) { return try readInPlace(key, vault) } catch {
       guard let next = nextPath(of: key) else { throw error }
       // Between the two looks it may have come into its place.
-      guard exists(next) else { return try readInPlace(key, vault) }
+      guard try mayExist(next) else { return try readInPlace(key, vault) }
     }
     return try readWaiting(key, vault)
+  }
+
+  private func mayExist(_ path: String) throws(VaultError) -> Bool {
+    do throws(VaultError) { return try exists(path) } catch {
+      // A key that may wait there must not be taken for lost.
+      throw VaultError(
+        .deviceKeyUnavailable, "the device key cannot be looked for: \(error.message)", hint: error.hint,
+        underlying: error.underlying)
+    }
   }
 
   private func readWaiting(_ key: DeviceKeyID, _ vault: VaultID) throws(VaultError) -> DeviceKey {
@@ -88,7 +96,7 @@ public struct FileProtector: Protector {
 
   /// Writes a new key file, synchronises file and folder, reads it back.
   public func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
-    let path = placeForNew(key.id, vault)
+    let path = try placeForNew(key.id, vault)
     try Self.makeFolders(above: path)
     try write(key, to: path)
     let back = try read(path)
@@ -101,7 +109,7 @@ public struct FileProtector: Protector {
   public func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
     let path = path(of: key, vault)
     if let next = nextPath(of: key) {
-      if exists(next) {
+      if try exists(next) {
         guard unsafe unlink(next) == 0 || errno == ENOENT else { throw Self.failure("remove", next) }
         try Self.synchronizeFolder(of: next)
       }
@@ -120,9 +128,9 @@ public struct FileProtector: Protector {
   /// that another process has finished since.
   public func promoteKey(_ key: DeviceKeyID, replacing old: DeviceKeyID, of vault: VaultID) throws(VaultError)
   {
-    guard let next = nextPath(of: key), exists(next) else { return }
+    guard let next = nextPath(of: key), try exists(next) else { return }
     let path = path(of: key, vault)
-    if exists(path) { guard holds(path, old) else { return } }
+    if try exists(path) { guard holds(path, old) else { return } }
     guard unsafe rename(next, path) == 0 else { throw Self.failure("replace", path) }
     try Self.synchronizeFolder(of: path)
   }
@@ -138,9 +146,9 @@ public struct FileProtector: Protector {
   /// beside it for the old vault. A file that holds anything else stays, because it may be another vault's key; then
   /// the new key still waits beside it.
   func promoteRestoredKey(_ key: DeviceKeyID, over old: DeviceKeyID, of vault: VaultID) throws(VaultError) {
-    guard let next = nextPath(of: key), let aside = pathBeforeRestore, exists(next) else { return }
+    guard let next = nextPath(of: key), let aside = pathBeforeRestore, try exists(next) else { return }
     let path = path(of: key, vault)
-    if exists(path) {
+    if try exists(path) {
       guard holds(path, old) else { return }
       try link(path, as: aside, "keep the old device key as")
     }
@@ -172,9 +180,9 @@ public struct FileProtector: Protector {
   }
 
   /// Where a new key goes: never over another one.
-  private func placeForNew(_ key: DeviceKeyID, _ vault: VaultID) -> String {
+  private func placeForNew(_ key: DeviceKeyID, _ vault: VaultID) throws(VaultError) -> String {
     let path = path(of: key, vault)
-    guard let next = nextPath(of: key), exists(path) else { return path }
+    guard let next = nextPath(of: key), try exists(path) else { return path }
     return next
   }
 
@@ -189,9 +197,12 @@ public struct FileProtector: Protector {
     return holds(next, key)
   }
 
-  private func exists(_ path: String) -> Bool {
+  /// Whether there is anything of that name, a link too. What cannot be looked at is an error, never absent.
+  private func exists(_ path: String) throws(VaultError) -> Bool {
     var entry = stat()
-    return unsafe lstat(path, &entry) == 0
+    if unsafe lstat(path, &entry) == 0 { return true }
+    guard errno == ENOENT || errno == ENOTDIR else { throw Self.failure("look at", path) }
+    return false
   }
 
   /// The final place of a key. Before, a key may wait beside a named file, as `<file>.<key id>.new`.
@@ -204,7 +215,7 @@ public struct FileProtector: Protector {
 
   /// The file that the key is in now: its own, or the one beside a named file where it waits.
   package func presentPath(of key: DeviceKeyID, _ vault: VaultID) -> String {
-    if let next = nextPath(of: key), exists(next) { return next }
+    if let next = nextPath(of: key), (try? exists(next)) ?? false { return next }
     return path(of: key, vault)
   }
 

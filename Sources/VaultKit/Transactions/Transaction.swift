@@ -51,12 +51,14 @@ public struct Transaction<Mode>: ~Copyable, Sendable {
   ///
   /// - Parameters:
   ///   - keepingPages: Whether the pages of the file that were read stay in memory for what is read next.
-  ///   - damaged: Called with each item that does not open; the item is skipped. Without it, such an item is an error.
+  ///   - damaged: Called with each item that does not open, and the reason; the item is skipped. Without it, such an item
+  ///     is an error.
   package mutating func forEachItem(
-    keepingPages: Bool = true, damaged: ((ItemID) -> Void)? = nil, _ body: (Item) throws(VaultError) -> Bool
+    keepingPages: Bool = true, damaged: ((ItemID, VaultError) -> Void)? = nil,
+    _ body: (Item) throws(VaultError) -> Bool
   ) throws(VaultError) {
     guard let damaged else { return try session.forEachItem(keepingPages: keepingPages, body) }
-    try session.forEachItem(keepingPages: keepingPages, damaged: { damaged(ItemID($0.id)) }, body)
+    try session.forEachItem(keepingPages: keepingPages, damaged: { damaged(ItemID($0.id), $1) }, body)
   }
 
   /// The state of an item.

@@ -22,13 +22,13 @@ extension Transaction where Mode == Writing {
     if head!.inode != 0 {
       var provers: [ItemID] = []
       // A credential that does not open gives no code.
-      try session.forEachItem(damaged: { _ in }) { item throws(VaultError) in
+      try session.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
         if item.isHOTPProver { provers.append(item.id) }
         return true
       }
       for id in provers {
         do throws(VaultError) { try changeState(of: id) { $0.needsResync = true } } catch {
-          guard error.isDamage, changes.underWay == 0 else { throw error }
+          guard error.isUnreadable, changes.underWay == 0 else { throw error }
         }
       }
       try log(.copyDetected, detail: "\(provers.count) counters need a resynchronisation")

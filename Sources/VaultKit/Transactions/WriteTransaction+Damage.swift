@@ -2,6 +2,42 @@ import VaultCrypto
 import VaultStorage
 
 extension Transaction where Mode == Writing {
+  /// Removes damaged items and log entries, and marks them in `parts`. A part that opens again by now stays, and so does
+  /// one that only needs a repair; the vault's own state is rebuilt.
+  mutating func removeDamaged(_ parts: inout [DamagedPart]) throws(VaultError) {
+    var rows: [ItemRow] = []
+    for index in parts.indices where parts[index].remedy == .removal {
+      if let sequence = parts[index].auditSequence {
+        try removeEntry(sequence)
+        parts[index].isRemoved = true
+      } else if let number = parts[index].row {
+        let row = try stored { () throws(StorageError) in try session.store.item(row: number) }
+        guard let row, try session.damage(of: row)?.remedy == .removal else { continue }
+        rows.append(row)
+        parts[index].isRemoved = true
+      }
+    }
+    if !rows.isEmpty { try removeUnreadable(rows) }
+    try repairVaultState()
+  }
+
+  /// Rebuilds the vault's own state when it is damaged: the caller has shown the passcode or the recovery code.
+  mutating func repairVaultState() throws(VaultError) {
+    do throws(VaultError) {
+      _ = try session.vaultState()
+      return
+    } catch { guard error.code == .damaged else { throw error } }
+    if let old = try stored({ () throws(StorageError) in try session.store.state(row: 0) }) {
+      let generation = try? RecordSeal.generation(of: old.body)
+      let keys = generation.flatMap { session.keys.keys(of: $0) } ?? session.keys.current
+      try stored { () throws(StorageError) in _ = try session.store.deleteState(row: 0) }
+      head!.sum -= Summand(key: keys).state(0, old.body)
+      try uncountRow()
+    }
+    try setVaultState(VaultState(), replacing: nil)
+    try log(.rotated, detail: "the vault's own state did not open and was rebuilt")
+  }
+
   /// Removes items that do not open, and logs each. Their other rows are found by the row number; S is corrected with
   /// the stored tags.
   mutating func removeUnreadable(_ rows: [ItemRow]) throws(VaultError) {
@@ -29,7 +65,7 @@ extension Transaction where Mode == Writing {
       try log(
         AuditNote(
           operation: .itemDeleted, item: ItemID(row.id), kind: ItemKind(rawValue: row.kind),
-          detail: "damaged: it did not open"))
+          detail: "it did not open"))
       changes.underWay -= 1
     }
   }
@@ -38,7 +74,7 @@ extension Transaction where Mode == Writing {
   /// they differ: something else changed, added or deleted rows.
   mutating func countAnew() throws(VaultError) {
     changes.underWay += 1
-    let (items, foreign) = try rowsOfNoItem()
+    let (items, last, foreign) = try rowsOfNoItem()
     for row in foreign {
       try stored { () throws(StorageError) in
         switch row.table {
@@ -50,18 +86,23 @@ extension Transaction where Mode == Writing {
       }
     }
     let (sum, rows) = try counted()
+    let next = max(head!.nextRow, last < .max ? last + 1 : last)
     changes.underWay -= 1
-    guard !foreign.isEmpty || sum != head!.sum || rows != head!.summedRows || items != head!.itemCount
+    guard
+      !foreign.isEmpty || sum != head!.sum || rows != head!.summedRows || items != head!.itemCount
+        || next != head!.nextRow
     else { return }
-    (head!.sum, head!.summedRows, head!.itemCount) = (sum, rows, items)
+    (head!.sum, head!.summedRows, head!.itemCount, head!.nextRow) = (sum, rows, items, next)
     changes.isDirty = true
     changes.needsCleaning = true
     try log(.rotated, detail: "something else had changed rows: S was recomputed")
   }
 
-  /// How many items there are, and the rows that belong to none: rows without an item, and index rows that its
-  /// attributes do not give.
-  private mutating func rowsOfNoItem() throws(VaultError) -> (items: UInt64, foreign: [SummedRow]) {
+  /// How many items there are, the number of the last row, and the rows that belong to no item: rows without an item, and
+  /// index rows that its attributes do not give.
+  private mutating func rowsOfNoItem() throws(VaultError) -> (
+    items: UInt64, last: Int64, foreign: [SummedRow]
+  ) {
     var expected: [Int64: Set<[UInt8]>] = [:]
     let index = BlindIndex(key: session.keys.current)
     try session.forEachItem { item throws(VaultError) in
@@ -79,7 +120,7 @@ extension Transaction where Mode == Writing {
         }
       if isForeign { foreign.append(row) }
     }
-    return (UInt64(expected.count), foreign)
+    return (UInt64(expected.count), expected.keys.max() ?? 0, foreign)
   }
 
   private mutating func counted() throws(VaultError) -> (sum: Sum256, rows: UInt64) {

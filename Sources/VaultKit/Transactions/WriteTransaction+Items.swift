@@ -134,7 +134,7 @@ extension Transaction where Mode == Writing {
     let row = try session.row(of: id)
     let item: Item
     do throws(VaultError) { item = try session.open(row) } catch {
-      guard error.isDamage else { throw error }
+      guard error.isUnreadable else { throw error }
       return try removeUnreadable([row])
     }
     try remove(row, item)

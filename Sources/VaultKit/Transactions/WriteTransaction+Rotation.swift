@@ -7,8 +7,8 @@ extension Transaction where Mode == Writing {
   struct Moving {
     /// How many items were sealed for the current generation.
     var moved = 0
-    /// What does not open, and whether it was removed.
-    var damaged: [(part: DamagedPart, isRemoved: Bool)] = []
+    /// What does not open.
+    var damaged: [DamagedPart] = []
     var isLast = false
   }
 
@@ -98,25 +98,25 @@ extension Transaction where Mode == Writing {
       count += 1
       return nil
     } catch {
-      guard error.isDamage, changes.underWay == 0 else { throw error }
-      return .item(row, (try? session.open(row))?.name, error.message)
+      guard error.isUnreadable, changes.underWay == 0 else { throw error }
+      return .item(row, (try? session.open(row))?.name, error)
     }
   }
 
-  /// Removes what does not open, or leaves it behind.
+  /// Removes what is damaged, or leaves it behind, as what a newer version has made always is.
   private mutating func settle(
     _ damaged: [(row: Int64, part: DamagedPart)], _ dropDamaged: Bool, _ result: inout Moving
   ) throws(VaultError) {
     var rows: [ItemRow] = []
-    for (number, part) in damaged {
+    for (number, var part) in damaged {
       guard let row = try stored({ () throws(StorageError) in try session.store.item(row: number) }),
         row.generation != session.keys.current.generation
       else { continue }
-      result.damaged.append((part, dropDamaged))
-      rows.append(row)
+      part.isRemoved = dropDamaged && part.remedy != .newerVersion
+      if part.isRemoved { rows.append(row) } else { head!.rotation.phase = .itemsLeft }
+      result.damaged.append(part)
     }
-    guard !rows.isEmpty else { return }
-    if dropDamaged { try removeUnreadable(rows) } else { head!.rotation.phase = .itemsLeft }
+    if !rows.isEmpty { try removeUnreadable(rows) }
   }
 
   /// All items were looked at: the log is next, or the rotation waits.
@@ -130,7 +130,7 @@ extension Transaction where Mode == Writing {
 
   /// Seals up to `limit` audit entries for the current generation; their MACs stay, they are over the content.
   ///
-  /// - Returns: What does not open, and whether it was removed; `nil` when no entry is left.
+  /// - Returns: What does not open; `nil` when no entry is left.
   mutating func moveAudit(
     limit: Int, until end: ContinuousClock.Instant, dropDamaged: Bool
   ) throws(VaultError) -> [DamagedPart]? {
@@ -143,10 +143,11 @@ extension Transaction where Mode == Writing {
     var damaged: [DamagedPart] = []
     for (number, row) in rows.enumerated() {
       if number % 16 == 0, number > 0, ContinuousClock.now > end { break }
-      if let part = try moveEntry(row) {
+      if var part = try moveEntry(row) {
+        part.isRemoved = dropDamaged && part.remedy != .newerVersion
         damaged.append(part)
         // Then this process changes nothing: the entry and the rotation stay as they are.
-        guard dropDamaged else {
+        guard part.isRemoved else {
           head!.rotation = RotationState(phase: .paused)
           changes.isDirty = true
           return damaged
@@ -177,8 +178,8 @@ extension Transaction where Mode == Writing {
       guard generation != current.generation else { return nil }
       record = try session.open(row).record
     } catch {
-      guard error.isDamage else { throw error }
-      return .audit(row.sequence, error.message)
+      guard error.isUnreadable else { throw error }
+      return .audit(row.sequence, error)
     }
     let aad = AssociatedData.audit(session.vault, sequence: row.sequence)
     let body = try crypto { () throws(CryptoError) in

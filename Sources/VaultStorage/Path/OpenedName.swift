@@ -18,9 +18,13 @@ struct OpenedName: Sendable {
 
   /// - Throws: ``StorageError/moved(_:)`` unless the name leads to the file, and is its only one.
   func check() throws(StorageError) {
+    guard isRight else { throw .moved(path) }
+  }
+
+  /// Whether the name leads to the file, and is its only one.
+  var isRight: Bool {
     var about = stat()
-    guard unsafe fstatat(AT_FDCWD, path, &about, AT_SYMLINK_NOFOLLOW) == 0, UInt64(about.st_ino) == inode,
-      UInt64(about.st_dev) == device, about.st_nlink == 1
-    else { throw .moved(path) }
+    return unsafe fstatat(AT_FDCWD, path, &about, AT_SYMLINK_NOFOLLOW) == 0 && UInt64(about.st_ino) == inode
+      && UInt64(about.st_dev) == device && about.st_nlink == 1
   }
 }

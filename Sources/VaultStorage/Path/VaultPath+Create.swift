@@ -94,7 +94,8 @@ struct NewVaultPlace: ~Copyable {
   private static func makeFolders(_ path: String) throws(StorageError) -> [String] {
     var missing: [String] = []
     var folder = path
-    while unsafe access(folder, F_OK) != 0 && errno == ENOENT && folder != "/" && folder != "." {
+    // One that cannot be looked at is made, too: it is there, or the reason is known then.
+    while folder != "/", folder != ".", unsafe access(folder, F_OK) != 0 {
       missing.append(folder)
       folder = VaultPath.parent(of: folder)
     }

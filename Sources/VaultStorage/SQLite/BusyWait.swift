@@ -5,9 +5,14 @@ import Glibc
 struct BusyWait {
   /// How long a statement waits before it gives up with ``StorageError/busy``, in nanoseconds.
   var patience: Int64
+  /// Ends the waiting once the name leads to another file: a restore keeps the old one locked while it takes its place.
+  private let name: OpenedName?
   private var start: Int64 = 0
 
-  init(patience: Int64) { self.patience = patience }
+  init(patience: Int64, name: OpenedName?) {
+    self.patience = patience
+    self.name = name
+  }
 
   /// Makes `database` wait in this way. `wait` must outlive the connection.
   @unsafe
@@ -21,6 +26,7 @@ struct BusyWait {
 
   private mutating func pause(_ attempts: Int32) -> Bool {
     if attempts == 0 { start = Pause.now() }
+    if let name, !name.isRight { return false }
     return Pause.take(since: start, attempts: attempts, patience: patience)
   }
 }

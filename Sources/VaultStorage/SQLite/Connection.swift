@@ -27,13 +27,16 @@ struct Connection: ~Copyable {
     case immutable
   }
 
-  /// Opens an existing file; `path` is absolute and contains no symbolic link.
-  static func open(_ path: String, _ mode: Mode, patience: Int64) throws(StorageError) -> Connection {
+  /// Opens an existing file; `path` is absolute and contains no symbolic link. Waits for no lock on a file that `name`
+  /// no longer leads to.
+  static func open(
+    _ path: String, _ mode: Mode, patience: Int64, name: OpenedName? = nil
+  ) throws(StorageError) -> Connection {
     try ForkGuard.check()
     try SQLiteLibrary.check(sqlite3_libversion_number())
     let database = try unsafe handle(path, mode)
     let wait = UnsafeMutablePointer<BusyWait>.allocate(capacity: 1)
-    unsafe wait.initialize(to: BusyWait(patience: patience))
+    unsafe wait.initialize(to: BusyWait(patience: patience, name: name))
     unsafe BusyWait.install(on: database, wait)
     let bound = UnsafeMutablePointer<WorkBound>.allocate(capacity: 1)
     unsafe bound.initialize(to: WorkBound(path: path))
@@ -66,6 +69,7 @@ struct Connection: ~Copyable {
     unsafe statements.deallocate()
     unsafe sqlite3_close_v2(database)
     ForkGuard.closed()
+    unsafe wait.deinitialize(count: 1)
     unsafe wait.deallocate()
     unsafe bound.deinitialize(count: 1)
     unsafe bound.deallocate()
@@ -198,6 +202,9 @@ struct Connection: ~Copyable {
     let body: () -> Bool
     init(_ body: @escaping () -> Bool) { self.body = body }
   }
+
+  /// Leaves the log beside the file as it is when this is closed: it may be that of another file.
+  func leaveLog() { unsafe _ = csqlite_configure(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
 
   // MARK: - Opening
 

@@ -90,6 +90,10 @@ struct Cursor: ~Copyable {
 
   func isNull(_ column: Int32) -> Bool { unsafe sqlite3_value_type(value(column)) == SQLITE_NULL }
 
+  func isInteger(_ column: Int32) -> Bool { unsafe sqlite3_value_type(value(column)) == SQLITE_INTEGER }
+
+  func isBlob(_ column: Int32) -> Bool { unsafe sqlite3_value_type(value(column)) == SQLITE_BLOB }
+
   func integer<I: FixedWidthInteger>(_ column: Int32, as type: I.Type = I.self) throws(StorageError) -> I {
     let value = unsafe value(column)
     guard unsafe sqlite3_value_type(value) == SQLITE_INTEGER,
@@ -113,9 +117,13 @@ struct Cursor: ~Copyable {
     unsafe Bytes16(loading: try blob(column, count: 16))
   }
 
-  /// Lends the bytes of a blob.
-  func withBytes<R>(_ column: Int32, _ body: (RawSpan) -> R) throws(StorageError) -> R {
-    try unsafe body(blob(column).bytes)
+  /// The bytes of a blob; none where the value is of another type, as no seal is.
+  func blobBytes(_ column: Int32) throws(StorageError) -> [UInt8] { isBlob(column) ? try bytes(column) : [] }
+
+  /// Lends them.
+  func withBlob<R>(_ column: Int32, _ body: (RawSpan) -> R) throws(StorageError) -> R {
+    guard isBlob(column) else { return body(RawSpan()) }
+    return try unsafe body(blob(column).bytes)
   }
 
   /// Appends the last `count` bytes of a blob that has at least as many.

@@ -51,6 +51,8 @@ package struct ItemRow: Equatable, Sendable {
   /// Milliseconds since 1970.
   package var expires: Int64?
   package var meta: [UInt8]
+  /// As of ``ItemFields``.
+  package var isDamaged = false
 
   package init(
     row: Int64, id: Bytes16, kind: UInt32, primaryKey: Bytes16, name: Bytes16?, flags: UInt32,
@@ -74,7 +76,7 @@ package struct ItemRow: Equatable, Sendable {
   package var fields: ItemFields {
     ItemFields(
       row: row, id: id, kind: kind, primaryKey: primaryKey, name: name, flags: flags, class: `class`,
-      generation: generation, version: version, material: material, expires: expires)
+      generation: generation, version: version, material: material, expires: expires, isDamaged: isDamaged)
   }
 }
 
@@ -91,6 +93,9 @@ package struct ItemFields: Equatable, Sendable {
   package let version: UInt64
   package let material: UInt64
   package let expires: Int64?
+  /// Whether a column has a value of a type, length or range that cannot be; it reads as zero, empty or NULL. The other rows
+  /// can be read all the same, and this one can be removed.
+  package let isDamaged: Bool
 }
 
 /// A row of `material`.
@@ -119,7 +124,7 @@ package struct StateRow: Equatable, Sendable {
 package struct AuditRow: Equatable, Sendable {
   package var sequence: UInt64
   package var body: [UInt8]
-  /// 32 bytes.
+  /// 32 bytes; of any length where the file is damaged.
   package var mac: [UInt8]
 
   package init(sequence: UInt64, body: [UInt8], mac: [UInt8]) {
@@ -156,7 +161,7 @@ package struct SummedRow: Equatable, Sendable {
   package var row: Int64
   /// That of the item's row, for row 0 of `state` the one in its body; nil when there is no such item.
   package var generation: UInt32?
-  /// 16 or, for `material`, 32 bytes.
+  /// 16 or, for `material`, 32 bytes; fewer where a column has a value that cannot be, which has no generation either.
   package var tags: [UInt8]
 
   package init(table: Table, row: Int64, generation: UInt32?, tags: [UInt8]) {

@@ -96,8 +96,8 @@ extension Cursor {
 extension AuditRow {
   fileprivate init(_ row: borrowing Cursor) throws(StorageError) {
     sequence = try row.integer(0)
-    body = try row.bytes(1)
-    mac = try row.bytes(2, count: 32)
+    body = try row.blobBytes(1)
+    mac = try row.blobBytes(2)
   }
 }
 

@@ -6,18 +6,19 @@ extension Store {
   /// The vault appears under its name complete and durable, or not at all; when it is not certain that it is durable,
   /// it stays. Folders that are missing are made, 0700; the file is 0600. `body` runs inside the one write transaction
   /// that makes the schema; `publishing` runs when the file is complete, right before the rename that gives it its name
-  /// is attempted.
+  /// is attempted, and prevents that by an error.
   /// - Throws: ``StorageError/alreadyExists`` when anything lies at the path, also a link or a forgotten `-wal`;
-  ///   ``StorageError/busy`` when another process is making a vault there; what `body` throws. Nothing is left then.
+  ///   ``StorageError/busy`` when another process is making a vault there; what `body` and
+  ///   `publishing` throw. Nothing is left then.
   ///   ``StorageError/unconfirmed(code:errno:)`` when the vault has its name and the disk failed; what an opening throws.
   package static func create<E: StorageFailure>(
-    at path: String, publishing: () -> Void = {}, _ body: (inout Store) throws(E) -> Void
+    at path: String, publishing: () throws(E) -> Void = {}, _ body: (inout Store) throws(E) -> Void
   ) throws(E) -> Store {
     let new = try E.from(at: path) { () throws(StorageError) in try NewVaultPlace.prepare(path) }
     do throws(E) {
       try fill(new.place.path(of: new.temporaryName), body)
+      try publishing()
       let store = try E.from(at: path) { () throws(StorageError) in
-        publishing()
         try new.publish()
         return try open(at: path, access: .readWrite)
       }

@@ -22,7 +22,7 @@ extension Store {
       try row.bind(name, at: 1)
       guard try row.step() else { return }
       let fields = try ItemFields(row)
-      try row.withBytes(11) { body(fields, $0) }
+      try row.withBlob(11) { body(fields, $0) }
     }
   }
 
@@ -83,7 +83,7 @@ extension Store {
       try row.forEachLentRow { row throws(StorageError) in
         let fields = try ItemFields(row)
         try order.next(fields.row)
-        return try row.withBytes(11) { body(fields, $0) }
+        return try row.withBlob(11) { body(fields, $0) }
       }
     }
   }
@@ -99,7 +99,7 @@ extension Store {
       while try row.step() {
         let number: Int64 = try row.integer(0)
         try order.next(number)
-        if !row.isNull(1), try row.integer(1, as: Int64.self) < time { rows.append(number) }
+        if row.isInteger(1), try row.integer(1, as: Int64.self) < time { rows.append(number) }
       }
       return rows
     }
@@ -146,8 +146,15 @@ extension Cursor {
 
 extension ItemFields {
   fileprivate init(_ row: borrowing Cursor) throws(StorageError) {
+    do throws(StorageError) { try self.init(whole: row) } catch {
+      guard case .damaged = error else { throw error }
+      try self.init(damaged: row)
+    }
+  }
+
+  private init(whole row: borrowing Cursor) throws(StorageError) {
     self.row = try row.integer(0)
-    guard self.row > 0 else { throw row.damage }
+    guard self.row > 0, row.isBlob(11) else { throw row.damage }
     id = try row.bytes16(1)
     kind = try row.integer(2)
     primaryKey = try row.bytes16(3)
@@ -158,6 +165,24 @@ extension ItemFields {
     version = try row.integer(8)
     material = try row.integer(9)
     expires = row.isNull(10) ? nil : try row.integer(10)
+    isDamaged = false
+  }
+
+  /// What can be read of a row in which something cannot be. Its number is its key, and must be one.
+  private init(damaged row: borrowing Cursor) throws(StorageError) {
+    self.row = try row.integer(0)
+    guard self.row > 0 else { throw row.damage }
+    id = (try? row.bytes16(1)) ?? Bytes16(high: 0, low: 0)
+    kind = (try? row.integer(2)) ?? 0
+    primaryKey = (try? row.bytes16(3)) ?? Bytes16(high: 0, low: 0)
+    name = try? row.bytes16(4)
+    flags = (try? row.integer(5)) ?? 0
+    `class` = (try? row.integer(6)) ?? 0
+    generation = (try? row.integer(7)) ?? 0
+    version = (try? row.integer(8)) ?? 0
+    material = (try? row.integer(9)) ?? 0
+    expires = try? row.integer(10)
+    isDamaged = true
   }
 }
 
@@ -167,7 +192,9 @@ extension ItemRow {
     self.init(
       row: fields.row, id: fields.id, kind: fields.kind, primaryKey: fields.primaryKey, name: fields.name,
       flags: fields.flags, class: fields.class, generation: fields.generation,
-      version: fields.version, material: fields.material, expires: fields.expires, meta: try row.bytes(11))
+      version: fields.version, material: fields.material, expires: fields.expires,
+      meta: try row.blobBytes(11))
+    isDamaged = fields.isDamaged
   }
 }
 

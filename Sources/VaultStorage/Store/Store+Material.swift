@@ -1,10 +1,11 @@
 extension Store {
   // MARK: - Material
 
+  /// A value that is no blob reads as empty, which opens nothing.
   package mutating func material(row number: Int64) throws(StorageError) -> MaterialRow? {
     try run(.material) { row throws(StorageError) in
       try row.bind(number, at: 1)
-      return try row.step() ? MaterialRow(keys: try row.bytes(0), secret: try row.bytes(1)) : nil
+      return try row.step() ? MaterialRow(keys: try row.blobBytes(0), secret: try row.blobBytes(1)) : nil
     }
   }
 
@@ -25,10 +26,12 @@ extension Store {
 
   // MARK: - State
 
+  /// A value that cannot be reads as 0 or empty, which opens nothing.
   package mutating func state(row number: Int64) throws(StorageError) -> StateRow? {
     try run(.state) { row throws(StorageError) in
       try row.bind(number, at: 1)
-      return try row.step() ? StateRow(revision: try row.integer(0), body: try row.bytes(1)) : nil
+      guard try row.step() else { return nil }
+      return StateRow(revision: (try? row.integer(0)) ?? 0, body: try row.blobBytes(1))
     }
   }
 

@@ -14,29 +14,45 @@ extension Store {
     try place.checkFolder()
     let before = try place.checkFile()
     let mode = try mode(of: place, access)
-    let connection = try connect(to: place, mode, patience)
-    // Restored or replaced while we opened it: what was checked is not what was opened.
-    guard let after = try place.status(of: place.name), after.inode == before.inode else { throw .busy }
+    let name = OpenedName(place.full, before)
+    let connection = try connect(to: place, mode, patience, name)
     return Store(
-      path: place.full, isReadOnly: mode != .readWrite, name: OpenedName(place.full, after),
+      path: place.full, isReadOnly: mode != .readWrite, name: name,
       connection: connection,
       queue: mode == .readWrite ? CommitQueue(in: place, patience: patience) : .none())
   }
 
   /// Opens the file, and believes it only when its schema is the right one.
   private static func connect(
-    to place: borrowing VaultPath, _ mode: Connection.Mode, _ patience: Int64
+    to place: borrowing VaultPath, _ mode: Connection.Mode, _ patience: Int64, _ name: OpenedName
   ) throws(StorageError) -> Connection {
     do throws(StorageError) {
-      let connection = try Connection.open(place.full, mode, patience: patience)
-      try Schema.check(connection)
-      if mode == .readWrite { try connection.useLog() }
+      let connection = try Connection.open(place.full, mode, patience: patience, name: name)
+      try check(connection, mode, place, name)
       return connection
     } catch {
       // A log is there, but what is needed to read it cannot be made.
       if case .cannotOpen = error, mode == .readOnlyMedium { throw .readOnly }
       throw error
     }
+  }
+
+  private static func check(
+    _ connection: borrowing Connection, _ mode: Connection.Mode, _ place: borrowing VaultPath,
+    _ name: OpenedName
+  ) throws(StorageError) {
+    var failure: StorageError?
+    do throws(StorageError) {
+      try Schema.check(connection)
+      if mode == .readWrite { try connection.useLog() }
+    } catch { failure = error }
+    // Restored or replaced while we opened it: what was checked is not what was opened, and the log beside the name
+    // belongs to another file.
+    guard let now = try place.status(of: place.name), now.inode == name.inode else {
+      connection.leaveLog()
+      throw .busy
+    }
+    if let failure { throw failure }
   }
 
   private static func mode(

@@ -54,14 +54,17 @@ extension SummedRow {
     tags = []
     if table == .blind {
       tags = try row.bytes(2, count: 16)
-    } else {
-      try row.appendLast(16, of: 2, to: &tags)
+      generation = try? row.integer(1)
+      return
     }
-    if table == .material { try row.appendLast(16, of: 3, to: &tags) }
-    if table == .state, self.row == 0 {
-      generation = try Self.generation(inSeal: row.bytes(2))
-    } else {
-      generation = row.isNull(1) ? nil : try row.integer(1)
+    do throws(StorageError) {
+      try row.appendLast(16, of: 2, to: &tags)
+      if table == .material { try row.appendLast(16, of: 3, to: &tags) }
+      generation =
+        table == .state && self.row == 0 ? Self.generation(inSeal: try row.bytes(2)) : try? row.integer(1)
+    } catch {
+      guard case .damaged = error else { throw error }
+      generation = nil
     }
   }
 

@@ -27,6 +27,8 @@ extension Torture {
     var needsVaultAlone = false
     /// The vault does not open before the call: its device key is lost.
     var isWithoutKey = false
+    /// It prints its result before it has one: only the exit code acknowledges it.
+    var printsBefore = false
 
     var description: String { variant.isEmpty ? verb : "\(verb), \(variant)" }
     var testDescription: String { description }
@@ -64,7 +66,7 @@ extension Torture.Scenario {
       words: ["init", "--no-passcode"]),
     Self(
       verb: "init", variant: "with a passcode and a recovery code", start: .nothing,
-      words: ["init", "--recovery-code"] + passcodeOption),
+      words: ["init", "--recovery-code"] + passcodeOption, printsBefore: true),
     Self(
       verb: "doctor", variant: "an old key is left",
       before: { home in

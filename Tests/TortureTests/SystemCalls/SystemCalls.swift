@@ -57,7 +57,15 @@ extension Torture {
 
     var reads: Bool { ["pread64", "read", "mmap"].contains(name) }
 
-    func canFail() -> Bool { !Self.infallible.contains(name) && !Self.ofTheLibrary.contains(name) }
+    var canFail: Bool { !Self.infallible.contains(name) && !Self.ofTheLibrary.contains(name) }
+
+    /// Whether it changes what is on the disk: the short form takes these alone.
+    var isLasting: Bool { Self.lasting.contains(name) }
+
+    private static let lasting: Set<String> = [
+      "openat", "fsync", "fdatasync", "pwrite64", "ftruncate", "rename", "renameat2", "unlink", "unlinkat",
+      "link", "mkdir",
+    ]
 
     /// Without memory a Swift process ends by a trap; all other checks hold.
     var givesMemory: Bool { ["mmap", "mremap", "munmap", "mprotect", "madvise"].contains(name) }
@@ -71,19 +79,27 @@ extension Torture {
     case manyFiles = "EMFILE"
     case noAccess = "EACCES"
     case killed = "KILL"
+    /// The synchronization of a commit fails, and the power after it: the commit may be found all the same.
+    case failedCommit = "EIO+crash"
 
     /// For the option `inject` of strace.
-    var injection: String { self == .killed ? "signal=SIGKILL" : "error=\(rawValue)" }
+    var injection: String {
+      switch self {
+      case .killed: "signal=SIGKILL"
+      case .failedCommit: "error=EIO"
+      default: "error=\(rawValue)"
+      }
+    }
+
+    /// How many calls of a verb it hits at least, where there are so many.
+    var least: Int { self == .failedCommit ? 1 : 20 }
+
+    func canHit(_ call: SystemCall) -> Bool {
+      switch self {
+      case .killed: true
+      case .failedCommit: call.name == "fdatasync"
+      default: call.canFail
+      }
+    }
   }
-}
-
-extension Torture.SystemCall {
-  /// The short form takes the calls that change what is on the disk; the long form takes all.
-  fileprivate static let lasting: Set<String> = [
-    "openat", "fsync", "fdatasync", "pwrite64", "ftruncate", "rename", "renameat2", "unlink", "unlinkat",
-    "link",
-    "mkdir",
-  ]
-
-  var isTaken: Bool { Scale.isLong || Self.lasting.contains(name) }
 }

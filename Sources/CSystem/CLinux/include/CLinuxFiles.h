@@ -22,6 +22,11 @@ int clinux_rename_exclusively(int descriptor, const char *from, const char *to);
 /// file system that cannot. Returns 0, or -1 with errno set.
 int clinux_exchange(const char *one, const char *other);
 
+/// The lock of SQLite that excludes all others, as a lock of the open file: the bytes from 0x40000000 that every connection
+/// locks a part of. Does not wait: EAGAIN when somebody has the database open. Returns a descriptor, or -1 with errno set;
+/// closing it ends the lock.
+int clinux_hold_database(const char *path);
+
 /// Renames, failing with EEXIST when `to` exists. Returns 0, or -1 with errno set.
 int clinux_rename_to_free(const char *from, const char *to);
 
