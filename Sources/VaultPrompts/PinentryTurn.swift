@@ -20,26 +20,38 @@ final class PinentryTurn {
     descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .noTerminal(errno) }
     turn = try TerminalTurn(descriptor, signals, patience: patience) { TerminalPrompt.sayWaiting(on: path) }
+    do throws(TerminalError) { try turn?.prepareRecord() } catch {
+      turn?.end()
+      throw error
+    }
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
   /// Waits until the program says something, answering signals meanwhile.
   func wait(for output: Int32, until deadline: Deadline) throws(TerminalError) {
-    while let meaning = try signals.wait(for: output, until: deadline, looking: look) {
+    while let meaning = try wait(for: output, deadline) {
       if meaning == .stop { try stop() }
     }
   }
 
   /// Restores the mode, which a program that was killed leaves as it was in the middle.
   func end() {
-    turn?.noteMode()
+    try? turn?.noteMode()
     turn?.end()
   }
 
-  private func look() throws(TerminalError) {
-    turn?.noteMode()
-    if descriptor >= 0 { try JobControl.requireForeground(of: descriptor) }
+  /// With a display alone there is no terminal to look at: nothing happens until the program or a signal does something.
+  private func wait(
+    for output: Int32, _ deadline: Deadline
+  ) throws(TerminalError) -> PromptSignals.Meaning? {
+    guard turn != nil else {
+      guard let signal = try signals.wait(for: output, POLLIN, until: deadline) else { return nil }
+      return try signals.meaning(of: signal)
+    }
+    return try signals.wait(for: output, until: deadline) { () throws(TerminalError) in
+      try turn?.noteMode()
+    }
   }
 
   /// The program is stopped with us: by Ctrl-Z, or when it reads from a terminal that the shell has taken.
@@ -48,7 +60,8 @@ final class PinentryTurn {
       _ = raise(SIGSTOP)
       return
     }
-    turn?.noteMode()
+    try? turn?.noteMode()
     try turn?.stop { TerminalPrompt.sayWaiting(on: path) }
+    try turn?.prepareRecord()
   }
 }

@@ -101,19 +101,24 @@ struct PromptSignals {
 
   /// Waits until something can be read, or a signal comes.
   ///
-  /// - Parameter look: Called five times a second, and once when something can be read.
+  /// The kernel tells nobody that a terminal's foreground group or mode has changed, so the terminal is looked at: soon
+  /// after the beginning, when a shell may still be about to take it, and later five times a second.
+  ///
+  /// - Parameter look: Looks at the terminal, also once when something can be read.
   /// - Returns: What the signal means; nil when something can be read.
   /// - Throws: What `look` throws; as of ``wait(for:_:until:)`` and ``meaning(of:)``.
   func wait(
     for other: Int32, until deadline: Deadline, looking look: () throws(TerminalError) -> Void
   ) throws(TerminalError) -> Meaning? {
+    var pause = Duration.milliseconds(5)
     while true {
       do throws(TerminalError) {
-        let next = Deadline.earlier(deadline, Deadline(after: .milliseconds(200)))
+        let next = Deadline.earlier(deadline, Deadline(after: pause))
         if let signal = try wait(for: other, POLLIN, until: next) { return try meaning(of: signal) }
       } catch {
         guard error == .timedOut, !deadline.hasPassed else { throw error }
         try look()
+        pause = min(pause * 2, .milliseconds(200))
         continue
       }
       try look()

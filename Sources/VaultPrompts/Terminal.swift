@@ -23,21 +23,17 @@ package struct Terminal: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// One line typed without echo, without its newline.
-  ///
-  /// - Parameters:
-  ///   - text: What is asked and what is about to happen; control characters are removed.
-  ///   - limit: The most bytes that may be typed, up to ``longestLine``.
-  /// - Throws: ``TerminalError``.
-  package borrowing func readSecret(_ text: String, limit: Int) throws(TerminalError) -> SecretBytes {
-    try ask(Asking(lines: [], question: PromptText.visible(text), limit: limit, echoes: false))
-  }
-
   /// One line typed with echo, without its newline: what a person may see.
   ///
-  /// - Parameters: As of ``readSecret(_:limit:)``.
-  package borrowing func readLine(_ text: String, limit: Int) throws(TerminalError) -> SecretBytes {
-    try ask(Asking(lines: [], question: PromptText.visible(text), limit: limit, echoes: true))
+  /// - Parameters:
+  ///   - text: What is asked; what does not show as itself is escaped.
+  ///   - limit: The most bytes that may be typed, up to ``longestLine``.
+  ///   - show: Shows what belongs above the question, once no other prompt is open on the terminal.
+  package borrowing func readLine(
+    _ text: String, limit: Int, after show: (borrowing Terminal) throws(TerminalError) -> Void
+  ) throws(TerminalError) -> SecretBytes {
+    try ask(
+      Asking(lines: [], question: PromptText.visible(text), limit: limit, echoes: true), after: show)
   }
 
   /// Whether the process may ask on it.
@@ -50,10 +46,10 @@ package struct Terminal: ~Copyable {
     } catch { return error }
   }
 
-  /// Shows text on the terminal, control characters removed, with nothing after it.
+  /// Shows text on the terminal, with nothing after it; what does not show as itself is escaped.
   package borrowing func show(_ text: String) { _ = writeAll(PromptText.visible(text)) }
 
-  /// Shows a line of text, control characters removed.
+  /// Shows a line of text; what does not show as itself is escaped.
   ///
   /// - Throws: ``TerminalError/noTerminal(_:)`` where the terminal does not take it.
   package borrowing func showLine(_ text: String) throws(TerminalError) {
@@ -88,7 +84,11 @@ extension Terminal {
   }
 
   /// One line, without its newline.
-  borrowing func ask(_ asking: Asking) throws(TerminalError) -> SecretBytes {
+  ///
+  /// - Parameter show: Shows what belongs above the question.
+  borrowing func ask(
+    _ asking: Asking, after show: (borrowing Terminal) throws(TerminalError) -> Void = { _ in }
+  ) throws(TerminalError) -> SecretBytes {
     let signals = try PromptSignals.take(patience: asking.patience) { sayWaiting() }
     defer { signals.giveBack() }
     asking.open?.open(signals.wake)
@@ -98,6 +98,7 @@ extension Terminal {
     var turn = try TerminalTurn(descriptor, signals, patience: asking.patience) { sayWaiting() }
     defer { turn.end() }
     try turn.beginTyping(echoes: asking.echoes)
+    try show(self)
     guard writeAll(asking.text) else { throw .noTerminal(EIO) }
     defer { if !asking.echoes, isInForeground { _ = writeAll("\n") } }
     return try readLine(asking, signals, &turn)

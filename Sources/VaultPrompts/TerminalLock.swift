@@ -54,11 +54,15 @@ struct TerminalLock: ~Copyable {
     return count > 0 ? TerminalRecord(Array(bytes.prefix(count))) : nil
   }
 
-  /// On a full disk the prompt goes on without it.
-  borrowing func write(_ record: TerminalRecord) {
+  /// - Throws: ``TerminalError/noLock(_:)``, on a full disk.
+  borrowing func write(_ record: TerminalRecord) throws(TerminalError) {
     let bytes = record.bytes
     let count = unsafe bytes.withUnsafeBytes { unsafe pwrite(file, $0.baseAddress, $0.count, 0) }
-    if count != bytes.count { empty() }
+    guard count == bytes.count else {
+      let problem = count < 0 ? errno : ENOSPC
+      empty()
+      throw refusal(problem)
+    }
   }
 
   borrowing func empty() { _ = ftruncate(file, 0) }

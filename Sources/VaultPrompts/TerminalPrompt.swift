@@ -4,8 +4,8 @@ public import VaultKit
 
 /// Asks on a terminal that is opened by its name; standard input and output stay data.
 ///
-/// Shows what is about to happen, for which item, who asks and why, control characters removed and over-long
-/// text cut visibly. The terminal is as before however the prompt ends.
+/// Shows what is about to happen, for which item, who asks and why, which secret is asked for, how many tries are left and
+/// what an empty answer does; what does not show as itself is escaped, and over-long text is cut visibly. The terminal is as before however the prompt ends.
 public struct TerminalPrompt: Prompt {
   private let path: String
   private let patience: Duration
@@ -38,10 +38,16 @@ public struct TerminalPrompt: Prompt {
     do throws(TerminalError) { return try agree(request) } catch { throw VaultError(prompt: error) }
   }
 
-  /// As ``readSecret(_:)``.
-  func type(_ request: PromptRequest) throws(TerminalError) -> SecretBytes {
+  /// As ``readSecret(_:)``, with the error of the terminal.
+  ///
+  /// - Parameters:
+  ///   - limit: The most bytes that may be typed, up to ``Terminal/longestLine``.
+  ///   - isRepeated: The same is typed once more: the question alone is shown.
+  package func type(
+    _ request: PromptRequest, limit: Int = longestSecret, isRepeated: Bool = false
+  ) throws(TerminalError) -> SecretBytes {
     let text = PromptText(request)
-    return try ask(text.lines, text.question + ": ", echoes: false)
+    return try ask(isRepeated ? [] : text.lines, text.question + ": ", echoes: false, limit: limit)
   }
 
   /// As ``confirm(_:)``.
@@ -73,11 +79,12 @@ public struct TerminalPrompt: Prompt {
 }
 
 extension TerminalPrompt {
-  private func ask(_ lines: [String], _ question: String, echoes: Bool) throws(TerminalError) -> SecretBytes {
+  private func ask(
+    _ lines: [String], _ question: String, echoes: Bool, limit: Int = longestSecret
+  ) throws(TerminalError) -> SecretBytes {
     try Terminal(path: path).ask(
       Terminal.Asking(
-        lines: lines, question: question, limit: Self.longestSecret, echoes: echoes, patience: patience,
-        open: open))
+        lines: lines, question: question, limit: limit, echoes: echoes, patience: patience, open: open))
   }
 
   private static func decision(_ answer: borrowing SecretBytes) -> Bool? {

@@ -56,13 +56,16 @@ struct TerminalTurn: ~Copyable {
     if let typing { try set(typing) }
   }
 
+  /// Another program is about to ask, under this lock. From now on the record has its place on the disk, which it keeps
+  /// when its content changes.
+  borrowing func prepareRecord() throws(TerminalError) { if during == nil { try writeRecord(before) } }
+
   /// Another program asks, under this lock: its mode is what the prompt has set.
-  mutating func noteMode() {
-    guard JobControl.isInForeground(of: terminal), let now = try? TerminalMode(of: terminal), now != before,
-      now != during
-    else { return }
+  mutating func noteMode() throws(TerminalError) {
+    try JobControl.requireForeground(of: terminal)
+    guard let now = try? TerminalMode(of: terminal), now != before, now != during else { return }
     during = now
-    writeRecord(now)
+    try writeRecord(now)
   }
 
   /// SIGSTOP may have stopped the process, and another may have changed the mode before it was continued.
@@ -88,34 +91,35 @@ struct TerminalTurn: ~Copyable {
 extension TerminalTurn {
   private mutating func set(_ mode: TerminalMode) throws(TerminalError) {
     try JobControl.requireForeground(of: terminal)
+    try writeRecord(mode)
     during = mode
-    writeRecord(mode)
     try Self.set(mode, on: terminal)
     tcflush(terminal, TCIFLUSH)
     // What the terminal has made of it.
     let now = try TerminalMode(of: terminal)
     guard now != mode else { return }
     during = now
-    writeRecord(now)
+    try writeRecord(now)
   }
 
-  /// The mode of before; the rest of a line that was too long is dropped, or the shell would run it.
+  /// The mode of before. What was typed and not read is dropped: it was typed at this prompt, and a shell would show it,
+  /// or run the rest of a line that was too long.
   private mutating func restore() {
-    guard let mode = during else { return }
-    let isOurs = JobControl.isInForeground(of: terminal)
     // In the background the terminal is another's, unless nobody has changed the mode since.
-    if isOurs || (try? TerminalMode(of: terminal)) == mode {
+    if let mode = during,
+      JobControl.isInForeground(of: terminal) || (try? TerminalMode(of: terminal)) == mode
+    {
       while before.set(on: terminal) == EINTR {}
+      tcflush(terminal, TCIFLUSH)
     }
-    if isOurs { tcflush(terminal, TCIFLUSH) }
     clinux_release_terminal()
     lock.empty()
     during = nil
   }
 
-  /// What puts the mode right when the process is killed, and when it crashes.
-  private borrowing func writeRecord(_ mode: TerminalMode) {
-    lock.write(TerminalRecord(of: terminal, before: before, during: mode))
+  /// What puts the mode right when the process is killed, and when it crashes. Without it nobody is asked.
+  private borrowing func writeRecord(_ mode: TerminalMode) throws(TerminalError) {
+    try lock.write(TerminalRecord(of: terminal, before: before, during: mode))
     var (before, during) = (before.flags, mode.flags)
     unsafe clinux_guard_terminal(terminal, &before, &during)
   }

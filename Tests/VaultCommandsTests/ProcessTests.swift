@@ -58,7 +58,10 @@ struct ProcessTests {
       try tool("item", "add", "a", "--passcode-fd", "3", input: [7], secrets: [3: "correct horse"]).exit == 0)
     let screen = try PseudoTerminal()
     let running = try tool.start(["item", "get", "a"], on: screen, typed: false)
-    try screen.wait(for: "vaultctl item get 'a': passcode: ")
+    try screen.wait(
+      for:
+        "vaultctl item get 'a': unlock the vault\r\n  3 tries left; an empty answer cancels\r\nvault passcode: "
+    )
     #expect(!screen.echoes)
     screen.type("correct horse\n")
     #expect(try running.wait() == 0)

@@ -50,7 +50,7 @@ extension OneAtATime {
       let heard = try script.note("heard").split(separator: "\n").map(String.init)
       #expect(
         heard.contains(
-          "SETDESC The vault asks for: application password%0Asign 100%25 of it: 'key'%0A"
+          "SETDESC The vault asks for: application password%0Asign 100%25 of it: 'k\\u{A}ey'%0A"
             + "  asked by /bin/sign (process 7)%0A  reason: because"))
       for line in [
         "SETPROMPT application password:", "SETERROR wrong", "OPTION ttyname=\(screen.path)",

@@ -27,7 +27,7 @@ extension OneAtATime {
         try TerminalPrompt(path: path).readSecret(Self.request)
       }
       try screen.wait(
-        for: "read the password: 'ma[2Jil'\r\n  asked by /bin/x (process 12)\r\n  reason: because\r\n")
+        for: "read the password: 'ma\\u{1B}[2Jil'\r\n  asked by /bin/x (process 12)\r\n  reason: because\r\n")
       try screen.wait(for: "passcode: ")
       #expect(!screen.echoes)
       screen.type("s3cret\n")

@@ -40,7 +40,7 @@ package final class CommandPrompt: Prompt {
 
   package func confirm(_ request: PromptRequest) throws(VaultError) -> Bool {
     guard secrets.invocation.mayPrompt else { throw nobody(nil) }
-    return try asking.confirm(request)
+    return try asking.confirm(named(request))
   }
 
   package func show(_ line: String, for request: PromptRequest) {
@@ -59,13 +59,17 @@ package final class CommandPrompt: Prompt {
 
   private func ask(_ request: PromptRequest, _ channel: SecretChannel?) throws(VaultError) -> SecretBytes {
     guard secrets.invocation.mayPrompt else { throw nobody(channel) }
-    var request = request
-    // Who runs the tool knows which program asks.
-    request.requester = nil
-    if request.reason == nil { request.reason = "vaultctl \(secrets.invocation.verb.name)" }
-    do throws(VaultError) { return try asking.readSecret(request) } catch {
+    do throws(VaultError) { return try asking.readSecret(named(request)) } catch {
       throw error.code == .interactionNotAllowed ? nobody(channel, because: error) : error
     }
+  }
+
+  /// Who runs the tool knows the program that asks by its verb.
+  private func named(_ request: PromptRequest) -> PromptRequest {
+    var request = request
+    request.requester = nil
+    request.operation = "vaultctl \(secrets.invocation.verb.name): " + request.operation
+    return request
   }
 
   /// - Parameter cause: Why the prompt could not ask: shown beside what would have helped.

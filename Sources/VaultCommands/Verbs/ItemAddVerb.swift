@@ -6,11 +6,12 @@ func runItemAdd(_ command: Command) throws -> Outcome {
   let invocation = command.invocation
   guard let name = invocation.argument("NAME") else { throw CommandError.usage("NAME is missing") }
   let access = try command.newAccess()
+  let attributes = try command.attributes(defaultAccount: name)
   if !invocation.has("generate") { try command.vault.unlockBeforeTyping(access) }
   let secret = try command.newSecret()
   let context = try command.vault.context(for: access)
   let item = try command.vault.unlocking { core in
-    var new = NewItem(.genericPassword, name: name, attributes: command.attributes(defaultAccount: name))
+    var new = NewItem(.genericPassword, name: name, attributes: attributes)
     new.access = access
     new.audit = invocation.text("audit") == "all" ? .all : .changes
     new.expires = invocation.duration("expires").map {
@@ -29,7 +30,7 @@ extension Command {
       noteEntropy(of: generator)
       return secret
     }
-    let secret = try secrets.data("secret")
+    let secret = try secrets.data("secret", to: "store a secret")
     guard secret.byteCount > 0 else {
       throw CommandError.malformed(
         "the secret is empty", hint: "give it on standard input, or use --generate 24")
@@ -55,7 +56,12 @@ extension Command {
   }
 
   /// The attributes of the options; empty ones are left out.
-  func attributes(defaultAccount: String?) -> Attributes {
+  ///
+  /// - Throws: exit 12 where a service or an account would not show as what it is.
+  func attributes(defaultAccount: String?) throws(CommandError) -> Attributes {
+    for option in ["service", "account"] {
+      try Names.checkShown(invocation.text(option) ?? "", named: "--\(option)")
+    }
     var attributes = Attributes()
     attributes[.service] = given("service")
     attributes[.account] = given("account") ?? defaultAccount

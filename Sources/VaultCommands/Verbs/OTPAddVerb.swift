@@ -8,7 +8,8 @@ func runOTPAdd(_ command: Command) throws -> Outcome {
   guard let name = invocation.argument("NAME") else { throw CommandError.usage("NAME is missing") }
   let access = try command.newAccess()
   try command.vault.unlockBeforeTyping(access)
-  let uri = try OTPAuthURI(parsing: command.secrets.line("otpauth:// URI", twice: true))
+  let uri = try OTPAuthURI(
+    parsing: command.secrets.line("otpauth:// URI", to: "store a credential", twice: true))
   let warnings = uri.warnings.map(\.words)
   for warning in warnings { command.messages.note("warning: \(warning)") }
   let context = try command.vault.context(for: access)

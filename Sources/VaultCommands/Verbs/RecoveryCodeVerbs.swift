@@ -131,14 +131,12 @@ struct CodeScreen {
   func show(_ code: borrowing RecoveryCode) throws(CommandError) {
     do throws(TerminalError) {
       let terminal = try Terminal(path: command.world.terminalPath)
-      try terminal.showLine("\(action): the new recovery code, which is not shown again:")
-      terminal.show("    ")
-      try terminal.show(code.text)
-      try terminal.showLine("")
-      try terminal.showLine("Write it down. It becomes valid when you type its last two groups.")
       for round in 0..<Self.rounds {
-        if round > 0 { try terminal.showLine("Those are not its last two groups.") }
-        let typed = try terminal.readLine("\(action): the last two groups: ", limit: Self.longestAnswer)
+        let typed = try terminal.readLine("\(action): the last two groups: ", limit: Self.longestAnswer) {
+          terminal throws(TerminalError) in
+          guard round == 0 else { return try terminal.showLine("Those are not its last two groups.") }
+          try write(code, on: terminal)
+        }
         if code.endsWith(typed) { return }
       }
     } catch {
@@ -159,13 +157,23 @@ struct CodeScreen {
     throw declined("the last two groups did not match \(Self.rounds) times")
   }
 
+  private func write(
+    _ code: borrowing RecoveryCode, on terminal: borrowing Terminal
+  ) throws(TerminalError) {
+    try terminal.showLine("\(action): the new recovery code, which is not shown again:")
+    terminal.show("    ")
+    try terminal.show(code.text)
+    try terminal.showLine("")
+    try terminal.showLine("Write it down. It becomes valid when you type its last two groups.")
+  }
+
   private func declined(_ why: String) -> CommandError {
     CommandError(.cancelled, why + ": no recovery code was made", hint: Self.state)
   }
 
   private var action: String { "vaultctl \(command.invocation.verb.name)" }
 
-  private static let state = "the code that was shown opens nothing; the vault is unchanged"
+  private static let state = "a code that was shown opens nothing; the vault is unchanged"
   private static let rounds = 3
   private static let longestAnswer = 100
 }

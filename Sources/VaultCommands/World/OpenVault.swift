@@ -57,42 +57,60 @@ final class OpenVault {
   }
 
   /// Unlocks the vault where it is locked.
-  func unlock(_ core: VaultCore) throws {
-    guard !core.isUnlocked else { return }
+  ///
+  /// - Returns: The passcode that did it.
+  @discardableResult
+  func unlock(_ core: VaultCore) throws -> SecretBox? {
+    guard !core.isUnlocked else { return nil }
+    var unlocked: SecretBox?
     try core.refuseShut()
     if let refusal { throw refusal }
     do {
-      try requireNoDelay(core)
-      try unlock(core, tries: secrets.willAsk(.passcode) ? Self.tries : 1)
+      try judging(core) {
+        try core.unlock(with: Passcode($0.copy()))
+        unlocked = $0
+      }
     } catch {
       refusal = error
       throw error
     }
     resumeRotation(of: core)
+    return unlocked
   }
 
-  private func unlock(_ core: VaultCore, tries: Int) throws {
-    var problem: VaultError?
-    for _ in 0..<tries {
-      do {
-        return try core.unlock(with: Passcode(secrets.secret(.passcode, problem: problem?.message)))
-      } catch let error as VaultError where error.code == .authenticationFailed && error.retryAfter == nil {
-        problem = error
+  /// Has the passcode judged: what was given once, what is typed three times at most.
+  ///
+  /// - Parameters:
+  ///   - purpose: What happens with it, as the prompt says it; nil for unlocking.
+  ///   - judge: Throws ``VaultError/Code/authenticationFailed`` for a wrong one.
+  func judging<R>(_ core: VaultCore, to purpose: String? = nil, _ judge: (SecretBox) throws -> R) throws -> R
+  {
+    try requireNoDelay(core)
+    let isAsked = secrets.willAsk(.passcode)
+    var left = isAsked ? min(Self.tries, try core.triesBeforeDelay()) : 1
+    var problem: String?
+    while true {
+      let passcode = try secrets.secret(
+        .passcode, to: purpose, problem: problem, triesLeft: isAsked ? left : nil)
+      do { return try judge(SecretBox(passcode)) } catch let error as VaultError
+        where error.code == .authenticationFailed && error.retryAfter == nil && left > 1
+      {
+        problem = error.message
+        left -= 1
       }
     }
-    if let problem { throw problem }
   }
 
   /// Unlocks the vault before a person types what an item of this class is to hold: after a wrong passcode that would
   /// be lost. Data that does not come from a person can wait.
-  func unlockBeforeTyping(_ access: AccessControl) throws {
+  ///
+  /// - Returns: The passcode, where it was needed.
+  @discardableResult
+  func unlockBeforeTyping(_ access: AccessControl) throws -> SecretBox? {
     let core = try opened()
-    guard access.accessibility != .afterFirstUnlock, core.hasPasscode, secrets.asksForData else { return }
-    try unlock(core)
+    guard access.accessibility != .afterFirstUnlock, core.hasPasscode, secrets.asksForData else { return nil }
+    return try unlock(core)
   }
-
-  /// The passcode: given, else asked for.
-  func passcode() throws -> SecretBytes { try secrets.secret(.passcode) }
 
   /// Who is asked before an item is used; `nil` where its rule asks nobody.
   func context(for item: Item) throws -> AuthenticationContext? {
@@ -104,17 +122,28 @@ final class OpenVault {
   /// - Parameter keeping: What was verified serves for five minutes, so that one command does not ask for each item.
   func context(for access: AccessControl, keeping: Bool = false) throws -> AuthenticationContext? {
     guard !access.constraints.isEmpty else { return nil }
-    let core = try opened()
-    try endDelay(core)
+    try endDelay(opened())
     if let asking = asking[keeping] { return asking }
+    let context = try newContext(keeping: keeping)
+    asking[keeping] = context
+    return context
+  }
+
+  /// The same for the one use of an item before which the passcode was typed: it is not asked for twice.
+  func context(for access: AccessControl, after passcode: SecretBox?) throws -> AuthenticationContext? {
+    guard let passcode, access.constraints.contains(.devicePasscode) else { return try context(for: access) }
+    let context = try newContext(keeping: false)
+    context.provide(try Passcode(passcode.copy()))
+    return context
+  }
+
+  private func newContext(keeping: Bool) throws -> AuthenticationContext {
     let mayPrompt = secrets.invocation.mayPrompt
-    let hasFingers = try core.enrolledMembers().contains { $0.source == .finger }
-    let context = AuthenticationContext(
+    let hasFingers = try opened().enrolledMembers().contains { $0.source == .finger }
+    return AuthenticationContext(
       reason: "", prompt: prompt, presence: mayPrompt ? world.presence : nil,
       biometry: hasFingers ? CommandReader(source: world.biometry, mayPrompt: mayPrompt) : nil,
       reuse: keeping ? .seconds(300) : .zero)
-    asking[keeping] = context
-    return context
   }
 
   /// Moves one batch of a rotation that was interrupted. A full disk must not keep the vault from being read: the

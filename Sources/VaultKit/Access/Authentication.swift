@@ -199,7 +199,8 @@ struct Authentication {
     }
     try core.refuseDelay()
     let core = core
-    let keys = try asking.typed(.passcode) { (bytes) throws(VaultError) -> PasscodeKeys in
+    let keys = try asking.typed(.passcode, left: core.triesBeforeDelay()) {
+      (bytes) throws(VaultError) -> PasscodeKeys in
       try core.verified(Passcode(bytes.copy()))
     }
     passcode = keys

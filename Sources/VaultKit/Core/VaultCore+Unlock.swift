@@ -43,6 +43,14 @@ extension VaultCore {
     if case .refused(let milliseconds) = verdict { throw Self.lockedOut(milliseconds) }
   }
 
+  /// How often a wrong passcode is judged at once: the next one after it is refused for a while.
+  package func triesBeforeDelay() throws(VaultError) -> Int {
+    let failures = try reading { transaction throws(VaultError) in
+      try transaction.session.vaultState().state.failures
+    }
+    return max(1, Lockout.freeFailures - Int(failures))
+  }
+
   /// Whether a passcode is set.
   package var hasPasscode: Bool { withSession { $0.keys.header.hasPasscode } }
 
