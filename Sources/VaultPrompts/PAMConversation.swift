@@ -53,7 +53,7 @@ final class PAMConversation: Sendable {
   func ask(_ question: String) -> SecretBytes? {
     guard enter(.asking) else { return nil }
     var request = request
-    request.question = question
+    request.question = Self.name(ofSecret: question)
     request.problem = state.withLock { $0.problem } ?? request.problem
     do throws(VaultError) {
       let answer = try prompt.readSecret(request)
@@ -73,8 +73,8 @@ final class PAMConversation: Sendable {
       return false
     }
     guard enter(.afterText) else { return false }
-    if style == 3 { state.withLock { $0.problem = text } }
-    prompt.show(PromptText.visible(text), for: request)
+    if style == 3 { state.withLock { $0.problem = Self.oneLine(text) } }
+    prompt.show(PromptText.visible(Self.oneLine(text)), for: request)
     return true
   }
 
@@ -126,6 +126,18 @@ extension PAMConversation {
       (0..<bytes.byteCount).contains { unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) == 0 }
     }
     guard !hasNUL else { throw VaultError(.malformed, "a password with a NUL byte is none for PAM") }
+  }
+
+  /// "Password:" alone could be any password.
+  private static func name(ofSecret question: String) -> String {
+    let words = oneLine(question)
+    let plain = words.lowercased().prefix { $0 != ":" }
+    return plain == "password" || plain.hasPrefix("password for ") ? "login password" : "PAM asks: " + words
+  }
+
+  /// Modules end their texts with a line break, and some break them in the middle.
+  private static func oneLine(_ text: String) -> String {
+    text.split { $0.isNewline }.joined(separator: " ")
   }
 
   private func limit(of phase: Phase) -> Duration {

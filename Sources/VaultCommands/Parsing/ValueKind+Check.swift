@@ -6,6 +6,8 @@ extension ValueKind {
     switch self {
     case .name:
       try Names.check(value, named: name)
+    case .newName:
+      try Names.checkNew(value, named: name)
     case .text:
       try Names.checkText(value, named: name)
     case .path, .program:

@@ -2,6 +2,8 @@
 package enum ValueKind: Sendable {
   case text
   case name
+  /// One that is set: all of its characters show.
+  case newName
   case path
   case program
   case descriptor
@@ -94,6 +96,10 @@ package struct Argument: Sendable {
 
   static func name(_ summary: String = "The name, 1 to 255 bytes without control characters.") -> Argument {
     Argument(name: "NAME", summary: summary, kind: .name)
+  }
+
+  static func newName(_ name: String = "NAME") -> Argument {
+    Argument(name: name, summary: "The new name, 1 to 255 bytes of characters that show.", kind: .newName)
   }
 
   var optional: Argument {

@@ -120,7 +120,7 @@ extension Verb {
     .flag("json", "Print one JSON object on standard output, an error as one on standard error."),
     Option(
       "prompt", .choice(["auto", "terminal", "pinentry", "none"]), "",
-      "Who asks for a secret that was not given; auto: the terminal, else pinentry.",
+      "Who asks for a secret that was not given; auto: the terminal in its foreground, else pinentry.",
       defaultValue: "auto"),
     .flag("no-input", "Never ask: the same as --prompt none."),
     .flag("help", "Print this help."),

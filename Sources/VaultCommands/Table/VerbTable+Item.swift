@@ -36,7 +36,7 @@ extension VerbTable {
 
   private static var itemAdd: Verb {
     Verb(
-      words: ["item", "add"], summary: "Store a secret under a name.", arguments: [.name()],
+      words: ["item", "add"], summary: "Store a secret under a name.", arguments: [.newName()],
       ownOptions: attributeOptions + [
         Option(
           "accessible", .choice(["when-unlocked", "after-first-unlock", "when-passcode-set"]), "",
@@ -150,7 +150,7 @@ extension VerbTable {
   private static var itemRename: Verb {
     Verb(
       words: ["item", "rename"], summary: "Give an item another name.",
-      arguments: [.name(), Argument(name: "NEW", summary: "The new name.", kind: .name)], target: .full,
+      arguments: [.name(), .newName("NEW")], target: .full,
       channels: [.passcode, .recovery] + accessChannels, asksByFlags: true, audited: .always,
       ownExits: [.alreadyExists], example: "vaultctl item rename mail post",
       run: runItemRename)

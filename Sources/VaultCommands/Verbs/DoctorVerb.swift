@@ -48,20 +48,20 @@ private func vaultFindings(_ command: Command, _ failure: inout CommandError?) t
   return try findings + itemFindings(command, core)
 }
 
-/// Nobody is asked for the passcode: without it, nothing says how good it is.
+/// The passcode is not asked for: only one that an option gives is measured.
 private func passcode(_ command: Command, _ core: VaultCore, _ outline: VaultOutline) throws -> Finding {
   guard outline.hasPasscode else {
     return Finding(
       "passcode", .warning, "no passcode: whoever has the vault and its device key reads everything",
       "set one with 'vaultctl passcode set'")
   }
-  guard !command.secrets.willAsk(.passcode) else {
+  guard let passcode = try command.secrets.given(.passcode) else {
     return Finding(
       "passcode", .ok, "a passcode is set; whether it can be guessed was not looked at",
       "give --passcode-fd N or --passcode-file PATH to see it")
   }
   try command.vault.unlock(core)
-  let strength = SecretStrength(of: try command.vault.passcode())
+  let strength = SecretStrength(of: passcode)
   return strength.isGuessable
     ? Finding(
       "passcode", .warning, "the passcode can be guessed, \(strength.words)",

@@ -8,10 +8,12 @@ func runItemAdd(_ command: Command) throws -> Outcome {
   // Where there is no vault, nothing is asked for and read.
   _ = try command.vault.opened()
   let access = try command.newAccess()
+  let attributes = try command.attributes(defaultAccount: name)
+  if !invocation.has("generate") { try command.vault.unlockBeforeTyping(access) }
   let secret = try command.newSecret()
   let context = try command.vault.context(for: access)
   let item = try command.vault.unlocking { core in
-    var new = NewItem(.genericPassword, name: name, attributes: command.attributes(defaultAccount: name))
+    var new = NewItem(.genericPassword, name: name, attributes: attributes)
     new.access = access
     new.audit = invocation.text("audit") == "all" ? .all : .changes
     new.expires = invocation.duration("expires").map {
@@ -30,7 +32,7 @@ extension Command {
       noteEntropy(of: generator)
       return secret
     }
-    let secret = try secrets.data("secret")
+    let secret = try secrets.data("secret", to: "store a secret")
     guard secret.byteCount > 0 else {
       throw CommandError.malformed(
         "the secret is empty", hint: "give it on standard input, or use --generate 24")
@@ -60,7 +62,12 @@ extension Command {
   }
 
   /// The attributes of the options; empty ones are left out.
-  func attributes(defaultAccount: String?) -> Attributes {
+  ///
+  /// - Throws: exit 12 where a service or an account would not show as what it is.
+  func attributes(defaultAccount: String?) throws(CommandError) -> Attributes {
+    for option in ["service", "account"] {
+      try Names.checkShown(invocation.text(option) ?? "", named: "--\(option)")
+    }
     var attributes = Attributes()
     attributes[.service] = given("service")
     attributes[.account] = given("account") ?? defaultAccount

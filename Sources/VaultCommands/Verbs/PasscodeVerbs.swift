@@ -40,7 +40,7 @@ private func recoveryChoice(_ command: Command, _ core: VaultCore) throws -> Rec
   }
   let typed: SecretBytes?
   do throws(CommandError) {
-    typed = try command.secrets.answer(.recovery, asking: "recovery code, or Return to drop it")
+    typed = try command.secrets.answer(.recovery, to: "keep the recovery code", emptyAnswer: "drops the code")
   } catch {
     guard isAsked, error.exit == .interactionNotAllowed else { throw error }
     throw CommandError(
@@ -73,15 +73,17 @@ private func outcome(_ forgotten: ForgottenTrust, _ isGuessable: Bool) -> Outcom
 func runPasscodeChange(_ command: Command) throws -> Outcome {
   let core = try command.vault.opened()
   guard core.hasPasscode else { throw notSet }
-  try command.vault.endDelay(core)
-  let old = try command.secrets.secret(.passcode)
+  // The old one is judged before the new one is typed twice.
+  let (old, checked) = try command.vault.judging(core, to: "change the passcode") { old in
+    (old, try core.checked(Passcode(old.copy())))
+  }
   let new = try command.secrets.secret(.newPasscode, isNew: true)
-  guard !old.isEqualInConstantTime(to: new) else {
+  guard !old.copy().isEqualInConstantTime(to: new) else {
     throw CommandError(
       .refused, "the new passcode is the old one", hint: "nothing was changed; choose another")
   }
   let isGuessable = command.warnIfGuessable(new, "passcode")
-  try core.changePasscode(from: Passcode(old), to: Passcode(new))
+  try core.changePasscode(from: checked, to: Passcode(new))
   return Outcome(
     json: .object([("passcode", .boolean(true)), ("passcodeGuessable", .boolean(isGuessable))]))
 }
@@ -90,7 +92,6 @@ func runPasscodeChange(_ command: Command) throws -> Outcome {
 func runPasscodeRemove(_ command: Command) throws -> Outcome {
   let core = try command.vault.opened()
   guard core.hasPasscode else { throw notSet }
-  try command.vault.endDelay(core)
   let dying = try core.itemsBehindPasscode().items
   for item in dying {
     command.messages.note(
@@ -98,8 +99,10 @@ func runPasscodeRemove(_ command: Command) throws -> Outcome {
   }
   // Who types the passcode agrees to the list just shown; a script has agreed to whatever there is.
   let isAsked = command.secrets.willAsk(.passcode)
-  let passcode = try Passcode(command.secrets.secret(.passcode))
-  return outcome(try core.removePasscode(passcode, expecting: isAsked ? dying.count : .max))
+  let destroyed = try command.vault.judging(core, to: "remove the passcode") { passcode in
+    try core.removePasscode(Passcode(passcode.copy()), expecting: isAsked ? dying.count : .max)
+  }
+  return outcome(destroyed)
 }
 
 private func outcome(_ destroyed: DestroyedItems) -> Outcome {

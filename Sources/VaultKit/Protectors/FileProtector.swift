@@ -24,7 +24,7 @@ public struct FileProtector: Protector {
     FileProtector(folder: try standardFolder())
   }
 
-  static func standardFolder() throws(VaultError) -> String {
+  package static func standardFolder() throws(VaultError) -> String {
     func variable(_ name: String) -> String? {
       guard let text = unsafe getenv(name) else { return nil }
       let value = unsafe String(cString: text)
