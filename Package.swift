@@ -108,7 +108,8 @@ let package = Package(
 
     // What several test targets share: a pseudo-terminal, the table of constraints.
     .target(
-      name: "TestSupport", dependencies: ["VaultKit"], path: "Tests/TestSupport", swiftSettings: strict),
+      name: "TestSupport", dependencies: ["VaultKit", "CLinux"], path: "Tests/TestSupport",
+      swiftSettings: strict),
 
     tests(of: "SecretMemoryTests", isOptimized: true, on: ["SecretMemory", "CLinux"]),
     tests(of: "VaultCryptoTests", isOptimized: true, on: ["VaultCrypto", "SecretMemory"]),

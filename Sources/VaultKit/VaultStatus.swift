@@ -31,6 +31,10 @@ public struct VaultStatus: Sendable {
   public let isReadOnly: Bool
   /// Wrong passcodes in a row; 0 where the vault's own state is damaged.
   public let passcodeFailures: Int
+  /// How long no passcode is accepted from now on; `nil` where one is.
+  public let passcodeDelay: Duration?
+  /// Whether no phrase and no finger is accepted until the passcode was right once.
+  public let isBiometryLocked: Bool
   /// Argon2id memory in KiB, passes and lanes of the passcode; `nil` without one.
   public let derivation: (memoryKiB: Int, passes: Int, lanes: Int)?
   /// The newest audit entry.
@@ -53,6 +57,8 @@ extension Transaction {
       itemCount: Int(clamping: head.itemCount), sequence: head.sequence, hasPasscode: header.hasPasscode,
       hasRecoveryCode: header.recoveryHalf != nil, isUnlocked: session.keys.isUnlocked,
       isReadOnly: session.store.isReadOnly, passcodeFailures: Int(state.failures),
+      passcodeDelay: Lockout.remaining(state, clock: session.environment.clock),
+      isBiometryLocked: state.biometryFailures >= BiometryLockout.limit,
       derivation: parameters.map { (Int($0.memoryKiB), Int($0.iterations), Int($0.parallelism)) },
       auditSequence: head.nextAudit - 1, isRotating: session.keys.previous != nil,
       isRotationPaused: session.keys.previous != nil && head.rotation.phase == .paused)

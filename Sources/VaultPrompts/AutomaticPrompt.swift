@@ -1,7 +1,8 @@
 public import SecretMemory
 public import VaultKit
 
-/// Asks on the terminal where there is one, else through pinentry where it has a display or a terminal, else not at all.
+/// Asks on the terminal where there is one and the process is in its foreground, else through pinentry where it has a
+/// display or a terminal, else not at all.
 public struct AutomaticPrompt: Prompt {
   private let terminalPath: String
   private let usesTerminal: Bool
@@ -31,11 +32,19 @@ public struct AutomaticPrompt: Prompt {
   ///
   /// - Throws: `.interactionNotAllowed` at once, with the reason, where nobody can be asked.
   public func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
-    try choose().readSecret(request)
+    do throws(TerminalError) {
+      if hasTerminal { return try terminal.type(request) }
+    } catch { return try pinentry(insteadOf: error).readSecret(request) }
+    return try pinentry().readSecret(request)
   }
 
   /// As the prompt that was found.
-  public func confirm(_ request: PromptRequest) throws(VaultError) -> Bool { try choose().confirm(request) }
+  public func confirm(_ request: PromptRequest) throws(VaultError) -> Bool {
+    do throws(TerminalError) {
+      if hasTerminal { return try terminal.agree(request) }
+    } catch { return try pinentry(insteadOf: error).confirm(request) }
+    return try pinentry().confirm(request)
+  }
 
   /// A line of its own on the terminal, where there is one.
   public func show(_ line: String, for request: PromptRequest) { terminal.show(line, for: request) }
@@ -43,12 +52,21 @@ public struct AutomaticPrompt: Prompt {
   /// Ends what is open, from any thread.
   public func cancel() { open.cancel() }
 
-  private func choose() throws(VaultError) -> any Prompt {
-    if usesTerminal, (try? Terminal(path: terminalPath)) != nil { return terminal }
+  private var hasTerminal: Bool { usesTerminal && (try? Terminal(path: terminalPath)) != nil }
+
+  private func pinentry() throws(VaultError) -> PinentryPrompt {
     do throws(Pinentry.Absence) {
       let found = try Pinentry.find(terminalPath: terminalPath, variable)
       return PinentryPrompt(found, patience: patience, open: open)
     } catch { throw VaultError(absence: error) }
+  }
+
+  /// The pinentry that asks in the background of a terminal, where it has a display.
+  ///
+  /// - Throws: What the terminal's error means, for any other error and where there is no such pinentry.
+  private func pinentry(insteadOf error: TerminalError) throws(VaultError) -> PinentryPrompt {
+    guard error == .background, let found = try? pinentry() else { throw VaultError(prompt: error) }
+    return found
   }
 
   private var terminal: TerminalPrompt { TerminalPrompt(path: terminalPath, patience: patience, open: open) }

@@ -162,14 +162,8 @@ extension Verification {
 
   private borrowing func wait(until deadline: Deadline) throws(SystemBus.Failure) {
     do throws(TerminalError) {
-      switch try signals.wait(for: reader.bus.descriptor, reader.bus.events, until: deadline) {
-      case nil: return
-      case SIGTSTP: _ = raise(SIGSTOP)
-      case SIGINT, 0: throw TerminalError.cancelled
-      case let signal?:
-        signals.passOnLater(signal)
-        throw TerminalError.signalled(signal)
-      }
+      let signal = try signals.wait(for: reader.bus.descriptor, reader.bus.events, until: deadline)
+      if let signal, try signals.meaning(of: signal) == .stop { _ = raise(SIGSTOP) }
     } catch {
       switch error {
       case .timedOut: throw .refused(Self.nobody)

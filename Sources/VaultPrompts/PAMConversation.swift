@@ -54,11 +54,11 @@ extension PAMConversation {
         try answer(question, problem, channel)
         patience = limits.silence
       case .error(let text):
-        problem = text
-        prompt.show(PromptText.visible(text), for: request)
+        problem = Self.oneLine(text)
+        prompt.show(PromptText.visible(Self.oneLine(text)), for: request)
         patience = limits.afterText
       case .text(let text):
-        prompt.show(PromptText.visible(text), for: request)
+        prompt.show(PromptText.visible(Self.oneLine(text)), for: request)
         patience = limits.afterText
       case .verdict(let verdict): return verdict
       }
@@ -78,7 +78,7 @@ extension PAMConversation {
   /// What the person types.
   private func ask(_ question: String, _ problem: String?) throws(VaultError) -> SecretBytes {
     var request = request
-    request.question = question
+    request.question = Self.name(ofSecret: question)
     request.problem = problem
     try setAsking(true)
     let answer: SecretBytes
@@ -107,6 +107,18 @@ extension PAMConversation {
       (0..<bytes.byteCount).contains { unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) == 0 }
     }
     guard !hasNUL else { throw VaultError(.malformed, "a password with a NUL byte is none for PAM") }
+  }
+
+  /// "Password:" alone could be any password.
+  private static func name(ofSecret question: String) -> String {
+    let words = oneLine(question)
+    let plain = words.lowercased().prefix { $0 != ":" }
+    return plain == "password" || plain.hasPrefix("password for ") ? "login password" : "PAM asks: " + words
+  }
+
+  /// Modules end their texts with a line break, and some break them in the middle.
+  private static func oneLine(_ text: String) -> String {
+    text.split { $0.isNewline }.joined(separator: " ")
   }
 
   /// More than a module has reason for.

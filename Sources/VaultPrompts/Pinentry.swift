@@ -17,6 +17,8 @@ package struct Pinentry: Sendable, Equatable {
     case badVariable
     /// Neither a display nor a terminal is there for it.
     case nowhereToAsk
+    /// There is no display, and the process is in the background of its terminal.
+    case inBackground
   }
 
   package init(path: String, terminal: String?, environment: [String] = []) {
@@ -25,7 +27,7 @@ package struct Pinentry: Sendable, Equatable {
     self.environment = environment
   }
 
-  /// The one that `$VAULT_PINENTRY` names, else the system's.
+  /// The one that `$VAULT_PINENTRY` names, else the system's. In the background of a terminal it is left a display alone.
   ///
   /// - Parameters:
   ///   - terminalPath: The controlling terminal by its name.
@@ -34,9 +36,12 @@ package struct Pinentry: Sendable, Equatable {
     terminalPath: String = "/dev/tty", _ variable: (String) -> String?
   ) throws(Absence) -> Pinentry {
     let path = try findProgram(variable("VAULT_PINENTRY"))
-    let terminal = findTerminal([terminalPath] + standardTerminals + [variable("GPG_TTY")].compactMap(\.self))
-    guard terminal != nil || displays.contains(where: { variable($0)?.isEmpty == false }) else {
-      throw .nowhereToAsk
+    var terminal = findTerminal([terminalPath] + standardTerminals + [variable("GPG_TTY")].compactMap(\.self))
+    let hasDisplay = displays.contains { variable($0)?.isEmpty == false }
+    guard terminal != nil || hasDisplay else { throw .nowhereToAsk }
+    if let path = terminal, Terminal.obstacle(at: path) == .background {
+      guard hasDisplay else { throw .inBackground }
+      terminal = nil
     }
     return Pinentry(
       path: path, terminal: terminal,

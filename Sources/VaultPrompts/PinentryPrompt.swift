@@ -75,42 +75,41 @@ extension PinentryPrompt {
   private func converse(
     _ request: PromptRequest, _ body: (inout PinentryTalk) throws(VaultError) -> SecretBytes
   ) throws(VaultError) -> SecretBytes {
-    let signals = try takeSignals()
+    let signals: PromptSignals
+    do throws(TerminalError) {
+      signals = try PromptSignals.take(patience: patience) {
+        TerminalPrompt.sayWaiting(on: pinentry.terminal)
+      }
+    } catch { throw VaultError(prompt: error) }
     defer { signals.giveBack() }
     open.open(signals.wake)
     defer { open.close() }
-    let mode = SavedMode(pinentry.terminal)
+    let held = HeldJobSignals()
+    defer { held.restore() }
+    let turn: PinentryTurn
+    do throws(TerminalError) { turn = try PinentryTurn(pinentry.terminal, signals, patience: patience) } catch
+    {
+      throw VaultError(prompt: error)
+    }
+    defer { turn.end() }
     let blocked = BlockedPipeSignal()
     defer { blocked.restore() }
-    do throws(VaultError) {
-      return try talk(request, signals, body)
-    } catch {
-      // One that was killed leaves the terminal as it was in the middle.
-      mode.restore()
-      throw error
-    }
+    return try talk(request, turn, body)
   }
 
   private func talk(
-    _ request: PromptRequest, _ signals: PromptSignals,
+    _ request: PromptRequest, _ turn: PinentryTurn,
     _ body: (inout PinentryTalk) throws(VaultError) -> SecretBytes
   ) throws(VaultError) -> SecretBytes {
     var process = try PinentryProcess(pinentry)
     var talk = PinentryTalk(
-      AssuanChannel(input: process.input, output: process.output), signals, patience: patience,
-      silence: silence)
+      AssuanChannel(input: process.input, output: process.output), turn, patience: patience, silence: silence)
     try talk.begin(pinentry)
     try talk.describe(request)
     let answer = try body(&talk)
     talk.end()
     process.letGo()
     return answer
-  }
-
-  private func takeSignals() throws(VaultError) -> PromptSignals {
-    do throws(TerminalError) { return try PromptSignals.take(patience: patience) } catch {
-      throw VaultError(prompt: error)
-    }
   }
 }
 
@@ -126,6 +125,7 @@ extension VaultError {
       self.init(
         .interactionNotAllowed, "VAULT_PINENTRY does not name a program by its absolute path",
         hint: "set it to a path like /usr/bin/pinentry-curses, or unset it")
+    case .inBackground: self.init(prompt: .background)
     case .nowhereToAsk:
       self.init(
         .interactionNotAllowed, "there is neither a terminal nor a display to ask on",

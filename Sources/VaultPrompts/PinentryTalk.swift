@@ -4,16 +4,16 @@ import VaultKit
 /// One conversation with a pinentry: options, texts, one question.
 struct PinentryTalk: ~Copyable {
   private var channel: AssuanChannel
-  private let signals: PromptSignals
+  private let turn: PinentryTurn
   private let patience: Duration
   /// Until then pinentry itself must have answered; a person has her own time.
   private var setUp: Deadline
 
   init(
-    _ channel: consuming AssuanChannel, _ signals: PromptSignals, patience: Duration, silence: Duration
+    _ channel: consuming AssuanChannel, _ turn: PinentryTurn, patience: Duration, silence: Duration
   ) {
     self.channel = channel
-    self.signals = signals
+    self.turn = turn
     self.patience = patience
     setUp = Deadline(after: silence)
   }
@@ -76,11 +76,11 @@ extension PinentryTalk {
   private mutating func final(
     until deadline: Deadline, isPerson: Bool, _ data: (RawSpan) throws(VaultError) -> Void
   ) throws(VaultError) -> UInt32? {
-    let signals = signals
+    let turn = turn
     for _ in 0..<Self.mostLines {
       let answer = try channel.answer(
         waiting: { descriptor throws(VaultError) in
-          try Self.wait(for: descriptor, until: deadline, isPerson: isPerson, signals)
+          try Self.wait(for: descriptor, until: deadline, isPerson: isPerson, turn)
         }, data: data)
       switch answer {
       case .ok: return nil
@@ -94,18 +94,10 @@ extension PinentryTalk {
   }
 
   private static func wait(
-    for descriptor: Int32, until deadline: Deadline, isPerson: Bool, _ signals: PromptSignals
+    for descriptor: Int32, until deadline: Deadline, isPerson: Bool, _ turn: PinentryTurn
   ) throws(VaultError) {
     do throws(TerminalError) {
-      while let signal = try signals.wait(for: descriptor, POLLIN, until: deadline) {
-        switch signal {
-        case SIGINT, 0: throw TerminalError.cancelled
-        case SIGTSTP: _ = raise(SIGSTOP)
-        default:
-          signals.passOnLater(signal)
-          throw TerminalError.signalled(signal)
-        }
-      }
+      try turn.wait(for: descriptor, until: deadline)
     } catch .timedOut where !isPerson {
       throw .pinentrySilent
     } catch { throw VaultError(prompt: error) }

@@ -3,9 +3,12 @@ import Synchronization
 
 /// The signals that end or stop a process, turned into bytes of a pipe while a prompt is open.
 ///
-/// A pipe and `poll` leave no moment in which a signal is missed. Signals that were ignored stay ignored,
-/// but for Ctrl-C: whoever is asked can always decline. One prompt of a process is open at a time: signals and
-/// keys have one reader.
+/// A pipe and `poll` leave no moment in which a signal is missed. Signals that were ignored stay ignored, but for Ctrl-C,
+/// because a person can always decline, and for SIGTTIN and SIGTTOU, because the background never stops a prompt. One
+/// prompt of a process is open at a time: signals and keys have one reader.
+///
+/// Signals that follow a fault of the program are not here, because it cannot go on after them:
+/// `clinux_guard_terminal` answers those.
 struct PromptSignals {
   /// Becomes readable when a signal has come.
   let descriptor: Int32
@@ -13,10 +16,13 @@ struct PromptSignals {
   let wake: Int32
   private let before: [(signal: Int32, action: sigaction)]
 
-  /// - Throws: ``TerminalError/noTerminal(_:)`` when no pipe can be had, ``TerminalError/timedOut`` when another
+  /// - Parameter waiting: Called once, when another prompt of this process is open.
+  /// - Throws: ``TerminalError/noTerminal(_:)`` when no pipe can be had, ``TerminalError/busy`` when another
   ///   prompt of this process stays open for longer than `patience`.
-  static func take(patience: Duration = longestTurn) throws(TerminalError) -> PromptSignals {
-    try waitForTurn(Deadline(after: patience))
+  static func take(
+    patience: Duration = longestTurn, waiting: () -> Void = {}
+  ) throws(TerminalError) -> PromptSignals {
+    try waitForTurn(Deadline(after: patience), waiting)
     var ends: [Int32] = [0, 0]
     guard unsafe pipe(&ends) == 0 else {
       let code = errno
@@ -29,7 +35,10 @@ struct PromptSignals {
     }
     signalPipe.store(ends[1], ordering: .sequentiallyConsistent)
     return PromptSignals(
-      descriptor: ends[0], wake: ends[1], before: watched.compactMap { redirect($0) })
+      descriptor: ends[0], wake: ends[1],
+      before: always.compactMap { redirect($0, when: { _ in true }) }
+        + ending.compactMap { redirect($0, when: { !isIgnored($0) }) }
+        + unhandled.compactMap { redirect($0, when: isDefault) })
   }
 
   /// The signals do again what they did before.
@@ -70,36 +79,115 @@ struct PromptSignals {
     }
   }
 
+  /// What a signal means for a prompt that is open.
+  enum Meaning {
+    /// Ctrl-Z: the prompt stops the process.
+    case stop
+    /// The process was continued, or used the terminal from the background.
+    case wake
+  }
+
+  /// - Throws: ``TerminalError/cancelled`` and ``TerminalError/signalled(_:)`` for a signal that ends the prompt.
+  func meaning(of signal: Int32) throws(TerminalError) -> Meaning {
+    switch signal {
+    case SIGINT, 0: throw .cancelled
+    case SIGTSTP: return .stop
+    case SIGCONT, SIGTTIN, SIGTTOU: return .wake
+    default:
+      passOnLater(signal)
+      throw .signalled(signal)
+    }
+  }
+
+  /// Waits until something can be read, or a signal comes.
+  ///
+  /// The kernel tells nobody that a terminal's foreground group or mode has changed, so the terminal is looked at: soon
+  /// after the beginning, when a shell may still be about to take it, and later five times a second.
+  ///
+  /// - Parameter look: Looks at the terminal, also once when something can be read.
+  /// - Returns: What the signal means; nil when something can be read.
+  /// - Throws: What `look` throws; as of ``wait(for:_:until:)`` and ``meaning(of:)``.
+  func wait(
+    for other: Int32, until deadline: Deadline, looking look: () throws(TerminalError) -> Void
+  ) throws(TerminalError) -> Meaning? {
+    var pause = Duration.milliseconds(5)
+    while true {
+      do throws(TerminalError) {
+        let next = Deadline.earlier(deadline, Deadline(after: pause))
+        if let signal = try wait(for: other, POLLIN, until: next) { return try meaning(of: signal) }
+      } catch {
+        guard error == .timedOut, !deadline.hasPassed else { throw error }
+        try look()
+        pause = min(pause * 2, .milliseconds(200))
+        continue
+      }
+      try look()
+      return nil
+    }
+  }
+
+  /// Waits for so long, or until a signal comes.
+  ///
+  /// - Returns: nil when none came.
+  /// - Throws: As of ``meaning(of:)``.
+  func pause(_ duration: Duration) throws(TerminalError) -> Meaning? {
+    do throws(TerminalError) {
+      guard let signal = try wait(for: -1, 0, until: Deadline(after: duration)) else { return nil }
+      return try meaning(of: signal)
+    } catch .timedOut { return nil }
+  }
+
   /// A signal that ends the prompt does, once the terminal is as before and the signals are given back, what it does
   /// without a prompt: ends the process, as a rule.
-  func passOnLater(_ signal: Int32) { endingSignal.store(signal, ordering: .sequentiallyConsistent) }
+  private func passOnLater(_ signal: Int32) { endingSignal.store(signal, ordering: .sequentiallyConsistent) }
 
   /// How long a person may take for the prompt before this one.
   static let longestTurn = Duration.seconds(300)
 
-  private static func waitForTurn(_ deadline: Deadline) throws(TerminalError) {
+  private static func waitForTurn(_ deadline: Deadline, _ waiting: () -> Void) throws(TerminalError) {
+    var isFirst = true
     while isTaken.exchange(true, ordering: .sequentiallyConsistent) {
-      if deadline.hasPassed { throw .timedOut }
+      if isFirst { waiting() }
+      isFirst = false
+      if deadline.hasPassed { throw .busy }
       usleep(20_000)
     }
   }
 
-  private static func redirect(_ signal: Int32) -> (signal: Int32, action: sigaction)? {
+  private static func redirect(
+    _ signal: Int32, when isOurs: (sigaction) -> Bool
+  ) -> (signal: Int32, action: sigaction)? {
     var old = sigaction()
-    unsafe sigaction(signal, nil, &old)
-    if signal != SIGINT, isIgnored(old) { return nil }
+    guard unsafe sigaction(signal, nil, &old) == 0, isOurs(old) else { return nil }
     var new = sigaction()
     unsafe new.__sigaction_handler.sa_handler = noteSignal
     unsafe sigaction(signal, &new, nil)
     return (signal, old)
   }
 
-  private static func isIgnored(_ action: sigaction) -> Bool {
-    let handler = unsafe action.__sigaction_handler.sa_handler
-    return unsafe unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+  private static func isIgnored(_ action: sigaction) -> Bool { handler(action) == address(SIG_IGN) }
+
+  private static func isDefault(_ action: sigaction) -> Bool { handler(action) == address(SIG_DFL) }
+
+  private static func handler(_ action: sigaction) -> Int {
+    unsafe address(action.__sigaction_handler.sa_handler)
   }
 
-  private static let watched = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
+  private static func address(_ handler: __sighandler_t?) -> Int {
+    unsafe unsafeBitCast(handler, to: Int.self)
+  }
+
+  /// Whatever they do without a prompt.
+  private static let always = [SIGINT, SIGTTIN, SIGTTOU]
+  /// Unless they are ignored.
+  private static let ending = [SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
+  /// Where the program has no handler of its own: all others that end a process, and the one that continues it. The
+  /// real-time signals begin at 34, because the C library uses two itself.
+  private static let unhandled =
+    [
+      SIGCONT, SIGUSR1, SIGUSR2, SIGPIPE, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGIO, SIGPWR,
+      SIGSTKFLT,
+    ] + Array(34...64)
 }
 
 /// Whether a prompt of this process is open.

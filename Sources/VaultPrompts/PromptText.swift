@@ -11,7 +11,7 @@ package struct PromptText: Equatable {
 
   /// - Parameter longestField: The most Unicode scalars of one field that are shown.
   package init(_ request: PromptRequest, longestField: Int = Self.longestField) {
-    func visible(_ text: String) -> String { Self.visible(text, limit: longestField) }
+    func visible(_ text: String) -> String { Self.field(text, limit: longestField) }
     problem = request.problem.map(visible)
     let label = request.label.map { ": '\(visible($0))'" } ?? ""
     var facts = [visible(request.operation) + label]
@@ -20,6 +20,7 @@ package struct PromptText: Equatable {
       facts.append("  asked by \(name) (process \(requester.processID))")
     }
     if let reason = request.reason { facts.append("  reason: \(visible(reason))") }
+    if let line = Self.answers(request) { facts.append("  " + line) }
     self.facts = facts
     question = Self.question(of: request, longestField)
   }
@@ -27,13 +28,10 @@ package struct PromptText: Equatable {
   /// All of it, the problem first.
   package var lines: [String] { (problem.map { [$0] } ?? []) + facts }
 
-  /// Without what does not show as itself, and cut, visibly, where it is too long: neither a label nor a reason
-  /// can redraw, reorder or push away the other lines.
+  /// What does not show as itself is escaped, and what is too long is cut, visibly: neither a label nor a reason can
+  /// redraw, reorder or push away the other lines.
   package static func visible(_ text: String, limit: Int = longestField) -> String {
-    let shown = text.unicodeScalars.filter { !isHidden($0) }
-    guard shown.count > limit else { return String(String.UnicodeScalarView(shown)) }
-    return String(String.UnicodeScalarView(shown.prefix(limit)))
-      + "… (\(shown.count - limit) more characters)"
+    cut(VisibleText.escaped(text), limit)
   }
 
   /// The most Unicode scalars of one field that are shown.
@@ -41,26 +39,53 @@ package struct PromptText: Equatable {
 }
 
 extension PromptText {
-  /// Controls, line breaks, and formats: bidirectional overrides, joiners, invisible tags.
-  private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
-    if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
-    return switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate: true
-    default: false
+  /// As ``visible(_:limit:)``; and many spaces, which would imitate a new line, are counted instead of shown.
+  private static func field(_ text: String, limit: Int) -> String {
+    var shown = ""
+    var spaces = 0
+    func endSpaces() {
+      shown += spaces > mostSpaces ? "\\u{20}×\(spaces)" : String(repeating: " ", count: spaces)
+      spaces = 0
     }
+    for character in VisibleText.escaped(text) {
+      guard character != " " else {
+        spaces += 1
+        continue
+      }
+      endSpaces()
+      shown.append(character)
+    }
+    endSpaces()
+    return cut(shown, limit)
+  }
+
+  private static let mostSpaces = 2
+
+  private static func cut(_ shown: String, _ limit: Int) -> String {
+    let scalars = shown.unicodeScalars
+    guard scalars.count > limit else { return shown }
+    return String(scalars.prefix(limit)) + "… (\(scalars.count - limit) more characters)"
+  }
+
+  /// "2 tries left; an empty answer cancels"
+  private static func answers(_ request: PromptRequest) -> String? {
+    let tries = request.triesLeft.map { $0 == 1 ? "last try" : "\($0) tries left" }
+    let empty = request.emptyAnswer.map { "an empty answer \($0)" }
+    let parts = [tries, empty].compactMap(\.self)
+    return parts.isEmpty ? nil : parts.joined(separator: "; ")
   }
 
   private static func question(of request: PromptRequest, _ limit: Int) -> String {
     if let words = request.question {
-      let shown = visible(words, limit: limit)
+      let shown = field(words, limit: limit)
       let end = shown.lastIndex { $0 != " " && $0 != ":" }
       if let end { return String(shown[...end]) }
     }
     return switch request.subject {
-    case .passcode: "passcode"
+    case .passcode: "vault passcode"
     case .applicationPassword: "application password"
     case .phrase: "phrase"
-    case .presence: "password"
+    case .presence: "login password"
     case .finger: "finger"
     case .confirmation: "continue"
     }

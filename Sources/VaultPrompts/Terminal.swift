@@ -3,8 +3,9 @@ package import SecretMemory
 
 /// A terminal that is opened by its name, so that standard input and output stay data.
 ///
-/// Echo is off only while a secret is typed, and back on after it however the prompt ends: an answer, Ctrl-C,
-/// a signal that ends the process, nobody there, and for as long as Ctrl-Z stops it.
+/// One prompt is open on it at a time, of all processes of a user, and only in the foreground: ``TerminalTurn``. Echo is
+/// off only while a secret is typed, and back on after it however the prompt ends: an answer, Ctrl-C, a signal that ends
+/// the process, nobody there, and for as long as Ctrl-Z stops it.
 package struct Terminal: ~Copyable {
   private let descriptor: Int32
 
@@ -22,27 +23,33 @@ package struct Terminal: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// One line typed without echo, without its newline.
-  ///
-  /// - Parameters:
-  ///   - text: What is asked and what is about to happen; control characters are removed.
-  ///   - limit: The most bytes that may be typed, up to ``longestLine``.
-  /// - Throws: ``TerminalError``.
-  package borrowing func readSecret(_ text: String, limit: Int) throws(TerminalError) -> SecretBytes {
-    try ask(Asking(lines: [], question: PromptText.visible(text), limit: limit, echoes: false))
-  }
-
   /// One line typed with echo, without its newline: what a person may see.
   ///
-  /// - Parameters: As of ``readSecret(_:limit:)``.
-  package borrowing func readLine(_ text: String, limit: Int) throws(TerminalError) -> SecretBytes {
-    try ask(Asking(lines: [], question: PromptText.visible(text), limit: limit, echoes: true))
+  /// - Parameters:
+  ///   - text: What is asked; what does not show as itself is escaped.
+  ///   - limit: The most bytes that may be typed, up to ``longestLine``.
+  ///   - show: Shows what belongs above the question, once no other prompt is open on the terminal.
+  package borrowing func readLine(
+    _ text: String, limit: Int, after show: (borrowing Terminal) throws(TerminalError) -> Void
+  ) throws(TerminalError) -> SecretBytes {
+    try ask(
+      Asking(lines: [], question: PromptText.visible(text), limit: limit, echoes: true), after: show)
   }
 
-  /// Shows text on the terminal, control characters removed, with nothing after it.
+  /// Whether the process may ask on it.
+  package var isInForeground: Bool { JobControl.isInForeground(of: descriptor) }
+
+  /// Why nobody can be asked on a terminal; nil when a prompt can be shown.
+  package static func obstacle(at path: String) -> TerminalError? {
+    do throws(TerminalError) {
+      return try Terminal(path: path).isInForeground ? nil : .background
+    } catch { return error }
+  }
+
+  /// Shows text on the terminal, with nothing after it; what does not show as itself is escaped.
   package borrowing func show(_ text: String) { _ = writeAll(PromptText.visible(text)) }
 
-  /// Shows a line of text, control characters removed.
+  /// Shows a line of text; what does not show as itself is escaped.
   ///
   /// - Throws: ``TerminalError/noTerminal(_:)`` where the terminal does not take it.
   package borrowing func showLine(_ text: String) throws(TerminalError) {
@@ -77,25 +84,39 @@ extension Terminal {
   }
 
   /// One line, without its newline.
-  borrowing func ask(_ asking: Asking) throws(TerminalError) -> SecretBytes {
-    let signals = try PromptSignals.take(patience: asking.patience)
+  ///
+  /// - Parameter show: Shows what belongs above the question.
+  borrowing func ask(
+    _ asking: Asking, after show: (borrowing Terminal) throws(TerminalError) -> Void = { _ in }
+  ) throws(TerminalError) -> SecretBytes {
+    let signals = try PromptSignals.take(patience: asking.patience) { sayWaiting() }
     defer { signals.giveBack() }
     asking.open?.open(signals.wake)
     defer { asking.open?.close() }
-    let mode = try HiddenInput(descriptor, echoes: asking.echoes)
-    defer { mode.restore() }
+    let held = HeldJobSignals()
+    defer { held.restore() }
+    var turn = try TerminalTurn(descriptor, signals, patience: asking.patience) { sayWaiting() }
+    defer { turn.end() }
+    try turn.beginTyping(echoes: asking.echoes)
+    try show(self)
     guard writeAll(asking.text) else { throw .noTerminal(EIO) }
-    defer { if !asking.echoes { _ = writeAll("\n") } }
-    return try readLine(asking, signals, mode)
+    defer { if !asking.echoes, isInForeground { _ = writeAll("\n") } }
+    return try readLine(asking, signals, &turn)
+  }
+
+  /// Says that another prompt is open, whose question ends without a newline.
+  borrowing func sayWaiting() {
+    guard isInForeground else { return }
+    _ = writeAll("\nAnother prompt is open: this one waits for its end, at most 300 s.\n")
   }
 
   private borrowing func readLine(
-    _ asking: Asking, _ signals: PromptSignals, _ mode: borrowing HiddenInput
+    _ asking: Asking, _ signals: PromptSignals, _ turn: inout TerminalTurn
   ) throws(TerminalError) -> SecretBytes {
     // Two bytes more: the newline, and one that shows a longer line to be longer.
     let line = try SecretBytes(capacity: asking.limit + 2) { output throws(TerminalError) in
       while output.freeCapacity > 0 {
-        try waitForInput(asking, signals, mode)
+        try waitForInput(asking, signals, &turn)
         if try readSome(&output) { return }
       }
     }
@@ -113,36 +134,29 @@ extension Terminal {
       count += got
       isComplete = unsafe bytes[count - 1] == UInt8(ascii: "\n")
     }
-    if got < 0, errno == EINTR || errno == EAGAIN { return false }
+    let problem = errno
+    if got < 0, problem == EINTR || problem == EAGAIN { return false }
+    if got < 0, problem == EIO { try JobControl.requireForeground(of: descriptor) }
     guard got > 0 else { throw .cancelled }
     return isComplete
   }
 
   /// Waits until a byte can be read, answering signals meanwhile.
   private borrowing func waitForInput(
-    _ asking: Asking, _ signals: PromptSignals, _ mode: borrowing HiddenInput
+    _ asking: Asking, _ signals: PromptSignals, _ turn: inout TerminalTurn
   ) throws(TerminalError) {
     var deadline = Deadline(after: asking.patience)
-    while let signal = try signals.wait(for: descriptor, POLLIN, until: deadline) {
-      try answer(signal, signals, mode)
+    while true {
+      let meaning = try signals.wait(for: descriptor, until: deadline) { () throws(TerminalError) in
+        try JobControl.requireForeground(of: descriptor)
+      }
+      switch meaning {
+      case nil: return
+      case .stop: try turn.stop { sayWaiting() }
+      case .wake: guard try turn.wake() else { continue }
+      }
       _ = writeAll(asking.text)
       deadline = Deadline(after: asking.patience)
-    }
-  }
-
-  /// Ctrl-C cancels; Ctrl-Z stops with echo on and resumes without; every other signal ends the prompt.
-  private borrowing func answer(
-    _ signal: Int32, _ signals: PromptSignals, _ mode: borrowing HiddenInput
-  ) throws(TerminalError) {
-    switch signal {
-    case SIGINT, 0: throw .cancelled
-    case SIGTSTP:
-      mode.restore()
-      _ = raise(SIGSTOP)
-      mode.hide()
-    default:
-      signals.passOnLater(signal)
-      throw .signalled(signal)
     }
   }
 

@@ -2,6 +2,12 @@
 package enum TerminalError: Error, Equatable, Sendable {
   /// There is no terminal of that name, or it cannot be read. The raw value is an errno.
   case noTerminal(Int32)
+  /// The process is not in the foreground of the terminal.
+  case background
+  /// The lock that keeps other prompts off the terminal cannot be made; the text says why.
+  case noLock(String)
+  /// Another prompt stayed open on the terminal for as long as a prompt waits.
+  case busy
   /// Ctrl-C, Ctrl-D or the end of the terminal; or another thread ended the prompt.
   case cancelled
   /// Nobody answered for as long as a prompt waits.
@@ -10,4 +16,14 @@ package enum TerminalError: Error, Equatable, Sendable {
   case tooLong(limit: Int)
   /// A signal asked the process to end; the terminal has been restored.
   case signalled(Int32)
+
+  /// Why nobody can be asked on the terminal; nil where somebody was.
+  package var obstacle: String? {
+    switch self {
+    case .noTerminal: "there is no terminal to ask on"
+    case .background: "this process is in the background of its terminal"
+    case .noLock(let why): "the terminal cannot be locked for one prompt: \(why)"
+    case .busy, .cancelled, .timedOut, .tooLong, .signalled: nil
+    }
+  }
 }

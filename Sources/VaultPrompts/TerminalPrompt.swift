@@ -1,10 +1,11 @@
+import Glibc
 public import SecretMemory
 public import VaultKit
 
 /// Asks on a terminal that is opened by its name; standard input and output stay data.
 ///
-/// Shows what is about to happen, for which item, who asks and why, control characters removed and over-long
-/// text cut visibly. The terminal is as before however the prompt ends.
+/// Shows what is about to happen, for which item, who asks and why, which secret is asked for, how many tries are left and
+/// what an empty answer does; what does not show as itself is escaped, and over-long text is cut visibly. The terminal is as before however the prompt ends.
 public struct TerminalPrompt: Prompt {
   private let path: String
   private let patience: Duration
@@ -26,14 +27,31 @@ public struct TerminalPrompt: Prompt {
   /// One line typed without echo, at most 1,024 bytes.
   ///
   /// - Throws: `.cancelled` (Ctrl-C, Ctrl-D, nobody answered, another thread), `.malformed` when it is longer,
-  ///   `.interactionNotAllowed` at once where there is no terminal.
+  ///   `.interactionNotAllowed` at once where there is no terminal, where the process is in its background, and where
+  ///   the terminal cannot be locked for one prompt.
   public func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
-    let text = PromptText(request)
-    return try ask(text.lines, text.question + ": ", echoes: false)
+    do throws(TerminalError) { return try type(request) } catch { throw VaultError(prompt: error) }
   }
 
   /// Whether `y` or `yes` was typed; an empty line, `n` and `no` decline, other words are asked about twice more.
   public func confirm(_ request: PromptRequest) throws(VaultError) -> Bool {
+    do throws(TerminalError) { return try agree(request) } catch { throw VaultError(prompt: error) }
+  }
+
+  /// As ``readSecret(_:)``, with the error of the terminal.
+  ///
+  /// - Parameters:
+  ///   - limit: The most bytes that may be typed, up to ``Terminal/longestLine``.
+  ///   - isRepeated: The same is typed once more: the question alone is shown.
+  package func type(
+    _ request: PromptRequest, limit: Int = longestSecret, isRepeated: Bool = false
+  ) throws(TerminalError) -> SecretBytes {
+    let text = PromptText(request)
+    return try ask(isRepeated ? [] : text.lines, text.question + ": ", echoes: false, limit: limit)
+  }
+
+  /// As ``confirm(_:)``.
+  func agree(_ request: PromptRequest) throws(TerminalError) -> Bool {
     let text = PromptText(request)
     for round in 0..<3 {
       let answer = try ask(round == 0 ? text.lines : [], text.question + "? [y/N] ", echoes: true)
@@ -42,27 +60,31 @@ public struct TerminalPrompt: Prompt {
     return false
   }
 
-  /// A line of its own; nothing where there is no terminal.
+  /// A line of its own; nothing where there is no terminal, or the process is in its background.
   public func show(_ line: String, for request: PromptRequest) {
-    guard let terminal = try? Terminal(path: path) else { return }
+    guard let terminal = try? Terminal(path: path), terminal.isInForeground else { return }
     try? terminal.showLine(line)
   }
 
   /// Ends what is open, from any thread.
   public func cancel() { open.cancel() }
 
+  /// Says on a terminal, where there is one, that another prompt is open.
+  static func sayWaiting(on path: String?) {
+    if let path, let terminal = try? Terminal(path: path) { terminal.sayWaiting() }
+  }
+
   /// The most bytes of a secret.
   public static let longestSecret = 1024
 }
 
 extension TerminalPrompt {
-  private func ask(_ lines: [String], _ question: String, echoes: Bool) throws(VaultError) -> SecretBytes {
-    do throws(TerminalError) {
-      return try Terminal(path: path).ask(
-        Terminal.Asking(
-          lines: lines, question: question, limit: Self.longestSecret, echoes: echoes, patience: patience,
-          open: open))
-    } catch { throw VaultError(prompt: error) }
+  private func ask(
+    _ lines: [String], _ question: String, echoes: Bool, limit: Int = longestSecret
+  ) throws(TerminalError) -> SecretBytes {
+    try Terminal(path: path).ask(
+      Terminal.Asking(
+        lines: lines, question: question, limit: limit, echoes: echoes, patience: patience, open: open))
   }
 
   private static func decision(_ answer: borrowing SecretBytes) -> Bool? {
@@ -85,11 +107,17 @@ extension VaultError {
     case .cancelled: self.init(.cancelled, "cancelled at the prompt")
     case .timedOut: self.init(.cancelled, "nobody answered the prompt")
     case .tooLong(let limit): self.init(.malformed, "what was typed is longer than \(limit) bytes")
+    case .busy: self.init(.cancelled, "another prompt stayed open on this terminal")
     case .noTerminal(let code):
       self.init(
-        .interactionNotAllowed, "there is no terminal to ask on",
-        hint: "start it on a terminal, or use pinentry",
+        .interactionNotAllowed, error.obstacle!, hint: "start it on a terminal, or use pinentry",
         underlying: code)
+    case .background:
+      self.init(.interactionNotAllowed, error.obstacle!, hint: "bring it to the foreground: fg")
+    case .noLock:
+      self.init(
+        .interactionNotAllowed, error.obstacle!,
+        hint: "check owner and mode of /run/user/\(geteuid()) and of ~/.local/state/vault")
     case .signalled(let signal): self.init(.cancelled, "a signal ended the prompt", underlying: signal)
     }
   }

@@ -54,7 +54,8 @@ struct Judge {
     if core.hasPasscode { sight.note { () throws(VaultError) in try core.unlock(withOneOf: passcode) } }
     sight.note { () throws(VaultError) in try sight.see(items: core.items(matching: .everything), core) }
     sight.note { () throws(VaultError) in
-      if !(try core.verify().problems.isEmpty) { sight.isFound = true }
+      let report = try core.verify()
+      if !report.problems.isEmpty || !report.newer.isEmpty { sight.isFound = true }
     }
     sight.endOfItems()
     if mutation.isOfRows, isChanged, !sight.isFound { return "FAIL \(mutation.rawValue) is not found" }

@@ -422,6 +422,8 @@ def make(path, entries=0, small=False, maker=None, **options):
         maker.log(999, result=3, detail="an operation of a later version".encode())
     while len(maker.audit) < entries:
         maker.log(13)
+    if maker.backup:
+        maker.make_log_empty()
     maker.write(path)
     return maker
 

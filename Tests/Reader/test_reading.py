@@ -171,6 +171,29 @@ class RoundTrips(Case):
         maker.write(self.path)
         self.refused("segments are missing", device_key=maker.device_key)
 
+    # Seen to fail: segment 1 may be empty; the current segment may be; each segment may be.
+    def test_no_other_segment_is_empty(self):
+        maker = self.make(small=True, members=())
+        next_c = maker.next_c                              # all that the head row has for the segments to come
+        maker.segments, maker.audit, maker.sequence, maker.last_mac = [], [], 1, bytes(32)
+        maker.start_segment()
+        maker.next_c = next_c
+        maker.start_segment()
+        maker.log(21)
+        maker.write(self.path)
+        self.refused("segments are missing", device_key=maker.device_key)
+        maker = self.make(small=True, members=(), entries=4096)
+        maker.start_segment()
+        maker.write(self.path)
+        self.refused("is not whole", device_key=maker.device_key)
+        maker = self.make(small=True, members=())
+        maker.make_log_empty()
+        for _ in range(2):
+            maker.start_segment()
+        maker.log(21)
+        maker.write(self.path)
+        self.refused("is not whole", device_key=maker.device_key)
+
     def test_a_second_segment_follows_the_first(self):
         self.make(entries=4100)
         self.assertEqual(len(self.maker.segments), 2)

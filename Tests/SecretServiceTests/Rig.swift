@@ -40,9 +40,12 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
     return try Rig()
   }
 
+  /// In memory where that is possible: the keyring synchronizes its file at each change, and waits for a busy disk.
+  private static let place = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"
+
   init() throws {
     // Short, since the path of a socket is at most 107 bytes long.
-    var template = Array("/tmp/vault-ss-XXXXXX".utf8CString)
+    var template = Array((Self.place + "/vault-ss-XXXXXX").utf8CString)
     let made = unsafe template.withUnsafeMutableBufferPointer { unsafe mkdtemp($0.baseAddress!) != nil }
     try #require(made)
     folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)

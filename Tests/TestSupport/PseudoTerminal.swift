@@ -1,10 +1,15 @@
+import CLinux
 import Foundation
 
 /// A pseudo-terminal: what a person types and sees.
 package final class PseudoTerminal {
   package let path: String
   private let descriptor: Int32
+  /// What the screen has shown and nobody has waited for.
   package private(set) var seen = ""
+  /// All that the screen has shown.
+  package private(set) var transcript = ""
+  let number: UInt32
 
   /// What did not happen on the terminal; a test that does not catch it fails with these words.
   package struct Failure: Error, CustomStringConvertible {
@@ -20,6 +25,7 @@ package final class PseudoTerminal {
       unsafe descriptor >= 0 && ioctl(descriptor, 0x4004_5431, &locked) == 0
       && ioctl(descriptor, 0x8004_5430, &number) == 0
     path = "/dev/pts/\(number)"
+    self.number = number
     guard isOpen else { throw Failure(description: "there are no pseudo-terminals here: errno \(errno)") }
   }
 
@@ -42,6 +48,18 @@ package final class PseudoTerminal {
     if let range = seen.range(of: text) { seen.removeSubrange(..<range.upperBound) }
   }
 
+  /// Waits until the screen has shown `text` so many times since the beginning.
+  package func wait(for text: String, times: Int, seconds: Double = 120) throws {
+    let deadline = Date().addingTimeInterval(seconds)
+    while transcript.components(separatedBy: text).count <= times {
+      guard Date() < deadline else {
+        throw Failure(
+          description: "'\(text)' did not appear \(times) times; the screen showed '\(transcript)'")
+      }
+      readSome()
+    }
+  }
+
   /// All that the screen shows until nothing comes for a moment.
   package func drain() -> String {
     while readSome() {}
@@ -61,7 +79,9 @@ package final class PseudoTerminal {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let got = unsafe bytes.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
     guard got > 0 else { return false }
-    seen += String(decoding: bytes.prefix(got), as: UTF8.self)
+    let text = String(decoding: bytes.prefix(got), as: UTF8.self)
+    seen += text
+    transcript += text
     return true
   }
 }

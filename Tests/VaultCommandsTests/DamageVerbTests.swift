@@ -33,7 +33,8 @@ struct DamageVerbTests {
     #expect(!run.text.contains("problem") && !run.text.contains("sound"), "\(run.text)")
     let json = try tool("verify", "--json").json
     #expect((json["newer"] as? [Any])?.count == 1 && (json["problems"] as? [Any])?.isEmpty == true)
-    #expect(json["sound"] as? Bool == false)
+    #expect(json["sound"] as? Bool == false && json["complete"] as? Bool == false)
+    #expect(try tool("verify", "--complete").exit == 15)
     for drop in [[], ["--drop-damaged"]] {
       let rotation = try tool.run(["rotate", "epoch"] + drop)
       #expect(rotation.exit == 15 && rotation.errors.contains("item \(ids[1]) (b): its secret does not open"))
@@ -45,6 +46,7 @@ struct DamageVerbTests {
     }
     let both = try tool("verify")
     #expect(both.exit == 10 && both.errors.contains("1 problem found"), "\(both.errors)")
+    #expect(try tool("verify", "--complete").exit == 10)
     #expect(both.text.contains("problem: item \(ids[0])") && both.text.contains("newer: item \(ids[1])"))
     #expect(!both.text.contains("index"), "\(both.text)")
   }
@@ -61,7 +63,7 @@ struct DamageVerbTests {
     let run = try tool("verify")
     #expect(
       run.exit == 15 && run.text.contains("newer: audit entry 3: made by a newer version"), "\(run.text)")
-    #expect(run.text.contains("chain not checked, a newer version made an entry"))
+    #expect(run.text.contains("not looked at: the chain of the audit; a newer version made an entry"))
     #expect(try tool("audit", "--verify").exit == 15)
     let shown = try tool("audit")
     #expect(shown.exit == 15 && shown.errors.contains("audit entry 3 does not open"))

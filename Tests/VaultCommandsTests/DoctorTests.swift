@@ -52,7 +52,8 @@ struct DoctorTests {
     let vault = try #require(try tool("path", "--json").json["path"] as? String)
     // A vault file with such a mode is refused when it is opened, so the key stands for both here.
     try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: key)
-    let hint = try #require(PlaceFindings.permissions(vault: vault, key: key).hint)
+    let own = [tool.home.path]
+    let hint = try #require(PlaceFindings.permissions(vault: vault, key: key, own: own).hint)
     #expect(hint == "chmod 600 '\(key)'")
     #expect(try tool.run(["-c", hint], program: "/bin/sh").exit == 0)
     #expect(try findings(tool)["permissions"]?.state == "ok")
@@ -60,7 +61,7 @@ struct DoctorTests {
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder)
     #expect(try findings(tool)["permissions"]?.hint == "chmod 700 '\(folder)'")
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder)
-    let found = PlaceFindings.permissions(vault: vault, key: try tool.file("key", "k", mode: 0o644))
+    let found = PlaceFindings.permissions(vault: vault, key: try tool.file("key", "k", mode: 0o644), own: own)
     #expect(found.state == .warning && found.hint?.hasPrefix("chmod 600 '") == true)
     #expect(PlaceFindings.permissions(vault: vault, key: key).state == .ok)
   }

@@ -15,7 +15,7 @@ struct ProcessTests {
     Array(try Data(contentsOf: tool.home.appendingPathComponent("output")))
   }
 
-  @Test("a result that cannot be written is exit 13, never success")
+  @Test("a result that cannot be written is exit 13, or SIGPIPE where its reader has gone, never success")
   func writeErrors() throws {
     let tool = try newTool()
     #expect(try tool("item", "add", "a", input: [1]).exit == 0)
@@ -39,7 +39,7 @@ struct ProcessTests {
       { read -r <'\(gate)'; '\(Tool.path)' completion bash; } | { exec <&-; echo >'\(gate)'; }
       exit ${PIPESTATUS[0]}
       """
-    #expect(try tool.run(["-c", pipe], program: bash).exit == 13)
+    #expect(try tool.run(["-c", pipe], program: bash).exit == 128 + SIGPIPE)
   }
 
   @Test("closed descriptors never become files of ours")
@@ -58,7 +58,10 @@ struct ProcessTests {
       try tool("item", "add", "a", "--passcode-fd", "3", input: [7], secrets: [3: "correct horse"]).exit == 0)
     let screen = try PseudoTerminal()
     let running = try tool.start(["item", "get", "a"], on: screen, typed: false)
-    try screen.wait(for: "vaultctl item get 'a': passcode: ")
+    try screen.wait(
+      for:
+        "vaultctl item get 'a': unlock the vault\r\n  3 tries left; an empty answer cancels\r\nvault passcode: "
+    )
     #expect(!screen.echoes)
     screen.type("correct horse\n")
     #expect(try running.wait() == 0)
@@ -122,7 +125,15 @@ struct ProcessTests {
     #expect(screen.echoes)
   }
 
-  @Test("a signal at a prompt ends the process with echo back", arguments: [SIGTERM, SIGHUP, SIGQUIT])
+  /// Planted bugs: the signals of `PromptSignals.unhandled` not watched, and `clinux_guard_terminal` that does nothing:
+  /// seen to fail for those signals.
+  @Test(
+    "each signal that can end the process at a prompt does so with echo back",
+    arguments: [
+      SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGIO, SIGPWR,
+      SIGSTKFLT,
+      34, 64, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP,
+    ])
   func signalled(signal: Int32) throws {
     let tool = try newTool("p")
     let screen = try PseudoTerminal()

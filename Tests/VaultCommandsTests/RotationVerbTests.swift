@@ -12,6 +12,10 @@ struct RotationVerbTests {
     let copy = tool.home.path + "/copy.key"
     let old = try keyPath(tool)
     try FileManager.default.copyItem(atPath: old, toPath: copy)
+    // Verified to fail with the tool that said "copies of the old key no longer open the vault".
+    let first = try tool("rotate", "device-key")
+    #expect(first.errors.contains("no longer opens the vault file as it is now"), "\(first.errors)")
+    #expect(first.errors.contains("'vaultctl rotate epoch' replaces them"))
     let run = try tool("rotate", "device-key", "--json")
     #expect(run.exit == 0, "\(run.errors)")
     #expect(try run.json["deviceKey"] as? String == keyPath(tool) && run.json["recovered"] as? Bool == false)

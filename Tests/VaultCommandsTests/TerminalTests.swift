@@ -2,6 +2,7 @@ import Foundation
 import SecretMemory
 import TestSupport
 import Testing
+import VaultKit
 import VaultPrompts
 
 @Suite("The terminal", .serialized)
@@ -17,7 +18,9 @@ struct TerminalTests {
     let answer = Answer()
     Thread.detachNewThread {
       do throws(TerminalError) {
-        let secret = try Terminal(path: path).readSecret(text, limit: limit)
+        var request = PromptRequest(.passcode, operation: "test")
+        request.question = text
+        let secret = try TerminalPrompt(path: path).type(request, limit: limit)
         answer.bytes = secret.expose { span in
           (0..<span.byteCount).map { unsafe span.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
         }
@@ -60,11 +63,11 @@ struct TerminalTests {
     }
   }
 
-  @Test("control characters and overrides of a prompt are not shown")
+  @Test("control characters and overrides of a prompt are shown as what they are")
   func controlCharacters() throws {
     let screen = try PseudoTerminal()
     let answer = ask(screen.path, "pay \u{1B}[2Kbob\u{202E}\r\nno\u{7}: ")
-    try screen.wait(for: "pay [2Kbobno: ")
+    try screen.wait(for: "pay \\u{1B}[2Kbob\\u{202E}\\u{D}\\u{A}no\\u{7}: ")
     screen.type("x\n")
     answer.done.wait()
     #expect(answer.bytes == Array("x".utf8))

@@ -87,6 +87,15 @@ final class Tool {
     return try child.start()
   }
 
+  /// Starts a shell on a terminal that controls it and is its standard input, output and error. `$T` is this tool.
+  func start(shell: String, _ words: [String], on screen: PseudoTerminal) throws -> Child.Running {
+    let variables = environment.merging(["T": Tool.path, "TERM": "dumb", "PS1": "> "]) { _, new in new }
+    var child = Child(shell, words, variables)
+    child.leadsSession = true
+    for descriptor in Int32(0)...2 { child.open(descriptor, screen.path, flags: O_RDWR) }
+    return try child.start()
+  }
+
   /// A private file with a secret in it.
   func file(_ name: String, _ content: String, mode: Int = 0o600) throws -> String {
     let url = home.appendingPathComponent(name)

@@ -1,6 +1,5 @@
 import Foundation
 import SecretMemory
-import Synchronization
 import Testing
 import VaultCrypto
 import VaultKit
@@ -39,11 +38,11 @@ struct AttackBeforePasscodeTests {
   @Test("what is planted between the passcode and the new generation is not vouched for by that")
   func plantedBeforeCommit() throws {
     _ = try place.makeCore(passcode: "passcode")
-    let plant = Planting(files: place.protector) { [intruder] in
+    let plant = LoadingFiles(files: place.protector) { [intruder] in
       try intruder.plantMember(nextConfig: true, trust: SecretBytes(testing: "no trust key"))
     }
     let core = try VaultCore.open(at: place.path, protector: plant, environment: place.environment)
-    plant.isArmed.store(true, ordering: .relaxed)
+    plant.arm()
     expect(.damaged) { () throws(VaultError) in try core.rotateEpoch(passcode: passcode()) }
     #expect(try place.openCore().status().generation == 1)
   }
@@ -187,34 +186,6 @@ struct AttackBeforePasscodeTests {
     #expect(try locked.verify().problems == ["audit: segments are missing"])
     expect(.damaged) { () throws(VaultError) in try locked.unlock(with: passcode()) }
   }
-}
-
-/// Files; when a key is loaded, something happens first, once it is armed.
-private final class Planting: Protector {
-  let files: FileProtector
-  let isArmed = Atomic(false)
-  private let plant: @Sendable () throws -> Void
-
-  init(files: FileProtector, plant: @escaping @Sendable () throws -> Void) {
-    self.files = files
-    self.plant = plant
-  }
-
-  var kind: ProtectorKind { .file }
-  func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState { try files.probe(vault) }
-  func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
-    if isArmed.exchange(false, ordering: .relaxed) {
-      #expect(throws: Never.self) { try plant() }
-    }
-    return try files.loadKey(key, of: vault)
-  }
-  func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
-    try files.storeKey(key, of: vault)
-  }
-  func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
-    try files.deleteKey(key, of: vault)
-  }
-  func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] { try files.keys(of: vault) }
 }
 
 extension Intruder {

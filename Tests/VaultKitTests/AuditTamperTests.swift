@@ -34,6 +34,13 @@ struct AuditTamperTests {
     try log.expectBeginning(operation: 21, isFound: false)
   }
 
+  /// Attack A1. Seen to fail: an empty segment is allowed where the oldest segment may be.
+  @Test("segment 1 without entries is found, whatever follows it")
+  func emptyFirst() throws {
+    let log = try Log(entries: 10, segments: 0, isGuarded: true)
+    for operation: UInt16 in [1, 21] { try log.expectBeginning(operation: operation, isFound: true) }
+  }
+
   @Test(
     "with the device key too: what was logged before the keys were taken cannot be altered, only all of it lost"
   )
@@ -85,13 +92,14 @@ private final class Log {
   let chainStart: UInt64
   private let head: [UInt8]
 
-  init(entries count: Int, segments full: Int) throws {
+  /// - Parameter isGuarded: Whether the vault has its passcode from the beginning.
+  init(entries count: Int, segments full: Int, isGuarded: Bool = false) throws {
     let place = TemporaryVault(in: FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : nil)
-    core = try place.makeCore()
+    core = try place.makeCore(passcode: isGuarded ? "p" : nil)
     for index in 0..<count / 2 {
       _ = try core.add(NewItem(.genericPassword, name: "a\(index)"), secret: SecretBytes(testing: "s"))
     }
-    try core.setPasscode(Passcode(testing: "p"))
+    if !isGuarded { try core.setPasscode(Passcode(testing: "p")) }
     for index in 0..<count / 2 {
       _ = try core.add(NewItem(.genericPassword, name: "b\(index)"), secret: SecretBytes(testing: "s"))
     }
@@ -107,10 +115,10 @@ private final class Log {
       (try store.auditEntries(), try store.segments(), try store.head())
     }
     (self.entries, self.segments, self.head) = (entries, segments, head)
-    chainStart = try present(segments.dropFirst().first).first
+    chainStart = try present(segments.dropFirst(isGuarded ? 0 : 1).first).first
     self.place = place
     locked = try place.openCore()
-    try #require(segments.count == 2 + full)
+    try #require(segments.count == (isGuarded ? 1 : 2) + full)
     // What is found below must be what was done there.
     let report = try core.verify()
     try #require(report.problems == [] && report.isAuditChainChecked)
@@ -187,8 +195,7 @@ private final class Log {
       try judge("an empty segment before segment \(next.number)", alsoLocked: true)
       kept[1].previous = anchor(of: empty)
       try write(entries.filter { $0.sequence >= next.first }, kept)
-      // A log may begin with segment 1: there the MACs alone tell.
-      try judge("segment \(next.number) chained to an empty one", alsoLocked: index > 1)
+      try judge("segment \(next.number) chained to an empty one", alsoLocked: true)
     }
   }
 

@@ -91,6 +91,22 @@ struct RotationTransitionTests {
     #expect(try half.place.openCore().item(named: "fresh").id == fresh.id)
   }
 
+  /// Attack C1. Seen to fail: `rotate` does not unlock again.
+  @Test("a rotation goes on when another process begins one at the same moment")
+  func rotationMeanwhile() throws {
+    let place = TemporaryVault()
+    let item = try place.makeCore(passcode: "pass").add(
+      NewItem(.genericPassword, name: "n"), secret: SecretBytes(testing: "s"))
+    let files = LoadingFiles(files: place.protector) {
+      try place.openCore().beginRotationForTesting(passcode: Half.typed("pass"))
+    }
+    let core = try VaultCore.open(at: place.path, protector: files, environment: place.environment)
+    files.arm()
+    try core.rotateEpoch(passcode: Half.typed("pass"))
+    #expect(try !core.isRotating && core.status().generation == 2)
+    #expect(try core.secret(of: item.id).byteCount == 1 && core.verify().problems == [])
+  }
+
   /// K16. Said "damaged" before: `KeyRing.reading` opened the new class key with the lost this-device root key.
   @Test(
     "a process that is open while another recovers the vault goes on with the new device key",

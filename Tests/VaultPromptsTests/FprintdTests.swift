@@ -184,7 +184,7 @@ struct FprintdTests {
   func hostileNames() throws {
     guard let rig = try rig(.fake("hostile-names")) else { return }
     let line = try rig.attempt("list").end().last
-    #expect(line.hasPrefix("enrolled: a[2Jb xxxx"))
+    #expect(line.hasPrefix("enrolled: a\\u{1B}[2Jb xxxx"))
     #expect(line.count < 200)
   }
 }

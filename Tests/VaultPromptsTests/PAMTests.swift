@@ -20,7 +20,7 @@ struct PAMTests {
     let request = try #require(prompt.requests.first)
     #expect(request.operation == "use the key")
     #expect(request.label == "mail")
-    #expect(request.question?.contains("assword") == true)
+    #expect(request.question == "login password")
     #expect(prompt.requests.count == 1)
   }
 
@@ -160,7 +160,7 @@ struct PAMTests {
     #expect(prompt.lines.prefix(2) == ["touch the key", "that was wrong"])
     #expect(prompt.lines.last?.hasSuffix("more characters)") == true)
     #expect(prompt.requests.map(\.problem) == [nil, "that was wrong"])
-    #expect(PromptText(prompt.requests[0]).question == "Secret [2Jword")
+    #expect(PromptText(prompt.requests[0]).question == "PAM asks: Secret \\u{1B}[2Jword")
   }
 
   @Test("two questions in one message are two prompts")
@@ -220,7 +220,8 @@ struct PAMTests {
       try presence.verifyPresence(
         PromptRequest(.presence, operation: "use the key"), asking: TerminalPrompt(path: path))
     }
-    try screen.wait(for: "Secret [2Jword: ")
+    try screen.wait(for: "PAM asks: Secret \\u{1B}[2Jword: ")
+    #expect(PromptLock(of: screen).isHeld)
     presence.cancel()
     #expect(try answer.wait().error?.code == .cancelled)
     Thread.sleep(forTimeInterval: 0.3)

@@ -37,6 +37,7 @@ extension OneAtATime {
 
     @Test("it is told what is about to happen, escaped, in lines of at most 1,000 bytes")
     func texts() throws {
+      let screen = try PseudoTerminal()
       let script = try ScriptedPinentry(
         "serve('GETPIN', 'D x\\nOK\\n'); note('heard', '\\n'.join(heard))")
       var request = PromptRequest(
@@ -44,15 +45,15 @@ extension OneAtATime {
         requester: .init(processID: 7, executable: "/bin/sign"), problem: "wrong")
       #expect(
         try answer(
-          script.pinentry(terminal: "/dev/pts/9", environment: ["TERM=xterm", "LANG=de_DE.UTF-8"]), request
+          script.pinentry(terminal: screen.path, environment: ["TERM=xterm", "LANG=de_DE.UTF-8"]), request
         ).text == "x")
       let heard = try script.note("heard").split(separator: "\n").map(String.init)
       #expect(
         heard.contains(
-          "SETDESC The vault asks for: application password%0Asign 100%25 of it: 'key'%0A"
+          "SETDESC The vault asks for: application password%0Asign 100%25 of it: 'k\\u{A}ey'%0A"
             + "  asked by /bin/sign (process 7)%0A  reason: because"))
       for line in [
-        "SETPROMPT application password:", "SETERROR wrong", "OPTION ttyname=/dev/pts/9",
+        "SETPROMPT application password:", "SETERROR wrong", "OPTION ttyname=\(screen.path)",
         "OPTION ttytype=xterm",
         "OPTION lc-ctype=de_DE.UTF-8", "SETTITLE Vault", "SETTIMEOUT 60",
       ] { #expect(heard.contains(line), "\(line) was not said") }
@@ -257,10 +258,14 @@ extension OneAtATime {
       try screen.wait(for: "read the password: 'mail'")
       try screen.wait(for: "passcode:")
       try until { !screen.echoes }
+      // Planted bug: `PinentryTurn` takes no lock: seen to fail.
+      let lock = PromptLock(of: screen)
+      #expect(lock.isHeld)
+      try until { !lock.record.isEmpty }
       screen.type("s3cr%t é\r")
       #expect(try typed.wait().text == "s3cr%t é")
       #expect(!screen.drain().contains("s3cr"))
-      #expect(screen.echoes)
+      #expect(screen.echoes && !lock.isHeld && lock.record.isEmpty)
       let killed = Answer.reading { () throws(VaultError) in
         try PinentryPrompt(pinentry, silence: Self.muchSilence).readSecret(Self.request)
       }
@@ -268,7 +273,7 @@ extension OneAtATime {
       try until { !screen.echoes }
       for pid in children(named: path) { kill(pid, SIGKILL) }
       #expect(try killed.wait().error?.code == .cancelled)
-      // Planted bug: `SavedMode` not restored, the killed program leaves echo off: seen to fail.
+      // Planted bug: the mode is not restored, and the killed program leaves echo off: seen to fail.
       #expect(screen.echoes)
       #expect(children(named: path) == [])
     }

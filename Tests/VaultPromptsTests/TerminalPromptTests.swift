@@ -27,7 +27,7 @@ extension OneAtATime {
         try TerminalPrompt(path: path).readSecret(Self.request)
       }
       try screen.wait(
-        for: "read the password: 'ma[2Jil'\r\n  asked by /bin/x (process 12)\r\n  reason: because\r\n")
+        for: "read the password: 'ma\\u{1B}[2Jil'\r\n  asked by /bin/x (process 12)\r\n  reason: because\r\n")
       try screen.wait(for: "passcode: ")
       #expect(!screen.echoes)
       screen.type("s3cret\n")
@@ -113,6 +113,35 @@ extension OneAtATime {
       try other.wait(for: "passcode: ")
       other.type("two\n")
       #expect(try second.wait().text == "two")
+    }
+
+    /// Planted bug: a lock that is held counts as taken: seen to fail.
+    @Test("another prompt on the terminal: it says once that it waits, and no longer than its patience")
+    func locked() throws {
+      let screen = try PseudoTerminal()
+      let lock = PromptLock(of: screen)
+      let path = screen.path
+      func read(_ patience: Duration) -> Answer {
+        Answer.reading { () throws(VaultError) in
+          try TerminalPrompt(path: path, patience: patience).readSecret(Self.request)
+        }
+      }
+      let first = try asking(screen, TerminalPrompt(path: path))
+      screen.type("x\n")
+      try first.wait()
+      let held = try #require(lock.hold())
+      #expect(try read(.milliseconds(200)).wait().error?.code == .cancelled)
+      #expect(!screen.drain().contains("passcode: "))
+      let second = read(.seconds(300))
+      try screen.wait(for: "Another prompt is open", times: 2)
+      #expect(screen.echoes)
+      close(held)
+      try screen.wait(for: "passcode: ", times: 2)
+      #expect(lock.isHeld && !lock.record.isEmpty)
+      screen.type("two\n")
+      #expect(try second.wait().text == "two")
+      #expect(!lock.isHeld && lock.record.isEmpty)
+      #expect(screen.transcript.components(separatedBy: "Another prompt").count == 3)
     }
 
     @Test("a terminal that somebody stopped takes no text: refused within 5 s, mode restored")

@@ -384,7 +384,8 @@ class Vault:
     # What is restored begins with the empty segment of the backup: no older segment can be left out unseen.
     bare = begun == (self.segment[1][1] if len(self.segment) > 1 else following)
     need([s[0] for s in self.segment] == list(range(oldest, oldest + len(self.segment))) and self.segment[-1][0] == current
-      and kept <= oldest and (oldest == kept or bare and (18 in self.h or len(self.segment) > 1)), "damaged: audit segments are missing or too many")
+      and (oldest > 1 and (18 in self.h) == (len(self.segment) == 1) if bare else oldest == kept and 18 not in self.h),
+      "damaged: audit segments are missing or too many")
     sequences = range(begun, following)   # compared by its length first: a list as long as the head row may say would take all memory
     need(len(self.audit) == following - sequences.start and self.segment[-1][1] == first
       and all(e[0] == sequence for e, sequence in zip(self.audit, sequences)), "damaged: audit entries are missing or too many")
@@ -397,7 +398,7 @@ class Vault:
       end = following if number == current else self.segment[number + 1 - oldest][1]
       # Only a new root ends a segment early; else who has the head row's C could cut off the last entries and go on.
       whole = end - begin == 4096 or number == current or number + 1 in roots or bare and number == oldest
-      need(previous == last and empty == b"" and whole and (begin < end or number in (current, oldest)) and end - begin <= 4096,
+      need(previous == last and empty == b"" and whole and (begin < end or bare and number == oldest) and end - begin <= 4096,
         f"damaged: audit segment {number} does not follow the one before, or is not whole")
       ka, last = mac(chain, b"vault/1/audit-segment"), H(b"vault/1/audit-anchor" + u(number, 8) + u(begin, 8) + previous)
       for sequence in range(begin, end):
@@ -406,7 +407,7 @@ class Vault:
         last, ka = tag, mac(ka, b"vault/1/audit-next")
         self.out.setdefault("audit", []).append({"sequence": sequence} | show_entry(decode(plain, f"audit entry {sequence}")))
       chain = self.audit_root.get(number + 1) or mac(chain, b"vault/1/audit-chain")
-    need(oldest == kept or following == begun or self.out["audit"][0]["operation"] == 21, "damaged: audit segments are missing")
+    need(not bare or 18 in self.h or self.out["audit"][0]["operation"] == 21, "damaged: audit segments are missing")
     need(last == b[144:176] and (not opened or ka + chain == b[112:144] + b[200:232]), "damaged: the audit chain does not end where the head row says")
     self.out["auditVerified"] = opened
 

@@ -9,20 +9,29 @@ package enum PlaceFindings {
   }
 
   /// The file and the key are for their owner alone, and nobody else may put a file in their place.
-  package static func permissions(vault: String, key: String?) -> Finding {
+  ///
+  /// - Parameter own: The folders below which a hint may advise to change a mode.
+  package static func permissions(vault: String, key: String?, own: [String] = OwnFile.folders) -> Finding {
+    func mend(_ path: String, _ mode: String, else advice: String) -> String {
+      OwnFile.isOurs(path, below: own) ? "chmod \(mode) '\(path)'" : advice
+    }
     var faults: [(what: String, mend: String)] = []
     for (path, name) in [(vault, "the vault"), (key, "the device key")] {
       guard let path, let status = status(path) else { continue }
-      if status.st_uid != geteuid() { faults.append(("\(name) belongs to another user", "chown it")) }
+      if status.st_uid != geteuid() {
+        faults.append(("\(name) belongs to another user", "use one of your own"))
+      }
       if status.st_mode & 0o077 != 0 {
-        faults.append(("others may read or change \(name)", "chmod 600 '\(path)'"))
+        let advice = "if \(path) is \(name), let only yourself read it"
+        faults.append(("others may read or change \(name)", mend(path, "600", else: advice)))
       }
       let folder = folder(of: path)
       guard let above = Self.status(folder) else { continue }
+      let advice = "keep \(name) in a folder of its own, in your home"
       if above.st_mode & 0o022 != 0 {
-        faults.append(("others may put files beside \(name)", "chmod 700 '\(folder)'"))
+        faults.append(("others may put files beside \(name)", mend(folder, "700", else: advice)))
       } else if above.st_mode & 0o077 != 0 {
-        faults.append(("others may look into the folder of \(name)", "chmod 700 '\(folder)'"))
+        faults.append(("others may look into the folder of \(name)", mend(folder, "700", else: advice)))
       }
     }
     guard let first = faults.first else {

@@ -11,7 +11,7 @@ enum PromptFindings {
 
 private func asking(_ command: Command) -> Finding {
   let world = command.world
-  if (try? Terminal(path: world.terminalPath)) != nil {
+  if Terminal.obstacle(at: world.terminalPath) == nil {
     return Finding("prompt", .ok, "secrets are asked for on this terminal")
   }
   do throws(Pinentry.Absence) {

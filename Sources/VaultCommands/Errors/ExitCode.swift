@@ -60,7 +60,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable, Comparable {
     case .refused: "policy"
     case .damaged: "damaged"
     case .deviceKey: "deviceKey"
-    case .malformed: "malformedInput"
+    case .malformed: "malformed"
     case .io: "io"
     case .noVault: "vaultMissing"
     case .unsupported: "unsupported"

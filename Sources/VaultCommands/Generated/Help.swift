@@ -32,6 +32,8 @@ enum Help {
 
       Commands:
       \(table(rows))
+      Exit codes:
+      \(table(Set(verbs.flatMap(\.exitCodes)).sorted().map { (String($0.rawValue), $0.meaning) }))
       Example:
         \((verbs.first { !$0.isLater } ?? verbs[0]).example)
 

@@ -28,7 +28,8 @@ extension ManPage {
     )
     page.text(
       "At most 1024 bytes are read for a passcode, PIN, phrase or code, and 1 MiB for the secret of an item; "
-        + "a name is 1 to 255 bytes of UTF-8 without control characters, another text at most 4096.")
+        + "a new name is 1 to 255 bytes of UTF-8 whose characters all show, another text at most 4096 without control characters."
+    )
     page.line(".Sh ENVIRONMENT")
     page.list([
       ("VAULT_PATH", "The vault, where --vault is not given."),

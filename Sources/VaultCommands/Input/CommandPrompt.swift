@@ -4,12 +4,9 @@ package import VaultKit
 import VaultPrompts
 
 /// Answers what an item's access rule asks for: from the option that gives the secret, else from a person.
-///
-/// A descriptor is read once; what it gave is kept for the commands of a batch.
 package final class CommandPrompt: Prompt {
   private let secrets: Secrets
   private let asking: any Prompt
-  private let given = Mutex<[SecretChannel: SecretBox]>([:])
   /// Why an option's secret could not be read, as the command line says it.
   private let failure = Mutex<CommandError?>(nil)
 
@@ -28,7 +25,8 @@ package final class CommandPrompt: Prompt {
   package func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
     guard let channel = SecretChannel(request.subject) else { return try ask(request, nil) }
     let answer: SecretBytes?
-    do throws(CommandError) { answer = try given(channel) } catch {
+    do throws(CommandError) { answer = try secrets.given(channel) } catch {
+      guard request.problem == nil else { throw nobody(channel) }
       failure.withLock { $0 = error }
       throw VaultError(error)
     }
@@ -42,7 +40,7 @@ package final class CommandPrompt: Prompt {
 
   package func confirm(_ request: PromptRequest) throws(VaultError) -> Bool {
     guard secrets.invocation.mayPrompt else { throw nobody(nil) }
-    return try asking.confirm(request)
+    return try asking.confirm(named(request))
   }
 
   package func show(_ line: String, for request: PromptRequest) {
@@ -50,15 +48,6 @@ package final class CommandPrompt: Prompt {
   }
 
   package func cancel() { asking.cancel() }
-
-  /// What an option gave, in every call.
-  func given(_ channel: SecretChannel) throws(CommandError) -> SecretBytes? {
-    if let box = given.withLock({ $0[channel] }) { return box.copy() }
-    guard let answer = try secrets.given(channel) else { return nil }
-    let box = SecretBox(answer)
-    given.withLock { $0[channel] = box }
-    return box.copy()
-  }
 
   /// The failure that an error of the library stands for.
   func takeFailure() -> CommandError? {
@@ -70,13 +59,17 @@ package final class CommandPrompt: Prompt {
 
   private func ask(_ request: PromptRequest, _ channel: SecretChannel?) throws(VaultError) -> SecretBytes {
     guard secrets.invocation.mayPrompt else { throw nobody(channel) }
-    var request = request
-    // Who runs the tool knows which program asks.
-    request.requester = nil
-    if request.reason == nil { request.reason = "vaultctl \(secrets.invocation.verb.name)" }
-    do throws(VaultError) { return try asking.readSecret(request) } catch {
+    do throws(VaultError) { return try asking.readSecret(named(request)) } catch {
       throw error.code == .interactionNotAllowed ? nobody(channel, because: error) : error
     }
+  }
+
+  /// Who runs the tool knows the program that asks by its verb.
+  private func named(_ request: PromptRequest) -> PromptRequest {
+    var request = request
+    request.requester = nil
+    request.operation = "vaultctl \(secrets.invocation.verb.name): " + request.operation
+    return request
   }
 
   /// - Parameter cause: Why the prompt could not ask: shown beside what would have helped.

@@ -72,9 +72,6 @@ extension Generator {
     }
   }
 
-  /// From here on nobody who tries can hope.
-  package static let enoughBits = 80
-
   /// How hard the secret is to guess: the binary logarithm of how many there are, rounded down.
   package var bitCount: Int { Int(Double(length) * log2(Double(alphabet.count))) }
 }

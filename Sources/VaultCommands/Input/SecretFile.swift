@@ -1,10 +1,17 @@
 import Glibc
 import SecretMemory
+import VaultKit
 
 /// A file with one secret in it, opened only when nobody else can read or change it.
 enum SecretFile {
   /// - Throws: exit 13 for a file that is not ours, not 0600 or 0400, a link, or no file; 12 for what is in it.
-  static func read(_ path: String, named name: String) throws(CommandError) -> SecretBytes {
+  static func read(_ path: String, of channel: SecretChannel) throws(CommandError) -> SecretBytes {
+    let name = channel.title
+    guard !isPipe(path) else {
+      throw refusal(
+        path, name, "is a pipe",
+        hint: "a pipe is read by its descriptor: --\(channel.descriptorOption) 3 3< <(COMMAND)")
+    }
     let file = try openFile(path, named: name)
     defer { close(file) }
     let status = try status(of: file, path, named: name)
@@ -12,7 +19,9 @@ enum SecretFile {
     guard [0o600, 0o400].contains(status.st_mode & 0o7777) else {
       throw refusal(
         path, name, "can be read or changed by others",
-        hint: "chmod 600 \(printable(path)), or give the secret by a descriptor")
+        hint: OwnFile.isOurs(path)
+          ? "chmod 600 \(printable(path)), or give the secret by a descriptor"
+          : "give a file in your home that only you may read, or give the secret by a descriptor")
     }
     return try SecretReading.phrase(from: file, named: name)
   }
@@ -79,6 +88,12 @@ enum SecretFile {
       throw refusal(path, name, "in $CREDENTIALS_DIRECTORY can be read or changed by others")
     }
     return try SecretReading.phrase(from: file, named: name)
+  }
+
+  /// Also behind a link, as the shell's `<(COMMAND)` makes it.
+  private static func isPipe(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
   }
 
   /// Without waiting for the other end of a fifo.

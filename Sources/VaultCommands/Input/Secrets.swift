@@ -7,36 +7,55 @@ import VaultPrompts
 package struct Secrets {
   let invocation: Invocation
   let world: World
+  let known: GivenSecrets
 
   /// The secret of one channel.
   ///
-  /// - Parameter isNew: It is being set, so a prompt asks for it twice.
+  /// - Parameters:
+  ///   - isNew: It is being set, so a prompt asks for it twice.
+  ///   - purpose: What happens with it, as the prompt says it; nil for what happens as a rule.
+  ///   - problem: What was wrong with the answer before, which a prompt shows.
+  ///   - triesLeft: How many answers are judged, this one included.
   /// - Throws: exit 6 when it would have to be asked for and may not, 5 when the person declines, 12 when
   ///   it is malformed, 13 when its file is not private.
-  package func secret(_ channel: SecretChannel, isNew: Bool = false) throws(CommandError) -> SecretBytes {
+  package func secret(
+    _ channel: SecretChannel, isNew: Bool = false, to purpose: String? = nil, problem: String? = nil,
+    triesLeft: Int? = nil
+  ) throws(CommandError) -> SecretBytes {
     if let given = try given(channel) { return given }
-    let typed = try ask(
-      channel.title, limit: SecretReading.longestPhrase, twice: isNew, insteadOf: alternatives(to: channel))
+    var request = request(to: purpose ?? channel.purpose(isNew: isNew), channel.shownTitle(isNew: isNew))
+    request.problem = problem
+    request.triesLeft = triesLeft
+    request.emptyAnswer = isNew ? "is refused" : "cancels"
+    let typed = try ask(channel.title, request, limit: SecretReading.longestPhrase, twice: isNew, channel)
+    guard isNew || typed.byteCount > 0 else { throw Self.cancelled(channel.title) }
     return try SecretReading.checkPhrase(typed, named: channel.title)
   }
 
-  /// As ``secret(_:isNew:)``, but the person may give an empty answer: `nil`.
+  /// As ``secret(_:isNew:to:problem:triesLeft:)``, but the person may give an empty answer: `nil`.
   ///
-  /// - Parameter what: What the prompt asks for.
-  func answer(_ channel: SecretChannel, asking what: String) throws(CommandError) -> SecretBytes? {
+  /// - Parameter emptyAnswer: What that does, as a verb.
+  func answer(
+    _ channel: SecretChannel, to purpose: String, emptyAnswer: String
+  ) throws(CommandError) -> SecretBytes? {
     if let given = try given(channel) { return given }
-    let typed = try ask(
-      what, limit: SecretReading.longestPhrase, twice: false, insteadOf: alternatives(to: channel))
+    var request = request(to: purpose, channel.shownTitle(isNew: false))
+    request.emptyAnswer = emptyAnswer
+    let typed = try ask(channel.title, request, limit: SecretReading.longestPhrase, twice: false, channel)
     return typed.byteCount == 0 ? nil : try SecretReading.checkPhrase(typed, named: channel.title)
   }
 
-  /// What was given without a prompt, if anything.
+  /// What was given without a prompt, if anything. A channel is read once.
   package func given(_ channel: SecretChannel) throws(CommandError) -> SecretBytes? {
+    try known.secret(channel) { () throws(CommandError) in try read(channel) }
+  }
+
+  private func read(_ channel: SecretChannel) throws(CommandError) -> SecretBytes? {
     if let number = invocation.text(channel.descriptorOption), let descriptor = Int32(number) {
       return try SecretReading.phrase(from: descriptor, named: channel.title)
     }
     if let path = invocation.text(channel.fileOption) {
-      return try SecretFile.read(path, named: channel.title)
+      return try SecretFile.read(path, of: channel)
     }
     guard channel == .passcode, let folder = world.environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty
     else {
@@ -45,7 +64,7 @@ package struct Secrets {
     return try SecretFile.credential(folder + "/vaultctl.passcode", named: channel.title)
   }
 
-  /// Whether ``secret(_:isNew:)`` would ask a person.
+  /// Whether ``secret(_:isNew:to:problem:triesLeft:)`` would ask a person.
   func willAsk(_ channel: SecretChannel) -> Bool {
     if invocation.has(channel.descriptorOption) || invocation.has(channel.fileOption) { return false }
     guard channel == .passcode, let folder = world.environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty
@@ -54,17 +73,22 @@ package struct Secrets {
     return (try? FilePlace.exists(folder + "/vaultctl.passcode")) == false
   }
 
+  /// Whether ``data(_:to:limit:)`` and ``line(_:to:twice:)`` would ask a person.
+  var asksForData: Bool { world.batchInput == nil && isatty(world.standardInput) == 1 }
+
   /// Data from standard input, byte for byte; on a terminal it is asked for without echo.
-  package func data(_ what: String, limit: Int = SecretReading.longestSecret) throws(CommandError)
-    -> SecretBytes
-  {
-    if let typed = try typedInput(what, twice: true) { return typed }
+  ///
+  /// - Parameter purpose: What happens with it, as the prompt says it.
+  package func data(
+    _ what: String, to purpose: String, limit: Int = SecretReading.longestSecret
+  ) throws(CommandError) -> SecretBytes {
+    if let typed = try typedInput(what, purpose, twice: true) { return typed }
     return try SecretReading.all(of: world.standardInput, limit: limit, named: what)
   }
 
   /// A line from standard input, one newline dropped.
-  package func line(_ what: String, twice: Bool) throws(CommandError) -> SecretBytes {
-    if let typed = try typedInput(what, twice: twice) { return SecretReading.droppingNewline(typed) }
+  package func line(_ what: String, to purpose: String, twice: Bool) throws(CommandError) -> SecretBytes {
+    if let typed = try typedInput(what, purpose, twice: twice) { return SecretReading.droppingNewline(typed) }
     let bytes = try SecretReading.all(
       of: world.standardInput, limit: SecretReading.longestSecret, named: what)
     return SecretReading.droppingNewline(bytes)
@@ -73,7 +97,9 @@ package struct Secrets {
 
 extension Secrets {
   /// What a batch handed over, or what a person types; nil when standard input is neither.
-  private func typedInput(_ what: String, twice: Bool) throws(CommandError) -> SecretBytes? {
+  private func typedInput(
+    _ what: String, _ purpose: String, twice: Bool
+  ) throws(CommandError) -> SecretBytes? {
     if let batch = world.batchInput {
       guard let box = batch.secret else {
         throw .malformed("\"stdin\" or \"stdinBase64\" is missing: the \(what)")
@@ -81,21 +107,31 @@ extension Secrets {
       return box.expose { SecretBytes(copying: $0) }
     }
     guard isatty(world.standardInput) == 1 else { return nil }
-    return try ask(
-      what, limit: Terminal.longestLine, twice: twice,
-      insteadOf: "give it on standard input, through a pipe or a file")
+    var request = request(to: purpose, what)
+    request.emptyAnswer = "is refused"
+    return try ask(what, request, limit: Terminal.longestLine, twice: twice, nil)
   }
 
+  private func request(to purpose: String, _ question: String) -> PromptRequest {
+    var request = PromptRequest(.passcode, operation: "\(action): \(purpose)")
+    request.question = question
+    return request
+  }
+
+  /// - Parameter channel: What could give it instead; nil for standard input.
   private func ask(
-    _ what: String, limit: Int, twice: Bool, insteadOf hint: String
+    _ what: String, _ request: PromptRequest, limit: Int, twice: Bool, _ channel: SecretChannel?
   ) throws(CommandError) -> SecretBytes {
+    let hint = channel.map(alternatives) ?? "give it on standard input, through a pipe or a file"
     guard invocation.mayPrompt else {
       throw CommandError(
         .interactionNotAllowed, "the \(what) is needed, and asking is switched off", hint: hint)
     }
-    let first = try read(what, limit, hint)
+    let first = try read(what, request, limit, hint)
     guard twice else { return first }
-    let second = try read("\(what) again", limit, hint)
+    var again = request
+    again.question = request.question.map { $0 + " again" }
+    let second = try read(what, again, limit, hint, isRepeated: true)
     guard first.isEqualInConstantTime(to: second) else {
       throw .malformed("the two entries of the \(what) differ", hint: "nothing was changed; try again")
     }
@@ -103,46 +139,51 @@ extension Secrets {
   }
 
   /// From the terminal, else from pinentry, as `--prompt` says.
-  private func read(_ what: String, _ limit: Int, _ hint: String) throws(CommandError) -> SecretBytes {
+  private func read(
+    _ what: String, _ request: PromptRequest, _ limit: Int, _ hint: String, isRepeated: Bool = false
+  ) throws(CommandError) -> SecretBytes {
     let chosen = invocation.text("prompt") ?? "auto"
-    if chosen != "pinentry" {
-      if let typed = try readTerminal(what, limit) { return typed }
-      guard chosen == "auto" else { throw Self.nobody(what, "there is no terminal to ask on", hint) }
-    }
-    let found: Pinentry
-    do throws(Pinentry.Absence) {
-      found = try Pinentry.find(terminalPath: world.terminalPath) { world.environment[$0] }
-    } catch {
-      let why = VaultError(absence: error)
-      throw chosen == "pinentry"
-        ? Self.nobody(what, why.message, why.hint ?? hint)
-        : Self.nobody(what, "there is no terminal to ask on", hint)
-    }
-    return try readPinentry(found, what)
-  }
-
-  /// nil where there is no terminal.
-  private func readTerminal(_ what: String, _ limit: Int) throws(CommandError) -> SecretBytes? {
+    guard chosen != "pinentry" else { return try readPinentry(what, request, hint, insteadOf: nil) }
     do throws(TerminalError) {
-      let terminal = try Terminal(path: world.terminalPath)
-      return try terminal.readSecret("\(action): \(what): ", limit: limit)
+      return try TerminalPrompt(path: world.terminalPath).type(request, limit: limit, isRepeated: isRepeated)
     } catch {
       switch error {
-      case .cancelled: throw CommandError(.cancelled, "cancelled at the prompt for the \(what)")
+      case .noTerminal, .background:
+        guard chosen == "auto" else { throw Self.nobody(what, error, hint) }
+        return try readPinentry(what, request, hint, insteadOf: error)
+      case .noLock: throw Self.nobody(what, error, hint)
+      case .busy: throw CommandError(.cancelled, "another prompt stayed open: the \(what) was not asked for")
+      case .cancelled: throw Self.cancelled(what)
       case .timedOut: throw CommandError(.cancelled, "nobody answered the prompt for the \(what)")
       case .tooLong(let limit): throw SecretReading.tooLong(what, limit)
-      case .noTerminal: return nil
       case .signalled(let signal): endBySignal(signal)
       }
     }
   }
 
-  private func readPinentry(_ pinentry: Pinentry, _ what: String) throws(CommandError) -> SecretBytes {
-    var request = PromptRequest(.passcode, operation: action)
-    request.question = what
-    do throws(VaultError) { return try PinentryPrompt(pinentry).readSecret(request) } catch {
+  /// - Parameter obstacle: Why the terminal did not ask, where it was tried first.
+  private func readPinentry(
+    _ what: String, _ request: PromptRequest, _ hint: String, insteadOf obstacle: TerminalError?
+  ) throws(CommandError) -> SecretBytes {
+    let found: Pinentry
+    do throws(Pinentry.Absence) {
+      found = try Pinentry.find(terminalPath: world.terminalPath) { world.environment[$0] }
+    } catch {
+      if let obstacle { throw Self.nobody(what, obstacle, hint) }
+      let why = VaultError(absence: error)
+      throw Self.nobody(what, why.message, why.hint ?? hint)
+    }
+    do throws(VaultError) { return try PinentryPrompt(found).readSecret(request) } catch {
       throw CommandError(error)
     }
+  }
+
+  private static func cancelled(_ what: String) -> CommandError {
+    CommandError(.cancelled, "cancelled at the prompt for the \(what)")
+  }
+
+  private static func nobody(_ what: String, _ obstacle: TerminalError, _ hint: String) -> CommandError {
+    nobody(what, obstacle.obstacle ?? "nobody answered", hint)
   }
 
   private static func nobody(_ what: String, _ why: String, _ hint: String) -> CommandError {

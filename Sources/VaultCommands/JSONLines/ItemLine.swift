@@ -94,8 +94,9 @@ extension ItemLineReader.Fields {
       throw JSONReader.malformed("\"kind\" is neither password nor otp")
     }
     guard let name = texts["name"] else { throw JSONReader.malformed("\"name\" is missing") }
-    try Names.check(name, named: "\"name\"")
+    try Names.checkNew(name, named: "\"name\"")
     for (key, text) in texts where key != "name" { try Names.checkText(text, named: "\"\(key)\"") }
+    for key in ["service", "account"] { try Names.checkShown(texts[key] ?? "", named: "\"\(key)\"") }
     let sources = ["secret", "secretBase64", "uri"].filter(seen.contains)
     guard sources.count == 1, let secret, (sources[0] == "uri") == (kind == "otp") else {
       throw JSONReader.malformed(

@@ -8,6 +8,8 @@ package final class OutputStream {
   private let descriptor: Int32
   private let name: String
   private var gathered: [UInt8] = []
+  /// Whether the program that read this has gone away, as `head` does.
+  package private(set) var hasLostReader = false
 
   package init(descriptor: Int32, name: String) {
     self.descriptor = descriptor
@@ -60,7 +62,11 @@ package final class OutputStream {
         waitUntilWritable()
         continue
       }
-      guard written > 0 else { throw failure(written == 0 ? EIO : errno) }
+      guard written > 0 else {
+        let problem = written == 0 ? EIO : errno
+        if problem == EPIPE { hasLostReader = true }
+        throw failure(problem)
+      }
       offset += written
     }
   }

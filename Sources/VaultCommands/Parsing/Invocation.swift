@@ -10,6 +10,12 @@ package struct Invocation: Sendable {
 
   package init(_ verb: Verb) { self.verb = verb }
 
+  /// Whether it changes no vault, key or other file. What it logs is a trace of reading.
+  package var isReadOnly: Bool {
+    guard verb.audited != .always else { return false }
+    return !verb.changesFiles || verb.changingOption.map { !has($0) } ?? false
+  }
+
   package func has(_ option: String) -> Bool { options[option] != nil }
   package func text(_ option: String) -> String? { options[option] }
   package func list(_ option: String) -> [String] { lists[option] ?? [] }

@@ -1,4 +1,8 @@
+import VaultKit
+
 /// Names and other texts that are shown: 1 to 255 bytes of UTF-8 without control characters.
+///
+/// A name that is looked for may be one that an earlier version stored; a new one shows as what it is.
 enum Names {
   static let longest = 255
   /// Service, account, label, comment.
@@ -10,6 +14,18 @@ enum Names {
       throw .malformed("\(place) is \(name.utf8.count) bytes long, at most \(longest) are allowed")
     }
     try checkCharacters(name, named: place)
+  }
+
+  /// As ``check(_:named:)``, for a name that is set.
+  static func checkNew(_ name: String, named place: String) throws(CommandError) {
+    try check(name, named: place)
+    try checkShown(name, named: place)
+  }
+
+  /// What a person tells items apart by.
+  static func checkShown(_ text: String, named place: String) throws(CommandError) {
+    guard let flaw = VisibleText.flaw(inName: text) else { return }
+    throw .malformed("\(place) \(flaw)", hint: "leave out what does not show")
   }
 
   static func checkText(_ text: String, named place: String) throws(CommandError) {
@@ -26,18 +42,5 @@ enum Names {
   }
 }
 
-/// Text made harmless for a terminal: control characters and bidirectional overrides become U+FFFD.
-package func printable(_ text: String) -> String {
-  guard text.unicodeScalars.contains(where: isUnprintable) else { return text }
-  var result = String.UnicodeScalarView()
-  for scalar in text.unicodeScalars { result.append(isUnprintable(scalar) ? "\u{FFFD}" : scalar) }
-  return String(result)
-}
-
-private func isUnprintable(_ scalar: Unicode.Scalar) -> Bool {
-  switch scalar.value {
-  case 0x20...0x7E: false
-  case 0x202A...0x202E, 0x2066...0x2069, 0x2028, 0x2029: true
-  default: scalar.properties.generalCategory == .control
-  }
-}
+/// Text made harmless for a terminal: what does not show as itself is written as `\u{200B}`.
+package func printable(_ text: String) -> String { VisibleText.escaped(text) }

@@ -14,6 +14,8 @@ package struct Parser: ~Copyable {
   private var positional: [String] = []
   private var early: [String: String] = [:]
   private var optionsEnded = false
+  /// An option that stands without its value, before an argument that looks like one and is none.
+  private var optionWithoutValue: Option?
 
   private init(_ words: [String]) { self.words = words }
 
@@ -103,6 +105,7 @@ extension Parser {
   }
 
   private var surplusWord: CommandError {
+    if let option = optionWithoutValue { return ValueKind.noDuration("--\(option.name)") }
     let verb = invocation?.verb
     var hint = "'vaultctl \(verb?.name ?? "") --help' shows what it takes"
     if verb?.readsStandardInput == true { hint = "give a secret on standard input, never as an argument" }
@@ -130,9 +133,13 @@ extension Parser {
       return ""
     }
     var value = attached
-    if value == nil, position < words.count, !option.valueIsOptional || kind.accepts(words[position]) {
-      value = words[position]
-      position += 1
+    if value == nil, position < words.count {
+      if !option.valueIsOptional || kind.accepts(words[position]) {
+        value = words[position]
+        position += 1
+      } else if words[position].first?.isNumber == true {
+        optionWithoutValue = option
+      }
     }
     guard let value = value ?? (option.valueIsOptional ? option.defaultValue : nil) else {
       throw .usage("--\(option.name) needs a value", hint: "write \(option.usage)")
@@ -154,6 +161,9 @@ extension Parser {
   }
 
   private func unknownOption(_ name: String) -> CommandError {
+    if let advice = invocation?.verb.absentOptions[name] {
+      return .usage("--\(name) is not an option of '\(place)'", hint: advice)
+    }
     let known = (invocation?.verb.options ?? Verb.common).map(\.name)
     var hint = "'\(place) --help' lists the options" + suggestion(name, known, prefix: "--")
     if invocation == nil { hint += "; give the options of a command after it" }

@@ -6,10 +6,17 @@ extension ValueKind {
     switch self {
     case .name:
       try Names.check(value, named: name)
+    case .newName:
+      try Names.checkNew(value, named: name)
     case .text:
       try Names.checkText(value, named: name)
     case .path, .program:
       guard !value.isEmpty else { throw .usage("\(name) is empty") }
+      guard value != "-" else {
+        throw .usage(
+          "\(name) is -, which is standard input or output to other programs and is not supported here",
+          hint: "for a file of that name write ./-")
+      }
     case .descriptor:
       guard Self.isNumber(value), let number = Int32(value), number >= 0 else {
         throw .usage("\(name) takes the number of an open descriptor")
@@ -19,12 +26,15 @@ extension ValueKind {
         throw .usage("\(name) takes a whole number from \(range.lowerBound) to \(range.upperBound)")
       }
     case .duration:
-      guard Durations.seconds(value) != nil else {
-        throw .usage("\(name) takes a duration like 90s, 15m, 12h, 30d")
-      }
+      guard Durations.seconds(value) != nil else { throw Self.noDuration(name) }
     case .instant:
       guard Instants.milliseconds(value) != nil else {
         throw .usage("\(name) takes Unix seconds or RFC 3339, like 1700000000 or 2023-11-14T22:13:20Z")
+      }
+    case .past:
+      guard Instants.milliseconds(value) != nil || Durations.seconds(value) != nil else {
+        throw .usage(
+          "\(name) takes Unix seconds, RFC 3339, or a time ago, like 1700000000, 2023-11-14T22:13:20Z or 1h")
       }
     case .identifier:
       guard value.utf8.count == 32, value.utf8.allSatisfy(\.isHexadecimalDigit) else {
@@ -44,6 +54,10 @@ extension ValueKind {
         throw .usage("\(name) takes a comma list of \(words.joined(separator: ", "))")
       }
     }
+  }
+
+  static func noDuration(_ name: String) -> CommandError {
+    .usage("\(name) takes a duration from 1s on, like 90s, 15m, 12h, 30d")
   }
 
   func accepts(_ value: String) -> Bool { (try? check(value, named: "")) != nil }

@@ -2,12 +2,16 @@
 package enum ValueKind: Sendable {
   case text
   case name
+  /// One that is set: all of its characters show.
+  case newName
   case path
   case program
   case descriptor
   case number(ClosedRange<UInt64>)
   case duration
   case instant
+  /// An instant, or how long ago.
+  case past
   case identifier
   case generator
   case choice([String])
@@ -92,6 +96,10 @@ package struct Argument: Sendable {
 
   static func name(_ summary: String = "The name, 1 to 255 bytes without control characters.") -> Argument {
     Argument(name: "NAME", summary: summary, kind: .name)
+  }
+
+  static func newName(_ name: String = "NAME") -> Argument {
+    Argument(name: name, summary: "The new name, 1 to 255 bytes of characters that show.", kind: .newName)
   }
 
   var optional: Argument {

@@ -26,6 +26,29 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     }
   }
 
+  /// What a prompt calls it: no two secrets by one name.
+  func shownTitle(isNew: Bool) -> String {
+    switch self {
+    case .passcode: isNew ? "new vault passcode" : "vault passcode"
+    case .newPasscode: "new vault passcode"
+    case .passphrase: isNew ? "new passphrase of the backup" : "passphrase of the backup"
+    default: title
+    }
+  }
+
+  /// What happens with it as a rule, as a prompt says it.
+  func purpose(isNew: Bool) -> String {
+    switch self {
+    case .passcode: isNew ? "protect the vault" : "unlock the vault"
+    case .newPasscode: "protect the vault from now on"
+    case .passphrase: isNew ? "protect the backup" : "open the backup"
+    case .recovery: "check that it opens the vault"
+    case .phrase: "enroll it"
+    case .pin, .applicationPassword: "use the item"
+    case .newPIN: "protect the item from now on"
+    }
+  }
+
   var options: [Option] {
     [
       Option(

@@ -52,6 +52,10 @@ package struct Verb: Sendable {
   package var allowedInBatch = true
   /// Changes files although it is not audited itself: a batch runs other verbs, the doctor removes old keys.
   package var changesFiles = false
+  /// The option without which it changes no file while nobody is at a terminal.
+  package var changingOption: String?
+  /// Options that it does not have although a person may expect them, with what to do instead.
+  package var absentOptions: [String: String] = [:]
   /// `nil` where a later version brings it: exit 15.
   package var run: (@Sendable (Command) throws -> Outcome)?
 
@@ -78,7 +82,7 @@ extension Verb {
 
   package var exitCodes: [ExitCode] {
     var codes: Set<ExitCode> = [.done, .usage, .io, .interrupted]
-    if session != .noVault { codes.formUnion([.damaged, .deviceKey, .noVault]) }
+    if session != .noVault { codes.formUnion([.refused, .damaged, .deviceKey, .noVault, .unsupported]) }
     if session == .unlocked || !channels.isEmpty {
       codes.formUnion([.authenticationFailed, .blocked, .cancelled, .interactionNotAllowed, .malformed])
     }
@@ -116,7 +120,7 @@ extension Verb {
     .flag("json", "Print one JSON object on standard output, an error as one on standard error."),
     Option(
       "prompt", .choice(["auto", "terminal", "pinentry", "none"]), "",
-      "Who asks for a secret that was not given; auto: the terminal, else pinentry.",
+      "Who asks for a secret that was not given; auto: the terminal in its foreground, else pinentry.",
       defaultValue: "auto"),
     .flag("no-input", "Never ask: the same as --prompt none."),
     .flag("help", "Print this help."),

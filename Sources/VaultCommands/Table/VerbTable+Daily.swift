@@ -23,9 +23,9 @@ extension VerbTable {
       channels: accessChannels, session: .unlocked, asksByFlags: true, audited: .onRequest,
       ownExits: [.notFound, .expired, .refused, .malformed],
       notes: [
-        "A memory file has no place on any disk and is sealed: nobody can change it. It begins at its first "
-          + "byte and can be read again through its path, /proc/self/fd/N. Programs that the program starts "
-          + "inherit it.",
+        "A memory file is on no disk. Its mode is 0400 and it is sealed: no program can change it. It begins at its first "
+          + "byte and can be read again through its path, /proc/self/fd/N. Programs that the program starts inherit it. The path "
+          + "does not work in a program that closes descriptors which it did not open, as ssh does: give the key to ssh-add.",
         "vaultctl turns into the program, so its exit code is the program's and signals reach it directly. The "
           + "vault is closed before, and a descriptor that brought the passcode is closed too; others stay "
           + "open. The program leaves no core dump.",

@@ -36,7 +36,7 @@ extension VerbTable {
 
   private static var itemAdd: Verb {
     Verb(
-      words: ["item", "add"], summary: "Store a secret under a name.", arguments: [.name()],
+      words: ["item", "add"], summary: "Store a secret under a name.", arguments: [.newName()],
       ownOptions: attributeOptions + [
         Option(
           "accessible", .choice(["when-unlocked", "after-first-unlock", "when-passcode-set"]), "",
@@ -57,6 +57,8 @@ extension VerbTable {
           + "the item's own. Two of them need 'and', or 'or' where one is enough. 'item show' says what enforces each.",
         "A generated secret is printed by 'item get', not by 'item add', which says how many bits it has. "
           + "Two items with the same service and account are refused as duplicates.",
+        "A newline at the end of the data is a part of the secret. When the secret is one line with a newline, a message says so; "
+          + "'printf %s' writes none.",
         "after-first-unlock items open with the device key alone, also while the vault is locked.",
       ],
       example: "vaultctl item add mail --account me@example.org --generate 24", run: runItemAdd)
@@ -132,13 +134,23 @@ extension VerbTable {
       ],
       channels: [.passcode, .recovery] + accessChannels, asksByFlags: true, audited: .always,
       ownExits: [.alreadyExists, .refused],
-      example: "vaultctl item edit mail --label 'Mail of the family'", run: runItemEdit)
+      notes: [
+        "--accessible, --this-device-only and --access cannot be changed, because the secret is sealed for them. "
+          + storeAgain
+      ],
+      example: "vaultctl item edit mail --label 'Mail of the family'",
+      absentOptions: ["accessible": storeAgain, "this-device-only": storeAgain, "access": storeAgain],
+      run: runItemEdit)
   }
+
+  private static let storeAgain =
+    "To change them, store the secret again: 'vaultctl item get NAME | vaultctl item add NEW --accessible CLASS', then remove NAME and "
+    + "rename NEW."
 
   private static var itemRename: Verb {
     Verb(
       words: ["item", "rename"], summary: "Give an item another name.",
-      arguments: [.name(), Argument(name: "NEW", summary: "The new name.", kind: .name)], target: .full,
+      arguments: [.name(), .newName("NEW")], target: .full,
       channels: [.passcode, .recovery] + accessChannels, asksByFlags: true, audited: .always,
       ownExits: [.alreadyExists], example: "vaultctl item rename mail post",
       run: runItemRename)

@@ -9,8 +9,10 @@ extension VerbTable {
         "Nothing needs to be unlocked: what is behind the passcode is behind it in the backup too. "
           + "Items of this device only, tokens, consents, items that are damaged and do not open, and the audit are left out; "
           + "the items are listed.",
+        "A passphrase that can be guessed is accepted with a warning, as a passcode is by 'vaultctl passcode set'.",
         "The backup is opened once with the passphrase and verified before the command ends.",
-        "With --json: path, items (how many), leftOut with id, name and reason: thisDeviceOnly, shortLived, damaged or newerVersion.",
+        "With --json: path, items (how many), leftOut with id, name and reason: thisDeviceOnly, shortLived, damaged or newerVersion; "
+          + "and passphraseGuessable.",
       ],
       example: "vaultctl backup monday.vault --passphrase-file phrase", allowedInBatch: false, run: runBackup)
   }
@@ -53,7 +55,8 @@ extension VerbTable {
   private static var rotateDeviceKey: Verb {
     Verb(
       words: ["rotate", "device-key"],
-      summary: "Exchange the device key; no item is rewritten. The old key no longer opens the vault.",
+      summary:
+        "Replace the device key; no item is rewritten. The old key no longer opens this vault file.",
       ownOptions: [
         Option(
           "protector", .choice(["file", "secret-service"]), "", "What keeps the new device key.",
@@ -61,6 +64,8 @@ extension VerbTable {
       ],
       channels: [.recovery], audited: .always, ownExits: [.refused],
       notes: [
+        "The other keys of the vault stay. A person who has the old key and an old copy of the vault file can open both, and with the "
+          + "keys in them read later items, as far as those need no passcode. 'vaultctl rotate epoch' replaces these keys too.",
         "The old key is deleted after the new one has opened the vault; it stays when PATH.before-restore or a file of an "
           + "interrupted restore needs it. When the vault cannot be written, no key is made.",
         "Where the device key is lost the recovery code makes a new one. Items of this device only were lost "

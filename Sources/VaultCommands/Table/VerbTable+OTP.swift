@@ -10,7 +10,7 @@ extension VerbTable {
 
   private static var otpAdd: Verb {
     Verb(
-      words: ["otp", "add"], summary: "Store a credential from an otpauth:// URI.", arguments: [.name()],
+      words: ["otp", "add"], summary: "Store a credential from an otpauth:// URI.", arguments: [.newName()],
       ownOptions: [
         Option(
           "role", .choice(["prover", "verifier"]), "", "A prover makes codes, a verifier checks them.",

@@ -14,6 +14,7 @@ extension VerbTable {
       channels: [.passcode], session: .noVault, audited: .always,
       ownExits: [.alreadyExists, .deviceKey, .malformed],
       notes: [
+        guessable + " With --json: passcodeGuessable.",
         "The device key is never in the folder of the vault. Whoever loses it, and has neither a recovery code nor "
           + "a backup, loses everything in the vault: copy it to a safe place.",
         "On a terminal, init offers to make a recovery code as 'recovery-code new' does. --recovery-code prints one with the result, "
@@ -25,12 +26,18 @@ extension VerbTable {
       example: "vaultctl init --no-passcode --recovery-code", allowedInBatch: false, run: runInit)
   }
 
+  private static let guessable =
+    "A passcode that can be guessed is accepted with a warning, which names about how many bits it has. From 64 bits on there is none: "
+    + "six random words have 66."
+
   static var status: Verb {
     Verb(
       words: ["status"], summary: "Show where the vault is, what guards it and how much is in it.",
       notes: [
-        "With --json also, where they apply: rotation (underWay or paused) while the keys of two epochs are in force, and "
-          + "damaged, the number of items that do not open."
+        "After wrong passcodes it shows until when none is accepted.",
+        "With --json also, where they apply: passcodeFailures (wrong passcodes in a row), lockedOutUntil (Unix seconds, until which no "
+          + "passcode is accepted), biometryLocked (true until a right passcode), rotation (underWay or paused) while the keys of two "
+          + "epochs are in force, and damaged, the number of items that do not open.",
       ],
       example: "vaultctl status --json", run: runStatus)
   }
@@ -42,7 +49,9 @@ extension VerbTable {
         .flag(
           "remove-old-keys", "Remove device keys that this vault has replaced, without asking.")
       ],
+      channels: [.passcode],
       notes: [
+        "It asks for nothing. With the passcode it also says whether the passcode can be guessed.",
         "It looks at locked memory, core dumps, swap, the clock, libraries, PAM and its helper, the passcode, the recovery "
           + "code, "
           + "protector and device key, permissions, the file system, counters and expired items.",
@@ -57,20 +66,29 @@ extension VerbTable {
           + "same vault id, and its key is in the same place. So are KEY.before-restore, which a restore leaves beside a named key "
           + "file, and folders of keys of other vault ids, as an 'init' that failed leaves one.",
       ],
-      example: "vaultctl doctor", changesFiles: true, run: runDoctor)
+      example: "vaultctl doctor", changesFiles: true, changingOption: "remove-old-keys", run: runDoctor)
   }
 
   static var verify: Verb {
     Verb(
       words: ["verify"],
       summary: "Open every part of the vault, compare the sums, and report what is damaged.",
+      ownOptions: [
+        .flag("complete", "Fail (6) when something was not looked at, such as secrets that stay locked.")
+      ],
       channels: [.passcode], ownExits: [.unsupported],
       notes: [
-        "Without the passcode, where one is set, the secrets that it guards are not opened; nobody is asked.",
+        "verify asks nobody. Without the passcode, where one is set, it does not open the secrets that the passcode guards, and "
+          + "does not check the chain of the audit. It never opens secrets behind an access rule. The report has a line for each of "
+          + "these, and says that everything is sound only when there is no such line.",
+        "The exit code of --complete is 6, interaction needed: verify would have to ask for the passcode, or for what an access rule "
+          + "demands. Damage (10) and parts of a newer version (15) come first. A vault that has items behind access rules is never "
+          + "verified completely.",
         "What a newer version of this program made does not open here, and is not called damaged. The exit code is 15 when verify "
           + "finds only such parts, and 10 when something is damaged.",
-        "With --json: sound, items, secrets and auditEntries (how many were opened), auditChainChecked, and problems and newer, a "
-          + "line for each part.",
+        "With --json: sound (nothing that was looked at is damaged), complete (everything was looked at), items, secrets and "
+          + "auditEntries (how many were opened), lockedSecrets and guardedSecrets (how many were not opened, without the passcode or "
+          + "behind an access rule), auditChainChecked, and problems and newer, a line for each part.",
       ],
       example: "vaultctl verify --json", run: runVerify)
   }
@@ -100,13 +118,15 @@ extension VerbTable {
             + "command forgets members, factors and the audit roots of later segments, and lists what it forgot.",
           "When the vault has a recovery code, you are asked for it. The right code stays valid; a wrong one exits with 3 and changes "
             + "nothing. An empty answer, or --drop-recovery-code, drops the code. Without a terminal one of the options must be given (else 9).",
-          "With --json: passcode, and forgot with members, factors, auditRoots and recoveryCode.",
+          guessable,
+          "With --json: passcode, passcodeGuessable, and forgot with members, factors, auditRoots and recoveryCode.",
         ],
         example: "printf %s 'correct horse' | vaultctl passcode set --new-passcode-fd 0",
         allowedInBatch: false, run: runPasscodeSet),
       Verb(
         words: ["passcode", "change"], summary: "Exchange the passcode for a new one; no item is rewritten.",
         channels: [.newPasscode], session: .unlocked, audited: .always, ownExits: [.refused],
+        notes: [guessable + " With --json: passcode and passcodeGuessable."],
         example: "vaultctl passcode change --passcode-fd 3 --new-passcode-fd 4 3<old 4<new",
         allowedInBatch: false, run: runPasscodeChange),
       Verb(
@@ -123,7 +143,9 @@ extension VerbTable {
     Verb(
       words: ["audit"], summary: "Show the entries of the audit, oldest first.",
       ownOptions: [
-        Option("since", .instant, "T", "Only entries from this moment on."),
+        Option(
+          "since", .past, "T",
+          "Only entries from this moment on: Unix seconds, RFC 3339, or how long ago, like 1h."),
         Option("item", .name, "NAME", "Only entries about this item."),
         .flag("follow", "Go on and print new entries as they come, until Ctrl-C."),
         .flag("verify", "Check the chain of every entry; asks for the passcode where one is set."),
@@ -135,7 +157,7 @@ extension VerbTable {
         "Entries are shown without the passcode; only --verify needs it. "
           + "With --follow and --json each entry is one object on a line of its own.",
       ],
-      example: "vaultctl audit --since 2024-01-01T00:00:00Z", run: runAudit)
+      example: "vaultctl audit --since 1h", run: runAudit)
   }
 
   static var batch: Verb {

@@ -51,7 +51,9 @@ private struct AuditFilter {
   let name: String?
 
   init(_ command: Command, _ core: VaultCore) throws {
-    since = command.invocation.instant("since")
+    since =
+      command.invocation.duration("since").map { core.environment.clock.now().seconds - $0 }
+      ?? command.invocation.instant("since")
     name = command.invocation.text("item")
     guard let name else {
       item = nil

@@ -6,7 +6,9 @@ func runBackup(_ command: Command) throws -> Outcome {
   // Known beforehand, so that nobody invents a passphrase for nothing; the writing itself replaces nothing either.
   guard try !FilePlace.exists(path) else { throw FilePlace.taken(path) }
   let core = try command.vault.opened()
-  let passphrase = try Passcode(command.secrets.secret(.passphrase, isNew: true))
+  let typed = try command.secrets.secret(.passphrase, isNew: true)
+  let isGuessable = command.warnIfGuessable(typed, "passphrase")
+  let passphrase = try Passcode(typed)
   let progress = command.progress("writing the backup")
   defer { progress.finish() }
   let report: BackupReport
@@ -30,10 +32,10 @@ func runBackup(_ command: Command) throws -> Outcome {
       "damaged items that do not open are left out of the backup: \(damaged); 'vaultctl verify' names what is wrong"
     )
   }
-  return outcome(path, report)
+  return outcome(path, report, isGuessable)
 }
 
-private func outcome(_ path: String, _ report: BackupReport) -> Outcome {
+private func outcome(_ path: String, _ report: BackupReport, _ isGuessable: Bool) -> Outcome {
   let leftOut = report.leftOut.map { item in
     JSON.object(
       [("id", .string(item.id.hexadecimal))] + JSON.optional("name", item.name.map { .string($0) })
@@ -42,6 +44,7 @@ private func outcome(_ path: String, _ report: BackupReport) -> Outcome {
   return Outcome(
     json: .object([
       ("path", .string(path)), ("items", .integer(Int64(report.items))), ("leftOut", .array(leftOut)),
+      ("passphraseGuessable", .boolean(isGuessable)),
     ]),
     lines: ["backup    " + printable(path), "items     \(report.items)"]
       + report.leftOut.map { "left out  \(printable($0.name ?? $0.id.hexadecimal)) (\($0.reason.words))" })

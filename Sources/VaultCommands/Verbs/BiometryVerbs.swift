@@ -10,13 +10,21 @@ func runBiometryEnroll(_ command: Command) throws -> Outcome {
     throw CommandError.usage(
       name == nil ? "MEMBER is missing" : "--source \(source) names its members itself: leave MEMBER out")
   }
+  if let name { try VaultCore.check(newMember: name) }
   let core = try command.vault.opened()
-  try command.vault.endDelay(core)
+  guard core.hasPasscode else {
+    throw CommandError(
+      .refused, "members are enrolled behind a passcode, and none is set",
+      hint: "run 'vaultctl passcode set' first")
+  }
+  try command.vault.requireNoDelay(core)
   if try command.changesSet(source, core) { try command.noteItemsOfSet(core) }
   guard let name else { return try command.enrollMembers(of: source, core) }
+  let checked = try command.vault.judging(core, to: "enroll a phrase") {
+    try core.checked(Passcode($0.copy()))
+  }
   let phrase = try BiometricPhrase(command.secrets.secret(.phrase, isNew: true))
-  let passcode = try Passcode(command.vault.passcode())
-  return Outcome(json: try core.enroll(phrase, named: name, passcode: passcode).json)
+  return Outcome(json: try core.enroll(phrase, named: name, with: checked).json)
 }
 
 /// `vaultctl biometry list`.
@@ -45,11 +53,14 @@ extension Command {
   /// Fingers and the login password: no key comes of them, which is said.
   fileprivate func enrollMembers(of source: String, _ core: VaultCore) throws -> Outcome {
     if source == "login", let obstacle = world.presence.obstacle() { throw obstacle }
-    let passcode = try Passcode(vault.passcode())
-    let enrolled =
-      source == "login"
-      ? [try core.enrollLogin(passcode: passcode)]
-      : try core.enrollFingers(of: world.biometry, passcode: passcode)
+    let enrolled = try vault.judging(
+      core, to: "enroll the \(source == "login" ? "login password" : "fingers")"
+    ) {
+      let passcode = try Passcode($0.copy())
+      return source == "login"
+        ? [try core.enrollLogin(passcode: passcode)]
+        : try core.enrollFingers(of: world.biometry, passcode: passcode)
+    }
     messages.note("this member is advisory: whoever has vault and device key opens without it")
     return Outcome(json: .object([("items", .array(enrolled.map(\.json)))]))
   }

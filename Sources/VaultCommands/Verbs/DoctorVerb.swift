@@ -32,7 +32,7 @@ private func vaultFindings(_ command: Command, _ failure: inout CommandError?) t
     findings.append(
       Finding("vault", .warning, "it can only be read here", "counters and writes need write permission"))
   }
-  findings.append(passcode(outline))
+  findings.append(try passcode(command, core, outline))
   if outline.hasPasscode, let finding = derivationMemory { findings.append(finding) }
   findings.append(recoveryCode(outline))
   findings.append(protector(outline))
@@ -48,12 +48,25 @@ private func vaultFindings(_ command: Command, _ failure: inout CommandError?) t
   return try findings + itemFindings(command, core)
 }
 
-private func passcode(_ outline: VaultOutline) -> Finding {
-  outline.hasPasscode
-    ? Finding("passcode", .ok, "a passcode is set")
-    : Finding(
+/// The passcode is not asked for: only one that an option gives is measured.
+private func passcode(_ command: Command, _ core: VaultCore, _ outline: VaultOutline) throws -> Finding {
+  guard outline.hasPasscode else {
+    return Finding(
       "passcode", .warning, "no passcode: whoever has the vault and its device key reads everything",
       "set one with 'vaultctl passcode set'")
+  }
+  guard let passcode = try command.secrets.given(.passcode) else {
+    return Finding(
+      "passcode", .ok, "a passcode is set; whether it can be guessed was not looked at",
+      "give --passcode-fd N or --passcode-file PATH to see it")
+  }
+  try command.vault.unlock(core)
+  let strength = SecretStrength(of: passcode)
+  return strength.isGuessable
+    ? Finding(
+      "passcode", .warning, "the passcode can be guessed, \(strength.words)",
+      "choose six random words: 'vaultctl passcode change'")
+    : Finding("passcode", .ok, "the passcode is hard to guess, \(strength.words)")
 }
 
 /// The work memory of a derivation is 64 MiB; what the limit does not hold can be swapped out.

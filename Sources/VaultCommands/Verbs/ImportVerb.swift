@@ -6,6 +6,8 @@ import VaultKit
 /// `vaultctl import FORMAT [FILE]`: reads and judges everything, then stores it in one transaction.
 func runImport(_ command: Command) throws -> Outcome {
   try command.checkFormat()
+  // Where there is no vault, nothing is read.
+  _ = try command.vault.opened()
   let lines = try command.readLines()
   let isDryRun = command.invocation.has("dry-run")
   var importing = Importing(policy: command.invocation.text("on-duplicate") ?? "fail")
@@ -237,7 +239,8 @@ extension Command {
     guard file >= 0 else { throw .io("opening the file with the items", errno: errno) }
     var status = stat()
     if unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
-      messages.note("warning: others may read \(path), which holds secrets: chmod 600 it")
+      let advice = OwnFile.isOurs(path) ? ": chmod 600 it" : ""
+      messages.note("warning: others may read \(path), which holds secrets\(advice)")
     }
     return file
   }

@@ -7,21 +7,31 @@ func runInit(_ command: Command) throws -> Outcome {
   if command.invocation.has("recovery-code"), command.invocation.has("no-recovery-code") {
     throw CommandError.usage("--recovery-code and --no-recovery-code contradict each other")
   }
+  try refuseContradiction(command)
+  // Known beforehand, so that nobody invents a passcode for nothing; the making itself replaces nothing either.
+  guard try !FilePlace.exists(path) else {
+    throw CommandError(
+      .alreadyExists, "there is something at \(printable(path)) already",
+      hint: "choose another path with --vault", code: VaultError.Code.vaultExists.rawValue)
+  }
   let passcode = try newPasscode(command)
+  let isGuessable = passcode.map { command.warnIfGuessable($0.copy(), "passcode") }
   guard command.invocation.has("recovery-code") else {
     let core = try VaultCore.create(
       at: path, protector: command.places.newProtector(), passcode: passcode.map { try Passcode($0.copy()) },
       environment: command.vaultWorld)
-    return try made(core, at: path, passcode != nil, command)
+    return try made(core, at: path, isGuessable, command)
   }
-  try makeWithCode(at: path, passcode, command)
+  try makeWithCode(at: path, passcode, isGuessable, command)
   // It was printed before the vault was there.
   return Outcome(json: nil)
 }
 
 /// Makes a vault whose recovery code is printed before the vault gets its name: no failure leaves a vault with a code that
 /// nobody has seen.
-private func makeWithCode(at path: String, _ passcode: SecretBox?, _ command: Command) throws {
+private func makeWithCode(
+  at path: String, _ passcode: SecretBox?, _ isGuessable: Bool?, _ command: Command
+) throws {
   var unwritten: CommandError?
   var isShown = false
   do {
@@ -29,7 +39,7 @@ private func makeWithCode(at path: String, _ passcode: SecretBox?, _ command: Co
       at: path, protector: command.places.newProtector(), passcode: passcode.map { try Passcode($0.copy()) },
       recovery: { (code: borrowing RecoveryCode, outline: VaultOutline) throws(VaultError) in
         do throws(CommandError) {
-          try command.emit(outcome(command, outline, passcode != nil, SecretBox(code.text), at: path))
+          try command.emit(outcome(command, outline, isGuessable, SecretBox(code.text), at: path))
         } catch {
           unwritten = error
           throw VaultError(.io, error.message)
@@ -59,9 +69,9 @@ private func notMade(_ error: CommandError) -> CommandError {
 
 /// The result for a new vault without a recovery code, and the offer to make one on a terminal.
 private func made(
-  _ core: VaultCore, at path: String, _ hasPasscode: Bool, _ command: Command
+  _ core: VaultCore, at path: String, _ isGuessable: Bool?, _ command: Command
 ) throws -> Outcome {
-  let outcome = outcome(command, try VaultCore.outline(at: path), hasPasscode, nil, at: path)
+  let outcome = outcome(command, try VaultCore.outline(at: path), isGuessable, nil, at: path)
   guard !command.invocation.has("no-recovery-code"), command.mayOffer else {
     warnOfNoCode(command)
     return outcome
@@ -84,10 +94,14 @@ private func newPasscode(_ command: Command) throws -> SecretBox? {
         code: error.code)
     }
   }
-  for option in ["passcode-fd", "passcode-file"] where command.invocation.has(option) {
-    throw CommandError.usage("--no-passcode and --\(option) contradict each other")
-  }
   return nil
+}
+
+private func refuseContradiction(_ command: Command) throws(CommandError) {
+  guard command.invocation.has("no-passcode") else { return }
+  for option in ["passcode-fd", "passcode-file"] where command.invocation.has(option) {
+    throw .usage("--no-passcode and --\(option) contradict each other")
+  }
 }
 
 private func warnOfNoCode(_ command: Command) {
@@ -97,8 +111,9 @@ private func warnOfNoCode(_ command: Command) {
   )
 }
 
+/// - Parameter isGuessable: Whether the passcode is; `nil` without one.
 private func outcome(
-  _ command: Command, _ outline: VaultOutline, _ hasPasscode: Bool, _ code: SecretBox?, at path: String
+  _ command: Command, _ outline: VaultOutline, _ isGuessable: Bool?, _ code: SecretBox?, at path: String
 ) -> Outcome {
   let protector = outline.protector.word
   var fields: [(String, JSON)] = [("path", .string(path)), ("protector", .string(protector))]
@@ -109,8 +124,9 @@ private func outcome(
     fields.append(("deviceKey", .string(keyPath)))
     pieces.append(.text("device key     \(printable(keyPath))\n"))
   }
-  fields.append(("passcode", .boolean(hasPasscode)))
-  pieces.append(.text("passcode       \(hasPasscode ? "yes" : "no")\n"))
+  fields.append(("passcode", .boolean(isGuessable != nil)))
+  fields += JSON.optional("passcodeGuessable", isGuessable.map { .boolean($0) })
+  pieces.append(.text("passcode       \(isGuessable == nil ? "no" : "yes")\n"))
   if let code {
     fields.append(("recoveryCode", .secretText(code)))
     pieces += [.text("recovery code  "), .secret(code), .text("\n")]

@@ -17,6 +17,7 @@ func runItemEdit(_ command: Command) throws -> Outcome {
   var changes = ItemChanges()
   for (option, attribute) in given {
     let value = invocation.text(option) ?? ""
+    if option == "service" || option == "account" { try Names.checkShown(value, named: "--\(option)") }
     if value.isEmpty { changes.removed.append(attribute.code) } else { changes.attributes[attribute] = value }
   }
   if let word = invocation.text("audit") { changes.audit = word == "all" ? .all : .changes }

@@ -6,8 +6,12 @@ import VaultKit
 func runOTPAdd(_ command: Command) throws -> Outcome {
   let invocation = command.invocation
   guard let name = invocation.argument("NAME") else { throw CommandError.usage("NAME is missing") }
+  // Where there is no vault, nothing is asked for and read.
+  _ = try command.vault.opened()
   let access = try command.newAccess()
-  let uri = try OTPAuthURI(parsing: command.secrets.line("otpauth:// URI", twice: true))
+  try command.vault.unlockBeforeTyping(access)
+  let uri = try OTPAuthURI(
+    parsing: command.secrets.line("otpauth:// URI", to: "store a credential", twice: true))
   let warnings = uri.warnings.map(\.words)
   for warning in warnings { command.messages.note("warning: \(warning)") }
   let context = try command.vault.context(for: access)

@@ -6,7 +6,7 @@ import VaultKit
 /// `vaultctl otp verify NAME`: the code comes on standard input.
 func runOTPVerify(_ command: Command) throws -> Outcome {
   let item = try command.credential()
-  let code = try text(of: command.secrets.line("code", twice: false))
+  let code = try text(of: command.secrets.line("code", to: "verify a code", twice: false))
   let acceptance = try command.vault.unlocking {
     try $0.verifyOTP(of: item.id, code: code, context: command.vault.context(for: item))
   }
@@ -21,7 +21,7 @@ func runOTPResync(_ command: Command) throws -> Outcome {
       .refused, "the credential is a prover, which learns its counter from its server",
       hint: "set it with 'vaultctl otp counter NAME --set N'")
   }
-  let codes = try text(of: command.secrets.line("two codes", twice: false))
+  let codes = try text(of: command.secrets.line("two codes", to: "find the counter", twice: false))
     .split(whereSeparator: { $0 == "\n" || $0 == " " }).map(String.init)
   guard codes.count == 2 else {
     throw CommandError.malformed("two codes are needed, each on a line of its own")

@@ -6,9 +6,10 @@ func runPasscodeSet(_ command: Command) throws -> Outcome {
   let core = try command.vault.opened()
   guard !core.hasPasscode else { throw alreadySet }
   let choice = try recoveryChoice(command, core)
-  let passcode = try Passcode(command.secrets.secret(.newPasscode, isNew: true))
-  let forgotten = try core.setPasscode(passcode, recovery: choice)
-  let outcome = outcome(forgotten)
+  let typed = try command.secrets.secret(.newPasscode, isNew: true)
+  let isGuessable = command.warnIfGuessable(typed, "passcode")
+  let forgotten = try core.setPasscode(Passcode(typed), recovery: choice)
+  let outcome = outcome(forgotten, isGuessable)
   guard forgotten.recoveryCode else { return outcome }
   command.messages.note("the old recovery code no longer opens the vault")
   guard command.mayOffer else {
@@ -39,7 +40,7 @@ private func recoveryChoice(_ command: Command, _ core: VaultCore) throws -> Rec
   }
   let typed: SecretBytes?
   do throws(CommandError) {
-    typed = try command.secrets.answer(.recovery, asking: "recovery code, or Return to drop it")
+    typed = try command.secrets.answer(.recovery, to: "keep the recovery code", emptyAnswer: "drops the code")
   } catch {
     guard isAsked, error.exit == .interactionNotAllowed else { throw error }
     throw CommandError(
@@ -52,7 +53,7 @@ private func recoveryChoice(_ command: Command, _ core: VaultCore) throws -> Rec
   return .keep(code)
 }
 
-private func outcome(_ forgotten: ForgottenTrust) -> Outcome {
+private func outcome(_ forgotten: ForgottenTrust, _ isGuessable: Bool) -> Outcome {
   var lines = forgotten.members.map { "forgot  member \(printable($0))" }
   if forgotten.factors > 0 { lines.append("forgot  \(forgotten.factors) factors") }
   if forgotten.auditRoots > 0 { lines.append("forgot  \(forgotten.auditRoots) audit roots") }
@@ -62,29 +63,35 @@ private func outcome(_ forgotten: ForgottenTrust) -> Outcome {
     ("factors", .integer(Int64(forgotten.factors))), ("auditRoots", .integer(Int64(forgotten.auditRoots))),
     ("recoveryCode", .boolean(forgotten.recoveryCode)),
   ])
-  return Outcome(json: .object([("passcode", .boolean(true)), ("forgot", forgot)]), lines: lines)
+  return Outcome(
+    json: .object([
+      ("passcode", .boolean(true)), ("passcodeGuessable", .boolean(isGuessable)), ("forgot", forgot),
+    ]), lines: lines)
 }
 
 /// `vaultctl passcode change`.
 func runPasscodeChange(_ command: Command) throws -> Outcome {
   let core = try command.vault.opened()
   guard core.hasPasscode else { throw notSet }
-  try command.vault.endDelay(core)
-  let old = try command.secrets.secret(.passcode)
+  // The old one is judged before the new one is typed twice.
+  let (old, checked) = try command.vault.judging(core, to: "change the passcode") { old in
+    (old, try core.checked(Passcode(old.copy())))
+  }
   let new = try command.secrets.secret(.newPasscode, isNew: true)
-  guard !old.isEqualInConstantTime(to: new) else {
+  guard !old.copy().isEqualInConstantTime(to: new) else {
     throw CommandError(
       .refused, "the new passcode is the old one", hint: "nothing was changed; choose another")
   }
-  try core.changePasscode(from: Passcode(old), to: Passcode(new))
-  return Outcome(json: .object([("passcode", .boolean(true))]))
+  let isGuessable = command.warnIfGuessable(new, "passcode")
+  try core.changePasscode(from: checked, to: Passcode(new))
+  return Outcome(
+    json: .object([("passcode", .boolean(true)), ("passcodeGuessable", .boolean(isGuessable))]))
 }
 
 /// `vaultctl passcode remove`: what dies with it is named before the passcode is asked for, and in the result.
 func runPasscodeRemove(_ command: Command) throws -> Outcome {
   let core = try command.vault.opened()
   guard core.hasPasscode else { throw notSet }
-  try command.vault.endDelay(core)
   let dying = try core.itemsBehindPasscode().items
   for item in dying {
     command.messages.note(
@@ -92,8 +99,10 @@ func runPasscodeRemove(_ command: Command) throws -> Outcome {
   }
   // Who types the passcode agrees to the list just shown; a script has agreed to whatever there is.
   let isAsked = command.secrets.willAsk(.passcode)
-  let passcode = try Passcode(command.secrets.secret(.passcode))
-  return outcome(try core.removePasscode(passcode, expecting: isAsked ? dying.count : .max))
+  let destroyed = try command.vault.judging(core, to: "remove the passcode") { passcode in
+    try core.removePasscode(Passcode(passcode.copy()), expecting: isAsked ? dying.count : .max)
+  }
+  return outcome(destroyed)
 }
 
 private func outcome(_ destroyed: DestroyedItems) -> Outcome {

@@ -62,8 +62,8 @@ enum RecoveryCodeTarget {
       return
     }
     let why =
-      !command.invocation.mayPrompt
-      ? "asking is switched off" : command.hasTerminal ? nil : "there is no terminal"
+      command.invocation.mayPrompt
+      ? Terminal.obstacle(at: command.world.terminalPath)?.obstacle : "asking is switched off"
     if let why {
       throw CommandError(
         .interactionNotAllowed, "a recovery code is shown on a terminal, and \(why)",
@@ -131,14 +131,12 @@ struct CodeScreen {
   func show(_ code: borrowing RecoveryCode) throws(CommandError) {
     do throws(TerminalError) {
       let terminal = try Terminal(path: command.world.terminalPath)
-      try terminal.showLine("\(action): the new recovery code, which is not shown again:")
-      terminal.show("    ")
-      try terminal.show(code.text)
-      try terminal.showLine("")
-      try terminal.showLine("Write it down. It becomes valid when you type its last two groups.")
       for round in 0..<Self.rounds {
-        if round > 0 { try terminal.showLine("Those are not its last two groups.") }
-        let typed = try terminal.readLine("\(action): the last two groups: ", limit: Self.longestAnswer)
+        let typed = try terminal.readLine("\(action): the last two groups: ", limit: Self.longestAnswer) {
+          terminal throws(TerminalError) in
+          guard round == 0 else { return try terminal.showLine("Those are not its last two groups.") }
+          try write(code, on: terminal)
+        }
         if code.endsWith(typed) { return }
       }
     } catch {
@@ -146,14 +144,27 @@ struct CodeScreen {
       case .cancelled: throw declined("cancelled at the prompt for the last two groups")
       case .timedOut: throw declined("nobody answered the prompt for the last two groups")
       case .tooLong: throw declined("the answer is longer than a recovery code")
+      case .busy: throw declined("another prompt stayed open")
       case .noTerminal:
         throw CommandError(
           .interactionNotAllowed, "the recovery code could not be shown: the terminal is gone",
           hint: Self.state)
+      case .background, .noLock:
+        throw CommandError(.interactionNotAllowed, error.obstacle ?? "nobody can be asked", hint: Self.state)
       case .signalled(let signal): endBySignal(signal)
       }
     }
     throw declined("the last two groups did not match \(Self.rounds) times")
+  }
+
+  private func write(
+    _ code: borrowing RecoveryCode, on terminal: borrowing Terminal
+  ) throws(TerminalError) {
+    try terminal.showLine("\(action): the new recovery code, which is not shown again:")
+    terminal.show("    ")
+    try terminal.show(code.text)
+    try terminal.showLine("")
+    try terminal.showLine("Write it down. It becomes valid when you type its last two groups.")
   }
 
   private func declined(_ why: String) -> CommandError {
@@ -162,20 +173,17 @@ struct CodeScreen {
 
   private var action: String { "vaultctl \(command.invocation.verb.name)" }
 
-  private static let state = "the code that was shown opens nothing; the vault is unchanged"
+  private static let state = "a code that was shown opens nothing; the vault is unchanged"
   private static let rounds = 3
   private static let longestAnswer = 100
 }
 
 extension Command {
-  /// Whether there is a terminal on which prompts can be shown.
-  var hasTerminal: Bool { (try? Terminal(path: world.terminalPath)) != nil }
-
   /// Whether a person is present to whom the command can offer something that its arguments do not ask for.
   var mayOffer: Bool {
     let prompt = invocation.text("prompt") ?? "auto"
     return !isJSON && invocation.mayPrompt && prompt != "pinentry" && isatty(world.standardInput) == 1
-      && hasTerminal
+      && Terminal.obstacle(at: world.terminalPath) == nil
   }
 
   /// Offers a recovery code, and makes one when the person agrees.

@@ -72,7 +72,10 @@ private func outcome(_ command: Command, lost: DestroyedItems?) throws -> Outcom
     fields.append(("deviceKey", .string(key)))
     lines.append("device key  " + printable(key))
   }
-  command.messages.note("the device key is a new one: copies of the old key no longer open the vault")
+  command.messages.note("the device key is new: the old one no longer opens the vault file as it is now")
+  command.messages.note(
+    "the old key with an old copy of the vault file still yields the keys of later items: 'vaultctl rotate epoch' replaces them"
+  )
   guard let items = lost?.items else { return Outcome(json: .object(fields), lines: lines) }
   let json = items.map { item in
     JSON.object([("id", .string(item.id.hexadecimal))] + JSON.optional("name", item.name.map { .string($0) }))

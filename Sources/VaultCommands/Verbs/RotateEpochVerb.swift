@@ -82,7 +82,6 @@ extension Command {
   /// The passcode, where one is set: what it guards is wrapped anew.
   func passcodeToRotate(_ core: VaultCore) throws -> Passcode? {
     guard core.hasPasscode else { return nil }
-    try vault.endDelay(core)
-    return try Passcode(secrets.secret(.passcode))
+    return try Passcode(secrets.secret(.passcode, to: "give the vault new keys", triesLeft: 1))
   }
 }

@@ -9,14 +9,14 @@ func runRotateParameters(_ command: Command) throws -> Outcome {
     throw CommandError(
       .refused, "no passcode is set, so nothing is derived", hint: "set one with 'vaultctl passcode set'")
   }
-  try command.vault.endDelay(core)
-  let passcode = try Passcode(command.secrets.secret(.passcode))
   let target = Duration.milliseconds(Int64(clamping: command.invocation.number("target") ?? 500))
   let progress = command.progress("measuring")
   var steps = 0
-  let (before, now) = try core.recalibrate(passcode, target: target) {
-    steps += 1
-    progress.update(done: steps, of: 0)
+  let (before, now) = try command.vault.judging(core, to: "derive keys from it with other parameters") {
+    try core.recalibrate(Passcode($0.copy()), target: target) {
+      steps += 1
+      progress.update(done: steps, of: 0)
+    }
   }
   progress.finish()
   if now.memoryKiB * now.passes < before.memoryKiB * before.passes {

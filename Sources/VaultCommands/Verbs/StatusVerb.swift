@@ -18,7 +18,9 @@ func runStatus(_ command: Command) throws -> Outcome {
     flag("readOnly", core.isReadOnly), flag("locked", !core.isUnlocked),
     ("items", .integer(Int64(counts.total)), String(counts.total)),
   ]
-  let rotation = try rotation(core)
+  let status = try core.status()
+  rows += lockOuts(status, now: core.environment.clock.now().seconds)
+  let rotation = rotation(status)
   if let rotation { rows.append(("rotation", .string(rotation.json), rotation.text)) }
   if counts.damaged > 0 {
     rows.append(
@@ -41,8 +43,25 @@ private func flag(_ key: String, _ value: Bool) -> (key: String, json: JSON, tex
   (key, .boolean(value), value ? "yes" : "no")
 }
 
-private func rotation(_ core: VaultCore) throws -> (json: String, text: String)? {
-  let status = try core.status()
+/// What wrong tries have shut, where they have.
+private func lockOuts(_ status: VaultStatus, now: Int64) -> [(key: String, json: JSON, text: String)] {
+  var rows: [(key: String, json: JSON, text: String)] = []
+  if status.passcodeFailures > 0 {
+    let count = status.passcodeFailures
+    rows.append(("passcodeFailures", .integer(Int64(count)), "\(count) in a row"))
+  }
+  if let delay = status.passcodeDelay {
+    let until = now + delay.components.seconds + (delay.components.attoseconds > 0 ? 1 : 0)
+    let text = Instants.text(seconds: until) + ", in " + Durations.text(seconds: until - now)
+    rows.append(("lockedOutUntil", .integer(until), text))
+  }
+  if status.isBiometryLocked {
+    rows.append(("biometryLocked", .boolean(true), "yes, until a right passcode"))
+  }
+  return rows
+}
+
+private func rotation(_ status: VaultStatus) -> (json: String, text: String)? {
   guard status.isRotating else { return nil }
   return status.isRotationPaused
     ? ("paused", "paused: items do not open; 'vaultctl rotate epoch' names them")

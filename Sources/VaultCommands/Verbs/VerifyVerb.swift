@@ -3,26 +3,24 @@ import VaultKit
 /// `vaultctl verify`: the report goes to standard output also when it is a bad one.
 func runVerify(_ command: Command) throws -> Outcome {
   let core = try command.vault.opened(checkingRows: false)
-  if try canUnlock(command, core) { try command.vault.unlock(core) }
+  // Nobody is asked for a check: without the passcode, the report says what stayed locked.
+  if !core.isUnlocked, !command.secrets.willAsk(.passcode) { try command.vault.unlock(core) }
   let progress = command.progress("verifying")
   defer { progress.finish() }
   let report = try core.verify { progress.update(done: $0.done, of: $0.total) }
-  return Outcome(json: json(report), lines: lines(report), failure: failure(report))
-}
-
-/// Locked secrets are verified only when the passcode was given: nobody is asked for a check.
-private func canUnlock(_ command: Command, _ core: VaultCore) throws -> Bool {
-  guard !core.isUnlocked else { return false }
-  let given = !command.secrets.willAsk(.passcode)
-  if !given { command.messages.note("the vault is locked: its secrets are not opened without --passcode-fd") }
-  return given
+  return Outcome(
+    json: json(report), lines: lines(report),
+    failure: failure(report, mustBeComplete: command.invocation.has("complete")))
 }
 
 private func json(_ report: VerifyReport) -> JSON {
   .object([
     ("sound", .boolean(report.problems.isEmpty && report.newer.isEmpty)),
-    ("items", .integer(Int64(report.items))),
-    ("secrets", .integer(Int64(report.secrets))), ("auditEntries", .unsigned(report.auditEntries)),
+    ("complete", .boolean(report.isComplete)), ("items", .integer(Int64(report.items))),
+    ("secrets", .integer(Int64(report.secrets))),
+    ("lockedSecrets", .integer(Int64(report.lockedSecrets))),
+    ("guardedSecrets", .integer(Int64(report.guardedSecrets))),
+    ("auditEntries", .unsigned(report.auditEntries)),
     ("auditChainChecked", .boolean(report.isAuditChainChecked)),
     ("problems", .array(report.problems.map { .string($0) })),
     ("newer", .array(report.newer.map { .string($0) })),
@@ -32,28 +30,48 @@ private func json(_ report: VerifyReport) -> JSON {
 private func lines(_ report: VerifyReport) -> [String] {
   let found =
     report.problems.map { "problem: " + printable($0) } + report.newer.map { "newer: " + printable($0) }
+  let verdict = report.isComplete ? "everything is sound" : "what was looked at is sound"
   return [
     "items          \(report.items)", "secrets opened \(report.secrets)",
-    "audit entries  \(report.auditEntries), \(chain(report))",
-  ] + (found.isEmpty ? ["everything is sound"] : found)
+    "audit entries  \(report.auditEntries)" + (report.isAuditChainChecked ? ", chain checked" : ""),
+  ] + unseen(report).map { "not looked at: " + $0 } + (found.isEmpty ? [verdict] : found)
 }
 
-private func chain(_ report: VerifyReport) -> String {
-  if report.isAuditChainChecked { return "chain checked" }
-  return report.hasNewerEntries
-    ? "chain not checked, a newer version made an entry" : "chain not checked, it needs the passcode"
+/// What was not looked at, a line each. Parts of a newer version have lines of their own.
+private func unseen(_ report: VerifyReport) -> [String] {
+  var lines: [String] = []
+  if report.lockedSecrets > 0 {
+    lines.append("\(secrets(report.lockedSecrets)) that the passcode guards; \(passcodeHint)")
+  }
+  if report.guardedSecrets > 0 {
+    lines.append("\(secrets(report.guardedSecrets)) behind an access rule; 'item get' opens them one by one")
+  }
+  if !report.isAuditChainChecked {
+    lines.append(
+      "the chain of the audit; "
+        + (report.hasNewerEntries ? "a newer version made an entry" : passcodeHint))
+  }
+  return lines
 }
+
+private let passcodeHint = "give --passcode-fd N or --passcode-file PATH"
+
+private func secrets(_ count: Int) -> String { count == 1 ? "1 secret" : "\(count) secrets" }
 
 extension VerifyReport {
   /// Whether a newer version made entries of the log.
   var hasNewerEntries: Bool { newer.contains { $0.hasPrefix("audit") } }
 }
 
-/// Damage decides, where there is some.
-private func failure(_ report: VerifyReport) -> CommandError? {
-  guard !report.problems.isEmpty else { return report.newer.isEmpty ? nil : newer(report.newer.count) }
-  let count = report.problems.count
-  return CommandError(
+/// Damage decides, where there is some; then what a newer version made.
+private func failure(_ report: VerifyReport, mustBeComplete: Bool) -> CommandError? {
+  if !report.problems.isEmpty { return damaged(report.problems.count) }
+  if !report.newer.isEmpty { return newer(report.newer.count) }
+  return mustBeComplete && !report.isComplete ? incomplete(report) : nil
+}
+
+private func damaged(_ count: Int) -> CommandError {
+  CommandError(
     .damaged, "the vault is damaged: \(count) problem\(count == 1 ? "" : "s") found",
     hint: "keep this file, and restore the vault from a backup")
 }
@@ -64,4 +82,14 @@ private func newer(_ count: Int) -> CommandError {
     "a newer version of this program made \(count) part\(count == 1 ? "" : "s") of the vault, which this version does not open; "
       + "no damage was found",
     hint: "verify the vault with that version", code: VaultError.Code.newerFormat.rawValue)
+}
+
+/// Somebody would have to type something, and `verify` asks nobody.
+private func incomplete(_ report: VerifyReport) -> CommandError {
+  let needsPasscode = report.lockedSecrets > 0 || !report.isAuditChainChecked
+  return CommandError(
+    .interactionNotAllowed, "not everything was looked at; no damage was found",
+    hint: needsPasscode
+      ? passcodeHint : "'vaultctl item get' opens the secrets behind access rules, one by one",
+    code: "incomplete")
 }

@@ -11,7 +11,7 @@ package struct Command {
   /// Prints a result before the command ends, for those that go on.
   let emit: (Outcome) throws(CommandError) -> Void
 
-  package var secrets: Secrets { Secrets(invocation: invocation, world: world) }
+  package var secrets: Secrets { Secrets(invocation: invocation, world: world, known: vault.given) }
   var places: Places { Places(invocation: invocation, world: world) }
   /// Clocks, randomness, derivation costs and protectors of the vault.
   var vaultWorld: VaultEnvironment { places.world(world.vault) }

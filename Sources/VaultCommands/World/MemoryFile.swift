@@ -6,6 +6,9 @@ import SecretMemory
 enum MemoryFile {
   /// The descriptor of a new one, at its first byte and close-on-exec; never one of `taken`.
   ///
+  /// Its mode is 0400: programs like ssh-add and psql refuse a file that others may read. Its owner can change the mode,
+  /// but not the content, which is sealed.
+  ///
   /// - Throws: exit 13.
   static func make(_ secret: SecretBox, avoiding taken: Set<Int32>) throws(CommandError) -> Int32 {
     var file = clinux_memory_file()
@@ -18,7 +21,7 @@ enum MemoryFile {
     }
     let stream = OutputStream(descriptor: file, name: "a file in memory")
     try secret.expose { bytes throws(CommandError) in try stream.writeSecret(bytes) }
-    guard lseek(file, 0, SEEK_SET) == 0, clinux_seal(file) == 0 else {
+    guard lseek(file, 0, SEEK_SET) == 0, clinux_seal(file) == 0, fchmod(file, 0o400) == 0 else {
       throw .io("sealing a file in memory", errno: errno)
     }
     return file

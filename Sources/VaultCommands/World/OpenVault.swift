@@ -5,6 +5,8 @@ import VaultKit
 final class OpenVault {
   private let places: Places
   private let secrets: Secrets
+  /// What the options gave, for the commands of a batch too.
+  let given = GivenSecrets()
   private let environment: VaultEnvironment
   private var core: VaultCore?
   /// Why unlocking failed: the commands of a batch do not try the same passcode again.
@@ -18,7 +20,7 @@ final class OpenVault {
   init(invocation: Invocation, world: World, messages: Messages) {
     self.messages = messages
     places = Places(invocation: invocation, world: world)
-    secrets = Secrets(invocation: invocation, world: world)
+    secrets = Secrets(invocation: invocation, world: world, known: given)
     environment = places.world(world.vault)
     prompt = CommandPrompt(secrets: secrets)
     self.world = world
@@ -60,24 +62,59 @@ final class OpenVault {
   }
 
   /// Unlocks the vault where it is locked.
-  func unlock(_ core: VaultCore) throws {
-    guard !core.isUnlocked else { return }
+  ///
+  /// - Returns: The passcode that did it.
+  @discardableResult
+  func unlock(_ core: VaultCore) throws -> SecretBox? {
+    guard !core.isUnlocked else { return nil }
+    var unlocked: SecretBox?
     try core.refuseShut()
     if let refusal { throw refusal }
     do {
-      try endDelay(core)
-      try core.unlock(with: Passcode(passcode()))
+      try judging(core) {
+        try core.unlock(with: Passcode($0.copy()))
+        unlocked = $0
+      }
     } catch {
       refusal = error
       throw error
     }
     resumeRotation(of: core)
+    return unlocked
   }
 
-  /// The passcode: given, else asked for.
-  func passcode() throws -> SecretBytes {
-    if let given = try prompt.given(.passcode) { return given }
-    return try secrets.secret(.passcode)
+  /// Has the passcode judged: what was given once, what is typed three times at most.
+  ///
+  /// - Parameters:
+  ///   - purpose: What happens with it, as the prompt says it; nil for unlocking.
+  ///   - judge: Throws ``VaultError/Code/authenticationFailed`` for a wrong one.
+  func judging<R>(_ core: VaultCore, to purpose: String? = nil, _ judge: (SecretBox) throws -> R) throws -> R
+  {
+    try requireNoDelay(core)
+    let isAsked = secrets.willAsk(.passcode)
+    var left = isAsked ? min(Self.tries, try core.triesBeforeDelay()) : 1
+    var problem: String?
+    while true {
+      let passcode = try secrets.secret(
+        .passcode, to: purpose, problem: problem, triesLeft: isAsked ? left : nil)
+      do { return try judge(SecretBox(passcode)) } catch let error as VaultError
+        where error.code == .authenticationFailed && error.retryAfter == nil && left > 1
+      {
+        problem = error.message
+        left -= 1
+      }
+    }
+  }
+
+  /// Unlocks the vault before a person types what an item of this class is to hold: after a wrong passcode that would
+  /// be lost. Data that does not come from a person can wait.
+  ///
+  /// - Returns: The passcode, where it was needed.
+  @discardableResult
+  func unlockBeforeTyping(_ access: AccessControl) throws -> SecretBox? {
+    let core = try opened()
+    guard access.accessibility != .afterFirstUnlock, core.hasPasscode, secrets.asksForData else { return nil }
+    return try unlock(core)
   }
 
   /// Who is asked before an item is used; `nil` where its rule asks nobody.
@@ -90,17 +127,28 @@ final class OpenVault {
   /// - Parameter keeping: What was verified serves for five minutes, so that one command does not ask for each item.
   func context(for access: AccessControl, keeping: Bool = false) throws -> AuthenticationContext? {
     guard !access.constraints.isEmpty else { return nil }
-    let core = try opened()
-    try endDelay(core)
+    try endDelay(opened())
     if let asking = asking[keeping] { return asking }
+    let context = try newContext(keeping: keeping)
+    asking[keeping] = context
+    return context
+  }
+
+  /// The same for the one use of an item before which the passcode was typed: it is not asked for twice.
+  func context(for access: AccessControl, after passcode: SecretBox?) throws -> AuthenticationContext? {
+    guard let passcode, access.constraints.contains(.devicePasscode) else { return try context(for: access) }
+    let context = try newContext(keeping: false)
+    context.provide(try Passcode(passcode.copy()))
+    return context
+  }
+
+  private func newContext(keeping: Bool) throws -> AuthenticationContext {
     let mayPrompt = secrets.invocation.mayPrompt
-    let hasFingers = try core.enrolledMembers().contains { $0.source == .finger }
-    let context = AuthenticationContext(
+    let hasFingers = try opened().enrolledMembers().contains { $0.source == .finger }
+    return AuthenticationContext(
       reason: "", prompt: prompt, presence: mayPrompt ? world.presence : nil,
       biometry: hasFingers ? CommandReader(source: world.biometry, mayPrompt: mayPrompt) : nil,
       reuse: keeping ? .seconds(300) : .zero)
-    asking[keeping] = context
-    return context
   }
 
   /// Moves one batch of a rotation that was interrupted. A full disk must not keep the vault from being read: the
@@ -109,6 +157,16 @@ final class OpenVault {
     guard core.isRotating, core.isUnlocked else { return }
     try? core.resumeRotation()
   }
+
+  /// Refuses while a delay after wrong passcodes lasts, before anybody is asked for one; a recovery code that was given
+  /// ends it.
+  func requireNoDelay(_ core: VaultCore) throws {
+    try endDelay(core)
+    try core.refuseDelay()
+  }
+
+  /// How often a person is asked for the passcode.
+  private static let tries = 3
 
   /// A recovery code that was given ends the delay after wrong passcodes.
   func endDelay(_ core: VaultCore) throws {

@@ -47,8 +47,13 @@ package enum VaultControl {
       output: output, isJSON: messages.isJSON, hasColours: Colour.isWanted(on: output, world.environment))
     switch try Parser.parse(words.compactMap(\.self)) {
     case .help(let topic):
-      try output.write(topic.text)
-      try output.flush()
+      do {
+        try output.write(topic.text)
+        try output.flush()
+      } catch {
+        endQuietly(ifLostReaderOf: output, in: world)
+        throw error
+      }
       return .done
     case .run(let invocation):
       let command = Command(
@@ -58,8 +63,17 @@ package enum VaultControl {
       guard let verb = invocation.verb.run else {
         throw CommandError.unsupported("'vaultctl \(invocation.verb.name)'")
       }
-      let outcome = try verb(command)
-      try printer.print(outcome)
+      let outcome: Outcome
+      do {
+        outcome = try verb(command)
+        try printer.print(outcome)
+      } catch {
+        if invocation.isReadOnly {
+          command.vault.close()
+          endQuietly(ifLostReaderOf: output, in: world)
+        }
+        throw error
+      }
       guard let failure = outcome.failure else { return .done }
       messages.error(failure)
       return failure.exit
@@ -68,6 +82,13 @@ package enum VaultControl {
 }
 
 extension VaultControl {
+  /// A reader that has gone away is no error of a command that changes nothing: it ends by SIGPIPE, as other tools do. Where
+  /// SIGPIPE was ignored at the start, it returns.
+  private static func endQuietly(ifLostReaderOf output: OutputStream, in world: World) {
+    guard output.hasLostReader, !world.ignoredBrokenPipes else { return }
+    endBySignal(SIGPIPE)
+  }
+
   private static func argumentWords() -> [String?] {
     (1..<max(1, Int(CommandLine.argc))).map { index in
       unsafe CommandLine.unsafeArgv[index].flatMap { unsafe String(validatingCString: $0) }

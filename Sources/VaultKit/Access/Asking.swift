@@ -16,6 +16,8 @@ struct Asking {
   var isDeclined = false
   let operation: ItemOperation
   private let environment: VaultEnvironment
+  /// The names of the members who may type a phrase.
+  var members: [String] = []
   /// The name of an item that is not stored yet.
   private var label: String?
 
@@ -45,10 +47,12 @@ struct Asking {
     guard context.interaction == .allowed, let prompt = context.prompt else {
       throw nobodyToAsk(.applicationPassword)
     }
-    let first = try ApplicationPassword(prompt.readSecret(request(.applicationPassword, problem: nil)))
-    var again = request(.applicationPassword, problem: nil)
-    again.operation += " (the same once more)"
-    let second = try prompt.readSecret(again)
+    var request = request(.applicationPassword, problem: nil)
+    request.question = "new application password"
+    request.emptyAnswer = "is refused"
+    let first = try ApplicationPassword(prompt.readSecret(request))
+    request.question = "new application password again"
+    let second = try prompt.readSecret(request)
     guard !context.memory.isInvalid else { throw Self.cancelled }
     guard first.bytes.isEqualInConstantTime(to: second) else {
       throw VaultError(
@@ -60,8 +64,11 @@ struct Asking {
   // MARK: Questions
 
   /// Tries what was given in advance, or asks, a few times at most. `judge` throws `.authenticationFailed` for a wrong one.
+  ///
+  /// - Parameter left: How many wrong answers are judged before there is a delay or a lock.
   mutating func typed<R>(
-    _ subject: PromptRequest.Subject, _ judge: (borrowing SecretBytes) throws(VaultError) -> R
+    _ subject: PromptRequest.Subject, left: Int = .max,
+    _ judge: (borrowing SecretBytes) throws(VaultError) -> R
   ) throws(VaultError) -> R {
     guard let context, !context.memory.isInvalid else {
       throw context == nil ? nobodyToAsk(subject) : Self.cancelled
@@ -74,9 +81,10 @@ struct Asking {
     }
     guard context.interaction == .allowed, let prompt = context.prompt else { throw nobodyToAsk(subject) }
     var problem: VaultError?
-    for _ in 0..<Self.tries {
+    for round in 0..<Self.tries {
       do throws(VaultError) {
-        let answer = try prompt.readSecret(request(subject, problem: problem))
+        let left = max(1, min(left, Self.tries) - round)
+        let answer = try prompt.readSecret(request(subject, problem: problem, triesLeft: left))
         guard !context.memory.isInvalid else { throw Self.cancelled }
         guard answer.byteCount > 0 else { throw declined() }
         guard answer.isTypable else {
@@ -108,14 +116,27 @@ struct Asking {
     return Self.cancelled
   }
 
-  func request(_ subject: PromptRequest.Subject, problem: VaultError?) -> PromptRequest {
+  func request(
+    _ subject: PromptRequest.Subject, problem: VaultError?, triesLeft: Int? = nil
+  ) -> PromptRequest {
     let caller = environment.caller
     let reason = context?.reason ?? ""
-    return PromptRequest(
+    var request = PromptRequest(
       subject, operation: operation.words, label: item.map { $0.name ?? $0.id.hexadecimal } ?? label,
       reason: reason.isEmpty ? nil : reason,
       requester: .init(processID: Int32(truncatingIfNeeded: caller.process), executable: caller.executable),
       problem: problem?.message)
+    request.triesLeft = triesLeft
+    request.emptyAnswer = subject.emptyAnswer
+    if subject == .phrase { request.question = Self.phrase(of: members) }
+    return request
+  }
+
+  /// "phrase of right hand", with at most three names.
+  private static func phrase(of members: [String]) -> String {
+    let names = members.prefix(3).joined(separator: " or ")
+    return "phrase" + (names.isEmpty ? "" : " of \(names)")
+      + (members.count > 3 ? " or \(members.count - 3) others" : "")
   }
 
   mutating func note(_ subject: PromptRequest.Subject, result: UInt16) {
@@ -160,6 +181,16 @@ extension PromptRequest.Subject {
     case .presence: "presence of a person"
     case .finger: "finger of a member"
     case .confirmation: "consent"
+    }
+  }
+
+  /// What an empty answer does; nil where none is typed.
+  fileprivate var emptyAnswer: String? {
+    switch self {
+    case .passcode, .applicationPassword: "cancels"
+    case .phrase: "skips it"
+    case .presence: "counts as an answer"
+    case .finger, .confirmation: nil
     }
   }
 }

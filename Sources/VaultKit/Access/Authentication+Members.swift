@@ -35,12 +35,13 @@ extension Authentication {
   private mutating func byPhrase(_ members: [Member], _ factors: FactorSlots) throws(VaultError)
     -> (Member, StoredKey)
   {
-    try core.refuseLockedBiometry()
+    let left = try core.refuseLockedBiometry()
     guard let derivation = try factors.header.phraseDerivation() else {
       throw VaultError(.damaged, "the members' key derivation is missing")
     }
     let core = core
-    return try asking.typed(.phrase) { (bytes) throws(VaultError) -> (Member, StoredKey) in
+    asking.members = members.map(\.label)
+    return try asking.typed(.phrase, left: left) { (bytes) throws(VaultError) -> (Member, StoredKey) in
       try core.judgingBiometry { () throws(VaultError) in
         let root = StoredKey(try derivation.derive(from: bytes, core.environment))
         for member in members {

@@ -199,8 +199,10 @@ struct Authentication {
       passcode = keptPasscode
       return keptPasscode
     }
+    try core.refuseDelay()
     let core = core
-    let keys = try asking.typed(.passcode) { (bytes) throws(VaultError) -> PasscodeKeys in
+    let keys = try asking.typed(.passcode, left: core.triesBeforeDelay()) {
+      (bytes) throws(VaultError) -> PasscodeKeys in
       try core.verified(Passcode(bytes.copy()))
     }
     passcode = keys

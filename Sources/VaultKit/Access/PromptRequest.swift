@@ -45,8 +45,13 @@ public struct PromptRequest: Sendable, Equatable {
   public var requester: Requester?
   /// What went wrong with the answer before this one: "wrong passcode, 3 tries before a delay".
   public var problem: String?
-  /// The words of a source that asks through this prompt ("Password:" of a PAM module); nil for ours.
+  /// Which secret is asked for: "phrase of right hand", or the words of a source that asks through this prompt. Nil for
+  /// the name that a prompt has for the subject.
   public var question: String?
+  /// How many answers are judged at this prompt, this one included; nil where nothing is judged.
+  public var triesLeft: Int?
+  /// What an empty answer does, as a verb: "cancels". Nil where nothing is typed.
+  public var emptyAnswer: String?
 
   /// A request; what is nil is not shown.
   public init(

@@ -18,6 +18,7 @@ struct AuditWalk {
   let roots: [UInt32: StoredKey]
   /// The first segments of all chains, open or not.
   let chainStarts: Set<UInt32>
+  let isBackup: Bool
   /// The sequence that must come next.
   var next: UInt64
   /// The MAC of the last entry seen, or the anchor of an empty segment.
@@ -33,7 +34,9 @@ struct AuditWalk {
       guard segment.first == next, index == 0 || segment.number == segments[index - 1].number + 1 else {
         return "segment \(segment.number) does not follow the one before"
       }
-      guard segment.start.isEmpty else { return "segment \(segment.number) was altered" }
+      guard segment.start.isEmpty, segment.number > 1 || segment.previous.allSatisfy({ $0 == 0 }) else {
+        return "segment \(segment.number) was altered"
+      }
       guard index == 0 || segment.previous == mac else {
         return "segment \(segment.number) is chained to another log"
       }
@@ -43,15 +46,22 @@ struct AuditWalk {
       if let problem = check(slice, of: segment) { return problem }
       // Only a new root ends a segment early. The head row holds the C of the segment to come: whoever has it, and not
       // the root, could cut off the newest entries and go on in a segment of his own.
-      guard
+      let isWhole =
         count == AuditChain.entriesPerSegment || index + 1 == segments.count
-          || chainStarts.contains(UInt32(clamping: segment.number + 1)) || index == 0 && count == 0
-      else { return "entries of segment \(segment.number) are missing" }
+        || chainStarts.contains(UInt32(clamping: segment.number + 1))
+      guard index == 0 && beginsEmpty || count > 0 && isWhole else {
+        return "entries of segment \(segment.number) are missing"
+      }
       position += count
       mac = slice.last?.row.mac ?? segment.anchor
       next = segment.first + UInt64(count)
     }
     return position == entries.count ? nil : "there are entries without a segment"
+  }
+
+  /// Whether the oldest segment has no entry, as in a backup and in what is restored from it.
+  private var beginsEmpty: Bool {
+    segments.count > 1 ? segments[1].first == segments[0].first : isBackup
   }
 
   /// Whether the log begins where it may: with the oldest segment that is kept, or as a restore leaves it, with the empty
@@ -60,9 +70,19 @@ struct AuditWalk {
   private func hasBeginning(_ entries: [Entry]) -> Bool {
     guard let first = segments.first, let last = segments.last else { return false }
     guard chainStarts.contains(where: { UInt64($0) <= first.number }) else { return false }
+    if isBackup { return segments.count == 1 && first.number > 1 }
     let kept = AuditChain.segmentsKept
-    if first.number == (last.number > kept ? last.number - kept + 1 : 1) { return true }
-    return segments.count > 1 && segments[1].first == first.first && entries.first?.operation == .restored
+    let oldest = last.number > kept ? last.number - kept + 1 : 1
+    guard beginsEmpty else { return first.number == oldest }
+    return first.number > 1 && first.number >= oldest && entries.first?.operation == .restored
+  }
+
+  /// Whether the head row's keys are those that the walk ends with: they cannot be had for an earlier entry.
+  func endsAs(_ head: borrowing Head) -> Bool {
+    guard next == head.nextAudit, mac == head.auditMAC else { return false }
+    guard let key, let chain = nextChainKey else { return roots.isEmpty }
+    return key.key.isEqualInConstantTime(to: head.auditKey)
+      && chain.key.isEqualInConstantTime(to: head.nextChainKey)
   }
 
   /// C of the segment after the last one, where the roots are open.

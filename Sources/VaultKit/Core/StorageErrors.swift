@@ -82,7 +82,11 @@ extension VaultError: StorageFailure {
       case .row(let table): "\(file) is damaged (table \(table.rawValue))"
       case .page: "\(file) is damaged"
       }
-    return VaultError(.damaged, what, hint: "restore it from a backup")
+    let hint =
+      damage == .notADatabase || damage == .notAVault
+      ? "name your vault with --vault; if it was at this path, restore it from a backup"
+      : "restore it from a backup"
+    return VaultError(.damaged, what, hint: hint)
   }
 
   private static func refused(
@@ -100,14 +104,21 @@ extension VaultError: StorageFailure {
             + "if it ends in '.before-restore', run the restore again"
         )
       case .foreignOwner: ("\(file) belongs to another user", "use a vault of your own")
-      case .openToOthers: ("\(file) is open to others", "chmod 600 \(path ?? "the vault file")")
+      case .openToOthers: ("\(file) is open to others", adviceForOpenFile(path))
       case .folderForeignOwner: ("\(folder) belongs to another user", "use a folder of your own")
-      case .folderWritableByOthers: ("\(folder) is writable by others", "chmod go-w the folder")
+      case .folderWritableByOthers:
+        ("\(folder) is writable by others", "keep the vault in a folder of your own")
       case .networkFileSystem(let name):
         ("\(file) is on \(name), which has no dependable locks", "move it to a local disk")
       case .notAFileName:
         ("\(path.map { "'\($0)'" } ?? "that") is not a file name for a vault", "name a file with --vault")
       }
     return VaultError(.io, what, hint: hint)
+  }
+
+  private static func adviceForOpenFile(_ path: String?) -> String {
+    if let path, OwnFile.isOurs(path) { return "chmod 600 \(path)" }
+    return
+      "if it is your vault, move it into your home and let only yourself read it; else name another with --vault"
   }
 }

@@ -98,15 +98,10 @@ struct VaultCopy: ~Copyable {
 
   /// The empty segment of a backup goes into what is restored from it: the next one is chained to it, so nobody can
   /// begin a log with a later segment and call that a restore.
-  ///
-  /// - Throws: ``VaultError/Code/damaged``.
   func keepSegment(of source: inout Session, in store: inout Store) throws(VaultError) {
-    let segments = try stored { () throws(StorageError) in try source.store.segments() }
-    guard segments.count == 1, let row = segments.first, row.number == head.segment,
-      row.first == head.nextAudit,
-      row.anchor == head.auditMAC
-    else { throw VaultError(.damaged, "the log of the backup is not empty", hint: "use another backup") }
-    try stored { () throws(StorageError) in try store.insertSegment(row) }
+    try stored { () throws(StorageError) in
+      for row in try source.store.segments() { try store.insertSegment(row) }
+    }
   }
 
   /// The first entry of the new file's own log.

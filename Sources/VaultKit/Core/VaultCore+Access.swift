@@ -107,11 +107,15 @@ extension VaultCore {
   // MARK: Biometry
 
   /// Refuses before anybody is asked.
-  func refuseLockedBiometry() throws(VaultError) {
+  ///
+  /// - Returns: How many attempts are left.
+  @discardableResult
+  func refuseLockedBiometry() throws(VaultError) -> Int {
     let failures = try reading { transaction throws(VaultError) in
       try transaction.session.vaultState().state.biometryFailures
     }
     guard failures < BiometryLockout.limit else { throw Self.biometryLocked }
+    return Int(BiometryLockout.limit - failures)
   }
 
   /// Judges one attempt of a member: counted as a failure on disk before it is judged, and forgiven when it was right.

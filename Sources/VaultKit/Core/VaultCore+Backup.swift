@@ -110,6 +110,11 @@ extension VaultCore {
     // Header and slots of one backup with the rows of another would bring back an old passcode.
     let head = try session.head()
     try session.keys.check(head)
+    let log = try session.checkLog(head)
+    if let problem = log.problem ?? log.unreadable.first?.error.message {
+      throw VaultError(
+        .damaged, "the log of the backup is not that of a backup: \(problem)", hint: "use another backup")
+    }
     return session
   }
 

@@ -20,11 +20,29 @@ extension VaultCore {
   package func enroll(
     _ phrase: consuming BiometricPhrase, named name: String, passcode: consuming Passcode
   ) throws(VaultError) -> EnrolledMember {
-    try ItemLimits.check(name: name)
+    try Self.check(newMember: name)
     guard hasPasscode else { throw Self.needsPasscode }
-    let keys = try verified(passcode)
-    let root = try phraseRoot(phrase)
-    return try enroll(name, .phrase, root, keys)
+    return try enroll(phrase, named: name, with: checked(passcode))
+  }
+
+  /// The same with a passcode that was judged before the phrase was asked for.
+  package func enroll(
+    _ phrase: consuming BiometricPhrase, named name: String, with passcode: CheckedPasscode
+  ) throws(VaultError) -> EnrolledMember {
+    try Self.check(newMember: name)
+    return try enroll(name, .phrase, phraseRoot(phrase), passcode.keys)
+  }
+
+  /// A name that a person gives to a member. What fingers and the login password are called is not free.
+  ///
+  /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/policy`` for a reserved name.
+  package static func check(newMember name: String) throws(VaultError) {
+    try ItemLimits.check(name: name)
+    guard !EnrolledMember.reserved.contains(name.lowercased()) else {
+      throw VaultError(
+        .policy, "the member name '\(name)' is reserved",
+        hint: "choose a name that is neither \"login\" nor \"passcode\", \"any\" or a finger of fprintd")
+    }
   }
 
   /// Makes the reader's fingers members, and removes those that it has no longer. Advisory: a reader gives no key.

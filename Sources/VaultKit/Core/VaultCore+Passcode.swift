@@ -63,6 +63,18 @@ extension VaultCore {
     try exchange(try verified(old), for: new, parameters)
   }
 
+  /// Changes a passcode that was judged before the new one was asked for.
+  package func changePasscode(from old: CheckedPasscode, to new: consuming Passcode) throws(VaultError) {
+    try exchange(old.keys, for: new, nil)
+  }
+
+  /// Judges a passcode. The vault is unlocked with it.
+  ///
+  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``, ``VaultError/Code/policy``.
+  package func checked(_ passcode: consuming Passcode) throws(VaultError) -> CheckedPasscode {
+    CheckedPasscode(keys: try verified(passcode))
+  }
+
   /// Wraps for the new passcode what was wrapped for one that has been verified.
   func exchange(
     _ before: PasscodeKeys, for new: borrowing Passcode, _ parameters: Argon2id.Parameters?
@@ -182,4 +194,9 @@ extension Session {
     }
     return found
   }
+}
+
+/// A passcode that was right: what it was derived to. Where the passcode is changed meanwhile, its use is refused.
+package struct CheckedPasscode: Sendable {
+  let keys: PasscodeKeys
 }

@@ -67,7 +67,22 @@ extension VaultCore {
     try rotate(keys, dropDamaged, progress, damaged)
   }
 
+  /// Rotates, and goes on when another process made new keys meanwhile: what the passcode had opened was dropped then, and
+  /// it is at hand here.
   private func rotate(
+    _ keys: PasscodeKeys?, _ dropDamaged: Bool, _ progress: (VerifyProgress) -> Void,
+    _ damaged: (DamagedPart) -> Void
+  ) throws(VaultError) {
+    var race = KeyRace()
+    while race.mayTry() {
+      do throws(VaultError) { return try rotateOnce(keys, dropDamaged, progress, damaged) } catch {
+        guard error.code == .locked, let keys, try opened(with: keys) else { throw error }
+      }
+    }
+    throw KeyRace.lost
+  }
+
+  private func rotateOnce(
     _ keys: PasscodeKeys?, _ dropDamaged: Bool, _ progress: (VerifyProgress) -> Void,
     _ damaged: (DamagedPart) -> Void
   ) throws(VaultError) {
@@ -82,18 +97,17 @@ extension VaultCore {
     }
     withSession { try? $0.store.letLogGrow(true) }
     defer { withSession { try? $0.store.letLogGrow(false) } }
-    var found: [DamagedPart] = []
-    try moveItems(dropDamaged, progress) { part in
-      found.append(part)
-      damaged(part)
-    }
-    try moveAudit(dropDamaged) { part in
-      found.append(part)
-      damaged(part)
-    }
-    let left = found.filter { !$0.isRemoved }
-    guard left.isEmpty else { throw Self.paused(left) }
-    guard try endEpoch() else { throw Self.paused(left) }
+    repeat {
+      var left: [DamagedPart] = []
+      func note(_ part: DamagedPart) {
+        if !part.isRemoved { left.append(part) }
+        damaged(part)
+      }
+      try moveItems(dropDamaged, progress, note)
+      try moveAudit(dropDamaged, note)
+      guard left.isEmpty, try rotationPhase() != .paused else { throw Self.paused(left) }
+      // Not ended: another process has begun to look at the rows again.
+    } while try !endEpoch()
     if dropDamaged { try writing { transaction throws(VaultError) in try transaction.countAnew() } }
   }
 

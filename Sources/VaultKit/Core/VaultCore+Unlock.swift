@@ -21,6 +21,36 @@ extension VaultCore {
     try withSessionThrowing { session throws(VaultError) in try session.refuseShut() }
   }
 
+  /// Refuses while a delay after wrong passcodes lasts, so that nobody is asked for a passcode that is not tried.
+  ///
+  /// - Throws: ``VaultError/Code/lockedOut`` with `retryAfter`.
+  package func refuseDelay() throws(VaultError) {
+    let failures = try reading { transaction throws(VaultError) in
+      let state = try transaction.session.vaultState().state
+      return state.failures &+ state.underWay
+    }
+    guard Lockout.delay(after: failures) > 0, !isReadOnly else { return }
+    let verdict = try writing { transaction throws(VaultError) -> Lockout.Verdict in
+      var (state, row) = try transaction.session.vaultState()
+      let before = state.bytes
+      let verdict = Lockout.begin(&state, clock: transaction.session.environment.clock)
+      // After a reboot the delay begins again, which is stored; an attempt is counted when there is one.
+      if case .refused = verdict, state.bytes != before {
+        try transaction.setVaultState(state, replacing: row)
+      }
+      return verdict
+    }
+    if case .refused(let milliseconds) = verdict { throw Self.lockedOut(milliseconds) }
+  }
+
+  /// How often a wrong passcode is judged at once: the next one after it is refused for a while.
+  package func triesBeforeDelay() throws(VaultError) -> Int {
+    let failures = try reading { transaction throws(VaultError) in
+      try transaction.session.vaultState().state.failures
+    }
+    return max(1, Lockout.freeFailures - Int(failures))
+  }
+
   /// Whether a passcode is set.
   package var hasPasscode: Bool { withSession { $0.keys.header.hasPasscode } }
 
@@ -81,7 +111,7 @@ extension VaultCore {
   }
 
   /// Opens the session's classes; `false` when the passcode was changed since the derivation began.
-  private func opened(with keys: PasscodeKeys) throws(VaultError) -> Bool {
+  func opened(with keys: PasscodeKeys) throws(VaultError) -> Bool {
     try reading { transaction throws(VaultError) in
       let derivation = try transaction.session.keys.header.passcodeDerivation()
       guard derivation == keys.derivation else { return false }

@@ -2,12 +2,18 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// What a verification found.
+/// What a verification found, and what it did not look at.
 public struct VerifyReport: Sendable {
   /// How many items were opened.
   public internal(set) var items = 0
-  /// How many secrets were opened; locked ones are not.
+  /// How many secrets were opened.
   public internal(set) var secrets = 0
+  /// How many secrets were not opened because they are locked: they need the passcode, or the device key that a recovery
+  /// code does not replace.
+  public internal(set) var lockedSecrets = 0
+  /// How many secrets were not opened because an access rule guards them. Their rules were compared with their keys, where
+  /// the vault is unlocked.
+  public internal(set) var guardedSecrets = 0
   /// How many audit entries were opened.
   public internal(set) var auditEntries: UInt64 = 0
   /// Whether the audit chain was checked with its keys; without the passcode it cannot be.
@@ -17,6 +23,11 @@ public struct VerifyReport: Sendable {
   /// What a newer version of this program made, a line each. This version does not open it, so it cannot say whether it is
   /// damaged.
   public internal(set) var newer: [String] = []
+
+  /// Whether everything was looked at: every secret, the chain of the audit, and nothing that a newer version made.
+  public var isComplete: Bool {
+    lockedSecrets == 0 && guardedSecrets == 0 && isAuditChainChecked && newer.isEmpty
+  }
 }
 
 /// How far a verification is.
@@ -61,21 +72,6 @@ extension VaultCore {
   }
 }
 
-extension Session {
-  func open(_ row: AuditRow) throws(VaultError) -> (entry: AuditEntry, record: [UInt8]) {
-    guard row.mac.count == 32 else { throw VaultError(.damaged, "an audit entry's MAC has a wrong length") }
-    let bytes = try crypto { () throws(CryptoError) in
-      let generation = try RecordSeal.generation(of: row.body)
-      guard let keys = keys.keys(of: generation) else { throw .tagMismatch }
-      return try keys.audit.open(row.body, aad: AssociatedData.audit(vault, sequence: row.sequence))
-    }
-    guard let record = try? Record(decoding: bytes) else {
-      throw VaultError(.damaged, "an audit entry is not readable")
-    }
-    return (try AuditEntry(sequence: row.sequence, record: record), bytes)
-  }
-}
-
 private struct Verification {
   var report = VerifyReport()
   var total: Int
@@ -99,11 +95,15 @@ private struct Verification {
       try note(error, in: "state")
     }
     try checkItems(&session, rows.blinds, progress)
-    let known = report.problems.count
-    do throws(VaultError) { try checkAudit(&session, head) } catch {
-      try note(error, in: "audit")
-    }
-    if report.problems.count > known { try findNewerEntries(&session, known) }
+    do throws(VaultError) { try checkLog(&session, head) } catch { try note(error, in: "audit") }
+  }
+
+  private mutating func checkLog(_ session: inout Session, _ head: borrowing Head) throws(VaultError) {
+    let log = try session.checkLog(head)
+    report.auditEntries = log.entryCount
+    report.isAuditChainChecked = log.isChainChecked
+    for entry in log.unreadable { list(entry.error, in: "audit entry \(entry.sequence)") }
+    if let problem = log.problem { report.problems.append("audit: \(problem)") }
   }
 
   /// One part that does not open must not keep the others from being looked at.
@@ -211,12 +211,22 @@ private struct Verification {
     }
     let secret = try SealedSecret(session.vault, row, item.policy, material)
     try secret.checkSeals()
-    guard item.access.word == 0 else { return try checkAlternatives(&session, row, item, secret) }
     do throws(VaultError) {
+      guard item.access.word == 0 else {
+        report.guardedSecrets += 1
+        return try checkAlternatives(&session, row, item, secret)
+      }
       let decision = try Gate.decide(.update, on: item, row, in: session)
       _ = try secret.open(with: decision.opening.spend(on: item.id))
       report.secrets += 1
-    } catch  where [.locked, .policy].contains(error.code) {}
+    } catch {
+      switch error.code {
+      case .locked, .policy: report.lockedSecrets += 1
+      // Behind a PIN or a session; or of an access rule that this version does not know, which is counted above.
+      case .unsupported: report.guardedSecrets += item.access.word == 0 ? 1 : 0
+      default: throw error
+      }
+    }
   }
 
   /// Behind constraints nothing is opened here, but the rule and what stands behind it must fit each other.
@@ -229,68 +239,5 @@ private struct Verification {
     guard alternatives.allSatisfy({ ways.contains($0.factors) }) else {
       throw VaultError(.damaged, "its keys are not those of its access rule")
     }
-  }
-
-  // MARK: Audit
-
-  /// The check of the chain ends at the first entry that does not open. When a newer version made one, each such entry is
-  /// named, and the chain counts as not checked.
-  ///
-  /// - Parameter known: How many problems there were before the chain was checked.
-  private mutating func findNewerEntries(_ session: inout Session, _ known: Int) throws(VaultError) {
-    var unreadable: [(sequence: UInt64, error: VaultError)] = []
-    var rows: [AuditRow] = []
-    try session.store.forEachAudit { row throws(VaultError) in
-      rows.append(row)
-      return true
-    }
-    for row in rows {
-      do throws(VaultError) { _ = try session.open(row) } catch { unreadable.append((row.sequence, error)) }
-    }
-    guard unreadable.contains(where: { $0.error.isNewerVersion }) else { return }
-    report.problems[known...].removeAll { $0.hasPrefix("audit entry ") }
-    for entry in unreadable { try note(entry.error, in: "audit entry \(entry.sequence)") }
-    report.isAuditChainChecked = false
-    report.auditEntries = UInt64(rows.count - unreadable.count)
-  }
-
-  private mutating func checkAudit(_ session: inout Session, _ head: borrowing Head) throws(VaultError) {
-    let segments = try stored { () throws(StorageError) in try session.store.segments() }
-    let roots = session.keys.auditRoots
-    report.isAuditChainChecked = !roots.isEmpty
-    guard segments.last?.number == head.segment, let first = segments.first else {
-      report.problems.append("audit: segments are missing")
-      return
-    }
-    let starts = session.keys.slots.compactMap { SlotAddress($0) }.filter { $0.kind == .auditRoot }
-    var walk = AuditWalk(
-      segments: segments, roots: roots, chainStarts: Set(starts.map(\.subject)), next: first.first)
-    var rows: [AuditRow] = []
-    try session.store.forEachAudit { row throws(VaultError) in
-      rows.append(row)
-      return true
-    }
-    var entries: [AuditWalk.Entry] = []
-    for row in rows {
-      do throws(VaultError) {
-        entries.append(AuditWalk.Entry(row: row, record: try session.open(row).record))
-      } catch {
-        report.problems.append("audit entry \(row.sequence): \(error.message)")
-        return
-      }
-    }
-    report.auditEntries = UInt64(entries.count)
-    if let problem = walk.check(entries) {
-      report.problems.append("audit: \(problem)")
-    } else if walk.next != head.nextAudit || walk.mac != head.auditMAC || !endsAsHeadSays(walk, head) {
-      report.problems.append("audit: the newest entries are missing")
-    }
-  }
-
-  /// Whether the keys for what comes next are those that the walk ends with: they cannot be had for an earlier entry.
-  private func endsAsHeadSays(_ walk: AuditWalk, _ head: borrowing Head) -> Bool {
-    guard let key = walk.key, let chain = walk.nextChainKey else { return walk.roots.isEmpty }
-    return key.key.isEqualInConstantTime(to: head.auditKey)
-      && chain.key.isEqualInConstantTime(to: head.nextChainKey)
   }
 }

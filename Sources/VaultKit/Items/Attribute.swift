@@ -13,7 +13,7 @@ public struct Attribute<Value: AttributeValue>: Sendable {
 let indexedAttributeCodes: [UInt16] = [2, 3, 4, 7, 12, 15, 21, 22, 40, 41, 43]
 
 extension Attribute where Value == String {
-  /// The vault-wide name that `vaultctl` uses, 1–255 bytes without control characters, unique over all kinds.
+  /// The vault-wide name that `vaultctl` uses, 1–255 bytes whose characters all show, unique over all kinds.
   public static var name: Self { Self(code: 1) }
   /// The service a generic password belongs to.
   public static var service: Self { Self(code: 2) }

@@ -67,7 +67,7 @@ public struct NewItem: Sendable {
   ///
   /// - Parameters:
   ///   - kind: What it is.
-  ///   - name: The vault-wide name, 1–255 bytes of UTF-8 without control characters; `nil` for none. A generic
+  ///   - name: The vault-wide name, 1–255 bytes of UTF-8 whose characters all show; `nil` for none. A generic
   ///     password that is given no account gets it as its account too.
   ///   - attributes: Further attributes; none may be a secret.
   ///   - access: Accessibility and constraints.

@@ -126,6 +126,14 @@ public struct EnrolledMember: Sendable, Equatable {
 
   /// The name of the login password as a member.
   public static let login = "login"
+
+  /// Names that no phrase may have, in lower case: a person who reads one takes it for something else.
+  static let reserved: Set<String> = [
+    login, "any", "passcode",
+    // What fprintd calls fingers.
+    "left-thumb", "left-index-finger", "left-middle-finger", "left-ring-finger", "left-little-finger",
+    "right-thumb", "right-index-finger", "right-middle-finger", "right-ring-finger", "right-little-finger",
+  ]
 }
 
 extension GenerationKeys {

@@ -54,11 +54,14 @@ enum Lockout {
   /// An attempt that stays without a verdict for this long was killed: it is a failure.
   static let verdictMilliseconds: UInt64 = 10_000
 
+  /// The failures in a row after which there is a delay.
+  static let freeFailures = 5
+
   /// The delay after so many failures in a row.
   static func delay(after failures: UInt32) -> UInt64 {
     let minutes: [UInt64] = [1, 5, 15, 30, 90, 240, 720]
-    guard failures >= 5 else { return 0 }
-    let index = Int(failures) - 5
+    guard failures >= freeFailures else { return 0 }
+    let index = Int(failures) - freeFailures
     return (index < minutes.count ? minutes[index] : 36 * 60) * 60_000
   }
 
@@ -82,6 +85,13 @@ enum Lockout {
     state.failureWall = clock.now()
     state.delayMilliseconds = delay(after: state.failures &+ state.underWay)
     return .go
+  }
+
+  /// How long no attempt is allowed from now on; `nil` when one is.
+  static func remaining(_ state: VaultState, clock: any VaultClock) -> Duration? {
+    var state = state
+    guard case .refused(let milliseconds) = begin(&state, clock: clock) else { return nil }
+    return .milliseconds(milliseconds)
   }
 
   /// The attempt was right.

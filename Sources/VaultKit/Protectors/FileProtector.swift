@@ -24,7 +24,7 @@ public struct FileProtector: Protector {
     FileProtector(folder: try standardFolder())
   }
 
-  static func standardFolder() throws(VaultError) -> String {
+  package static func standardFolder() throws(VaultError) -> String {
     func variable(_ name: String) -> String? {
       guard let text = unsafe getenv(name) else { return nil }
       let value = unsafe String(cString: text)
@@ -240,13 +240,27 @@ public struct FileProtector: Protector {
     guard unsafe fstat(file, &entry) == 0, entry.st_mode & S_IFMT == S_IFREG else {
       throw VaultError(.deviceKeyDamaged, "the device key is not a file: \(path)")
     }
-    guard entry.st_uid == geteuid(), entry.st_mode & 0o077 == 0 else {
+    guard entry.st_uid == geteuid() else {
+      throw VaultError(
+        .deviceKeyUnavailable, "the device key belongs to another user: \(path)", hint: Self.nameYours)
+    }
+    guard entry.st_mode & 0o077 == 0 else {
       throw VaultError(
         .deviceKeyUnavailable, "the device key is open to others: \(path)",
-        hint: "chmod 600 \(path), owned by you")
+        hint: Self.adviceForOpenFile(path, byteCount: Int(entry.st_size)))
     }
     return try DeviceKey(try readAll(file, byteCount: 33, path))
   }
+
+  /// What to do about a file that others may read: the path can be wrong, and the file another program's.
+  private static func adviceForOpenFile(_ path: String, byteCount: Int) -> String {
+    guard byteCount == 32 else { return "the file is no device key, which has 32 bytes: \(nameYours)" }
+    return OwnFile.isOurs(path)
+      ? "chmod 600 \(path); if others have read it, make a new key with 'vaultctl rotate device-key'"
+      : "if it is your device key, move it into your home and let only yourself read it; else \(nameYours)"
+  }
+
+  private static let nameYours = "name your device key with --device-key"
 
   private func readAll(_ file: Int32, byteCount: Int, _ path: String) throws(VaultError) -> SecretBytes {
     var failed: Int32 = 0

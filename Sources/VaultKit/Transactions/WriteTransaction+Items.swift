@@ -84,7 +84,7 @@ extension Transaction where Mode == Writing {
     var attributes = item.attributes
     attributes.merge(changes.attributes)
     for code in changes.removed { attributes.record[code] = nil }
-    try ItemLimits.check(attributes)
+    try ItemLimits.check(attributes, replacing: item.attributes)
     try refuseDuplicates(attributes, item.kind)
     attributes[.creationDate] = item.created
     attributes[.modificationDate] = session.now
@@ -348,11 +348,16 @@ package enum ItemLimits {
   /// The longest name, in bytes.
   package static let nameByteCount = 255
 
-  static func check(_ attributes: Attributes) throws(VaultError) {
+  /// - Parameter old: What the item has; a name of it that an earlier version let through may stay.
+  static func check(_ attributes: Attributes, replacing old: Attributes = Attributes()) throws(VaultError) {
     if let name = attributes[.name] {
-      try check(name: name)
+      if name != old[.name] { try check(name: name) }
     } else if attributes.bytes(of: Attribute<String>.name.code) != nil {
       throw VaultError(.malformed, "a name is text")
+    }
+    for (word, attribute) in shownAttributes {
+      guard let text = attributes[attribute], text != old[attribute] else { continue }
+      try check(text, VisibleText.flaw(inName: text), word)
     }
     for code in attributes.codes where attributes.bytes(of: code)!.count > attributeByteCount {
       throw VaultError(.malformed, "an attribute is at most 64 KiB")
@@ -363,18 +368,21 @@ package enum ItemLimits {
     guard count <= secretByteCount else { throw VaultError(.malformed, "a secret is at most 1 MiB") }
   }
 
-  /// A name is 1–255 bytes of UTF-8 without control characters.
+  /// A name is 1–255 bytes of UTF-8 whose characters and spaces all show.
   package static func check(name: String) throws(VaultError) {
-    guard 1...nameByteCount ~= name.utf8.count, !name.unicodeScalars.contains(where: isControl) else {
-      throw VaultError(.malformed, "a name is 1 to 255 bytes of UTF-8 without control characters")
+    guard 1...nameByteCount ~= name.utf8.count else {
+      throw VaultError(.malformed, "a name is 1 to 255 bytes of UTF-8")
     }
+    try check(name, VisibleText.flaw(inName: name), "name")
   }
 
-  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-    if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
-    return switch scalar.properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator, .format: true
-    default: false
-    }
+  private static func check(_ text: String, _ flaw: String?, _ word: String) throws(VaultError) {
+    guard let flaw else { return }
+    throw VaultError(.malformed, "the \(word) \(flaw)", hint: "leave out what does not show")
   }
+
+  /// What stands for an item where a person looks for it.
+  private static let shownAttributes: [(String, Attribute<String>)] = [
+    ("service", .service), ("account", .account),
+  ]
 }

@@ -6,6 +6,7 @@
 #include "CLinuxFiles.h"
 #include "CLinuxHelper.h"
 #include "CLinuxProcesses.h"
+#include "CLinuxTerminal.h"
 
 /// prctl is variadic, which Swift cannot call. Returns 0, or -1 with errno set.
 int clinux_set_not_dumpable(void);

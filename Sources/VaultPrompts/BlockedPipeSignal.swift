@@ -1,35 +1,5 @@
 import Glibc
 
-/// The mode of a terminal that another program is about to change.
-struct SavedMode {
-  private let path: String?
-  private let mode: termios
-
-  /// - Parameter path: nil where no terminal is used.
-  init(_ path: String?) {
-    var mode = termios()
-    var isKnown = false
-    if let path, let descriptor = Self.open(path) {
-      isKnown = unsafe tcgetattr(descriptor, &mode) == 0
-      close(descriptor)
-    }
-    self.path = isKnown ? path : nil
-    self.mode = mode
-  }
-
-  func restore() {
-    guard let path, let descriptor = Self.open(path) else { return }
-    var mode = mode
-    unsafe tcsetattr(descriptor, TCSANOW, &mode)
-    close(descriptor)
-  }
-
-  private static func open(_ path: String) -> Int32? {
-    let descriptor = unsafe Glibc.open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
-    return descriptor >= 0 ? descriptor : nil
-  }
-}
-
 /// Writing to a pipe without a reader must be an error here, not a signal that ends the host: SIGPIPE is blocked in this
 /// thread, and one that came is taken out before it is let through again.
 struct BlockedPipeSignal {

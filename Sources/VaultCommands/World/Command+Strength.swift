@@ -1,0 +1,20 @@
+import SecretMemory
+import VaultKit
+
+extension Command {
+  /// Whether a secret that a person chose can be guessed. Says so in one line, and refuses nothing.
+  ///
+  /// - Parameter what: What the secret is called.
+  func warnIfGuessable(_ secret: borrowing SecretBytes, _ what: String) -> Bool {
+    let strength = SecretStrength(of: secret)
+    if strength.isGuessable {
+      messages.note("warning: the \(what) can be guessed, \(strength.words); six random words cannot")
+    }
+    return strength.isGuessable
+  }
+}
+
+extension SecretStrength {
+  /// The estimate, as messages have it.
+  var words: String { "it has about \(bitCount) bit\(bitCount == 1 ? "" : "s")" }
+}

@@ -1,0 +1,91 @@
+/// Text that shows as what it is: what a name may hold, and how other text is shown.
+///
+/// Two names that look alike must be the same name, and no name may hide, imitate or reorder what stands around it. So a
+/// character that does not show as itself is refused when a name is set. What was stored before, or comes from another
+/// program, is shown with such characters as `\u{200B}`.
+package enum VisibleText {
+  /// Why a text is no name, in words that continue "the name".
+  ///
+  /// - Returns: Nil for a text whose characters and spaces all show.
+  package static func flaw(inName text: String) -> String? {
+    if let flaw = flaw(in: text) { return flaw }
+    if text.utf8.first == space || text.utf8.last == space { return "begins or ends with a space" }
+    guard !zip(text.utf8, text.utf8.dropFirst()).contains(where: { $0 == space && $1 == space }) else {
+      return "has two spaces in a row"
+    }
+    return nil
+  }
+
+  /// Why a text would not show as what it is, in words that continue "the text"; nil when all its characters show.
+  package static func flaw(in text: String) -> String? {
+    var marks = Marks()
+    for scalar in text.unicodeScalars {
+      if isHidden(scalar) { return "has a character that does not show: U+\(hexadecimal(scalar, 4))" }
+      if marks.areStacked(by: scalar) {
+        return "has more than \(Marks.most) accents on one character, or one on none"
+      }
+    }
+    return nil
+  }
+
+  /// The text with what does not show as itself written as `\u{200B}`, and with `\u{5C}` for a backslash that would look
+  /// like the beginning of that.
+  package static func escaped(_ text: String) -> String {
+    guard !text.utf8.allSatisfy({ $0 >= space && $0 < 0x7F && $0 != backslash }) else { return text }
+    var shown = String.UnicodeScalarView()
+    var marks = Marks()
+    let scalars = text.unicodeScalars
+    for index in scalars.indices {
+      let scalar = scalars[index]
+      let isStacked = marks.areStacked(by: scalar)
+      let isEscape =
+        scalar == "\\" && scalars[scalars.index(after: index)...].starts(with: "u{".unicodeScalars)
+      guard isHidden(scalar) || isStacked || isEscape else {
+        shown.append(scalar)
+        continue
+      }
+      shown.append(contentsOf: "\\u{\(hexadecimal(scalar, 1))}".unicodeScalars)
+    }
+    return String(shown)
+  }
+
+  private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
+    // The blank braille pattern is a symbol to Unicode.
+    guard !scalar.properties.isDefaultIgnorableCodePoint, scalar != "\u{2800}" else { return true }
+    return switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator, .privateUse, .surrogate,
+      .unassigned:
+      true
+    default: false
+    }
+  }
+
+  private static func hexadecimal(_ scalar: Unicode.Scalar, _ digits: Int) -> String {
+    let text = String(scalar.value, radix: 16, uppercase: true)
+    return String(repeating: "0", count: max(0, digits - text.count)) + text
+  }
+
+  private static let space = UInt8(ascii: " ")
+  private static let backslash = UInt8(ascii: "\\")
+}
+
+/// Accents and other marks, which are drawn on the character before them.
+private struct Marks {
+  /// The most marks of one character in a language that is written today (UTS 39, section 5.4).
+  static let most = 4
+
+  private var count = Marks.most
+
+  /// Whether this is a mark on nothing, or one too many.
+  mutating func areStacked(by scalar: Unicode.Scalar) -> Bool {
+    switch scalar.isASCII ? .otherSymbol : scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .spacingMark:
+      count += 1
+      return count > Self.most
+    default:
+      count = 0
+      return false
+    }
+  }
+}

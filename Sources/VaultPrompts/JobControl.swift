@@ -1,0 +1,49 @@
+import Glibc
+
+/// Which process group may use a terminal.
+enum JobControl {
+  /// Whether the process is in the terminal's foreground group. True for a terminal that does not control the process,
+  /// and for one that is gone: neither has a group of it.
+  static func isInForeground(of terminal: Int32) -> Bool {
+    let group = tcgetpgrp(terminal)
+    return group < 0 || group == getpgrp()
+  }
+
+  /// - Throws: ``TerminalError/background``.
+  static func requireForeground(of terminal: Int32) throws(TerminalError) {
+    guard isInForeground(of: terminal) else { throw .background }
+  }
+
+  /// Lets the kernel refuse a change of the mode by a process that is in the background by now: SIGTTOU interrupts `body`.
+  static func refusingBackground(_ body: () -> Int32) -> Int32 {
+    var output = signals(SIGTTOU)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &output, nil)
+    defer { unsafe pthread_sigmask(SIG_BLOCK, &output, nil) }
+    return body()
+  }
+
+  fileprivate static func signals(_ numbers: Int32...) -> sigset_t {
+    var set = sigset_t()
+    unsafe sigemptyset(&set)
+    for number in numbers { unsafe sigaddset(&set, number) }
+    return set
+  }
+}
+
+/// While a prompt is open its thread holds back SIGTTIN and SIGTTOU: a read in the background then is an error and does
+/// not stop the process group; a write goes through, and so does restoring the mode.
+struct HeldJobSignals {
+  private let before: sigset_t
+
+  init() {
+    var before = sigset_t()
+    var both = JobControl.signals(SIGTTIN, SIGTTOU)
+    unsafe pthread_sigmask(SIG_BLOCK, &both, &before)
+    self.before = before
+  }
+
+  func restore() {
+    var before = before
+    unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+  }
+}

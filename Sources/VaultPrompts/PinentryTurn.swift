@@ -1,0 +1,67 @@
+import Glibc
+
+/// The turn of a pinentry: on the terminal that it may use, or on none where it has a display alone.
+///
+/// The pinentry sets the mode. We hold the lock, note the mode for the next prompt, and restore it at the end.
+final class PinentryTurn {
+  private let signals: PromptSignals
+  private let descriptor: Int32
+  private let path: String?
+  private var turn: TerminalTurn?
+
+  /// - Parameter path: The terminal; nil for none.
+  init(_ path: String?, _ signals: PromptSignals, patience: Duration) throws(TerminalError) {
+    self.signals = signals
+    self.path = path
+    guard let path else {
+      descriptor = -1
+      return
+    }
+    descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw .noTerminal(errno) }
+    turn = try TerminalTurn(descriptor, signals, patience: patience) { TerminalPrompt.sayWaiting(on: path) }
+    do throws(TerminalError) { try turn?.prepareRecord() } catch {
+      turn?.end()
+      throw error
+    }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// Waits until the program says something, answering signals meanwhile.
+  func wait(for output: Int32, until deadline: Deadline) throws(TerminalError) {
+    while let meaning = try wait(for: output, deadline) {
+      if meaning == .stop { try stop() }
+    }
+  }
+
+  /// Restores the mode, which a program that was killed leaves as it was in the middle.
+  func end() {
+    try? turn?.noteMode()
+    turn?.end()
+  }
+
+  /// With a display alone there is no terminal to look at: nothing happens until the program or a signal does something.
+  private func wait(
+    for output: Int32, _ deadline: Deadline
+  ) throws(TerminalError) -> PromptSignals.Meaning? {
+    guard turn != nil else {
+      guard let signal = try signals.wait(for: output, POLLIN, until: deadline) else { return nil }
+      return try signals.meaning(of: signal)
+    }
+    return try signals.wait(for: output, until: deadline) { () throws(TerminalError) in
+      try turn?.noteMode()
+    }
+  }
+
+  /// The program is stopped with us: by Ctrl-Z, or when it reads from a terminal that the shell has taken.
+  private func stop() throws(TerminalError) {
+    guard turn != nil else {
+      _ = raise(SIGSTOP)
+      return
+    }
+    try? turn?.noteMode()
+    try turn?.stop { TerminalPrompt.sayWaiting(on: path) }
+    try turn?.prepareRecord()
+  }
+}

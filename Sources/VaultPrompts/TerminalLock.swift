@@ -1,0 +1,96 @@
+import CLinux
+import Glibc
+
+/// The lock of one terminal: a `flock` on the file `tty-MAJOR-MINOR` of ``LockFolder``. The kernel releases it with the
+/// process. The file is never removed.
+///
+/// Each attempt opens the file, so that two prompts of one process exclude each other too.
+struct TerminalLock: ~Copyable {
+  private let name: String
+  private var file: Int32 = -1
+
+  /// Not yet taken.
+  init(of terminal: Int32) throws(TerminalError) {
+    // The device number of /dev/tty itself is the same for every terminal.
+    var device: UInt32 = 0
+    guard unsafe ioctl(terminal, Self.getDevice, &device) == 0 else { throw .noTerminal(errno) }
+    let (major, minor) = (clinux_device_major(UInt64(device)), clinux_device_minor(UInt64(device)))
+    name = "tty-\(major)-\(minor)"
+  }
+
+  deinit { if file >= 0 { close(file) } }
+
+  /// - Returns: False while another prompt holds it.
+  /// - Throws: ``TerminalError/noLock(_:)``.
+  mutating func take() throws(TerminalError) -> Bool {
+    release()
+    let folder = try LockFolder.open()
+    defer { close(folder) }
+    let opened = try open(in: folder)
+    guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
+      let problem = errno
+      close(opened)
+      guard problem == EWOULDBLOCK || problem == EINTR else { throw refusal(problem) }
+      return false
+    }
+    // Logging out removes /run/user/UID: what was locked must still be what the next prompt opens.
+    guard isNamed(opened, in: folder) else {
+      close(opened)
+      return false
+    }
+    file = opened
+    return true
+  }
+
+  mutating func release() {
+    if file >= 0 { close(file) }
+    file = -1
+  }
+
+  /// What a prompt that was killed left; nil after an orderly end.
+  borrowing func record() -> TerminalRecord? {
+    var bytes = [UInt8](repeating: 0, count: TerminalRecord.byteCount + 1)
+    let count = unsafe bytes.withUnsafeMutableBytes { unsafe pread(file, $0.baseAddress, $0.count, 0) }
+    return count > 0 ? TerminalRecord(Array(bytes.prefix(count))) : nil
+  }
+
+  /// - Throws: ``TerminalError/noLock(_:)``, on a full disk.
+  borrowing func write(_ record: TerminalRecord) throws(TerminalError) {
+    let bytes = record.bytes
+    let count = unsafe bytes.withUnsafeBytes { unsafe pwrite(file, $0.baseAddress, $0.count, 0) }
+    guard count == bytes.count else {
+      let problem = count < 0 ? errno : ENOSPC
+      empty()
+      throw refusal(problem)
+    }
+  }
+
+  borrowing func empty() { _ = ftruncate(file, 0) }
+
+  private borrowing func open(in folder: Int32) throws(TerminalError) -> Int32 {
+    let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    let opened = unsafe clinux_create(folder, name, flags, 0o600)
+    guard opened >= 0 else { throw refusal(errno) }
+    var about = stat()
+    guard unsafe fstat(opened, &about) == 0, about.st_mode & S_IFMT == S_IFREG, about.st_uid == geteuid()
+    else {
+      close(opened)
+      throw refusal(EPERM)
+    }
+    return opened
+  }
+
+  private borrowing func isNamed(_ opened: Int32, in folder: Int32) -> Bool {
+    var (about, named) = (stat(), stat())
+    guard unsafe fstat(opened, &about) == 0, unsafe fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0
+    else { return false }
+    return named.st_ino == about.st_ino && named.st_dev == about.st_dev
+  }
+
+  private borrowing func refusal(_ problem: Int32) -> TerminalError {
+    .noLock("\(name): \(unsafe String(cString: strerror(problem)))")
+  }
+
+  /// TIOCGDEV, a macro that Swift does not see.
+  private static let getDevice: UInt = 0x8004_5432
+}

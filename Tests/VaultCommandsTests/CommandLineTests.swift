@@ -1,0 +1,134 @@
+import Foundation
+import Testing
+import VaultCommands
+
+/// Each test was verified to fail with the tool from before these tests; that of exit codes, when 9 and 15 are left out.
+@Suite("What a command line is told")
+struct CommandLineTests {
+  private func newTool(_ words: String...) throws -> Tool {
+    let tool = try Tool()
+    let words = words.isEmpty ? ["--no-passcode"] : words
+    #expect(try tool.run(["init"] + words, secrets: [3: "pass"]).exit == 0)
+    return tool
+  }
+
+  @Test("a path that is - is refused, and ./- is named", arguments: ["backup", "restore"])
+  func dash(verb: String) throws {
+    let run = try newTool()(verb, "-", "--passphrase-fd", "3", secrets: [3: "six words"])
+    #expect(run.exit == 2 && run.errors.contains("./-"), "\(run.errors)")
+    #expect(!FileManager.default.fileExists(atPath: "-"))
+  }
+
+  @Test("a command that only reads ends by SIGPIPE when its reader is gone; one that writes says so: 13")
+  func brokenPipe() throws {
+    guard let python = Shell.find("python3") else { return print("skipped: python3 is not installed") }
+    let tool = try newTool()
+    let script = """
+      import os, subprocess, sys
+      reader, writer = os.pipe()
+      os.close(reader)
+      run = subprocess.run(sys.argv[1:], stdout=writer, stderr=subprocess.PIPE)
+      print(run.returncode, len(run.stderr))
+      """
+    func end(_ words: [String]) throws -> String {
+      try tool.run(["-c", script, Tool.path] + words, program: python).text
+    }
+    for words in [["status"], ["audit"], ["verify"], ["doctor"], ["--help"], ["item", "add", "--help"]] {
+      #expect(try end(words) == "-13 0\n", "\(words)")
+    }
+    let folder = tool.home.path + "/.local/share/vault"
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["default.vault"])
+    #expect(
+      try end(["backup", tool.home.path + "/b", "--passphrase-file", tool.file("p", "p")]).hasPrefix("13 "))
+  }
+
+  @Test("a pipe given as a file is refused, with the option for descriptors")
+  func pipeAsFile() throws {
+    let tool = try newTool("--passcode-fd", "3")
+    let script = #""$0" verify --passcode-file <(printf pass)"#
+    let run = try tool.run(["-c", script, Tool.path], program: "/bin/bash")
+    #expect(run.exit == 13 && run.errors.contains("--passcode-fd 3 3< <("), "\(run.errors)")
+  }
+
+  @Test("audit --since takes how long ago, beside dates")
+  func since() throws {
+    let tool = try Tool()
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700000000"
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    tool.environment["VAULTCTL_TESTING_CLOCK"] = "1700007000"
+    #expect(try tool("item", "add", "a", input: [1]).exit == 0)
+    func count(_ since: String) throws -> Int {
+      try tool("audit", "--since", since).text.split(separator: "\n").count
+    }
+    #expect(try count("1h") == 1 && count("2h") == 2 && count("1700000001") == 1)
+    let run = try tool("audit", "--since", "yesterday")
+    #expect(run.exit == 2 && run.errors.contains("like 1700000000"), "\(run.errors)")
+  }
+
+  @Test("status shows until when no passcode is accepted, and how many were wrong")
+  func lockedOut() throws {
+    let tool = try newTool("--passcode-fd", "3")
+    #expect(try tool("status", "--json").json["passcodeFailures"] == nil)
+    for _ in 0..<5 { #expect(try tool("verify", "--passcode-fd", "3", secrets: [3: "wrong"]).exit == 3) }
+    let json = try tool("status", "--json").json
+    #expect(json["passcodeFailures"] as? Int == 5)
+    let until = try #require(json["lockedOutUntil"] as? Int)
+    #expect(abs(until - Int(Date().timeIntervalSince1970)) <= 3600)
+    let text = try tool("status").text
+    #expect(text.contains("5 in a row") && text.contains(/lockedOutUntil +\d{4}-\d\d-\d\dT/), "\(text)")
+  }
+
+  @Test("item edit says how accessibility and access rule are changed", arguments: ["accessible", "access"])
+  func accessibility(option: String) throws {
+    let run = try newTool()("item", "edit", "a", "--\(option)", "x")
+    #expect(run.exit == 2 && run.errors.contains("vaultctl item add NEW --accessible"), "\(run.errors)")
+    #expect(try #require(VerbTable.verb(["item", "edit"])).notes.contains { $0.contains("--accessible") })
+  }
+
+  @Test("malformed input has one code, wherever it is found")
+  func malformed() throws {
+    let tool = try newTool()
+    for words in [["item", "add", ""], ["item", "add", "a"], ["otp", "add", "a"]] {
+      let run = try tool.run(words + ["--json"])
+      #expect(try run.exit == 12 && run.error["code"] as? String == "malformed", "\(run.errors)")
+    }
+  }
+
+  @Test("the vault is looked for before anything is asked for and read")
+  func vaultFirst() throws {
+    let tool = try Tool()
+    for words in [["item", "add", "a"], ["otp", "add", "a"], ["import", "jsonl"]] {
+      #expect(try tool.run(words, input: words[0] == "import" ? [1] : []).exit == 14, "\(words)")
+    }
+    #expect(try newTool()("init", "--no-input").exit == 8)
+  }
+
+  @Test("the help of every verb that opens a vault has 9 and 15, and the help of a family has exit codes")
+  func exitCodes() {
+    for verb in VerbTable.all where verb.exitCodes.contains(.noVault) {
+      #expect(verb.exitCodes.contains(.refused) && verb.exitCodes.contains(.unsupported), "\(verb.name)")
+    }
+    for family in VerbTable.families {
+      #expect(HelpTopic.family(family).text.contains("\nExit codes:\n  0  "), "\(family.word)")
+    }
+  }
+
+  @Test("a duration of nothing is refused in its own words")
+  func zero() throws {
+    for words in [["mail", "--copy", "0s"], ["--copy", "0s", "mail"], ["mail", "--copy=0s"]] {
+      let run = try newTool().run(["item", "get"] + words)
+      #expect(run.exit == 2 && run.errors.contains("--copy takes a duration from 1s on"), "\(run.errors)")
+    }
+  }
+
+  @Test("a newline at the end of one line is stored, and told")
+  func newline() throws {
+    let tool = try newTool()
+    let run = try tool("item", "add", "a", input: Array("secret\n".utf8))
+    #expect(run.exit == 0 && run.errors.contains("ends in a newline, which is stored"), "\(run.errors)")
+    #expect(try tool("item", "get", "a").text == "secret\n")
+    for (name, secret) in [("b", "secret"), ("c", "-----BEGIN\n-----END\n"), ("d", "\n")] {
+      #expect(try tool("item", "add", name, input: Array(secret.utf8)).errors.isEmpty, "\(name)")
+    }
+  }
+}

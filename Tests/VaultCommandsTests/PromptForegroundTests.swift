@@ -1,0 +1,147 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Prompts and job control: interactive shells on a pseudo-terminal.
+@Suite("Prompts ask in the foreground only", .serialized)
+struct PromptForegroundTests {
+  private func start(_ name: String, _ tool: Tool, _ screen: PseudoTerminal) throws -> Child.Running? {
+    guard let shell = Shell.find(name) else {
+      print("skipped: \(name) is not installed")
+      return nil
+    }
+    let words = ["bash": ["--norc", "--noprofile", "-i"], "zsh": ["-f", "-i"], "dash": ["-i"]][name] ?? []
+    let running = try tool.start(shell: shell, words, on: screen)
+    // The shell has set up its job control when it answers.
+    screen.type("echo here=$((1+1))\n")
+    try screen.wait(for: "here=2")
+    return running
+  }
+
+  private func end(_ running: Child.Running, _ screen: PseudoTerminal) throws {
+    screen.type("exit\n")
+    _ = try running.wait()
+    #expect(screen.echoes)
+    #expect(!screen.transcript.contains("horse"))
+  }
+
+  /// Planted bug: `JobControl.isInForeground` is always true: seen to fail.
+  @Test("both sides of diff <(…) <(…) at an interactive shell end with 6", arguments: ["bash", "zsh"])
+  func substitutions(name: String) throws {
+    let tool = try PromptTurnTests.newTool()
+    let screen = try PseudoTerminal()
+    guard let running = try start(name, tool, screen) else { return }
+    screen.type("diff <(\"$T\" item get a; echo first=$?) <(\"$T\" item get b; echo second=$?)\n")
+    try screen.wait(for: "first=6", times: 1)
+    try screen.wait(for: "second=6", times: 1)
+    #expect(screen.transcript.contains("in the background of its terminal"))
+    #expect(screen.transcript.contains("--passcode-fd N or --passcode-file PATH"))
+    try end(running, screen)
+  }
+
+  /// Planted bug: `JobControl.isInForeground` is always true: seen to fail.
+  @Test("a job in the background ends with 6 and is not stopped", arguments: ["bash", "zsh", "dash"])
+  func job(name: String) throws {
+    let tool = try PromptTurnTests.newTool()
+    let screen = try PseudoTerminal()
+    guard let running = try start(name, tool, screen) else { return }
+    screen.type("stty tostop; \"$T\" item get a 2>/dev/null & wait $!; echo code=$?; stty -tostop\n")
+    try screen.wait(for: "code=6", times: 1)
+    screen.type(
+      "(trap '' TTIN TTOU; exec \"$T\" item get a) & wait $!; echo second=$?\n")
+    try screen.wait(for: "second=6", times: 1)
+    #expect(!screen.transcript.contains("passcode: "))
+    try end(running, screen)
+  }
+
+  @Test("a job in the background asks through a pinentry that has a display, and gives it no terminal")
+  func pinentry() throws {
+    let tool = try PromptTurnTests.newTool()
+    let script = """
+      #!/bin/sh
+      echo OK
+      while read -r line; do
+        echo "$line" >> '\(tool.home.path)/heard'
+        case "$line" in GETPIN) echo 'D \(PromptTurnTests.passcode)'; echo OK;; BYE) exit;; *) echo OK;; esac
+      done
+      """
+    tool.environment["VAULT_PINENTRY"] = try tool.file("pinentry", script, mode: 0o700)
+    tool.environment["DISPLAY"] = ":0"
+    let screen = try PseudoTerminal()
+    guard let running = try start("bash", tool, screen) else { return }
+    screen.type("\"$T\" item get a > ~/out & wait $!; echo code=$?; cat ~/out\n")
+    try screen.wait(for: "code=0", times: 1)
+    try screen.wait(for: "secret-a", times: 1)
+    try end(running, screen)
+    #expect(!(try String(contentsOfFile: tool.home.path + "/heard", encoding: .utf8)).contains("ttyname"))
+  }
+
+  /// Planted bugs: the lock is kept while stopped, and the mode is not set again: each seen to fail.
+  @Test(
+    "Ctrl-Z restores echo and releases the lock; fg takes both again; bg ends it with 6",
+    arguments: [
+      ("bash", "Stopped", "Exit 6"), ("zsh", "suspended", "exit 6"), ("dash", "Stopped", "Done(6)"),
+    ])
+  func stops(name: String, stopped: String, ended: String) throws {
+    let tool = try PromptTurnTests.newTool()
+    let screen = try PseudoTerminal()
+    let lock = PromptTurnTests.lock(tool, screen)
+    guard let running = try start(name, tool, screen) else { return }
+    screen.type("\"$T\" item get a\n")
+    try screen.wait(for: "passcode: ", times: 1)
+    #expect(lock.isHeld && !lock.record.isEmpty)
+    screen.type("half\u{1A}")
+    try screen.wait(for: stopped, times: 1)
+    #expect(!lock.isHeld && lock.record.isEmpty)
+    screen.type("echo off=`stty -a | grep -c -e '-echo '`; \"$T\" item get b\n")
+    try screen.wait(for: "off=0", times: 1)
+    try screen.wait(for: "passcode: ", times: 2)
+    screen.type(PromptTurnTests.passcode + "\n")
+    try screen.wait(for: "secret-b", times: 1)
+    screen.type("fg\n")
+    try screen.wait(for: "passcode: ", times: 3)
+    #expect(!screen.echoes && lock.isHeld)
+    screen.type(PromptTurnTests.passcode + "\n")
+    try screen.wait(for: "secret-a", times: 1)
+    screen.type("\"$T\" item get a\n")
+    try screen.wait(for: "passcode: ", times: 4)
+    screen.type("\u{1A}")
+    try screen.wait(for: stopped, times: 2)
+    screen.type("bg; sleep 1\n")
+    try screen.wait(for: ended, times: 1)
+    try end(running, screen)
+  }
+
+  /// Planted bug: SIGCONT is not watched: seen to fail.
+  @Test("a prompt that SIGSTOP stopped hides what is typed when it goes on")
+  func stoppedFromOutside() throws {
+    let tool = try PromptTurnTests.newTool()
+    let screen = try PseudoTerminal()
+    guard let running = try start("bash", tool, screen) else { return }
+    screen.type("(echo pid=$BASHPID.; exec \"$T\" item get a)\n")
+    try screen.wait(for: "passcode: ", times: 1)
+    let number = try #require(screen.transcript.firstMatch(of: /pid=(\d+)\./)?.1)
+    kill(try #require(pid_t(number)), SIGSTOP)
+    try screen.wait(for: "Stopped", times: 1)
+    screen.type("stty echo; fg\n")
+    try screen.wait(for: "passcode: ", times: 2)
+    #expect(!screen.echoes)
+    screen.type(PromptTurnTests.passcode + "\n")
+    try screen.wait(for: "secret-a", times: 1)
+    try end(running, screen)
+  }
+
+  @Test("SIGTTIN and SIGTTOU neither stop nor end a prompt in the foreground", arguments: [SIGTTIN, SIGTTOU])
+  func signals(signal: Int32) throws {
+    let tool = try PromptTurnTests.newTool()
+    let screen = try PseudoTerminal()
+    let running = try tool.start(["item", "get", "a"], on: screen, typed: false)
+    try screen.wait(for: "passcode: ")
+    kill(running.pid, signal)
+    usleep(300_000)
+    #expect(!screen.echoes)
+    screen.type(PromptTurnTests.passcode + "\n")
+    #expect(try running.wait() == 0)
+    #expect(screen.echoes)
+  }
+}
