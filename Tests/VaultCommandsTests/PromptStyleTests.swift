@@ -108,7 +108,7 @@ struct PromptStyleTests {
       #expect(run.errors.utf8.allSatisfy { $0 < 0x80 }, "\(run.errors)")
     }
     let line = "{\"kind\":\"password\",\"name\":\"\(name)\",\"secret\":\"x\"}\n"
-    #expect(try tool("import", input: Array(line.utf8)).exit == 12)
+    #expect(try tool("import", "jsonl", input: Array(line.utf8)).exit == 12)
     // A name may be looked for that an earlier version stored.
     #expect(try tool("item", "get", name).exit == 1)
     let shown = try tool("item", "show", "n").text

@@ -213,7 +213,7 @@ struct RecoveryCodeVerbTests {
     let (keeping, kept) = try newTool("--no-passcode", "--recovery-code")
     let file = try keeping.file("pass", "p")
     let (other, second) = try start(keeping, ["passcode", "set", "--new-passcode-file", file])
-    try other.wait(for: "recovery code: ")
+    try other.wait(for: "drops the code\r\nrecovery code: ")
     other.type(kept + "\n")
     #expect(try second.wait() == 0)
     #expect(try check(keeping, kept).exit == 0)

@@ -7,7 +7,7 @@ import VaultStorage
 /// Pages that are the children of many: the same rows again and again, in a file that SQLite reads without complaint.
 ///
 /// Planted, and found: a walk that does not look at the order of its rows; no `WorkBound` for whole statements.
-@Suite("Rows in a circle", .timeLimit(.minutes(2)))
+@Suite("Rows in a circle", .timeLimit(.minutes(20)))
 struct CircleTests {
   let folder = TemporaryFolder()
 
@@ -79,7 +79,7 @@ struct CircleTests {
     let folder = folder
     let damaged = StorageError.damaged(.page)
     // On a thread of its own: a statement that goes on without end would keep the test from failing.
-    let thrown = within(seconds: 60) {
+    let thrown = within(seconds: 600) {
       var store = try Store.open(at: folder("v"), access: .readWrite)
       return [
         error { () throws(StorageError) in _ = try store.counts() },

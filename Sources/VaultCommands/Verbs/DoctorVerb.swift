@@ -159,10 +159,10 @@ private func interruptedRestore(_ command: Command, _ outline: VaultOutline) thr
 }
 
 private func itemFindings(_ command: Command, _ core: VaultCore) throws -> [Finding] {
-  let now = core.environment.clock.now()
   let progress = command.progress("looking at items")
   defer { progress.finish() }
   let (behind, expired, damaged) = try core.read { transaction in
+    let now = transaction.expiryTime
     var expired = 0
     var damaged = 0
     var credentials: [ItemID] = []

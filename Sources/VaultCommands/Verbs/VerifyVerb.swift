@@ -3,7 +3,7 @@ import VaultKit
 /// `vaultctl verify`: the report goes to standard output also when it is a bad one.
 func runVerify(_ command: Command) throws -> Outcome {
   let core = try command.vault.opened(checkingRows: false)
-  // Nobody is asked for a check: without the passcode, the report says what stayed locked.
+  // A check does not ask for the passcode: without it, the report says what stayed locked.
   if !core.isUnlocked, !command.secrets.willAsk(.passcode) { try command.vault.unlock(core) }
   let progress = command.progress("verifying")
   defer { progress.finish() }
@@ -47,9 +47,8 @@ private func unseen(_ report: VerifyReport) -> [String] {
     lines.append("\(secrets(report.guardedSecrets)) behind an access rule; 'item get' opens them one by one")
   }
   if !report.isAuditChainChecked {
-    lines.append(
-      "the chain of the audit; "
-        + (report.hasNewerEntries ? "a newer version made an entry" : passcodeHint))
+    let reason = report.unreadableEntries > 0 ? "some of its entries do not open" : passcodeHint
+    lines.append("the chain of the audit; \(reason)")
   }
   return lines
 }
@@ -57,11 +56,6 @@ private func unseen(_ report: VerifyReport) -> [String] {
 private let passcodeHint = "give --passcode-fd N or --passcode-file PATH"
 
 private func secrets(_ count: Int) -> String { count == 1 ? "1 secret" : "\(count) secrets" }
-
-extension VerifyReport {
-  /// Whether a newer version made entries of the log.
-  var hasNewerEntries: Bool { newer.contains { $0.hasPrefix("audit") } }
-}
 
 /// Damage decides, where there is some; then what a newer version made.
 private func failure(_ report: VerifyReport, mustBeComplete: Bool) -> CommandError? {
@@ -84,7 +78,7 @@ private func newer(_ count: Int) -> CommandError {
     hint: "verify the vault with that version", code: VaultError.Code.newerFormat.rawValue)
 }
 
-/// Somebody would have to type something, and `verify` asks nobody.
+/// The rest needs something that a person types, and `verify` does not ask.
 private func incomplete(_ report: VerifyReport) -> CommandError {
   let needsPasscode = report.lockedSecrets > 0 || !report.isAuditChainChecked
   return CommandError(

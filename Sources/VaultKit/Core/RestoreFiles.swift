@@ -67,19 +67,25 @@ package struct RestoreFiles: Sendable {
     return (isKept ? [aside] : []) + (try unfinished().map(\.path))
   }
 
+  /// A file beside the vault that keeps a device key.
+  struct Keeper {
+    let file: String
+    /// Whether it is known to need the key; one that cannot be read may need it.
+    let isReadable: Bool
+  }
+
   /// The file beside the vault that names this key, or that may name it because it cannot be read.
   ///
   /// - Throws: ``VaultError/Code/io`` when the folder cannot be read: then no file is ruled out.
-  func keeper(of key: DeviceKeyID, _ vault: VaultID) throws(VaultError) -> String? {
+  func keeper(of key: DeviceKeyID, _ vault: VaultID) throws(VaultError) -> Keeper? {
     for file in try all() {
-      guard let outline = try? VaultCore.outline(at: file) else { return file }
-      if outline.vault == vault, outline.deviceKey == key { return file }
+      guard let outline = try? VaultCore.outline(at: file) else {
+        return Keeper(file: file, isReadable: false)
+      }
+      if outline.vault == vault, outline.deviceKey == key { return Keeper(file: file, isReadable: true) }
     }
     return nil
   }
-
-  /// Whether a file is a vault that can be read: then it is known which device key it needs.
-  static func isReadable(_ file: String) -> Bool { (try? VaultCore.outline(at: file)) != nil }
 
   // MARK: Names
 

@@ -53,8 +53,8 @@ extension VaultCore {
       let standing: FoundDeviceKey.Standing =
         if id == header.deviceKey {
           .present
-        } else if let file = try files.keeper(of: id, header.vault) {
-          Self.standing(keptFor: file)
+        } else if let keeper = try files.keeper(of: id, header.vault) {
+          Self.standing(keptFor: keeper)
         } else {
           header.replacedKeys.contains(id) ? .replaced : .unknown
         }
@@ -72,8 +72,8 @@ extension VaultCore {
     return found
   }
 
-  private static func standing(keptFor file: String) -> FoundDeviceKey.Standing {
-    RestoreFiles.isReadable(file) ? .needed(by: file) : .perhapsNeeded(by: file)
+  private static func standing(keptFor keeper: RestoreFiles.Keeper) -> FoundDeviceKey.Standing {
+    keeper.isReadable ? .needed(by: keeper.file) : .perhapsNeeded(by: keeper.file)
   }
 
   /// Deletes the keys in `protector` that this vault has replaced, after it was opened once more with its present key. A
@@ -116,7 +116,7 @@ extension VaultCore {
     return files.map { file in
       VaultError(
         .io, "no replaced device key was removed, because \(file) cannot be read and may need one of them",
-        hint: "if it is no vault that you need, move it away, then run 'vaultctl doctor --remove-old-keys'")
+        hint: "if you do not need that file, move it away, then run 'vaultctl doctor --remove-old-keys'")
     }
   }
 
@@ -130,7 +130,7 @@ extension VaultCore {
       let keeper = try RestoreFiles(path: path).keeper(of: before, header.vault)
       try DeviceKeys(new, of: header.vault).promote(over: before, in: proof)
       if let keeper {
-        return RestoreFiles.isReadable(keeper) ? .kept(for: keeper) : .perhapsNeeded(by: keeper)
+        return keeper.isReadable ? .kept(for: keeper.file) : .perhapsNeeded(by: keeper.file)
       }
       guard proof.headerAndPath.header.replacedKeys.contains(before) else {
         return .kept(for: "the vault that this file is a copy of")

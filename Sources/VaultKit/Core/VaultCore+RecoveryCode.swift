@@ -88,8 +88,6 @@ extension VaultCore {
     guard let half else { throw RecoveryCode.isAbsent }
     try code.check(isOf: half)
   }
-
-  /// The trust key where a passcode is set: it authenticates the recovery half. `nil` without one.
 }
 
 /// A ``RecoveryChoice`` as the change needs it: the public half of the code that was shown.

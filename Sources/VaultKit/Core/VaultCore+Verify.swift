@@ -18,6 +18,9 @@ public struct VerifyReport: Sendable {
   public internal(set) var auditEntries: UInt64 = 0
   /// Whether the audit chain was checked with its keys; without the passcode it cannot be.
   public internal(set) var isAuditChainChecked = false
+  /// How many audit entries do not open, because they are damaged or a newer version made them. The chain goes through them,
+  /// so it was not checked.
+  public internal(set) var unreadableEntries = 0
   /// What is damaged, a line each; empty when nothing is.
   public internal(set) var problems: [String] = []
   /// What a newer version of this program made, a line each. This version does not open it, so it cannot say whether it is
@@ -102,6 +105,7 @@ private struct Verification {
     let log = try session.checkLog(head)
     report.auditEntries = log.entryCount
     report.isAuditChainChecked = log.isChainChecked
+    report.unreadableEntries = log.unreadable.count
     for entry in log.unreadable { list(entry.error, in: "audit entry \(entry.sequence)") }
     if let problem = log.problem { report.problems.append("audit: \(problem)") }
   }
@@ -211,19 +215,23 @@ private struct Verification {
     }
     let secret = try SealedSecret(session.vault, row, item.policy, material)
     try secret.checkSeals()
-    do throws(VaultError) {
-      guard item.access.word == 0 else {
-        report.guardedSecrets += 1
-        return try checkAlternatives(&session, row, item, secret)
+    guard item.access.word == 0 else {
+      report.guardedSecrets += 1
+      do throws(VaultError) { try checkAlternatives(&session, row, item, secret) } catch {
+        // An access rule that this version does not know.
+        guard error.code == .unsupported else { throw error }
       }
+      return
+    }
+    do throws(VaultError) {
       let decision = try Gate.decide(.update, on: item, row, in: session)
       _ = try secret.open(with: decision.opening.spend(on: item.id))
       report.secrets += 1
     } catch {
       switch error.code {
       case .locked, .policy: report.lockedSecrets += 1
-      // Behind a PIN or a session; or of an access rule that this version does not know, which is counted above.
-      case .unsupported: report.guardedSecrets += item.access.word == 0 ? 1 : 0
+      // Behind a PIN or a session.
+      case .unsupported: report.guardedSecrets += 1
       default: throw error
       }
     }

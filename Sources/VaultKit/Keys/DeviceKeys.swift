@@ -77,8 +77,8 @@ package struct DeviceKeys: Sendable {
     guard header.vault == vault, header.deviceKey != key, header.replacedKeys.contains(key) else {
       throw VaultError(.policy, "the vault does not know that it replaced the device key \(key)")
     }
-    if let other = try RestoreFiles(path: path).keeper(of: key, vault) {
-      throw VaultError(.policy, "\(other) needs the device key \(key)")
+    if let keeper = try RestoreFiles(path: path).keeper(of: key, vault) {
+      throw VaultError(.policy, "\(keeper.file) needs the device key \(key)")
     }
     try protector.deleteKey(key, of: vault)
   }

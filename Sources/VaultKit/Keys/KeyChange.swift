@@ -160,9 +160,7 @@ struct KeyChange {
     let trust = StoredKey(
       try open(slot(address), address, inside: passcode.unlock, passcode.derivation))
     guard isEqualInConstantTime(try keys.factorMAC(of: header, slots, trust), header.factorMAC ?? []) else {
-      throw VaultError(
-        .damaged, "the vault's keys were altered or are damaged", hint: "restore the vault file from a backup"
-      )
+      throw KeyRing.damaged
     }
   }
 

@@ -281,7 +281,8 @@ struct KeyRing: ~Copyable, Sendable {
       hint: "if you wanted that, open the vault again")
   }
 
-  private static var damaged: VaultError {
+  /// The answer where a slot is missing or a MAC is wrong.
+  static var damaged: VaultError {
     VaultError(
       .damaged, "the vault's keys were altered or are damaged", hint: "restore the vault file from a backup")
   }

@@ -5,7 +5,7 @@ public import SecretMemory
 /// The rules, made so that a person's choice is not overestimated:
 /// - A word counts 11 bits, as one of 2,048; with more than ten letters, 2 bits more for each further letter. A short word or
 ///   a single letter counts 4.7 bits a letter. A capital letter adds 1 bit. A word begins after anything that is no letter, and
-///   at a capital letter after a small one. The same word counts twice, and then no more.
+///   at a capital letter after a small one. A word counts at most twice: further repetitions add nothing.
 /// - Words with no space or `-` around them were drawn by chance when they have under 3.5 letters on average, or one has several
 ///   capitals before small letters: each letter counts 4.7 bits, or 5.7 where the secret has capital and small letters. A word of
 ///   six letters and more counts as a word even so, unless it has such capitals.
@@ -72,9 +72,13 @@ private struct StrengthEstimate {
       parts.append(start..<Self.end(of: start, in: bytes))
     }
     self.parts = parts
-    let kinds = (0..<bytes.byteCount).map { CharacterKind(bytes.byte(at: $0)) }
-    if kinds.contains(.small), kinds.contains(.capital) { bitsOfLetter = 5.7 }
-    let inside = parts.filter { kinds[$0.lowerBound].isLetter && !Self.isAlone(bytes, $0) }
+    let all = 0..<bytes.byteCount
+    let hasSmall = all.contains { CharacterKind(bytes.byte(at: $0)) == .small }
+    let hasCapital = all.contains { CharacterKind(bytes.byte(at: $0)) == .capital }
+    if hasSmall, hasCapital { bitsOfLetter = 5.7 }
+    let inside = parts.filter {
+      CharacterKind(bytes.byte(at: $0.lowerBound)).isLetter && !Self.isAlone(bytes, $0)
+    }
     isRandom =
       2 * inside.reduce(0) { $0 + $1.count } < 7 * inside.count || inside.contains { Self.isMixed(bytes, $0) }
   }
@@ -138,14 +142,17 @@ private struct StrengthEstimate {
   }
 
   private func digits(_ bytes: RawSpan, _ part: Range<Int>) -> Double {
-    if part.count == 4, bytes.byte(at: part.lowerBound) == 0x31, bytes.byte(at: part.lowerBound + 1) == 0x39 {
-      return 7
-    }
-    if part.count == 4, bytes.byte(at: part.lowerBound) == 0x32, bytes.byte(at: part.lowerBound + 1) == 0x30 {
-      return 7
-    }
+    if part.count == 4, isYear(bytes, part.lowerBound) { return 7 }
     let isAmongLetters = isLetter(bytes, part.lowerBound - 1) && isLetter(bytes, part.upperBound)
     return part.count == 1 && isAmongLetters ? bitsOfLetter : 3.3 * Double(part.count)
+  }
+
+  /// Whether it begins with 19 or 20.
+  private func isYear(_ bytes: RawSpan, _ start: Int) -> Bool {
+    switch (bytes.byte(at: start), bytes.byte(at: start + 1)) {
+    case (0x31, 0x39), (0x32, 0x30): true
+    default: false
+    }
   }
 
   /// Whether it has two capital letters or more before a small one.

@@ -31,6 +31,9 @@ public struct Transaction<Mode>: ~Copyable, Sendable {
     try session.open(session.row(of: id))
   }
 
+  /// The time by which items expire: the wall clock's, or the highest that the vault has seen.
+  package var expiryTime: Instant { session.time.now }
+
   /// The item with this vault-wide name.
   ///
   /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/damaged``.

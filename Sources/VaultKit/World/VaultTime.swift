@@ -12,7 +12,7 @@ struct VaultTime: Sendable {
   private let clock: any VaultClock
   private let bootAtOpening: UInt64
   private var highestAtOpening: Instant?
-  /// The highest wall time in the head row that was read last.
+  /// The highest wall time in the head rows that were read.
   private(set) var highest = Instant(milliseconds: .min)
 
   init(_ clock: any VaultClock) {
