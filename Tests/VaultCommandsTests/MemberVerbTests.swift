@@ -135,11 +135,15 @@ struct MemberVerbTests {
   private static let library = """
     #define _GNU_SOURCE
     #include <dlfcn.h>
-    #include <string.h>
     static int yes(void *handle, int flags) { return 0; }
+    // No strcmp: a sanitizer calls dlsym before its own strcmp works.
+    static int same(const char *a, const char *b) {
+      while (*a && *a == *b) a++, b++;
+      return *a == *b;
+    }
     void *dlsym(void *library, const char *name) {
       static void *(*real)(void *, const char *);
-      if (!strcmp(name, "pam_authenticate") || !strcmp(name, "pam_acct_mgmt")) return yes;
+      if (same(name, "pam_authenticate") || same(name, "pam_acct_mgmt")) return yes;
       for (const char *v[] = {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5", 0}, **p = v; !real && *p; p++)
         real = dlvsym(RTLD_NEXT, "dlsym", *p);
       return real(library, name);
