@@ -90,7 +90,8 @@ struct PromptRivalTests {
       while read -r line; do
         case "$line" in
         *ttyname=*) tty=${line#*ttyname=}; echo OK;;
-        GETPIN) stty -F "$tty" -icanon -echo; echo 'asking.' > "$tty"; kill -STOP $$
+        GETPIN) stty -F "$tty" -icanon -echo; echo 'asking.' > "$tty"
+          until [ -e '\(tool.home.path)/go' ]; do sleep 0.05; done
           stty -F "$tty" -icanon -echo; echo 'again.' > "$tty"; head -c 1 < "$tty" > /dev/null; stty -F "$tty" icanon echo
           echo 'D \(Self.passcode)'; echo OK;;
         BYE) exit;; *) echo OK;; esac
@@ -105,6 +106,7 @@ struct PromptRivalTests {
     try screen.wait(for: "asking.")
     screen.type("\u{1A}")
     try screen.wait(for: "Stopped")
+    _ = try tool.file("go", "")
     screen.type("fg; stty -a | grep -o -e '-*echo '; echo end=$((1+1)).\n")
     try screen.wait(for: "again.")
     screen.type("x")
