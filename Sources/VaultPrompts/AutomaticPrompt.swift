@@ -61,11 +61,13 @@ public struct AutomaticPrompt: Prompt {
     } catch { throw VaultError(absence: error) }
   }
 
-  /// The pinentry that asks in the background of a terminal, where it has a display.
+  /// The pinentry that asks where the terminal is another program's, where it has a display.
   ///
   /// - Throws: What the terminal's error means, for any other error and where there is no such pinentry.
   private func pinentry(insteadOf error: TerminalError) throws(VaultError) -> PinentryPrompt {
-    guard error == .background, let found = try? pinentry() else { throw VaultError(prompt: error) }
+    guard error == .background || error == .inUse, let found = try? pinentry() else {
+      throw VaultError(prompt: error)
+    }
     return found
   }
 

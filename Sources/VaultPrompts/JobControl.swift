@@ -22,6 +22,21 @@ enum JobControl {
     return body()
   }
 
+  /// Stops the process as Ctrl-Z does without a prompt. In an orphaned process group, as after `ssh -t`, where nothing could
+  /// continue it, the kernel does nothing.
+  static func stop() {
+    var before = sigaction()
+    var usual = sigaction()
+    unsafe usual.__sigaction_handler.sa_handler = SIG_DFL
+    unsafe sigaction(SIGTSTP, &usual, &before)
+    defer { unsafe sigaction(SIGTSTP, &before, nil) }
+    var mask = sigset_t()
+    var stop = signals(SIGTSTP)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &stop, &mask)
+    defer { unsafe pthread_sigmask(SIG_SETMASK, &mask, nil) }
+    _ = raise(SIGTSTP)
+  }
+
   fileprivate static func signals(_ numbers: Int32...) -> sigset_t {
     var set = sigset_t()
     unsafe sigemptyset(&set)

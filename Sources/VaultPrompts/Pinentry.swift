@@ -17,8 +17,8 @@ package struct Pinentry: Sendable, Equatable {
     case badVariable
     /// Neither a display nor a terminal is there for it.
     case nowhereToAsk
-    /// There is no display, and the process is in the background of its terminal.
-    case inBackground
+    /// There is no display, and the terminal is another program's now.
+    case terminalTaken(TerminalError)
   }
 
   package init(path: String, terminal: String?, environment: [String] = []) {
@@ -27,7 +27,8 @@ package struct Pinentry: Sendable, Equatable {
     self.environment = environment
   }
 
-  /// The one that `$VAULT_PINENTRY` names, else the system's. In the background of a terminal it is left a display alone.
+  /// The one that `$VAULT_PINENTRY` names, else the system's. In the background of a terminal, and where
+  /// another program reads from it, it is left a display alone.
   ///
   /// - Parameters:
   ///   - terminalPath: The controlling terminal by its name.
@@ -39,8 +40,8 @@ package struct Pinentry: Sendable, Equatable {
     var terminal = findTerminal([terminalPath] + standardTerminals + [variable("GPG_TTY")].compactMap(\.self))
     let hasDisplay = displays.contains { variable($0)?.isEmpty == false }
     guard terminal != nil || hasDisplay else { throw .nowhereToAsk }
-    if let path = terminal, Terminal.obstacle(at: path) == .background {
-      guard hasDisplay else { throw .inBackground }
+    if let path = terminal, let obstacle = Terminal.obstacle(at: path) {
+      guard hasDisplay else { throw .terminalTaken(obstacle) }
       terminal = nil
     }
     return Pinentry(

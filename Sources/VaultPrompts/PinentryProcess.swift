@@ -2,7 +2,8 @@ import CLinux
 import Glibc
 import VaultKit
 
-/// A started pinentry: its two pipes, and its end. It is waited for whatever happens, so no zombie stays.
+/// A started pinentry: its two pipes, and its end. It is waited for whatever happens, so no zombie stays. It ends with the
+/// thread that started it: left behind by a process that was killed, it would read what is typed at the next prompt.
 struct PinentryProcess: ~Copyable {
   let input: Int32
   let output: Int32
@@ -54,27 +55,10 @@ struct PinentryProcess: ~Copyable {
   }
 
   private static func spawn(_ pinentry: Pinentry, input: Int32, output: Int32) -> (Int32, pid_t) {
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_adddup2(&actions, input, 0)
-    unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
-    unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-    unsafe clinux_spawn_close_from(&actions, 3)
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    var all = sigset_t()
-    unsafe sigemptyset(&none)
-    unsafe sigfillset(&all)
-    unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    unsafe posix_spawnattr_setsigdefault(&attributes, &all)
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
     var pid: pid_t = 0
     let result = unsafe withCStrings([pinentry.path]) { words in
       unsafe withCStrings(pinentry.environment) { variables in
-        unsafe posix_spawn(&pid, pinentry.path, &actions, &attributes, words, variables)
+        unsafe clinux_spawn_bound(&pid, pinentry.path, words, variables, input, output)
       }
     }
     return (result, pid)

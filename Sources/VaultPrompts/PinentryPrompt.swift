@@ -125,7 +125,7 @@ extension VaultError {
       self.init(
         .interactionNotAllowed, "VAULT_PINENTRY does not name a program by its absolute path",
         hint: "set it to a path like /usr/bin/pinentry-curses, or unset it")
-    case .inBackground: self.init(prompt: .background)
+    case .terminalTaken(let obstacle): self.init(prompt: obstacle)
     case .nowhereToAsk:
       self.init(
         .interactionNotAllowed, "there is neither a terminal nor a display to ask on",

@@ -51,13 +51,14 @@ final class PinentryTurn {
     }
     return try signals.wait(for: output, until: deadline) { () throws(TerminalError) in
       try turn?.noteMode()
+      return false
     }
   }
 
   /// The program is stopped with us: by Ctrl-Z, or when it reads from a terminal that the shell has taken.
   private func stop() throws(TerminalError) {
     guard turn != nil else {
-      _ = raise(SIGSTOP)
+      JobControl.stop()
       return
     }
     try? turn?.noteMode()

@@ -41,18 +41,19 @@ struct PromptSignals {
         + unhandled.compactMap { redirect($0, when: isDefault) })
   }
 
-  /// The signals do again what they did before.
+  /// The signals do again what they did before, also those that came too late for the prompt to answer.
   func giveBack() {
     for (signal, action) in before {
       var action = action
       unsafe sigaction(signal, &action, nil)
     }
     signalPipe.store(-1, ordering: .sequentiallyConsistent)
+    var late = [endingSignal.exchange(0, ordering: .sequentiallyConsistent)]
+    while let signal = next() { late.append(signal) }
     close(descriptor)
     close(wake)
-    let ending = endingSignal.exchange(0, ordering: .sequentiallyConsistent)
     isTaken.store(false, ordering: .sequentiallyConsistent)
-    if ending != 0 { kill(getpid(), ending) }
+    for signal in late where ![0, SIGCONT, SIGTTIN, SIGTTOU].contains(signal) { kill(getpid(), signal) }
   }
 
   /// The oldest signal that came and was not answered; 0 is a cancellation by another thread.
@@ -104,11 +105,12 @@ struct PromptSignals {
   /// The kernel tells nobody that a terminal's foreground group or mode has changed, so the terminal is looked at: soon
   /// after the beginning, when a shell may still be about to take it, and later five times a second.
   ///
-  /// - Parameter look: Looks at the terminal, also once when something can be read.
+  /// - Parameter look: Looks at the terminal, also once when something can be read; true when it has to be set right as
+  ///   after a signal that continues the process.
   /// - Returns: What the signal means; nil when something can be read.
   /// - Throws: What `look` throws; as of ``wait(for:_:until:)`` and ``meaning(of:)``.
   func wait(
-    for other: Int32, until deadline: Deadline, looking look: () throws(TerminalError) -> Void
+    for other: Int32, until deadline: Deadline, looking look: () throws(TerminalError) -> Bool
   ) throws(TerminalError) -> Meaning? {
     var pause = Duration.milliseconds(5)
     while true {
@@ -117,12 +119,11 @@ struct PromptSignals {
         if let signal = try wait(for: other, POLLIN, until: next) { return try meaning(of: signal) }
       } catch {
         guard error == .timedOut, !deadline.hasPassed else { throw error }
-        try look()
+        if try look() { return .wake }
         pause = min(pause * 2, .milliseconds(200))
         continue
       }
-      try look()
-      return nil
+      return try look() ? .wake : nil
     }
   }
 

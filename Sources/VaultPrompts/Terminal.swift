@@ -42,7 +42,9 @@ package struct Terminal: ~Copyable {
   /// Why nobody can be asked on a terminal; nil when a prompt can be shown.
   package static func obstacle(at path: String) -> TerminalError? {
     do throws(TerminalError) {
-      return try Terminal(path: path).isInForeground ? nil : .background
+      let terminal = try Terminal(path: path)
+      guard terminal.isInForeground else { return .background }
+      return try TerminalTurn.canBegin(on: terminal.descriptor) ? nil : .inUse
     } catch { return error }
   }
 
@@ -148,7 +150,7 @@ extension Terminal {
     var deadline = Deadline(after: asking.patience)
     while true {
       let meaning = try signals.wait(for: descriptor, until: deadline) { () throws(TerminalError) in
-        try JobControl.requireForeground(of: descriptor)
+        try turn.isChanged()
       }
       switch meaning {
       case nil: return

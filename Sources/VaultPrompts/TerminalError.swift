@@ -4,6 +4,8 @@ package enum TerminalError: Error, Equatable, Sendable {
   case noTerminal(Int32)
   /// The process is not in the foreground of the terminal.
   case background
+  /// Another program reads what is typed, key by key, and may show it.
+  case inUse
   /// The lock that keeps other prompts off the terminal cannot be made; the text says why.
   case noLock(String)
   /// Another prompt stayed open on the terminal for as long as a prompt waits.
@@ -22,6 +24,7 @@ package enum TerminalError: Error, Equatable, Sendable {
     switch self {
     case .noTerminal: "there is no terminal to ask on"
     case .background: "this process is in the background of its terminal"
+    case .inUse: "another program reads from this terminal"
     case .noLock(let why): "the terminal cannot be locked for one prompt: \(why)"
     case .busy, .cancelled, .timedOut, .tooLong, .signalled: nil
     }

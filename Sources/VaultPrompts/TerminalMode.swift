@@ -13,6 +13,20 @@ struct TerminalMode: Equatable {
   /// Whether what is typed is shown.
   var echoes: Bool { flags.c_lflag & tcflag_t(ECHO) != 0 }
 
+  /// Whether the terminal gives lines; a program that reads key by key has set it otherwise.
+  var isLineByLine: Bool { flags.c_lflag & tcflag_t(ICANON) != 0 }
+
+  /// This mode with what another program has changed in a mode that was made from it.
+  func taking(changesFrom old: TerminalMode, to new: TerminalMode) -> TerminalMode {
+    let mine = bytes
+    let (old, new) = (old.bytes, new.bytes)
+    return TerminalMode(
+      mine.indices.map { index in
+        let changed = old[index] ^ new[index]
+        return mine[index] & ~changed | new[index] & changed
+      }[...])
+  }
+
   /// This mode while a line is typed: line by line, Ctrl-C as a signal.
   func typing(echoes: Bool) -> TerminalMode {
     var mode = self

@@ -114,6 +114,10 @@ extension VaultError {
         underlying: code)
     case .background:
       self.init(.interactionNotAllowed, error.obstacle!, hint: "bring it to the foreground: fg")
+    case .inUse:
+      self.init(
+        .interactionNotAllowed, error.obstacle!,
+        hint: "run it as a command of its own; if a program left the terminal so: stty sane")
     case .noLock:
       self.init(
         .interactionNotAllowed, error.obstacle!,

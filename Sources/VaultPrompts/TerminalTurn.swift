@@ -16,18 +16,21 @@ struct TerminalTurn: ~Copyable {
   private var during: TerminalMode?
   /// It was stopped and goes on; SIGCONT has still to be read from the pipe.
   private var isContinued = false
+  /// Another program asks, under this lock: a pinentry, which sets the mode itself, also when it is continued.
+  private var isAnothers = false
 
   /// Waits until no other prompt is open on the terminal.
   ///
   /// - Parameters:
   ///   - patience: Waits no longer than this, and no longer than 300 s.
   ///   - waiting: Called once, when another prompt is open.
-  /// - Throws: ``TerminalError/background``, ``TerminalError/busy``, ``TerminalError/noLock(_:)``, or what a signal means.
+  /// - Throws: ``TerminalError/background``, ``TerminalError/inUse``, ``TerminalError/busy``, ``TerminalError/noLock(_:)``, or
+  ///   what a signal means.
   init(
     _ terminal: Int32, _ signals: PromptSignals, patience: Duration, waiting: () -> Void
   ) throws(TerminalError) {
     let lock = try Self.lock(terminal, signals, patience, waiting)
-    before = try TerminalMode(of: terminal)
+    before = try Self.mode(outside: terminal)
     self.lock = lock
     (self.terminal, self.signals, self.patience) = (terminal, signals, patience)
   }
@@ -49,16 +52,23 @@ struct TerminalTurn: ~Copyable {
   mutating func stop(waiting: () -> Void) throws(TerminalError) {
     let typing = during
     end()
-    _ = raise(SIGSTOP)
+    JobControl.stop()
     isContinued = true
     lock = try Self.lock(terminal, signals, patience, waiting)
-    before = try TerminalMode(of: terminal)
-    if let typing { try set(typing) }
+    guard !isAnothers else {
+      if let typing { try set(typing) }
+      return
+    }
+    before = try Self.mode(outside: terminal)
+    if let typing { try set(before.typing(echoes: typing.echoes)) }
   }
 
   /// Another program is about to ask, under this lock. From now on the record has its place on the disk, which it keeps
   /// when its content changes.
-  borrowing func prepareRecord() throws(TerminalError) { if during == nil { try writeRecord(before) } }
+  mutating func prepareRecord() throws(TerminalError) {
+    isAnothers = true
+    if during == nil { try writeRecord(before) }
+  }
 
   /// Another program asks, under this lock: its mode is what the prompt has set.
   mutating func noteMode() throws(TerminalError) {
@@ -68,7 +78,14 @@ struct TerminalTurn: ~Copyable {
     try writeRecord(now)
   }
 
-  /// SIGSTOP may have stopped the process, and another may have changed the mode before it was continued.
+  /// Another program has changed the mode that the prompt set, so that what is typed may show.
+  borrowing func isChanged() throws(TerminalError) -> Bool {
+    try JobControl.requireForeground(of: terminal)
+    guard let during, let now = try? TerminalMode(of: terminal) else { return false }
+    return now != during
+  }
+
+  /// SIGSTOP may have stopped the process, and another may have changed the mode before it was continued, or meanwhile.
   ///
   /// - Returns: Whether the question has to be shown again.
   mutating func wake() throws(TerminalError) -> Bool {
@@ -79,9 +96,20 @@ struct TerminalTurn: ~Copyable {
     guard let typing = during, let now = try? TerminalMode(of: terminal), now != typing else {
       return !isKnown
     }
-    before = now
+    guard now.isLineByLine else { throw .inUse }
+    before = before.taking(changesFrom: typing, to: now)
     try beginTyping(echoes: typing.echoes)
     return true
+  }
+
+  /// Whether a prompt can ask, at once or after another one: false where another program reads from the terminal.
+  static func canBegin(on terminal: Int32) throws(TerminalError) -> Bool {
+    let mode = try TerminalMode(of: terminal)
+    guard !mode.isLineByLine else { return true }
+    var lock = try TerminalLock(of: terminal)
+    guard try lock.take() else { return true }
+    // What a prompt that was killed left, the next one sets right.
+    return lock.record()?.describes(terminal, in: mode) ?? false
   }
 
   /// The longest wait for another prompt.
@@ -105,9 +133,10 @@ extension TerminalTurn {
   /// The mode of before. What was typed and not read is dropped: it was typed at this prompt, and a shell would show it,
   /// or run the rest of a line that was too long.
   private mutating func restore() {
-    // In the background the terminal is another's, unless nobody has changed the mode since.
-    if let mode = during,
-      JobControl.isInForeground(of: terminal) || (try? TerminalMode(of: terminal)) == mode
+    // In the background the terminal is another's, unless nobody has changed the mode since. A line editor that has
+    // changed it restores it itself.
+    if let mode = during, let now = try? TerminalMode(of: terminal),
+      now == mode || now.isLineByLine && JobControl.isInForeground(of: terminal)
     {
       while before.set(on: terminal) == EINTR {}
       tcflush(terminal, TCIFLUSH)
@@ -124,6 +153,13 @@ extension TerminalTurn {
     unsafe clinux_guard_terminal(terminal, &before, &during)
   }
 
+  /// - Throws: ``TerminalError/inUse``: a line editor or a program that fills the screen reads what is typed, and shows it.
+  private static func mode(outside terminal: Int32) throws(TerminalError) -> TerminalMode {
+    let mode = try TerminalMode(of: terminal)
+    guard mode.isLineByLine else { throw .inUse }
+    return mode
+  }
+
   private static func lock(
     _ terminal: Int32, _ signals: PromptSignals, _ patience: Duration, _ waiting: () -> Void
   ) throws(TerminalError) -> TerminalLock {
@@ -136,7 +172,7 @@ extension TerminalTurn {
       isFirst = false
       guard !deadline.hasPassed else { throw .busy }
       // What ends a prompt ends the wait for it.
-      if try signals.pause(.milliseconds(20)) == .stop { _ = raise(SIGSTOP) }
+      if try signals.pause(.milliseconds(20)) == .stop { JobControl.stop() }
       try JobControl.requireForeground(of: terminal)
     }
     try JobControl.requireForeground(of: terminal)

@@ -60,6 +60,17 @@ package final class PseudoTerminal {
     }
   }
 
+  /// Waits until something that the screen has shown since the beginning matches.
+  package func wait(for pattern: some RegexComponent, seconds: Double = 120) throws {
+    let deadline = Date().addingTimeInterval(seconds)
+    while transcript.firstMatch(of: pattern) == nil {
+      guard Date() < deadline else {
+        throw Failure(description: "nothing matched; the screen showed '\(transcript)'")
+      }
+      readSome()
+    }
+  }
+
   /// All that the screen shows until nothing comes for a moment.
   package func drain() -> String {
     while readSome() {}

@@ -65,7 +65,7 @@ struct PromptForegroundTests {
         case "$line" in GETPIN) echo 'D \(PromptTurnTests.passcode)'; echo OK;; BYE) exit;; *) echo OK;; esac
       done
       """
-    tool.environment["VAULT_PINENTRY"] = try tool.file("pinentry", script, mode: 0o700)
+    tool.environment["VAULT_PINENTRY"] = try tool.program("pinentry", script)
     tool.environment["DISPLAY"] = ":0"
     let screen = try PseudoTerminal()
     guard let running = try start("bash", tool, screen) else { return }
@@ -112,7 +112,7 @@ struct PromptForegroundTests {
     try end(running, screen)
   }
 
-  /// Planted bug: SIGCONT is not watched: seen to fail.
+  /// Two things do this, SIGCONT and the look at the mode: either of them is enough.
   @Test("a prompt that SIGSTOP stopped hides what is typed when it goes on")
   func stoppedFromOutside() throws {
     let tool = try PromptTurnTests.newTool()
@@ -131,17 +131,23 @@ struct PromptForegroundTests {
     try end(running, screen)
   }
 
-  @Test("SIGTTIN and SIGTTOU neither stop nor end a prompt in the foreground", arguments: [SIGTTIN, SIGTTOU])
+  /// Planted bug: the two signals are neither caught nor held back: seen to fail.
+  @Test(
+    "SIGTTIN and SIGTTOU neither stop nor end a prompt in the foreground of a shell with job control",
+    arguments: [SIGTTIN, SIGTTOU])
   func signals(signal: Int32) throws {
     let tool = try PromptTurnTests.newTool()
     let screen = try PseudoTerminal()
-    let running = try tool.start(["item", "get", "a"], on: screen, typed: false)
-    try screen.wait(for: "passcode: ")
-    kill(running.pid, signal)
-    usleep(300_000)
+    guard let running = try start("bash", tool, screen) else { return }
+    screen.type("(echo pid=$BASHPID.; exec \"$T\" item get a); echo code=$?.\n")
+    try screen.wait(for: "passcode: ", times: 1)
+    let number = try #require(screen.transcript.firstMatch(of: /pid=(\d+)\./)?.1)
+    kill(try #require(pid_t(number)), signal)
     #expect(!screen.echoes)
     screen.type(PromptTurnTests.passcode + "\n")
-    #expect(try running.wait() == 0)
-    #expect(screen.echoes)
+    // The shell says 148 to 150 for a job that was stopped.
+    try screen.wait(for: /code=\d+\./)
+    #expect(screen.transcript.contains("code=0."))
+    try end(running, screen)
   }
 }

@@ -14,6 +14,9 @@ struct PromptLossTests {
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     tool = os.fork()
     if tool == 0:
+      # A group of its own, which this process could continue: in an orphaned one nothing is ever stopped.
+      os.setpgid(0, 0)
+      os.tcsetpgrp(0, os.getpgrp())
       signal.signal(signal.SIGTTOU, signal.SIG_DFL)
       os.execv(os.environ['T'], ['vaultctl', 'item', 'get', 'a'])
     while not os.path.exists(os.environ['HOME'] + '/go'): time.sleep(0.01)
@@ -26,10 +29,14 @@ struct PromptLossTests {
     try: os.setpgid(other, other)
     except OSError: pass
     os.tcsetpgrp(0, other)
-    print('code=%d.' % os.waitstatus_to_exitcode(os.waitpid(tool, 0)[1]), flush=True)
+    status = os.waitpid(tool, os.WUNTRACED)[1]
+    stopped = os.WIFSTOPPED(status)
+    print('stopped.' if stopped else 'code=%d.' % os.waitstatus_to_exitcode(status), flush=True)
+    if stopped: os.kill(tool, signal.SIGKILL)
     os.waitpid(other, 0)
     """
 
+  /// Planted bugs: `JobControl.isInForeground` is always true, and what was typed is not dropped: each seen to fail.
   @Test(
     "a prompt that loses the foreground: what was typed at it is neither shown nor left to another program")
   func lost() throws {
@@ -40,7 +47,8 @@ struct PromptLossTests {
     #expect(!screen.echoes)
     screen.type("half")
     _ = try tool.file("go", "")
-    try screen.wait(for: "code=6.")
+    try screen.wait(for: /(code=\d+|stopped)\./)
+    #expect(screen.transcript.contains("code=6."))
     #expect(screen.echoes)
     screen.type("later\n")
     try screen.wait(for: "got=later.")
@@ -49,12 +57,13 @@ struct PromptLossTests {
     #expect(PromptTurnTests.lock(tool, screen).record.isEmpty)
   }
 
+  /// Planted bug: a record that is not written counts as written: seen to fail.
   @Test(
     "a full disk: nobody is asked without the record of the mode", arguments: ["terminal", "pinentry"])
   func fullDisk(prompt: String) throws {
     let tool = try PromptTurnTests.newTool()
-    tool.environment["VAULT_PINENTRY"] = try tool.file(
-      "pinentry", "#!/bin/sh\n: > '\(tool.home.path)/asked'\nsleep 1\n", mode: 0o700)
+    tool.environment["VAULT_PINENTRY"] = try tool.program(
+      "pinentry", "#!/bin/sh\n: > '\(tool.home.path)/asked'\nsleep 1\n")
     let screen = try PseudoTerminal()
     // A limit on the size of files stands for the disk.
     let line = "ulimit -f 0; \"$T\" init --prompt \(prompt) --vault \"$HOME/new/v\"; echo end=$?."
@@ -80,7 +89,7 @@ struct PromptLossTests {
     let held = try #require(lock.hold())
     let running = try tool.start(["recovery-code", "new"], on: screen)
     try screen.wait(for: "Another prompt is open")
-    #expect(!screen.drain().contains("recovery code"))
+    #expect(!screen.transcript.contains("the new recovery code"))
     close(held)
     try screen.wait(for: "the new recovery code, which is not shown again:")
     try screen.wait(for: "the last two groups: ")

@@ -13,6 +13,7 @@ struct PromptStyleTests {
     return tool
   }
 
+  /// Planted bug: the old passcode is judged after the new one: seen to fail.
   @Test("passcode change judges the old passcode, three times at most, before it asks for a new one")
   func change() throws {
     let tool = try newTool()
@@ -36,20 +37,22 @@ struct PromptStyleTests {
     #expect(try tool("item", "get", "a", "--passcode-fd", "3", secrets: [3: "another"]).text == "secret-a")
   }
 
+  /// Planted bug: what was typed before is not handed on: seen to fail.
   @Test(
     "item update asks for the passcode once, and an item of the passcode class still asks at its next use")
   func update() throws {
     let tool = try newTool()
     let screen = try PseudoTerminal()
-    let running = try tool.start(["item", "update", "bank"], on: screen)
+    let line = "\"$T\" item update bank; echo end=$?."
+    let running = try tool.start(shell: "/bin/sh", ["-c", line], on: screen)
     for (question, answer) in [
       ("vault passcode: ", Self.passcode), ("secret: ", "new"), ("secret again: ", "new"),
     ] {
       try screen.wait(for: question)
       screen.type(answer + "\n")
     }
+    try screen.wait(for: "end=0.")
     #expect(try running.wait() == 0)
-    _ = screen.drain()
     #expect(screen.transcript.components(separatedBy: "vault passcode: ").count == 2)
     #expect(try tool("item", "get", "bank", "--no-input").exit == 6)
     let read = try tool("item", "get", "bank", "--passcode-fd", "3", secrets: [3: Self.passcode])

@@ -104,6 +104,17 @@ final class Tool {
     return url.path
   }
 
+  /// A program that the tool can start.
+  ///
+  /// Another process makes the file: a child that another test starts meanwhile would hold one of ours open for writing,
+  /// and such a file cannot be run.
+  func program(_ name: String, _ script: String) throws -> String {
+    let draft = try file(name + ".draft", script)
+    let path = home.appendingPathComponent(name).path
+    #expect(try Child("/usr/bin/install", ["-m", "700", draft, path], environment).start().wait() == 0)
+    return path
+  }
+
   private func scratchFolder() throws -> URL {
     let folder = home.appendingPathComponent("run-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)

@@ -75,6 +75,32 @@ extension OneAtATime {
       #expect(hangups.load(ordering: .relaxed) == 1)
     }
 
+    /// Planted bug: what is left in the pipe is not raised again: seen to fail.
+    @Test("a signal that comes when the prompt has ended already is not lost")
+    func late() throws {
+      let screen = try PseudoTerminal()
+      let lock = PromptLock(of: screen)
+      let slave = unsafe open(screen.path, O_RDWR | O_NOCTTY)
+      defer { close(slave) }
+      var counting = sigaction()
+      unsafe counting.__sigaction_handler.sa_handler = { _ in lateHangups.store(1, ordering: .relaxed) }
+      var before = sigaction()
+      unsafe sigaction(SIGHUP, &counting, &before)
+      defer { unsafe sigaction(SIGHUP, &before, nil) }
+      // The question cannot be written, so that nothing is answered until both have come.
+      tcflow(slave, TCOOFF)
+      let path = screen.path
+      let prompt = TerminalPrompt(path: path)
+      let answer = Answer.reading { () throws(VaultError) in try prompt.readSecret(Self.request) }
+      while lock.record.isEmpty { usleep(1_000) }
+      prompt.cancel()
+      kill(getpid(), SIGHUP)
+      tcflow(slave, TCOON)
+      _ = try answer.wait()
+      for _ in 0..<3_000 where lateHangups.load(ordering: .relaxed) == 0 { usleep(20_000) }
+      #expect(lateHangups.load(ordering: .relaxed) == 1)
+    }
+
     @Test("another thread ends it")
     func cancelled() throws {
       let screen = try PseudoTerminal()
@@ -210,3 +236,4 @@ extension OneAtATime {
 }
 
 private let hangups = Atomic<Int32>(0)
+private let lateHangups = Atomic<Int32>(0)

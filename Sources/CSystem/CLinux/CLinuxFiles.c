@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/statfs.h>
@@ -64,8 +63,4 @@ uint32_t clinux_fork_count(void) {
 
 int clinux_create(int folder, const char *name, int flags, uint32_t mode) {
   return openat(folder, name, flags, (mode_t)mode);
-}
-
-int clinux_spawn_close_from(void *actions, int first) {
-  return posix_spawn_file_actions_addclosefrom_np(actions, first);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,6 +90,49 @@ static void close_from(int first) {
   // Before Linux 5.9.
   long most = sysconf(_SC_OPEN_MAX);
   for (int descriptor = first; descriptor < (most > 0 ? most : 1024); descriptor++) close(descriptor);
+}
+
+/// In the child of vfork: no handler, no other descriptor. Returns only when the program does not start.
+static void become_bound(
+    pid_t parent, const char *path, char *const words[], char *const variables[], int input, int output) {
+  struct sigaction usual = {.sa_handler = SIG_DFL};
+  sigset_t none;
+  sigemptyset(&none);
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return;
+  // The parent may have ended before that.
+  if (getppid() != parent) _exit(127);
+  for (int number = 1; number < NSIG; number++) sigaction(number, &usual, NULL);
+  // First out of the way of the numbers that they get.
+  int moved_input = fcntl(input, F_DUPFD, 3), moved_output = fcntl(output, F_DUPFD, 3);
+  int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (moved_input < 0 || moved_output < 0 || null < 0) return;
+  if (dup2(moved_input, 0) < 0 || dup2(moved_output, 1) < 0) return;
+  if (null == 2 ? fcntl(null, F_SETFD, 0) < 0 : dup2(null, 2) < 0) return;
+  close_from(3);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  execve(path, words, variables);
+}
+
+int clinux_spawn_bound(
+    pid_t *process, const char *path, char *const words[], char *const variables[], int input, int output) {
+  sigset_t all, before;
+  // The child shares our memory until it is another program: no handler of ours may run in it.
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  volatile int problem = 0;
+  pid_t parent = getpid();
+  pid_t child = vfork();
+  if (child == 0) {
+    become_bound(parent, path, words, variables, input, output);
+    problem = errno;
+    _exit(127);
+  }
+  if (child < 0) problem = errno;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (child > 0 && problem != 0)
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
+  *process = child;
+  return problem;
 }
 
 /// 0, 1 and 2 are /dev/null, 3 is `kept` (/dev/null for none), 4 is `ready`, and nothing else is open.

@@ -148,7 +148,7 @@ extension Secrets {
       return try TerminalPrompt(path: world.terminalPath).type(request, limit: limit, isRepeated: isRepeated)
     } catch {
       switch error {
-      case .noTerminal, .background:
+      case .noTerminal, .background, .inUse:
         guard chosen == "auto" else { throw Self.nobody(what, error, hint) }
         return try readPinentry(what, request, hint, insteadOf: error)
       case .noLock: throw Self.nobody(what, error, hint)

@@ -149,7 +149,7 @@ struct CodeScreen {
         throw CommandError(
           .interactionNotAllowed, "the recovery code could not be shown: the terminal is gone",
           hint: Self.state)
-      case .background, .noLock:
+      case .background, .inUse, .noLock:
         throw CommandError(.interactionNotAllowed, error.obstacle ?? "nobody can be asked", hint: Self.state)
       case .signalled(let signal): endBySignal(signal)
       }

@@ -51,8 +51,7 @@ package enum VisibleText {
 
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
-    // The blank braille pattern is a symbol to Unicode.
-    guard !scalar.properties.isDefaultIgnorableCodePoint, scalar != "\u{2800}" else { return true }
+    guard !scalar.properties.isDefaultIgnorableCodePoint, !blanks.contains(scalar) else { return true }
     return switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator, .privateUse, .surrogate,
       .unassigned:
@@ -60,6 +59,12 @@ package enum VisibleText {
     default: false
     }
   }
+
+  /// Letters, marks and symbols to Unicode, drawn as nothing: the braille pattern, the replaced object, the Brahmi number
+  /// joiner, the hieroglyphic blanks, the Khitan filler, the note without a head.
+  private static let blanks: Set<Unicode.Scalar> = [
+    "\u{2800}", "\u{FFFC}", "\u{1107F}", "\u{13441}", "\u{13442}", "\u{16FE4}", "\u{1D159}",
+  ]
 
   private static func hexadecimal(_ scalar: Unicode.Scalar, _ digits: Int) -> String {
     let text = String(scalar.value, radix: 16, uppercase: true)

@@ -36,7 +36,3 @@ uint32_t clinux_fork_count(void);
 
 /// openat is variadic. Returns a descriptor, or -1 with errno set.
 int clinux_create(int folder, const char *name, int flags, uint32_t mode);
-
-/// The Glibc module has no posix_spawn_file_actions_addclosefrom_np. `actions` is a posix_spawn_file_actions_t. Returns 0
-/// or an errno value.
-int clinux_spawn_close_from(void *actions, int first);

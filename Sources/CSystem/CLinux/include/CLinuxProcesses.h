@@ -21,6 +21,12 @@ int clinux_become(char *const words[], char *const added[]);
 /// -1 and always for 2; nothing else is open, no signal is blocked. Returns the process id, or -1 with errno set.
 pid_t clinux_spawn(char *const words[], int input, int output);
 
+/// posix_spawn cannot bind a program to its parent. Starts one that the kernel kills when the calling thread ends, however
+/// it ends. `input` and `output` become 0 and 1, 2 is /dev/null; nothing else is open, no signal is blocked or ignored.
+/// Returns 0 with the process id in `process`, or an errno value.
+int clinux_spawn_bound(
+  pid_t *process, const char *path, char *const words[], char *const variables[], int input, int output);
+
 /// Swift refuses fork. The child leads a session of its own and has none of our descriptors but `kept` (-1 for
 /// none), with 0, 1 and 2 on /dev/null; the signals of `blocked` wait; its parent is not this process. Returns 3 in the
 /// child, where `kept` has that number; -2 in the parent, once the child is like this; -1 with errno set when there is

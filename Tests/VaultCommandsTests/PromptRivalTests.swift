@@ -1,0 +1,174 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Programs that use the terminal while a prompt is open, or should be.
+@Suite("A prompt beside other programs on its terminal", .serialized)
+struct PromptRivalTests {
+  private static let passcode = PromptTurnTests.passcode
+
+  /// Planted bug: a terminal without ICANON counts as free: seen to fail.
+  @Test("beside the line editor of an interactive bash, which would show the passcode, nobody is asked")
+  func lineEditor() throws {
+    guard let shell = Shell.find("bash") else { return print("skipped: bash is not installed") }
+    let tool = try PromptTurnTests.newTool()
+    let screen = try PseudoTerminal()
+    let running = try tool.start(shell: shell, ["--norc", "--noprofile", "-i"], on: screen)
+    screen.type("echo here=$((1+1))\n")
+    try screen.wait(for: "here=2")
+    // In the shell's own process group, which is the foreground as soon as the shell reads its next line.
+    screen.type(
+      "exec 3< <(until stty -a | grep -q -e -icanon; do :; done; \"$T\" item get a; echo end=$?. >&2)\n")
+    try screen.wait(for: "end=6.")
+    #expect(screen.transcript.contains("another program reads from this terminal"))
+    #expect(!screen.transcript.contains("vault passcode: "))
+    screen.type("\nexit\n")
+    _ = try running.wait()
+  }
+
+  /// Planted bug: the mode is not looked at while a prompt is open: seen to fail.
+  @Test("a mode that another program sets while a prompt is open: the question is shown again, without echo")
+  func changedMode() throws {
+    let tool = try PromptTurnTests.newTool()
+    let screen = try PseudoTerminal()
+    let running = try tool.start(["item", "get", "a"], on: screen)
+    try screen.wait(for: "vault passcode: ", times: 1)
+    try change(screen) { $0.c_lflag |= tcflag_t(ECHO) }
+    try screen.wait(for: "vault passcode: ", times: 2)
+    #expect(!screen.echoes)
+    screen.type(Self.passcode + "\n")
+    #expect(try running.wait() == 0)
+    #expect(screen.echoes && !screen.drain().contains("horse"))
+  }
+
+  /// Planted bug: the whole changed mode counts as the mode outside the prompt: seen to fail.
+  @Test("a change that leaves echo off is kept, and echo is back after the prompt")
+  func keptChange() throws {
+    let tool = try PromptTurnTests.newTool()
+    let screen = try PseudoTerminal()
+    let running = try tool.start(["item", "get", "a"], on: screen)
+    try screen.wait(for: "vault passcode: ", times: 1)
+    try change(screen) { $0.c_iflag ^= tcflag_t(IXON) }
+    try screen.wait(for: "vault passcode: ", times: 2)
+    screen.type(Self.passcode + "\n")
+    #expect(try running.wait() == 0)
+    #expect(screen.echoes)
+  }
+
+  private func change(_ screen: PseudoTerminal, _ body: (inout termios) -> Void) throws {
+    let terminal = unsafe open(screen.path, O_RDWR | O_NOCTTY)
+    defer { close(terminal) }
+    var mode = termios()
+    try #require(unsafe tcgetattr(terminal, &mode) == 0)
+    body(&mode)
+    try #require(unsafe tcsetattr(terminal, TCSANOW, &mode) == 0)
+  }
+
+  /// Planted bug: SIGSTOP instead of SIGTSTP: seen to fail.
+  @Test("Ctrl-Z where no shell could continue the process: the question is shown again")
+  func orphaned() throws {
+    let tool = try PromptTurnTests.newTool()
+    let screen = try PseudoTerminal()
+    // Leads its session, as a command of `ssh -t` or of a new window does.
+    let running = try tool.start(["item", "get", "a"], on: screen)
+    try screen.wait(for: "vault passcode: ", times: 1)
+    screen.type("\u{1A}")
+    try screen.wait(for: "vault passcode: ", times: 2)
+    screen.type(Self.passcode + "\n")
+    #expect(try running.wait() == 0)
+    #expect(screen.echoes)
+  }
+
+  /// Planted bug: the mode that the pinentry sets when it is continued counts as the mode outside the prompt: seen to fail.
+  @Test("Ctrl-Z and fg at a pinentry that sets the mode itself: it goes on, and echo is back afterwards")
+  func stoppedPinentry() throws {
+    guard let shell = Shell.find("bash") else { return print("skipped: bash is not installed") }
+    let tool = try PromptTurnTests.newTool()
+    let script = """
+      #!/bin/sh
+      echo OK
+      while read -r line; do
+        case "$line" in
+        *ttyname=*) tty=${line#*ttyname=}; echo OK;;
+        GETPIN) stty -F "$tty" -icanon -echo; echo 'asking.' > "$tty"
+          until [ -e '\(tool.home.path)/go' ]; do sleep 0.05; done
+          stty -F "$tty" -icanon -echo; echo 'again.' > "$tty"; head -c 1 < "$tty" > /dev/null; stty -F "$tty" icanon echo
+          echo 'D \(Self.passcode)'; echo OK;;
+        BYE) exit;; *) echo OK;; esac
+      done
+      """
+    tool.environment["VAULT_PINENTRY"] = try tool.program("pinentry", script)
+    let screen = try PseudoTerminal()
+    let running = try tool.start(shell: shell, ["--norc", "--noprofile", "-i"], on: screen)
+    screen.type("echo here=$((1+1))\n")
+    try screen.wait(for: "here=2")
+    screen.type("\"$T\" item get a --prompt pinentry; echo ended=$?.\n")
+    try screen.wait(for: "asking.")
+    screen.type("\u{1A}")
+    try screen.wait(for: "Stopped")
+    _ = try tool.file("go", "")
+    screen.type("fg; stty -a | grep -o -e '-*echo '; echo end=$((1+1)).\n")
+    try screen.wait(for: "again.")
+    screen.type("x")
+    try screen.wait(for: "secret-a")
+    try screen.wait(for: "end=2.")
+    #expect(screen.transcript.contains("\necho"))
+    screen.type("exit\n")
+    _ = try running.wait()
+  }
+
+  /// Planted bugs: it is not bound to its parent, and what it leaves counts as another program's: each seen to fail.
+  @Test(
+    "a pinentry ends with a process that is killed, and the next prompt sets the terminal right",
+    arguments: ["terminal", "pinentry"])
+  func leftPinentry(prompt: String) throws {
+    let tool = try PromptTurnTests.newTool()
+    let script = """
+      #!/bin/sh
+      echo OK
+      while read -r line; do
+        case "$line" in
+        *ttyname=*) tty=${line#*ttyname=}; echo OK;;
+        GETPIN) if [ -e '\(tool.home.path)/pid' ]; then echo 'D \(Self.passcode)'; echo OK; else
+          echo $$ > '\(tool.home.path)/pid'; stty -F "$tty" raw -echo; exec sleep 1000; fi;;
+        BYE) exit;; *) echo OK;; esac
+      done
+      """
+    tool.environment["VAULT_PINENTRY"] = try tool.program("pinentry", script)
+    let screen = try PseudoTerminal()
+    let lock = PromptTurnTests.lock(tool, screen)
+    let line =
+      "\"$T\" item get a --prompt pinentry & echo pid=$!.; wait; read line; \"$T\" item get b --prompt \(prompt); echo end=$?."
+    let running = try tool.start(shell: "/bin/sh", ["-c", line], on: screen)
+    try screen.wait(for: /pid=(\d+)\./)
+    let number = try #require(screen.transcript.firstMatch(of: /pid=(\d+)\./)?.1)
+    // The record says when the program has set its mode: the modes before and during the prompt are its two last parts.
+    for _ in 0..<6_000 {
+      let modes = lock.record.dropFirst(28)
+      if modes.prefix(modes.count / 2) != modes.suffix(modes.count / 2) { break }
+      usleep(20_000)
+    }
+    let pinentry = try #require(
+      pid_t(try String(contentsOfFile: tool.home.path + "/pid", encoding: .utf8).split(separator: "\n")[0]))
+    kill(try #require(pid_t(number)), SIGKILL)
+    waitForEnd(of: pinentry)
+    screen.type("\r\n")
+    if prompt == "terminal" {
+      try screen.wait(for: "vault passcode: ")
+      screen.type(Self.passcode + "\n")
+    }
+    try screen.wait(for: "end=0.")
+    #expect(try running.wait() == 0)
+    #expect(screen.echoes)
+  }
+
+  private func waitForEnd(of process: pid_t) {
+    for _ in 0..<6_000 {
+      let line = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+      if line.isEmpty || line.contains(") Z ") { return }
+      usleep(20_000)
+    }
+    kill(process, SIGKILL)
+    Issue.record("process \(process) goes on")
+  }
+}
