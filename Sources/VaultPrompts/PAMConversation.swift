@@ -169,5 +169,7 @@ extension PAMConversation {
 }
 
 extension VaultError {
-  fileprivate static var pamNobody: VaultError { VaultError(.cancelled, "nobody answered what PAM asks") }
+  fileprivate static var pamNobody: VaultError {
+    VaultError(.cancelled, "nobody answered what PAM asks", prompt: .timeout)
+  }
 }
