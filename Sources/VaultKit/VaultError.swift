@@ -14,10 +14,12 @@ public struct VaultError: Error, Sendable {
   public let retryAfter: Duration?
   /// The code of the C library or the kernel behind the failure, where there is one.
   public let underlying: Int32?
+  /// How the prompt ended, where one did and it was not simply cancelled.
+  package let promptOutcome: PromptOutcome?
 
   package init(
     _ code: Code, _ message: String, hint: String? = nil, attemptsLeft: Int? = nil,
-    retryAfter: Duration? = nil, underlying: Int32? = nil
+    retryAfter: Duration? = nil, underlying: Int32? = nil, prompt: PromptOutcome? = nil
   ) {
     self.code = code
     self.message = message
@@ -25,6 +27,7 @@ public struct VaultError: Error, Sendable {
     self.attemptsLeft = attemptsLeft
     self.retryAfter = retryAfter
     self.underlying = underlying
+    promptOutcome = prompt
   }
 
   /// A way out.

@@ -216,8 +216,9 @@ extension VaultError {
   private init(fprintd name: String) {
     switch name {
     case Verification.cancelled: self.init(.cancelled, "cancelled at the fingerprint reader")
-    case Verification.nobody: self.init(.cancelled, "nobody put a finger on the reader")
-    case Verification.signalled: self.init(.cancelled, "a signal ended the prompt")
+    case Verification.nobody:
+      self.init(.cancelled, "nobody put a finger on the reader", prompt: .timeout)
+    case Verification.signalled: self.init(.cancelled, "a signal ended the prompt", prompt: .signal)
     case "verify-no-match": self.init(.authenticationFailed, "the finger is not an enrolled one")
     case Verification.tooManyRetries, "verify-retry-scan", "verify-swipe-too-short",
       "verify-finger-not-centered",

@@ -113,7 +113,7 @@ extension PinentryTalk {
     return switch code {
     case 99, 198: VaultError(.cancelled, "cancelled at the prompt", underlying: code)
     case notConfirmed: VaultError(.cancelled, "not confirmed at the prompt", underlying: code)
-    case 62: VaultError(.cancelled, "nobody answered the prompt", underlying: code)
+    case 62: VaultError(.cancelled, "nobody answered the prompt", underlying: code, prompt: .timeout)
     default:
       VaultError(
         .interactionNotAllowed, "pinentry cannot ask here (gpg error \(number))",

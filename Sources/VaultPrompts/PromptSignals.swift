@@ -22,6 +22,8 @@ struct PromptSignals {
   static func take(
     patience: Duration = longestTurn, waiting: () -> Void = {}
   ) throws(TerminalError) -> PromptSignals {
+    let cameBefore = endingSignal.load(ordering: .sequentiallyConsistent)
+    guard cameBefore == 0 else { throw .signalled(cameBefore) }
     try waitForTurn(Deadline(after: patience), waiting)
     var ends: [Int32] = [0, 0]
     guard unsafe pipe(&ends) == 0 else {
@@ -41,19 +43,24 @@ struct PromptSignals {
         + unhandled.compactMap { redirect($0, when: isDefault) })
   }
 
-  /// The signals do again what they did before, also those that came too late for the prompt to answer.
+  /// The signals do again what they did before, also those that came too late for the prompt to answer. One that ended the
+  /// prompt comes again: at once, or when ``holdingEndingSignal(_:)`` ends, at most a second later.
   func giveBack() {
     for (signal, action) in before {
       var action = action
       unsafe sigaction(signal, &action, nil)
     }
     signalPipe.store(-1, ordering: .sequentiallyConsistent)
-    var late = [endingSignal.exchange(0, ordering: .sequentiallyConsistent)]
+    var late: [Int32] = []
     while let signal = next() { late.append(signal) }
     close(descriptor)
     close(wake)
+    let ending = endingSignal.load(ordering: .sequentiallyConsistent)
     isTaken.store(false, ordering: .sequentiallyConsistent)
     for signal in late where ![0, SIGCONT, SIGTTIN, SIGTTOU].contains(signal) { kill(getpid(), signal) }
+    guard ending != 0 else { return }
+    if isHeld.load(ordering: .sequentiallyConsistent), Self.send(ending, after: 1) { return }
+    passOn()
   }
 
   /// The oldest signal that came and was not answered; 0 is a cancellation by another thread.
@@ -142,6 +149,19 @@ struct PromptSignals {
   /// without a prompt: ends the process, as a rule.
   private func passOnLater(_ signal: Int32) { endingSignal.store(signal, ordering: .sequentiallyConsistent) }
 
+  /// Sends a signal to this process when so many seconds have passed; false where that cannot be.
+  private static func send(_ signal: Int32, after seconds: Int) -> Bool {
+    var event = unsafe sigevent()
+    unsafe event.sigev_notify = Int32(SIGEV_SIGNAL)
+    unsafe event.sigev_signo = signal
+    var timer: timer_t?
+    // The first timer of a process has the number 0, which looks like nil.
+    guard unsafe timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 else { return false }
+    var time = itimerspec()
+    time.it_value.tv_sec = seconds
+    return unsafe timer_settime(timer, 0, &time, nil) == 0
+  }
+
   /// How long a person may take for the prompt before this one.
   static let longestTurn = Duration.seconds(300)
 
@@ -190,6 +210,26 @@ struct PromptSignals {
       SIGSTKFLT,
     ] + Array(34...64)
 }
+
+/// Runs `body`. A signal that ends a prompt in it ends the process after it, so that `body` can log that first. It has a
+/// second for that: another process may hold the vault.
+package func holdingEndingSignal<R>(_ body: () throws -> R) rethrows -> R {
+  isHeld.store(true, ordering: .sequentiallyConsistent)
+  defer {
+    isHeld.store(false, ordering: .sequentiallyConsistent)
+    passOn()
+  }
+  return try body()
+}
+
+/// What ended a prompt does what it does without a prompt.
+private func passOn() {
+  let ending = endingSignal.exchange(0, ordering: .sequentiallyConsistent)
+  if ending != 0 { kill(getpid(), ending) }
+}
+
+/// Whether ``holdingEndingSignal(_:)`` runs.
+private let isHeld = Atomic<Bool>(false)
 
 /// Whether a prompt of this process is open.
 private let isTaken = Atomic<Bool>(false)

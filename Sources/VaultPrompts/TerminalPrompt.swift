@@ -105,9 +105,9 @@ extension VaultError {
   init(prompt error: TerminalError) {
     switch error {
     case .cancelled: self.init(.cancelled, "cancelled at the prompt")
-    case .timedOut: self.init(.cancelled, "nobody answered the prompt")
+    case .timedOut: self.init(.cancelled, "nobody answered the prompt", prompt: .timeout)
     case .tooLong(let limit): self.init(.malformed, "what was typed is longer than \(limit) bytes")
-    case .busy: self.init(.cancelled, "another prompt stayed open on this terminal")
+    case .busy: self.init(.cancelled, "another prompt stayed open on this terminal", prompt: .notShown)
     case .noTerminal(let code):
       self.init(
         .interactionNotAllowed, error.obstacle!, hint: "start it on a terminal, or use pinentry",
@@ -122,7 +122,8 @@ extension VaultError {
       self.init(
         .interactionNotAllowed, error.obstacle!,
         hint: "check owner and mode of /run/user/\(geteuid()) and of ~/.local/state/vault")
-    case .signalled(let signal): self.init(.cancelled, "a signal ended the prompt", underlying: signal)
+    case .signalled(let signal):
+      self.init(.cancelled, "a signal ended the prompt", underlying: signal, prompt: .signal)
     }
   }
 }

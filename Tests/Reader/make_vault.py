@@ -317,12 +317,12 @@ class Maker(Contents):
         self.next_c = self.roots[self.segments[-1][0] + 1] = self.rnd(32)
         self.seal_slots_again()
 
-    def log(self, operation, result=0, item=None, kind=None, detail=None):
+    def log(self, operation, result=0, item=None, kind=None, detail=None, outcome=None):
         if not self.segments or self.sequence - self.segments[-1][1] == 4096 or self.segments[-1][0] + 1 in self.roots:
             self.start_segment()
         entry = record({1: i64(NOW), 2: u64(5000), 3: BOOT_ID, 4: u32(1000), 5: u32(4711), 6: b"/usr/bin/vaultctl",
                         7: u16(operation), 8: item, 9: None if kind is None else u32(kind), 10: u16(result),
-                        11: detail, 40: b"of a later version"})
+                        11: detail, 12: None if outcome is None else u8(outcome), 40: b"of a later version"})
         body = self.seal2("audit", self.aad("audit", {17: u64(self.sequence)}), entry)
         self.last_mac = hm(self.k_a, self.last_mac + u64(self.sequence) + sha(entry))
         self.audit.append((self.sequence, body, self.last_mac))

@@ -108,6 +108,18 @@ class RoundTrips(Case):
         done = self.run_reader(self.path, "--json", passphrase=b"a passphrase\n", passcode=PASSCODE)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
 
+    def test_the_log_says_how_a_prompt_ended_and_what_was_given_without_one(self):
+        maker = self.maker = make_vault.Maker(passcode=PASSCODE)
+        maker.put_few()
+        maker.log(1)
+        for outcome, result in ((1, 0), (2, 5), (3, 5), (4, 5), (77, 5), (None, 6)):
+            maker.log(25, result=result, detail=b"vault passcode", outcome=outcome)
+        maker.log(40, detail=b"vault passcode")
+        maker.write(self.path)
+        log = self.read()["audit"][1:]
+        self.assertEqual([e.get("outcome") for e in log], ["answered", "cancelled", "signal", "timeout", "77", None, None])
+        self.assertEqual([(e["operation"], e["detail"]) for e in log], [(25, "vault passcode")] * 6 + [(40, "vault passcode")])
+
     def rotating(self, members=("phrase", "fprintd")):
         maker = self.maker = make_vault.Maker(passcode=PASSCODE, members=members)
         maker.put_few()

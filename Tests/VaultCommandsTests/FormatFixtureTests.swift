@@ -116,6 +116,8 @@ struct FormatFixtureTests {
   }
 
   private func checkRest(_ fixture: Fixture) throws {
+    let log = try fixture("audit", "--json")
+    #expect(try log.exit == 0 && log.json["whole"] as? Bool == true, "\(log.errors)")
     #expect(
       try fixture("item", "get", "long").output
         == [UInt8](repeating: 120, count: fixture.expected("longByteCount", Int.self)))

@@ -116,7 +116,8 @@ extension OneAtATime {
     func patience() throws {
       let screen = try PseudoTerminal()
       let answer = try asking(screen, TerminalPrompt(path: screen.path, patience: .milliseconds(300)))
-      #expect(try answer.wait().error?.code == .cancelled)
+      let error = try answer.wait().error
+      #expect(error?.code == .cancelled && error?.promptEnd == .timeout)
       #expect(answer.seconds < Answer.patience)
       #expect(screen.echoes)
     }
@@ -130,7 +131,8 @@ extension OneAtATime {
       let impatient = Answer.reading { () throws(VaultError) in
         try TerminalPrompt(path: path, patience: .milliseconds(200)).readSecret(Self.request)
       }
-      #expect(try impatient.wait().error?.code == .cancelled)
+      let error = try impatient.wait().error
+      #expect(error?.code == .cancelled && error?.promptEnd == nil, "no prompt was shown")
       let second = Answer.reading { () throws(VaultError) in
         try TerminalPrompt(path: path).readSecret(Self.request)
       }

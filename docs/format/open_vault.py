@@ -32,7 +32,8 @@ KINDS = {1: "genericPassword", 2: "internetPassword", 3: "key", 4: "certificate"
   20: "consent", 21: "clientRegistration"}
 STATE = {"bits": (1, 2), "failures": (4, 8), "counter": (8, 16), "lastAccepted": (16, 24), "lastUse": (24, 32), "delay": (56, 64),
   "clockOffset": (64, 72), "usesLeft": (72, 76), "unconfirmed": (76, 80), "reservedEnd": (96, 104), "uses": (104, 112)}
-ENTRY = {1: "wall", 2: "boot", 4: "uid", 5: "pid", 7: "operation", 9: "kind", 10: "result"}
+ENTRY = {1: "wall", 2: "boot", 4: "uid", 5: "pid", 7: "operation", 9: "kind", 10: "result", 12: "outcome"}
+OUTCOMES = {1: "answered", 2: "cancelled", 3: "signal", 4: "timeout"}
 EXTRA = {1: "the application password", 2: "the PIN", 4: "the session", 0xF8: "a secret of a later version"}
 WHEN_UNLOCKED, AFTER_FIRST_UNLOCK, DEVICE_ONLY, ANY, LOGIN, RECOVERY = 1, 2, 0x80, 0x03000000, 0x05000000, 0x07000000
 KNOWN_SLOTS = {1: (1, 2, 3), 2: (1,), 3: (4, 8), 4: (5, 6, 7), 5: (4, 8), 6: (8,)}   # openers by kind; slots of a later version are passed over
@@ -419,6 +420,7 @@ def show_attribute(code, value, what):
   return {"code": code, "attribute": ATTRIBUTES.get(code, "unknown"), "type": names[tag], "value": shown}
 def show_entry(fields):
   out = {name: n(fields[k], k == 1) for k, name in ENTRY.items() if k in fields}
+  if 12 in fields: out["outcome"] = OUTCOMES.get(out["outcome"], str(out["outcome"]))
   out |= {name: fields[k].hex() for k, name in {3: "bootId", 8: "item"}.items() if k in fields}
   return out | {name: fields[k].decode("utf-8", "replace") for k, name in {6: "executable", 11: "detail"}.items() if k in fields}
 

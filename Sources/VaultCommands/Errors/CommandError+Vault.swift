@@ -8,7 +8,7 @@ extension CommandError {
       attemptsLeft: error.attemptsLeft,
       retryAfterSeconds: error.retryAfter.map {
         $0.components.seconds + ($0.components.attoseconds > 0 ? 1 : 0)
-      })
+      }, prompt: error.promptEnd)
   }
 
   private static func exit(of code: VaultError.Code) -> ExitCode {

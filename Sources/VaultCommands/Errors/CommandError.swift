@@ -1,3 +1,5 @@
+package import VaultKit
+
 /// Why a command failed, and what its caller can do next. Never holds a secret or a refused word.
 package struct CommandError: Error, Sendable {
   package let exit: ExitCode
@@ -9,10 +11,12 @@ package struct CommandError: Error, Sendable {
   package var attemptsLeft: Int?
   /// Whole seconds, rounded up, until another try is worth while.
   package var retryAfterSeconds: Int64?
+  /// How the prompt ended that this is about; nil where no person was asked.
+  package var promptOutcome: PromptOutcome?
 
   package init(
     _ exit: ExitCode, _ message: String, hint: String? = nil, code: String? = nil,
-    attemptsLeft: Int? = nil, retryAfterSeconds: Int64? = nil
+    attemptsLeft: Int? = nil, retryAfterSeconds: Int64? = nil, prompt: PromptOutcome? = nil
   ) {
     self.exit = exit
     self.code = code ?? exit.defaultCode
@@ -20,6 +24,7 @@ package struct CommandError: Error, Sendable {
     self.hint = hint
     self.attemptsLeft = attemptsLeft
     self.retryAfterSeconds = retryAfterSeconds
+    promptOutcome = prompt
   }
 
   package static func usage(_ message: String, hint: String? = nil) -> CommandError {

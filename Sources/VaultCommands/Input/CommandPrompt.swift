@@ -22,20 +22,20 @@ package final class CommandPrompt: Prompt {
       }
   }
 
-  package func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
-    guard let channel = SecretChannel(request.subject) else { return try ask(request, nil) }
-    let answer: SecretBytes?
-    do throws(CommandError) { answer = try secrets.given(channel) } catch {
-      guard request.problem == nil else { throw nobody(channel) }
+  package func givenSecret(for request: PromptRequest) throws(VaultError) -> SecretBytes? {
+    guard let channel = SecretChannel(request.subject) else { return nil }
+    do throws(CommandError) { return try secrets.given(channel) } catch {
       failure.withLock { $0 = error }
       throw VaultError(error)
     }
-    if let answer {
-      // The same again would be wrong again.
-      guard request.problem == nil else { throw nobody(channel) }
-      return answer
+  }
+
+  package func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
+    let channel = SecretChannel(request.subject)
+    guard secrets.invocation.mayPrompt else { throw nobody(channel) }
+    do throws(VaultError) { return try asking.readSecret(named(request)) } catch {
+      throw error.code == .interactionNotAllowed ? nobody(channel, because: error) : error
     }
-    return try ask(request, channel)
   }
 
   package func confirm(_ request: PromptRequest) throws(VaultError) -> Bool {
@@ -54,13 +54,6 @@ package final class CommandPrompt: Prompt {
     failure.withLock { failure in
       defer { failure = nil }
       return failure
-    }
-  }
-
-  private func ask(_ request: PromptRequest, _ channel: SecretChannel?) throws(VaultError) -> SecretBytes {
-    guard secrets.invocation.mayPrompt else { throw nobody(channel) }
-    do throws(VaultError) { return try asking.readSecret(named(request)) } catch {
-      throw error.code == .interactionNotAllowed ? nobody(channel, because: error) : error
     }
   }
 
@@ -110,6 +103,7 @@ extension VaultError {
       case .interactionNotAllowed: .interactionNotAllowed
       default: .io
       }
-    self.init(code, error.message, hint: error.hint)
+    // Where the channel cannot be read, no person was asked.
+    self.init(code, error.message, hint: error.hint, prompt: .notShown)
   }
 }

@@ -29,7 +29,7 @@ package struct Secrets {
     request.emptyAnswer = isNew ? "is refused" : "cancels"
     let typed = try ask(channel.title, request, limit: SecretReading.longestPhrase, twice: isNew, channel)
     guard isNew || typed.byteCount > 0 else { throw Self.cancelled(channel.title) }
-    return try SecretReading.checkPhrase(typed, named: channel.title)
+    return try Self.checkTyped(typed, channel)
   }
 
   /// As ``secret(_:isNew:to:problem:triesLeft:)``, but the person may give an empty answer: `nil`.
@@ -42,7 +42,7 @@ package struct Secrets {
     var request = request(to: purpose, channel.shownTitle(isNew: false))
     request.emptyAnswer = emptyAnswer
     let typed = try ask(channel.title, request, limit: SecretReading.longestPhrase, twice: false, channel)
-    return typed.byteCount == 0 ? nil : try SecretReading.checkPhrase(typed, named: channel.title)
+    return typed.byteCount == 0 ? nil : try Self.checkTyped(typed, channel)
   }
 
   /// What was given without a prompt, if anything. A channel is read once.
@@ -133,7 +133,9 @@ extension Secrets {
     again.question = request.question.map { $0 + " again" }
     let second = try read(what, again, limit, hint, isRepeated: true)
     guard first.isEqualInConstantTime(to: second) else {
-      throw .malformed("the two entries of the \(what) differ", hint: "nothing was changed; try again")
+      throw CommandError(
+        .malformed, "the two entries of the \(what) differ", hint: "nothing was changed; try again",
+        prompt: .answered)
     }
     return first
   }
@@ -154,9 +156,11 @@ extension Secrets {
       case .noLock: throw Self.nobody(what, error, hint)
       case .busy: throw CommandError(.cancelled, "another prompt stayed open: the \(what) was not asked for")
       case .cancelled: throw Self.cancelled(what)
-      case .timedOut: throw CommandError(.cancelled, "nobody answered the prompt for the \(what)")
-      case .tooLong(let limit): throw SecretReading.tooLong(what, limit)
-      case .signalled(let signal): endBySignal(signal)
+      case .timedOut:
+        throw CommandError(.cancelled, "nobody answered the prompt for the \(what)", prompt: .timeout)
+      case .tooLong(let limit): throw Self.refused(SecretReading.tooLong(what, limit))
+      case .signalled:
+        throw CommandError(.cancelled, "a signal ended the prompt for the \(what)", prompt: .signal)
       }
     }
   }
@@ -179,7 +183,22 @@ extension Secrets {
   }
 
   private static func cancelled(_ what: String) -> CommandError {
-    CommandError(.cancelled, "cancelled at the prompt for the \(what)")
+    CommandError(.cancelled, "cancelled at the prompt for the \(what)", prompt: .cancelled)
+  }
+
+  private static func checkTyped(
+    _ typed: consuming SecretBytes, _ channel: SecretChannel
+  ) throws(CommandError) -> SecretBytes {
+    do throws(CommandError) { return try SecretReading.checkPhrase(typed, named: channel.title) } catch {
+      throw refused(error)
+    }
+  }
+
+  /// A person answered, and the answer is none that can be judged.
+  private static func refused(_ error: CommandError) -> CommandError {
+    var error = error
+    error.promptOutcome = .answered
+    return error
   }
 
   private static func nobody(_ what: String, _ obstacle: TerminalError, _ hint: String) -> CommandError {

@@ -154,6 +154,10 @@ extension VerbTable {
       notes: [
         "Entries that do not open are named on standard error, and the others are shown (10, or 15 when a newer version of this "
           + "program made them). With --json: items, and unreadable, the numbers of such entries.",
+        "The whole log is compared with what the vault says of it, whatever part is shown: when entries are missing in the middle or at "
+          + "the end, one line says so (10). With --json: whole, true or false.",
+        "promptShown: a person was asked; its outcome is answered, cancelled, signal or timeout, beside the name of the secret and in "
+          + "--json. given: the secret came from a file, a descriptor or a credential, and no person was asked.",
         "Entries are shown without the passcode; only --verify needs it. "
           + "With --follow and --json each entry is one object on a line of its own.",
       ],

@@ -7,17 +7,28 @@ func runAudit(_ command: Command) throws -> Outcome {
   if command.invocation.has("verify") { return try verifyChain(command, core) }
   let filter = try AuditFilter(command, core)
   if command.invocation.has("follow") { try follow(command, core, filter) }
-  var unreadable: [UnreadableEntry] = []
-  let entries = try core.auditEntries { unreadable.append(UnreadableEntry(sequence: $0, error: $1)) }
-  let shown = try show(core, entries, filter)
+  let log = try core.auditLog()
+  let unreadable = log.unreadable.map { UnreadableEntry(sequence: $0.sequence, error: $0.error) }
+  let shown = try show(core, log.entries, filter)
   let layout = ColumnLayout(of: shown.lazy.map(\.row))
   for entry in unreadable { command.messages.note(entry.words) }
   return Outcome(
     json: .object([
       ("items", .list(count: shown.count) { shown[$0].json }),
       ("unreadable", .array(unreadable.map { .unsigned($0.sequence) })),
+      ("whole", .boolean(log.gap == nil)),
     ]),
-    pieces: [.lines(count: shown.count) { layout.line(shown[$0].row) }], failure: failure(unreadable))
+    pieces: [.lines(count: shown.count) { layout.line(shown[$0].row) }],
+    failure: log.gap.map(failure) ?? failure(unreadable))
+}
+
+/// Something of the log is gone, whatever part of it is shown.
+private func failure(_ gap: String) -> CommandError {
+  CommandError(
+    .damaged, "the audit is not whole: \(gap)",
+    hint:
+      "entries were removed, or the file is damaged; a vault that is restored from a backup has a log of its own"
+  )
 }
 
 /// An entry that does not open, and why. Which item it is about is unknown, so no filter leaves it out.
@@ -95,6 +106,7 @@ private struct ShownEntry {
     if let name { fields.append(("name", .string(name))) }
     if let kind = entry.itemKind { fields.append(("kind", .string(kind.word))) }
     if let detail = entry.detail { fields.append(("detail", .string(detail))) }
+    if let outcome = entry.outcome { fields.append(("outcome", .string(outcome.name))) }
     fields += [
       ("bootMilliseconds", .unsigned(entry.bootMilliseconds)), ("user", .integer(Int64(entry.user))),
       ("process", .integer(Int64(entry.process))), ("executable", .string(entry.executable)),
@@ -105,7 +117,8 @@ private struct ShownEntry {
   var row: [String] {
     let result = entry.result == 0 ? "ok" : "failed (\(entry.result))"
     let subject = name ?? entry.item?.hexadecimal ?? ""
-    let detail = entry.detail.flatMap { $0 == subject ? nil : $0 } ?? ""
+    let detail = [entry.detail.flatMap { $0 == subject ? nil : $0 }, entry.outcome?.name]
+      .compactMap(\.self).joined(separator: ": ")
     return [
       String(entry.sequence), Instants.text(seconds: entry.time.seconds), entry.operation.name, result,
       subject, detail,

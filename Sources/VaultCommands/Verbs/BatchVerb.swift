@@ -1,3 +1,5 @@
+import VaultPrompts
+
 /// `vaultctl batch`: a result for each line as soon as it is done.
 func runBatch(_ command: Command) throws -> Outcome {
   let reader = BatchReader(descriptor: command.world.standardInput)
@@ -58,7 +60,7 @@ private func outcome(of line: BatchLine, for command: Command) throws -> Outcome
   guard let verb = invocation.verb.run else {
     throw CommandError.unsupported("'vaultctl \(invocation.verb.name)'")
   }
-  return try verb(inner)
+  return try holdingEndingSignal { try verb(inner) }
 }
 
 /// The vault, its passcode and the prompt belong to the whole batch, not to a line.

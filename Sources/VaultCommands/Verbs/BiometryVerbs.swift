@@ -21,9 +21,12 @@ func runBiometryEnroll(_ command: Command) throws -> Outcome {
   if try command.changesSet(source, core) { try command.noteItemsOfSet(core) }
   guard let name else { return try command.enrollMembers(of: source, core) }
   let checked = try command.vault.judging(core, to: "enroll a phrase") {
-    try core.checked(Passcode($0.copy()))
+    try core.checked($0.passcode())
   }
-  let phrase = try BiometricPhrase(command.secrets.secret(.phrase, isNew: true))
+  let typed = try command.vault.secret(.newPhrase, of: .phrase, for: core) { secrets throws(CommandError) in
+    try secrets.secret(.phrase, isNew: true)
+  }
+  let phrase = try BiometricPhrase(typed.box.copy(), shown: typed.shown)
   return Outcome(json: try core.enroll(phrase, named: name, with: checked).json)
 }
 
@@ -56,7 +59,7 @@ extension Command {
     let enrolled = try vault.judging(
       core, to: "enroll the \(source == "login" ? "login password" : "fingers")"
     ) {
-      let passcode = try Passcode($0.copy())
+      let passcode = try $0.passcode()
       return source == "login"
         ? [try core.enrollLogin(passcode: passcode)]
         : try core.enrollFingers(of: world.biometry, passcode: passcode)

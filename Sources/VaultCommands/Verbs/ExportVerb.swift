@@ -141,7 +141,7 @@ extension Command {
         }
       }
     } catch let error as VaultError {
-      guard let reason = Exported.reasons[error.code] else { throw error }
+      guard let reason = Exported.reasons[error.code], error.promptEnd != .signal else { throw error }
       report.isDeclined = error.code == .cancelled
       return Exported(item, reason)
     }

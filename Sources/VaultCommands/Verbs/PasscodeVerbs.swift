@@ -6,9 +6,9 @@ func runPasscodeSet(_ command: Command) throws -> Outcome {
   let core = try command.vault.opened()
   guard !core.hasPasscode else { throw alreadySet }
   let choice = try recoveryChoice(command, core)
-  let typed = try command.secrets.secret(.newPasscode, isNew: true)
-  let isGuessable = command.warnIfGuessable(typed, "passcode")
-  let forgotten = try core.setPasscode(Passcode(typed), recovery: choice)
+  let new = try newPasscode(command, core)
+  let isGuessable = command.warnIfGuessable(new.box.copy(), "passcode")
+  let forgotten = try core.setPasscode(new.passcode(), recovery: choice)
   let outcome = outcome(forgotten, isGuessable)
   guard forgotten.recoveryCode else { return outcome }
   command.messages.note("the old recovery code no longer opens the vault")
@@ -22,6 +22,12 @@ func runPasscodeSet(_ command: Command) throws -> Outcome {
     command.messages.note("make one later with 'vaultctl recovery-code new'")
   }
   return Outcome(json: nil)
+}
+
+private func newPasscode(_ command: Command, _ core: VaultCore) throws -> ShownSecret {
+  try command.vault.secret(.newPasscode, of: .newPasscode, for: core) { secrets throws(CommandError) in
+    try secrets.secret(.newPasscode, isNew: true)
+  }
 }
 
 /// Whether the vault's recovery code is kept or dropped; `nil` when it has none.
@@ -39,16 +45,21 @@ private func recoveryChoice(_ command: Command, _ core: VaultCore) throws -> Rec
       "the vault has a recovery code: type it to keep it, or press Return to drop it")
   }
   let typed: SecretBytes?
-  do throws(CommandError) {
-    typed = try command.secrets.answer(.recovery, to: "keep the recovery code", emptyAnswer: "drops the code")
-  } catch {
-    guard isAsked, error.exit == .interactionNotAllowed else { throw error }
+  do {
+    typed = try command.vault.loggingPrompt(for: .recoveryCode, core) {
+      try command.secrets.answer(.recovery, to: "keep the recovery code", emptyAnswer: "drops the code")
+    }
+  } catch let error as CommandError where isAsked && error.exit == .interactionNotAllowed {
     throw CommandError(
       .refused, "the vault has a recovery code: somebody else could have made it while there was no passcode",
       hint: "keep it with --recovery-fd N or --recovery-file PATH, or drop it with --drop-recovery-code")
   }
-  guard let typed else { return .drop }
-  let code = try RecoveryCode(text: typed)
+  guard let typed else {
+    core.logPrompt(for: .recoveryCode, ended: .cancelled, result: 5)
+    return .drop
+  }
+  var code = try RecoveryCode(text: typed)
+  code.shown = isAsked ? .typed : .given
   try core.checkRecoveryHalf(of: code)
   return .keep(code)
 }
@@ -75,15 +86,15 @@ func runPasscodeChange(_ command: Command) throws -> Outcome {
   guard core.hasPasscode else { throw notSet }
   // The old one is judged before the new one is typed twice.
   let (old, checked) = try command.vault.judging(core, to: "change the passcode") { old in
-    (old, try core.checked(Passcode(old.copy())))
+    (old.box, try core.checked(old.passcode()))
   }
-  let new = try command.secrets.secret(.newPasscode, isNew: true)
-  guard !old.copy().isEqualInConstantTime(to: new) else {
+  let new = try newPasscode(command, core)
+  guard !old.copy().isEqualInConstantTime(to: new.box.copy()) else {
     throw CommandError(
       .refused, "the new passcode is the old one", hint: "nothing was changed; choose another")
   }
-  let isGuessable = command.warnIfGuessable(new, "passcode")
-  try core.changePasscode(from: checked, to: Passcode(new))
+  let isGuessable = command.warnIfGuessable(new.box.copy(), "passcode")
+  try core.changePasscode(from: checked, to: new.passcode())
   return Outcome(
     json: .object([("passcode", .boolean(true)), ("passcodeGuessable", .boolean(isGuessable))]))
 }
@@ -100,7 +111,7 @@ func runPasscodeRemove(_ command: Command) throws -> Outcome {
   // Who types the passcode agrees to the list just shown; a script has agreed to whatever there is.
   let isAsked = command.secrets.willAsk(.passcode)
   let destroyed = try command.vault.judging(core, to: "remove the passcode") { passcode in
-    try core.removePasscode(Passcode(passcode.copy()), expecting: isAsked ? dying.count : .max)
+    try core.removePasscode(passcode.passcode(), expecting: isAsked ? dying.count : .max)
   }
   return outcome(destroyed)
 }

@@ -10,7 +10,7 @@ func runRecoveryCodeNew(_ command: Command) throws -> Outcome {
   guard !core.isReadOnly else { throw readOnly }
   if core.hasPasscode { try command.vault.unlock(core) }
   let hadCode = try core.status().hasRecoveryCode
-  try NewRecoveryCode(command: command, target: target).make(
+  try NewRecoveryCode(command: command, target: target, core: core).make(
     core.freshRecoveryCode(), replacing: hadCode
   ) { code in try command.vault.unlocking { try $0.setRecoveryCode(code) } }
   var fields: [(String, JSON)] = [("recoveryCode", .boolean(true)), ("replaced", .boolean(hadCode))]
@@ -77,6 +77,7 @@ enum RecoveryCodeTarget {
 struct NewRecoveryCode {
   let command: Command
   let target: RecoveryCodeTarget
+  let core: VaultCore
 
   /// - Parameters:
   ///   - hadCode: Whether there is an old code that works until then.
@@ -84,16 +85,25 @@ struct NewRecoveryCode {
   func make(
     _ code: consuming RecoveryCode, replacing hadCode: Bool, _ seal: (borrowing RecoveryCode) throws -> Void
   ) throws {
+    var code = code
     switch target {
     case .file(let path):
       do { try SecretFile.create(path, code.text, named: "recovery code") } catch {
         throw unchanged(error, hadCode)
       }
-    case .terminal: try CodeScreen(command: command).show(code)
+    case .terminal:
+      try show(code)
+      code.shown = .typed
     }
     do { try seal(code) } catch { throw failure(error, hadCode) }
     guard hadCode else { return }
     command.messages.note("the old recovery code no longer opens the vault")
+  }
+
+  private func show(_ code: borrowing RecoveryCode) throws {
+    do throws(CommandError) { try CodeScreen(command: command).show(code) } catch {
+      try command.vault.loggingPrompt(for: .newRecoveryCode, core) { throw error }
+    }
   }
 
   /// Adds to an error which of the codes works now.
@@ -141,20 +151,20 @@ struct CodeScreen {
       }
     } catch {
       switch error {
-      case .cancelled: throw declined("cancelled at the prompt for the last two groups")
-      case .timedOut: throw declined("nobody answered the prompt for the last two groups")
-      case .tooLong: throw declined("the answer is longer than a recovery code")
-      case .busy: throw declined("another prompt stayed open")
+      case .cancelled: throw declined("cancelled at the prompt for the last two groups", .cancelled)
+      case .timedOut: throw declined("nobody answered the prompt for the last two groups", .timeout)
+      case .tooLong: throw declined("the answer is longer than a recovery code", .answered)
+      case .busy: throw declined("another prompt stayed open", nil)
       case .noTerminal:
         throw CommandError(
           .interactionNotAllowed, "the recovery code could not be shown: the terminal is gone",
           hint: Self.state)
       case .background, .inUse, .noLock:
         throw CommandError(.interactionNotAllowed, error.obstacle ?? "nobody can be asked", hint: Self.state)
-      case .signalled(let signal): endBySignal(signal)
+      case .signalled: throw declined("a signal ended the prompt for the last two groups", .signal)
       }
     }
-    throw declined("the last two groups did not match \(Self.rounds) times")
+    throw declined("the last two groups did not match \(Self.rounds) times", .answered)
   }
 
   private func write(
@@ -167,8 +177,8 @@ struct CodeScreen {
     try terminal.showLine("Write it down. It becomes valid when you type its last two groups.")
   }
 
-  private func declined(_ why: String) -> CommandError {
-    CommandError(.cancelled, why + ": no recovery code was made", hint: Self.state)
+  private func declined(_ why: String, _ outcome: PromptOutcome?) -> CommandError {
+    CommandError(.cancelled, why + ": no recovery code was made", hint: Self.state, prompt: outcome)
   }
 
   private var action: String { "vaultctl \(command.invocation.verb.name)" }
@@ -195,7 +205,9 @@ extension Command {
       operation: "a recovery code opens the vault when the device key is lost; it is written on paper")
     request.question = "make a recovery code now"
     guard try TerminalPrompt(path: world.terminalPath).confirm(request) else { return false }
-    try NewRecoveryCode(command: self, target: .terminal).make(core.freshRecoveryCode(), replacing: false) {
+    try NewRecoveryCode(command: self, target: .terminal, core: core).make(
+      core.freshRecoveryCode(), replacing: false
+    ) {
       try core.setRecoveryCode($0)
     }
     return true

@@ -82,6 +82,8 @@ extension Command {
   /// The passcode, where one is set: what it guards is wrapped anew.
   func passcodeToRotate(_ core: VaultCore) throws -> Passcode? {
     guard core.hasPasscode else { return nil }
-    return try Passcode(secrets.secret(.passcode, to: "give the vault new keys", triesLeft: 1))
+    return try vault.secret(.passcode, of: .passcode, for: core) { secrets throws(CommandError) in
+      try secrets.secret(.passcode, to: "give the vault new keys", triesLeft: 1)
+    }.passcode()
   }
 }

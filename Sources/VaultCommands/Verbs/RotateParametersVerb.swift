@@ -13,7 +13,7 @@ func runRotateParameters(_ command: Command) throws -> Outcome {
   let progress = command.progress("measuring")
   var steps = 0
   let (before, now) = try command.vault.judging(core, to: "derive keys from it with other parameters") {
-    try core.recalibrate(Passcode($0.copy()), target: target) {
+    try core.recalibrate($0.passcode(), target: target) {
       steps += 1
       progress.update(done: steps, of: 0)
     }

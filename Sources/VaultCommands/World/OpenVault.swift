@@ -4,7 +4,7 @@ import VaultKit
 /// The vault of one run: opened when it is first needed, unlocked when something needs that, at most once.
 final class OpenVault {
   private let places: Places
-  private let secrets: Secrets
+  let secrets: Secrets
   /// What the options gave, for the commands of a batch too.
   let given = GivenSecrets()
   private let environment: VaultEnvironment
@@ -65,14 +65,14 @@ final class OpenVault {
   ///
   /// - Returns: The passcode that did it.
   @discardableResult
-  func unlock(_ core: VaultCore) throws -> SecretBox? {
+  func unlock(_ core: VaultCore) throws -> ShownSecret? {
     guard !core.isUnlocked else { return nil }
-    var unlocked: SecretBox?
+    var unlocked: ShownSecret?
     try core.refuseShut()
     if let refusal { throw refusal }
     do {
       try judging(core) {
-        try core.unlock(with: Passcode($0.copy()))
+        try core.unlock(with: $0.passcode())
         unlocked = $0
       }
     } catch {
@@ -88,16 +88,18 @@ final class OpenVault {
   /// - Parameters:
   ///   - purpose: What happens with it, as the prompt says it; nil for unlocking.
   ///   - judge: Throws ``VaultError/Code/authenticationFailed`` for a wrong one.
-  func judging<R>(_ core: VaultCore, to purpose: String? = nil, _ judge: (SecretBox) throws -> R) throws -> R
+  func judging<R>(_ core: VaultCore, to purpose: String? = nil, _ judge: (ShownSecret) throws -> R) throws
+    -> R
   {
     try requireNoDelay(core)
     let isAsked = secrets.willAsk(.passcode)
     var left = isAsked ? min(Self.tries, try core.triesBeforeDelay()) : 1
     var problem: String?
     while true {
-      let passcode = try secrets.secret(
-        .passcode, to: purpose, problem: problem, triesLeft: isAsked ? left : nil)
-      do { return try judge(SecretBox(passcode)) } catch let error as VaultError
+      let passcode = try secret(.passcode, of: .passcode, for: core) { secrets throws(CommandError) in
+        try secrets.secret(.passcode, to: purpose, problem: problem, triesLeft: isAsked ? left : nil)
+      }
+      do { return try judge(passcode) } catch let error as VaultError
         where error.code == .authenticationFailed && error.retryAfter == nil && left > 1
       {
         problem = error.message
@@ -111,7 +113,7 @@ final class OpenVault {
   ///
   /// - Returns: The passcode, where it was needed.
   @discardableResult
-  func unlockBeforeTyping(_ access: AccessControl) throws -> SecretBox? {
+  func unlockBeforeTyping(_ access: AccessControl) throws -> ShownSecret? {
     let core = try opened()
     guard access.accessibility != .afterFirstUnlock, core.hasPasscode, secrets.asksForData else { return nil }
     return try unlock(core)
@@ -135,10 +137,10 @@ final class OpenVault {
   }
 
   /// The same for the one use of an item before which the passcode was typed: it is not asked for twice.
-  func context(for access: AccessControl, after passcode: SecretBox?) throws -> AuthenticationContext? {
+  func context(for access: AccessControl, after passcode: ShownSecret?) throws -> AuthenticationContext? {
     guard let passcode, access.constraints.contains(.devicePasscode) else { return try context(for: access) }
     let context = try newContext(keeping: false)
-    context.provide(try Passcode(passcode.copy()))
+    context.provide(try passcode.passcode())
     return context
   }
 

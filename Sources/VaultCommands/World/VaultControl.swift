@@ -1,5 +1,6 @@
 import Glibc
 import SecretMemory
+import VaultPrompts
 
 /// The tool itself: words in, exit code out.
 package enum VaultControl {
@@ -65,7 +66,7 @@ package enum VaultControl {
       }
       let outcome: Outcome
       do {
-        outcome = try verb(command)
+        outcome = try holdingEndingSignal { try verb(command) }
         try printer.print(outcome)
       } catch {
         if invocation.isReadOnly {

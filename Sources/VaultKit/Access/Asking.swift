@@ -8,7 +8,7 @@ struct Asking {
   let context: AuthenticationContext?
   /// The session of its begin: a lock in the middle of it makes everything that was shown worth nothing.
   let session: UInt64
-  /// What has to be logged with the operation, or with its denial.
+  /// What has to be logged with the operation, or with its denial, and is not logged yet.
   private(set) var notes: [AuditNote] = []
   /// The item looked at last.
   var item: Item?
@@ -16,6 +16,8 @@ struct Asking {
   var isDeclined = false
   let operation: ItemOperation
   private let environment: VaultEnvironment
+  /// Logs at once, where that is possible.
+  private let write: ([AuditNote]) -> Void
   /// The names of the members who may type a phrase.
   var members: [String] = []
   /// The name of an item that is not stored yet.
@@ -26,12 +28,13 @@ struct Asking {
 
   init(
     _ context: AuthenticationContext?, _ operation: ItemOperation, _ environment: VaultEnvironment,
-    session: UInt64
+    session: UInt64, write: @escaping ([AuditNote]) -> Void
   ) {
     self.context = context
     self.operation = operation
     self.environment = environment
     self.session = session
+    self.write = write
   }
 
   /// The key of an application password that is set now: asked for twice.
@@ -42,6 +45,7 @@ struct Asking {
       throw context == nil ? nobodyToAsk(.applicationPassword) : Self.cancelled
     }
     if let given = context.memory.given(.applicationPassword) {
+      notes += Shown.given.notes(.newApplicationPassword)
       return PasswordKey(try derivation.derive(from: given.key, environment), derivation)
     }
     guard context.interaction == .allowed, let prompt = context.prompt else {
@@ -50,15 +54,34 @@ struct Asking {
     var request = request(.applicationPassword, problem: nil)
     request.question = "new application password"
     request.emptyAnswer = "is refused"
+    if let given = try prompt.givenSecret(for: request) {
+      notes += Shown.given.notes(.newApplicationPassword)
+      return PasswordKey(
+        try derivation.derive(from: ApplicationPassword(given).bytes, environment), derivation)
+    }
+    do throws(VaultError) {
+      let password = try Self.typedTwice(request, at: prompt)
+      guard !context.memory.isInvalid else { throw Self.cancelled }
+      notes += Shown.typed.notes(.newApplicationPassword)
+      return PasswordKey(try derivation.derive(from: password.bytes, environment), derivation)
+    } catch {
+      noteUnanswered(.newApplicationPassword, error)
+      throw error
+    }
+  }
+
+  private static func typedTwice(
+    _ request: PromptRequest, at prompt: any Prompt
+  ) throws(VaultError) -> ApplicationPassword {
     let first = try ApplicationPassword(prompt.readSecret(request))
+    var request = request
     request.question = "new application password again"
     let second = try prompt.readSecret(request)
-    guard !context.memory.isInvalid else { throw Self.cancelled }
     guard first.bytes.isEqualInConstantTime(to: second) else {
       throw VaultError(
         .malformed, "the two application passwords differ", hint: "nothing was stored; try again")
     }
-    return PasswordKey(try derivation.derive(from: first.bytes, environment), derivation)
+    return first
   }
 
   // MARK: Questions
@@ -68,42 +91,81 @@ struct Asking {
   /// - Parameter left: How many wrong answers are judged before there is a delay or a lock.
   mutating func typed<R>(
     _ subject: PromptRequest.Subject, left: Int = .max,
-    _ judge: (borrowing SecretBytes) throws(VaultError) -> R
+    _ judge: (borrowing SecretBytes, Shown) throws(VaultError) -> R
   ) throws(VaultError) -> R {
     guard let context, !context.memory.isInvalid else {
       throw context == nil ? nobodyToAsk(subject) : Self.cancelled
     }
     if let given = context.memory.given(subject) {
-      do throws(VaultError) { return try judge(given.key) } catch {
+      do throws(VaultError) { return try judged(given.key, subject, .given, judge) } catch {
         if error.code == .authenticationFailed { context.memory.drop(subject) }
         throw error
       }
     }
     guard context.interaction == .allowed, let prompt = context.prompt else { throw nobodyToAsk(subject) }
+    if let given = try prompt.givenSecret(for: request(subject, problem: nil)) {
+      return try judged(given, subject, .given, judge)
+    }
     var problem: VaultError?
     for round in 0..<Self.tries {
       do throws(VaultError) {
         let left = max(1, min(left, Self.tries) - round)
-        let answer = try prompt.readSecret(request(subject, problem: problem, triesLeft: left))
-        guard !context.memory.isInvalid else { throw Self.cancelled }
-        guard answer.byteCount > 0 else { throw declined() }
-        guard answer.isTypable else {
-          throw VaultError(.malformed, "the \(subject.words) is 1 to 1,024 bytes without NUL")
-        }
-        let result = try judge(answer)
-        note(subject, result: 0)
-        return result
+        let answer = try answer(
+          to: request(subject, problem: problem, triesLeft: left), at: prompt, context)
+        return try judged(answer, subject, .typed, judge)
       } catch {
         // Whoever cannot ask a second time says so: the first answer was wrong.
         if let problem, error.code == .interactionNotAllowed { throw problem }
-        note(subject, result: error.auditResult)
         guard error.code == .authenticationFailed || error.code == .malformed, error.retryAfter == nil else {
           throw error
         }
         problem = error
+        // The process may be killed at the next prompt.
+        write(notes)
+        notes = []
       }
     }
     throw problem!
+  }
+
+  /// Asks a person once. A prompt that ends without an answer is noted.
+  private mutating func answer(
+    to request: PromptRequest, at prompt: any Prompt, _ context: AuthenticationContext
+  ) throws(VaultError) -> SecretBytes {
+    do throws(VaultError) {
+      let answer = try prompt.readSecret(request)
+      guard !context.memory.isInvalid else { throw Self.cancelled }
+      guard answer.byteCount > 0 else { throw declined() }
+      guard answer.isTypable else {
+        throw VaultError(.malformed, "the \(request.subject.words) is 1 to 1,024 bytes without NUL")
+      }
+      return answer
+    } catch {
+      noteUnanswered(request.subject.secret, error)
+      throw error
+    }
+  }
+
+  /// Judges an answer, and notes how it was shown. An attempt with the passcode has a commit of its own, which logs that.
+  private mutating func judged<R>(
+    _ answer: borrowing SecretBytes, _ subject: PromptRequest.Subject, _ shown: Shown,
+    _ judge: (borrowing SecretBytes, Shown) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    var shown = shown
+    shown.item = item
+    guard subject != .passcode else {
+      shown.earlier = notes
+      notes = []
+      return try judge(answer, shown)
+    }
+    do throws(VaultError) {
+      let result = try judge(answer, shown)
+      notes += shown.notes(subject.secret)
+      return result
+    } catch {
+      notes += shown.notes(subject.secret, result: error.auditResult)
+      throw error
+    }
   }
 
   /// A context that was invalidated meanwhile opens nothing, whatever was shown.
@@ -139,10 +201,15 @@ struct Asking {
       + (members.count > 3 ? " or \(members.count - 3) others" : "")
   }
 
-  mutating func note(_ subject: PromptRequest.Subject, result: UInt16) {
-    notes.append(
-      AuditNote(
-        operation: .promptShown, item: item?.id, kind: item?.kind, result: result, detail: subject.words))
+  /// A person answered where nothing is typed.
+  mutating func noteAnswer(_ subject: PromptRequest.Subject) {
+    notes += Shown(outcome: .answered, item: item).notes(subject.secret)
+  }
+
+  /// Notes a prompt that ended with an error, unless no person was asked.
+  mutating func noteUnanswered(_ secret: SecretName, _ error: VaultError) {
+    guard let outcome = error.promptEnd else { return }
+    notes += Shown(outcome: outcome, item: item).notes(secret, result: error.auditResult)
   }
 
   func nobodyToAsk(_ subject: PromptRequest.Subject) -> VaultError {
@@ -181,6 +248,19 @@ extension PromptRequest.Subject {
     case .presence: "presence of a person"
     case .finger: "finger of a member"
     case .confirmation: "consent"
+    }
+  }
+
+  /// What the log calls it.
+  var secret: SecretName {
+    switch self {
+    case .passcode: .passcode
+    case .applicationPassword: .applicationPassword
+    case .phrase: .phrase
+    case .presence: .login
+    case .finger: .finger
+    // No item's rule asks for consent.
+    case .confirmation: preconditionFailure("PromptRequest.Subject: a confirmation is no secret")
     }
   }
 

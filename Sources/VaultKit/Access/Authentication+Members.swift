@@ -41,7 +41,7 @@ extension Authentication {
     }
     let core = core
     asking.members = members.map(\.label)
-    return try asking.typed(.phrase, left: left) { (bytes) throws(VaultError) -> (Member, StoredKey) in
+    return try asking.typed(.phrase, left: left) { (bytes, _) throws(VaultError) -> (Member, StoredKey) in
       try core.judgingBiometry { () throws(VaultError) in
         let root = StoredKey(try derivation.derive(from: bytes, core.environment))
         for member in members {
@@ -77,10 +77,10 @@ extension Authentication {
         else { throw VaultError(.authenticationFailed, "that finger is not enrolled") }
         return (member, half)
       }
-      asking.note(.finger, result: 0)
+      asking.noteAnswer(.finger)
       return shown
     } catch {
-      asking.note(.finger, result: error.auditResult)
+      asking.noteUnanswered(.finger, error)
       if Self.unavailable.contains(error.code) { asking.isDeclined = true }
       throw error
     }
@@ -100,12 +100,12 @@ extension Authentication {
       try source.verifyPresence(request, asking: context.prompt ?? NobodyPrompt())
       try asking.refuseInvalid()
       guard let half = try factors.half(of: member, phrase: nil) else { throw VaultError(crypto: .malformed) }
-      asking.note(.presence, result: 0)
+      asking.noteAnswer(.presence)
       login = (member.id, half)
       asking.keep(.login(member.id, half))
       return half
     } catch {
-      asking.note(.presence, result: error.auditResult)
+      asking.noteUnanswered(.login, error)
       if Self.unavailable.contains(error.code) { asking.isDeclined = true }
       throw error
     }

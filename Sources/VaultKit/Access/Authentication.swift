@@ -41,7 +41,9 @@ struct Authentication {
 
   init(core: VaultCore, context: AuthenticationContext?, operation: ItemOperation) {
     self.core = core
-    asking = Asking(context, operation, core.environment, session: core.sessionIdentity)
+    asking = Asking(context, operation, core.environment, session: core.sessionIdentity) {
+      core.logWherePossible($0)
+    }
   }
 
   /// What has to be logged with the operation, or with its denial.
@@ -202,8 +204,8 @@ struct Authentication {
     try core.refuseDelay()
     let core = core
     let keys = try asking.typed(.passcode, left: core.triesBeforeDelay()) {
-      (bytes) throws(VaultError) -> PasscodeKeys in
-      try core.verified(Passcode(bytes.copy()))
+      (bytes, shown) throws(VaultError) -> PasscodeKeys in
+      try core.verified(Passcode(bytes.copy(), shown: shown))
     }
     passcode = keys
     asking.keep(.passcode(keys))
@@ -235,7 +237,7 @@ struct Authentication {
     }
     let core = core
     return try asking.typed(.applicationPassword) {
-      (bytes) throws(VaultError) -> (StoredKey?, PasswordKey?) in
+      (bytes, _) throws(VaultError) -> (StoredKey?, PasswordKey?) in
       let password = PasswordKey(try derivation.derive(from: bytes, core.environment), derivation)
       do throws(CryptoError) {
         let key = try alternative.open(with: privates, halves, password: password, at: place)

@@ -10,6 +10,11 @@ public protocol Prompt: Sendable {
   ///   nobody to ask.
   func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes
 
+  /// What answers a request without a person, such as a file that an option names; nil where a person has to be asked.
+  ///
+  /// Called before ``readSecret(_:)``. The audit tells such a secret from one that a person typed.
+  func givenSecret(for request: PromptRequest) throws(VaultError) -> SecretBytes?
+
   /// Whether the person agrees.
   ///
   /// - Throws: As ``readSecret(_:)``.
@@ -23,6 +28,9 @@ public protocol Prompt: Sendable {
 }
 
 extension Prompt {
+  /// Nothing: a person is asked.
+  public func givenSecret(for request: PromptRequest) throws(VaultError) -> SecretBytes? { nil }
+
   /// Shows nothing.
   public func show(_ line: String, for request: PromptRequest) {}
 

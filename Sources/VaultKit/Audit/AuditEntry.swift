@@ -47,7 +47,7 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
   public static let rotated = AuditOperation(rawValue: 22)
   /// The vault was verified.
   public static let verified = AuditOperation(rawValue: 24)
-  /// A prompt was shown; the result says how it ended.
+  /// A person was asked for a secret; the entry's outcome says how the prompt ended.
   public static let promptShown = AuditOperation(rawValue: 25)
   /// A member of the enrolled set was enrolled.
   public static let memberEnrolled = AuditOperation(rawValue: 30)
@@ -63,6 +63,9 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
   /// The recovery code was removed.
   public static let recoveryCodeRemoved = AuditOperation(rawValue: 39)
 
+  /// A secret came from a channel or from the program: no person was asked.
+  public static let given = AuditOperation(rawValue: 40)
+
   /// The word for it in listings and JSON, or its number.
   public var name: String { Self.names[rawValue] ?? String(rawValue) }
 
@@ -74,7 +77,7 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
     22: "rotated", 23: "purged", 24: "verified", 25: "promptShown", 26: "accessDenied", 27: "pinChanged",
     28: "pinVerified", 29: "pinUnlocked", 30: "memberEnrolled", 31: "memberRemoved", 32: "tokenStored",
     33: "tokenTaken", 34: "tokenRevoked", 35: "consentRequested", 36: "consentConfirmed",
-    37: "copyDetected", 38: "expiredPurged", 39: "recoveryCodeRemoved",
+    37: "copyDetected", 38: "expiredPurged", 39: "recoveryCodeRemoved", 40: "given",
   ]
 }
 
@@ -102,6 +105,8 @@ public struct AuditEntry: Sendable {
   public let result: UInt16
   /// A detail for people, such as the name of a deleted item.
   public let detail: String?
+  /// How the prompt ended; nil for every operation but ``AuditOperation/promptShown``.
+  public let outcome: PromptOutcome?
 
   init(sequence: UInt64, record: Record) throws(VaultError) {
     guard let time = try? record.i64(1), let boot = try? record.u64(2), let user = try? record.u32(4),
@@ -118,6 +123,7 @@ public struct AuditEntry: Sendable {
     itemKind = (try? record.u32(9)).map { ItemKind(rawValue: $0) }
     self.result = result
     detail = record[11].flatMap { String(attributeBytes: $0) }
+    outcome = (try? record.u8(12)).map { PromptOutcome(rawValue: $0) }
   }
 }
 
@@ -128,14 +134,15 @@ package struct AuditNote: Sendable {
   var kind: ItemKind?
   var result: UInt16 = 0
   var detail: String?
+  var outcome: PromptOutcome?
 
   /// The encoded record of an entry made now.
   func encoded(_ environment: VaultEnvironment) -> [UInt8] {
     let caller = environment.caller
     let detail = detail.map { Array($0.utf8.prefix(Caller.textByteCount)) }
     let boot = environment.clock.bootID() ?? []
-    // Eleven headers of six bytes, and the fields of a fixed length.
-    let size = 66 + 48 + boot.count + caller.executableBytes.count + (detail?.count ?? 0)
+    // Twelve headers of six bytes, and the fields of a fixed length.
+    let size = 72 + 49 + boot.count + caller.executableBytes.count + (detail?.count ?? 0)
     return Record.encoding(atMost: size) { fields in
       fields.put(1, environment.clock.now().milliseconds)
       fields.put(2, environment.clock.bootMilliseconds())
@@ -148,6 +155,7 @@ package struct AuditNote: Sendable {
       if let kind { fields.put(9, kind.rawValue) }
       fields.put(10, result)
       if let detail { fields.put(11, detail) }
+      if let outcome { fields.put(12, outcome.rawValue) }
     }
   }
 }

@@ -6,10 +6,13 @@ struct AuditWalk {
   /// An entry with its opened record.
   struct Entry {
     let row: AuditRow
-    let record: [UInt8]
+    /// Nil where it does not open, which a walk without roots passes over.
+    let record: [UInt8]?
 
-    var operation: AuditOperation? {
-      (try? Record(decoding: record).u16(7)).map { AuditOperation(rawValue: $0) }
+    /// Whether it may be the entry of a restore.
+    var mayBeRestore: Bool {
+      guard let record else { return true }
+      return (try? Record(decoding: record).u16(7)) == AuditOperation.restored.rawValue
     }
   }
 
@@ -74,7 +77,7 @@ struct AuditWalk {
     let kept = AuditChain.segmentsKept
     let oldest = last.number > kept ? last.number - kept + 1 : 1
     guard beginsEmpty else { return first.number == oldest }
-    return first.number > 1 && first.number >= oldest && entries.first?.operation == .restored
+    return first.number > 1 && first.number >= oldest && entries.first?.mayBeRestore == true
   }
 
   /// Whether the head row's keys are those that the walk ends with: they cannot be had for an earlier entry.
@@ -101,7 +104,8 @@ struct AuditWalk {
     var key = AuditChain.firstKey(of: chainKey.key)
     var previous = segment.anchor
     for entry in entries {
-      let mac = AuditChain.mac(key, previous: previous, sequence: entry.row.sequence, record: entry.record)
+      guard let record = entry.record else { return "entry \(entry.row.sequence) does not open" }
+      let mac = AuditChain.mac(key, previous: previous, sequence: entry.row.sequence, record: record)
       guard isEqualInConstantTime(mac, entry.row.mac) else {
         return "entry \(entry.row.sequence) was altered"
       }

@@ -1,6 +1,16 @@
 import VaultCrypto
 import VaultStorage
 
+/// The whole log as it is in the file.
+package struct AuditLog: Sendable {
+  /// The entries that open, oldest first.
+  package var entries: [AuditEntry] = []
+  /// Those that do not.
+  package var unreadable: [(sequence: UInt64, error: VaultError)] = []
+  /// What is missing, in a few words. Entries that were altered or added are not found here: that needs the passcode.
+  package var gap: String?
+}
+
 /// What a check of the whole log found.
 struct LogCheck {
   /// How many entries were opened.
@@ -30,14 +40,8 @@ extension Session {
   /// Opens every entry of the log, and checks that it begins where it may, has no gap, and ends as the head row says.
   mutating func checkLog(_ head: borrowing Head) throws(VaultError) -> LogCheck {
     var check = LogCheck()
-    let segments = try stored { () throws(StorageError) in try store.segments() }
-    var rows: [AuditRow] = []
-    try store.forEachAudit { row throws(VaultError) in
-      rows.append(row)
-      return true
-    }
     var entries: [AuditWalk.Entry] = []
-    for row in rows {
+    for row in try stored({ () throws(StorageError) in try store.auditEntries() }) {
       do throws(VaultError) { entries.append(AuditWalk.Entry(row: row, record: try open(row).record)) } catch
       {
         check.unreadable.append((row.sequence, error))
@@ -46,18 +50,42 @@ extension Session {
     check.entryCount = UInt64(entries.count)
     guard check.unreadable.isEmpty else { return check }
     check.isChainChecked = !keys.auditRoots.isEmpty
+    check.problem = try logProblem(entries, roots: keys.auditRoots, head)
+    return check
+  }
+
+  /// Opens what opens of the log, and compares the whole of it with its segments and the head row, which needs no passcode.
+  mutating func log(_ head: borrowing Head) throws(VaultError) -> AuditLog {
+    var log = AuditLog()
+    var entries: [AuditWalk.Entry] = []
+    for row in try stored({ () throws(StorageError) in try store.auditEntries() }) {
+      var record: [UInt8]?
+      do throws(VaultError) {
+        let opened = try open(row)
+        log.entries.append(opened.entry)
+        record = opened.record
+      } catch {
+        guard error.isUnreadable else { throw error }
+        log.unreadable.append((row.sequence, error))
+      }
+      entries.append(AuditWalk.Entry(row: row, record: record))
+    }
+    log.gap = try logProblem(entries, roots: [:], head)
+    return log
+  }
+
+  /// - Parameter roots: Empty where the MACs are not compared.
+  private mutating func logProblem(
+    _ entries: [AuditWalk.Entry], roots: [UInt32: StoredKey], _ head: borrowing Head
+  ) throws(VaultError) -> String? {
+    let segments = try stored { () throws(StorageError) in try store.segments() }
     guard let first = segments.first, let last = segments.last, last.number == head.segment,
       last.first == head.segmentFirst
-    else {
-      check.problem = "segments are missing"
-      return check
-    }
+    else { return "segments are missing" }
     let starts = keys.slots.compactMap { SlotAddress($0) }.filter { $0.kind == .auditRoot }
     var walk = AuditWalk(
-      segments: segments, roots: keys.auditRoots, chainStarts: Set(starts.map(\.subject)),
+      segments: segments, roots: roots, chainStarts: Set(starts.map(\.subject)),
       isBackup: keys.header.isBackup, next: first.first)
-    check.problem = walk.check(entries)
-    if check.problem == nil, !walk.endsAs(head) { check.problem = "the newest entries are missing" }
-    return check
+    return walk.check(entries) ?? (walk.endsAs(head) ? nil : "the newest entries are missing")
   }
 }

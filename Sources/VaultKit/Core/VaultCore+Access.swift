@@ -40,7 +40,6 @@ extension VaultCore {
       logDenial(verification.notes, of: nil, error)
       throw error
     }
-    try log(verification.notes)
   }
 
   /// What the vault can verify a person with.
@@ -89,19 +88,29 @@ extension VaultCore {
     }
   }
 
-  /// Writes what has to be logged; nothing to write is no transaction.
+  /// Logs a prompt of the caller that ended without an answer. That it ended stands even where the log cannot be written.
+  package func logPrompt(for secret: SecretName, ended outcome: PromptOutcome, result: UInt16) {
+    logWherePossible(Shown(outcome: outcome).notes(secret, result: result))
+  }
+
+  /// Logs what stands even where the log cannot be written.
+  func logWherePossible(_ notes: [AuditNote]) {
+    try? log(notes)
+  }
+
+  /// Writes what has to be logged; nothing to write is no transaction, and a read-only vault has no entries.
   func log(_ notes: [AuditNote]) throws(VaultError) {
-    guard !notes.isEmpty else { return }
+    guard !notes.isEmpty, !isReadOnly else { return }
     try writing { transaction throws(VaultError) in try transaction.log(notes) }
   }
 
   /// Logs that somebody was denied. The denial stands even where the log cannot be written.
   func logDenial(_ notes: [AuditNote], of item: Item?, _ error: VaultError) {
-    guard !isReadOnly, error.code != .busy else { return }
+    guard error.code != .busy else { return }
     let denial = AuditNote(
       operation: .accessDenied, item: item?.id, kind: item?.kind, result: error.auditResult,
       detail: error.message)
-    try? log(notes + [denial])
+    logWherePossible(notes + [denial])
   }
 
   // MARK: Biometry
@@ -194,12 +203,18 @@ extension VaultCore {
     // Whoever cannot have the item is told before anybody is asked for a password.
     try permitAdding(item, context)
     var password: PasswordKey?
+    var notes: [AuditNote] = []
     if item.access.constraints.contains(.applicationPassword) {
       var verification = Authentication(core: self, context: context, operation: .add)
-      password = try verification.newPassword(for: item)
+      do throws(VaultError) { password = try verification.newPassword(for: item) } catch {
+        logWherePossible(verification.notes)
+        throw error
+      }
+      notes = verification.notes
     }
     return try writing { transaction throws(VaultError) in
-      try transaction.add(item, secret: box?.key.copy(), password: password)
+      try transaction.log(notes)
+      return try transaction.add(item, secret: box?.key.copy(), password: password)
     }
   }
 }

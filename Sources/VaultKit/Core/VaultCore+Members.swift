@@ -30,7 +30,8 @@ extension VaultCore {
     _ phrase: consuming BiometricPhrase, named name: String, with passcode: CheckedPasscode
   ) throws(VaultError) -> EnrolledMember {
     try Self.check(newMember: name)
-    return try enroll(name, .phrase, phraseRoot(phrase), passcode.keys)
+    return try enroll(
+      name, .phrase, phraseRoot(phrase), passcode.keys, phrase.shown.notes(.newPhrase))
   }
 
   /// A name that a person gives to a member. What fingers and the login password are called is not free.
@@ -145,10 +146,12 @@ extension VaultCore {
   }
 
   private func enroll(
-    _ name: String, _ source: MemberSource, _ root: PasswordKey?, _ passcode: PasscodeKeys
+    _ name: String, _ source: MemberSource, _ root: PasswordKey?, _ passcode: PasscodeKeys,
+    _ notes: [AuditNote] = []
   ) throws(VaultError) -> EnrolledMember {
     let now = environment.clock.now()
     try changeKeys(.memberEnrolled, detail: name) { change, transaction throws(VaultError) in
+      try transaction.log(notes)
       let present = try change.header.phraseDerivation()
       guard try change.header.passcodeDerivation() == passcode.derivation,
         root == nil || present == nil || present == root!.derivation,

@@ -30,6 +30,7 @@ extension VaultCore {
       _ = try choice.keeps(header)
       return header.recoveryKey
     }
+    let notes = choice.notes + new.shown.notes(.newPasscode)
     let keys = try freshKeys(new)
     var forgotten = ForgottenTrust()
     try changeKeys(.passcodeSet, detail: forgotten.detail) { change, transaction throws(VaultError) in
@@ -47,6 +48,7 @@ extension VaultCore {
       forgotten.recoveryCode = try choice.settle(&change)
       try change.setPasscode(keys, segment: present + 1)
       try transaction.beginChain(change.auditRoot!)
+      try transaction.log(notes)
     }
     try adopt(keys)
     return forgotten
@@ -60,12 +62,12 @@ extension VaultCore {
   package func changePasscode(
     from old: consuming Passcode, to new: consuming Passcode, parameters: Argon2id.Parameters? = nil
   ) throws(VaultError) {
-    try exchange(try verified(old), for: new, parameters)
+    try exchange(try verified(old), for: new, parameters, new.shown.notes(.newPasscode))
   }
 
   /// Changes a passcode that was judged before the new one was asked for.
   package func changePasscode(from old: CheckedPasscode, to new: consuming Passcode) throws(VaultError) {
-    try exchange(old.keys, for: new, nil)
+    try exchange(old.keys, for: new, nil, new.shown.notes(.newPasscode))
   }
 
   /// Judges a passcode. The vault is unlocked with it.
@@ -77,11 +79,13 @@ extension VaultCore {
 
   /// Wraps for the new passcode what was wrapped for one that has been verified.
   func exchange(
-    _ before: PasscodeKeys, for new: borrowing Passcode, _ parameters: Argon2id.Parameters?
+    _ before: PasscodeKeys, for new: borrowing Passcode, _ parameters: Argon2id.Parameters?,
+    _ notes: [AuditNote] = []
   ) throws(VaultError) {
     let after = try freshKeys(new, parameters)
-    try changeKeys(.passcodeChanged) { change throws(VaultError) in
+    try changeKeys(.passcodeChanged) { change, transaction throws(VaultError) in
       try Self.check(before, change)
+      try transaction.log(notes)
       try change.changePasscode(from: before, to: after)
     }
     try adopt(after)

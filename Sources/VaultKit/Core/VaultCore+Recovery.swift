@@ -25,14 +25,15 @@ extension VaultCore {
     let lock = try keys.lock()
     defer { lock?.keep() }
     let recovering = VaultCore(session, protector: protector)
+    let notes = code.shown?.notes(.recoveryCode) ?? []
     try recovering.rehearse { transaction throws(VaultError) in
-      _ = try transaction.recover(with: pending.key, protector.kind)
+      _ = try transaction.recover(with: pending.key, protector.kind, notes)
     }
     try pending.store()
     var lost: [(id: ItemID, name: String?)] = []
     do throws(VaultError) {
       lost = try recovering.writing { transaction throws(VaultError) in
-        let lost = try transaction.recover(with: pending.key, protector.kind)
+        let lost = try transaction.recover(with: pending.key, protector.kind, notes)
         pending.willBeNamed()
         return lost
       }
@@ -97,8 +98,9 @@ extension Session {
 extension Transaction where Mode == Writing {
   /// New roots for a new device key; the items of the lost one are deleted.
   fileprivate mutating func recover(
-    with key: borrowing DeviceKey, _ kind: ProtectorKind
+    with key: borrowing DeviceKey, _ kind: ProtectorKind, _ notes: [AuditNote]
   ) throws(VaultError) -> [(id: ItemID, name: String?)] {
+    try log(notes)
     var lost: [ItemID] = []
     try session.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
       if item.access.thisDeviceOnly { lost.append(item.id) }

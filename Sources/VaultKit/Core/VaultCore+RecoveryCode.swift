@@ -21,7 +21,9 @@ extension VaultCore {
   ///
   /// - Throws: ``VaultError/Code/locked``: with a passcode set, the new public half is authenticated by its holder.
   package func setRecoveryCode(_ code: borrowing RecoveryCode) throws(VaultError) {
+    let notes = code.shown?.notes(.newRecoveryCode) ?? []
     try changeKeys(.recoveryCodeMade) { change, transaction throws(VaultError) in
+      try transaction.log(notes)
       try change.setRecovery(code, trust: try change.authenticator(transaction.session.keys.trustKey))
     }
   }
@@ -94,12 +96,15 @@ extension VaultCore {
 struct RecoverySettlement {
   private let isChosen: Bool
   private let shown: [UInt8]?
+  /// How the code was shown.
+  let notes: [AuditNote]
 
   init(_ choice: consuming RecoveryChoice?) throws(VaultError) {
     switch consume choice {
-    case .none: (isChosen, shown) = (false, nil)
-    case .some(.drop): (isChosen, shown) = (true, nil)
-    case .some(.keep(let code)): (isChosen, shown) = (true, try code.publicKey())
+    case .none: (isChosen, shown, notes) = (false, nil, [])
+    case .some(.drop): (isChosen, shown, notes) = (true, nil, [])
+    case .some(.keep(let code)):
+      (isChosen, shown, notes) = (true, try code.publicKey(), code.shown?.notes(.recoveryCode) ?? [])
     }
   }
 

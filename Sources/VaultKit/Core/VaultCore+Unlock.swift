@@ -30,15 +30,9 @@ extension VaultCore {
       return state.failures &+ state.underWay
     }
     guard Lockout.delay(after: failures) > 0, !isReadOnly else { return }
-    let verdict = try writing { transaction throws(VaultError) -> Lockout.Verdict in
-      var (state, row) = try transaction.session.vaultState()
-      let before = state.bytes
-      let verdict = Lockout.begin(&state, clock: transaction.session.environment.clock)
+    let verdict = try writing { transaction throws(VaultError) in
       // After a reboot the delay begins again, which is stored; an attempt is counted when there is one.
-      if case .refused = verdict, state.bytes != before {
-        try transaction.setVaultState(state, replacing: row)
-      }
-      return verdict
+      try transaction.beginAttempt { if case .refused = $0 { true } else { false } }
     }
     if case .refused(let milliseconds) = verdict { throw Self.lockedOut(milliseconds) }
   }
@@ -65,17 +59,40 @@ extension VaultCore {
       guard header.recoveryHalf != nil else { throw RecoveryCode.isAbsent }
       _ = try code.openRoot(of: header.generation, in: slots, vault: header.vault)
     }
+    let notes = code.shown?.notes(.recoveryCode) ?? []
     try writing { transaction throws(VaultError) in
       try transaction.repairVaultState()
       var (state, row) = try transaction.session.vaultState()
-      Lockout.succeed(&state)
+      Lockout.forgive(&state)
       try transaction.setVaultState(state, replacing: row)
+      try transaction.log(notes)
       try transaction.log(.recoveryUsed, detail: "passcode delay ended")
     }
   }
 
   /// The keys of a right passcode; the session is unlocked with them.
   func verified(_ passcode: borrowing Passcode) throws(VaultError) -> PasscodeKeys {
+    let keys: PasscodeKeys
+    do throws(VaultError) { keys = try judged(passcode) } catch {
+      // A wrong one was logged with its verdict; the others have none.
+      if error.code != .authenticationFailed {
+        logWherePossible(passcode.shown.notes(.passcode, result: error.auditResult))
+      }
+      throw error
+    }
+    do throws(VaultError) {
+      try countSuccess(passcode.shown)
+      try completeClasses(with: keys)
+      try completeEnrolledSet()
+    } catch {
+      lock()
+      throw error
+    }
+    return keys
+  }
+
+  /// The keys of a right passcode, whose verdict is still to be written.
+  private func judged(_ passcode: borrowing Passcode) throws(VaultError) -> PasscodeKeys {
     var race = KeyRace()
     while race.mayTry() {
       guard let derivation = try countAttempt() else {
@@ -94,15 +111,7 @@ extension VaultCore {
           continue
         }
       } catch {
-        if error.code == .authenticationFailed { throw try countFailure(error) }
-        throw error
-      }
-      do throws(VaultError) {
-        try countSuccess()
-        try completeClasses(with: keys)
-        try completeEnrolledSet()
-      } catch {
-        lock()
+        if error.code == .authenticationFailed { throw try countFailure(error, passcode.shown) }
         throw error
       }
       return keys
@@ -136,11 +145,7 @@ extension VaultCore {
       let (current, verdict) = try writing {
         transaction throws(VaultError) -> (KeyDerivation?, Lockout.Verdict) in
         let derivation = try transaction.session.keys.header.passcodeDerivation()
-        var (state, row) = try transaction.session.vaultState()
-        let before = state.bytes
-        let verdict = Lockout.begin(&state, clock: transaction.session.environment.clock)
-        if state.bytes != before { try transaction.setVaultState(state, replacing: row) }
-        return (derivation, verdict)
+        return (derivation, try transaction.beginAttempt { _ in true })
       }
       switch verdict {
       case .go: return current
@@ -151,8 +156,8 @@ extension VaultCore {
     throw Self.lockedOut(Lockout.verdictMilliseconds)
   }
 
-  private func countFailure(_ error: VaultError) throws(VaultError) -> VaultError {
-    let delay = try settle(result: 3) { Lockout.fail(&$0) } ?? 0
+  private func countFailure(_ error: VaultError, _ shown: Shown) throws(VaultError) -> VaultError {
+    let delay = try settle(shown, result: 3) { Lockout.fail(&$0) } ?? 0
     let hint =
       delay == 0
       ? nil : "the next attempt is accepted in \(Self.words(delay)); the recovery code ends the delay"
@@ -161,8 +166,8 @@ extension VaultCore {
       retryAfter: delay == 0 ? nil : .milliseconds(delay))
   }
 
-  private func countSuccess() throws(VaultError) {
-    _ = try settle(result: 0) {
+  private func countSuccess(_ shown: Shown) throws(VaultError) {
+    _ = try settle(shown, result: 0) {
       Lockout.succeed(&$0)
       BiometryLockout.succeed(&$0)
       return 0
@@ -179,13 +184,16 @@ extension VaultCore {
     }
   }
 
-  /// Writes the verdict of an attempt, with its entry; nothing on a read-only vault.
-  private func settle(result: UInt16, _ change: (inout VaultState) -> UInt64) throws(VaultError) -> UInt64? {
+  /// Writes the verdict of an attempt, with its entries; nothing on a read-only vault.
+  private func settle(
+    _ shown: Shown, result: UInt16, _ change: (inout VaultState) -> UInt64
+  ) throws(VaultError) -> UInt64? {
     guard !isReadOnly else { return nil }
     return try writing { transaction throws(VaultError) -> UInt64 in
       var (state, row) = try transaction.session.vaultState()
       let delay = change(&state)
       try transaction.setVaultState(state, replacing: row)
+      try transaction.log(shown.notes(.passcode, result: result))
       try transaction.log(.unlocked, result: result)
       return delay
     }
@@ -214,5 +222,28 @@ extension VaultCore {
       try body(
         transaction.session.keys.header, transaction.session.keys.slots, transaction.session.keys.current)
     }
+  }
+}
+
+extension Transaction where Mode == Writing {
+  /// Counts an attempt, and logs those that never got a verdict.
+  ///
+  /// - Parameter isStored: Whether what changed is stored.
+  fileprivate mutating func beginAttempt(
+    storing isStored: (Lockout.Verdict) -> Bool
+  ) throws(VaultError) -> Lockout.Verdict {
+    var (state, row) = try session.vaultState()
+    let before = state.bytes
+    let (verdict, killed) = Lockout.begin(&state, clock: session.environment.clock)
+    guard isStored(verdict), state.bytes != before else { return verdict }
+    try setVaultState(state, replacing: row)
+    if killed > 0 {
+      try log(
+        .unlocked, result: 3,
+        detail: killed == 1
+          ? "1 earlier attempt was killed before its verdict"
+          : "\(killed) earlier attempts were killed before their verdicts")
+    }
+    return verdict
   }
 }

@@ -52,6 +52,14 @@ extension VaultCore {
     }
   }
 
+  /// The whole audit log, and whether something of it is missing.
+  package func auditLog() throws(VaultError) -> AuditLog {
+    try reading { transaction throws(VaultError) in
+      let head = try transaction.session.head()
+      return try transaction.session.log(head)
+    }
+  }
+
   /// The audit entries from a sequence on, oldest first, opened with the device key.
   ///
   /// - Parameter damaged: Called with the number of each entry that does not open, and the reason; the entry is skipped.

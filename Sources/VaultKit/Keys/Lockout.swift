@@ -44,6 +44,11 @@ struct VaultState: Sendable {
     get { bytes.bigEndian(at: 52) }
     set { bytes.setBigEndian(newValue, at: 52) }
   }
+  /// Of the attempts without a verdict, those that no longer count, because a passcode was right since.
+  var forgiven: UInt32 {
+    get { bytes.bigEndian(at: 56) }
+    set { bytes.setBigEndian(newValue, at: 56) }
+  }
 }
 
 /// The delays between wrong passcodes: never a stop, or any program could destroy a vault with wrong tries.
@@ -66,44 +71,54 @@ enum Lockout {
   }
 
   /// Counts an attempt that is about to run, or says why it may not.
-  static func begin(_ state: inout VaultState, clock: any VaultClock) -> Verdict {
+  ///
+  /// - Returns: With the verdict, how many earlier attempts are settled with this one: their processes were killed.
+  static func begin(_ state: inout VaultState, clock: any VaultClock) -> (verdict: Verdict, killed: UInt32) {
     let now = clock.bootMilliseconds()
     let boot = clock.bootID() ?? [UInt8](repeating: 0, count: 16)
-    if state.failures > 0 || state.underWay > 0, state.boot != boot || now < state.failureBootMilliseconds {
-      restart(&state, now, boot)
+    var killed: UInt32 = 0
+    if state.failures > 0 || state.isOpen, state.boot != boot || now < state.failureBootMilliseconds {
+      killed = restart(&state, now, boot)
     }
     let elapsed = now &- state.failureBootMilliseconds
-    if state.underWay > 0, elapsed >= verdictMilliseconds { settle(&state) }
+    if state.isOpen, elapsed >= verdictMilliseconds { killed &+= settle(&state) }
     state.delayMilliseconds = delay(after: state.failures &+ state.underWay)
     if elapsed < state.delayMilliseconds {
-      return state.underWay > 0
-        ? .wait(milliseconds: 50) : .refused(milliseconds: state.delayMilliseconds - elapsed)
+      let rest = state.delayMilliseconds - elapsed
+      return (state.underWay > 0 ? .wait(milliseconds: 50) : .refused(milliseconds: rest), killed)
     }
     state.underWay &+= 1
     state.failureBootMilliseconds = now
     state.boot = boot
     state.failureWall = clock.now()
     state.delayMilliseconds = delay(after: state.failures &+ state.underWay)
-    return .go
+    return (.go, killed)
   }
 
   /// How long no attempt is allowed from now on; `nil` when one is.
   static func remaining(_ state: VaultState, clock: any VaultClock) -> Duration? {
     var state = state
-    guard case .refused(let milliseconds) = begin(&state, clock: clock) else { return nil }
+    guard case .refused(let milliseconds) = begin(&state, clock: clock).verdict else { return nil }
     return .milliseconds(milliseconds)
   }
 
   /// The attempt was right.
   static func succeed(_ state: inout VaultState) {
+    finish(&state)
+    forgive(&state)
+  }
+
+  /// No failure counts any more, also of the attempts that have no verdict yet.
+  static func forgive(_ state: inout VaultState) {
     state.failures = 0
+    state.forgiven &+= state.underWay
     state.underWay = 0
     state.delayMilliseconds = 0
   }
 
   /// The attempt was wrong. Returns the delay from now on, in milliseconds.
   static func fail(_ state: inout VaultState) -> UInt64 {
-    if state.underWay > 0 { state.underWay -= 1 }
+    finish(&state)
     state.failures = state.failures == .max ? .max : state.failures + 1
     state.delayMilliseconds = delay(after: state.failures &+ state.underWay)
     return delay(after: state.failures)
@@ -111,21 +126,34 @@ enum Lockout {
 
   /// The attempt never ran.
   static func takeBack(_ state: inout VaultState) {
-    if state.underWay > 0 { state.underWay -= 1 }
+    finish(&state)
     state.delayMilliseconds = delay(after: state.failures &+ state.underWay)
   }
 
   /// Another boot: the full delay begins anew; the wall clock never shortens it.
-  private static func restart(_ state: inout VaultState, _ now: UInt64, _ boot: [UInt8]) {
-    settle(&state)
+  private static func restart(_ state: inout VaultState, _ now: UInt64, _ boot: [UInt8]) -> UInt32 {
     state.failureBootMilliseconds = now
     state.boot = boot
+    return settle(&state)
   }
 
-  private static func settle(_ state: inout VaultState) {
+  private static func settle(_ state: inout VaultState) -> UInt32 {
+    let killed = state.underWay &+ state.forgiven
     state.failures = state.failures &+ state.underWay
     state.underWay = 0
+    state.forgiven = 0
+    return killed
   }
+
+  /// One of the attempts under way has its verdict.
+  private static func finish(_ state: inout VaultState) {
+    if state.underWay > 0 { state.underWay -= 1 } else if state.forgiven > 0 { state.forgiven -= 1 }
+  }
+}
+
+extension VaultState {
+  /// Whether an attempt has no verdict yet.
+  fileprivate var isOpen: Bool { underWay > 0 || forgiven > 0 }
 }
 
 /// Biometry stops after a few failures in a row, until the passcode was right. Each attempt is counted as a failure

@@ -8,6 +8,8 @@ import VaultStorage
 /// Written as eight groups of four Base32 characters joined by dashes; the last 32 bits are a checksum.
 public struct RecoveryCode: ~Copyable, Sendable {
   private let bits: SecretBytes
+  /// How it was shown to the vault; nil for a code that was just made.
+  package var shown: Shown?
 
   static func fresh(random: any RandomSource) throws(VaultError) -> RecoveryCode {
     RecoveryCode(bits: try crypto { () throws(CryptoError) in try random.secret(16) })
@@ -30,6 +32,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
     }
     guard isRight else { throw malformed }
     self.bits = bits
+    shown = .given
   }
 
   /// The text to show once: 39 ASCII characters.
