@@ -79,7 +79,7 @@ extension PAMPresence.Helper {
   fileprivate static func replacing(_ path: String) -> String {
     path == installedPath
       ? "as root: scripts/install-pam --helper PATH-OF-VAULT-PAM"
-      : "put the one that scripts/build-release makes in its place"
+      : "put one that you or root made in its place: scripts/build-release"
   }
 
   /// An open file: what is checked is what is started, whatever has its path by then.

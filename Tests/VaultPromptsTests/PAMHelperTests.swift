@@ -166,7 +166,7 @@ struct PAMHelperTests {
     }
     #expect(unsafe chmod(fake.path, 0o755) == 0 && chown(fake.path, 12345, 0) == 0)
     try expectNotStarted(
-      fake, "belongs to another user", hint: "put the one that scripts/build-release makes")
+      fake, "belongs to another user", hint: "put one that you or root made in its place")
     // Of root's group it may be.
     #expect(unsafe chown(fake.path, 0, 12345) == 0)
     #expect(try fake.verify().agreed == true)
@@ -186,6 +186,7 @@ struct PAMHelperTests {
     try expectError(folder + "/fifo", .verificationUnavailable, "is no program")
     try expectError("/dev/null", .verificationUnavailable, "is no program")
     try Data("text".utf8).write(to: fake.folder.appendingPathComponent("text"))
+    #expect(unsafe chmod(folder + "/text", 0o644) == 0)
     try expectError(folder + "/text", .verificationUnavailable, "does not start")
     // A link is followed, and what it leads to is looked at.
     try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: fake.path)
