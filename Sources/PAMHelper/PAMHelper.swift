@@ -17,6 +17,7 @@ package enum PAMHelper {
       say("vault-pam: vaultctl starts this program; it is of no use by itself")
       _exit(2)
     }
+    _ = unsafe clinux_name_process("vault-pam")
     // Where the program ended before the first of these, the second sees it.
     guard clinux_end_with_parent() == 0, let channel = takeChannel(), !channel.isClosed else { _exit(1) }
     guard let bytes = try? channel.receive(), let request = PAMRequest(bytes) else { _exit(1) }

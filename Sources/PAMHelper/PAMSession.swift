@@ -30,9 +30,9 @@ package enum PAMSession {
       result = unsafe cpam_check_account(session)
     }
     if result == 0 { step = unsafe cpam_is_user(session, request.user) ? .success : .otherUser }
-    if unsafe cpam_has_fault(session) { step = .conversation }
-    unsafe cpam_end(session, result)
-    return (step, result)
+    // Modules can ask while they clean up, too.
+    let hasFault = unsafe cpam_end(session, result)
+    return (hasFault ? .conversation : step, result)
   }
 
   private static func start(

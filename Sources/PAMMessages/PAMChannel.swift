@@ -13,6 +13,8 @@ package struct PAMChannel: ~Copyable, Sendable {
   package enum Fault: Error {
     /// The other end is gone, or will say nothing more.
     case closed
+    /// The other end is gone, and has not read all that it was told.
+    case unread
     /// A message that is too long, or a socket that is broken.
     case malformed
   }
@@ -83,7 +85,7 @@ extension PAMChannel {
       switch errno {
       case EINTR: continue
       case EAGAIN: return .success(nil)
-      case ECONNRESET: return .failure(.closed)
+      case ECONNRESET: return .failure(.unread)
       default: return .failure(.malformed)
       }
     }

@@ -141,11 +141,11 @@ extension PAMConversation {
 
   private func received(_ channel: borrowing PAMChannel) throws(VaultError) -> [UInt8]? {
     do throws(PAMChannel.Fault) { return try channel.receive() } catch {
-      throw error == .closed ? .pamEnded : .pamNonsense
+      throw error == .malformed ? .pamNonsense : .pamEnded
     }
   }
 
-  /// A helper that has more to say after its verdict did not mean it.
+  /// A helper that has more to say after its verdict, or has not read what it was told before, did not mean it.
   private func requireEnd(of channel: borrowing PAMChannel) throws(VaultError) {
     let deadline = Deadline(after: limits.silence)
     while true {

@@ -36,7 +36,7 @@ extension PAMPresence {
     }
 
     private static let systemServices = ["/etc/pam.d", "/usr/lib/pam.d"]
-    private static let installedPath = "/usr/libexec/vaultctl/vault-pam"
+    fileprivate static let installedPath = "/usr/libexec/vaultctl/vault-pam"
   }
 }
 
@@ -49,7 +49,7 @@ extension PAMPresence.Helper {
     for path in try places() {
       let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
       if file < 0, errno == ENOENT || errno == ENOTDIR { continue }
-      guard file >= 0 else { throw Self.untrusted(path, "cannot be opened", errno) }
+      guard file >= 0 else { throw Self.unusable(path, "cannot be opened", hint: nil, errno) }
       let program = Program(descriptor: file, path: path)
       try program.check()
       return program
@@ -67,10 +67,19 @@ extension PAMPresence.Helper {
     return [given]
   }
 
-  fileprivate static func untrusted(_ path: String, _ why: String, _ code: Int32? = nil) -> VaultError {
+  static func unusable(
+    _ path: String, _ why: String, hint: String?, _ code: Int32? = nil
+  ) -> VaultError {
     VaultError(
-      .verificationUnavailable, "\(PromptText.visible(path)) \(why), so PAM is not asked",
-      hint: "as root: scripts/install-pam --helper PATH-OF-VAULT-PAM", underlying: code)
+      .verificationUnavailable, "\(PromptText.visible(path)) \(why), so PAM is not asked", hint: hint,
+      underlying: code)
+  }
+
+  /// How a file that should not be at this place is replaced. Installing one elsewhere does not help: no other is looked for.
+  fileprivate static func replacing(_ path: String) -> String {
+    path == installedPath
+      ? "as root: scripts/install-pam --helper PATH-OF-VAULT-PAM"
+      : "put one that you or root made in its place: scripts/build-release"
   }
 
   /// An open file: what is checked is what is started, whatever has its path by then.
@@ -83,14 +92,23 @@ extension PAMPresence.Helper {
     fileprivate borrowing func check() throws(VaultError) {
       var status = stat()
       guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-        throw untrusted(path, "is no program")
+        throw unusable(path, "is no program", hint: replacing(path))
       }
       guard status.st_uid == 0 || status.st_uid == geteuid() else {
-        throw untrusted(path, "belongs to another user")
+        throw unusable(path, "belongs to another user", hint: replacing(path))
       }
       guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
-        throw untrusted(path, "can be changed by others")
+        throw unusable(path, "can be changed by others", hint: advice(status))
       }
+    }
+
+    /// A build under umask 002 is the usual reason. Not for a link, which may lead to a file of another purpose.
+    private borrowing func advice(_ status: stat) -> String {
+      var entry = stat()
+      guard unsafe lstat(path, &entry) == 0, entry.st_mode & S_IFMT == S_IFREG, entry.st_nlink == 1 else {
+        return replacing(path)
+      }
+      return (status.st_uid == geteuid() ? "" : "as root: ") + "chmod go-w '\(PromptText.visible(path))'"
     }
   }
 }

@@ -15,7 +15,7 @@ public struct PAMPresence: PresenceSource {
   private let user: String?
   private let helper: Helper
   private let limits: Limits
-  private let current = CurrentConversation()
+  private let open = OpenConversations()
 
   /// - Parameters:
   ///   - service: The name of its file in `/etc/pam.d`, which `scripts/install-pam` installs.
@@ -34,26 +34,27 @@ public struct PAMPresence: PresenceSource {
   ///
   /// - Throws: `.authenticationFailed` for every answer that says no; `.cancelled`, `.interactionNotAllowed` and
   ///   `.malformed` (NUL, more than 511 bytes) of the conversation; `.unsupported` when there is no `vault-pam` or no such
-  ///   service; `.verificationUnavailable` when others can change `vault-pam`, when a module is broken or gives no answer.
+  ///   service; `.verificationUnavailable` when others can change `vault-pam`, when the service cannot be read, when a module
+  ///   is broken or gives no answer.
   public func verifyPresence(_ request: PromptRequest, asking prompt: any Prompt) throws(VaultError) {
-    try requireService()
+    try helper.requireService(service)
     guard let user = user ?? Self.ownName() else {
       throw VaultError(.unsupported, "this process runs for a user without a name, whom PAM cannot verify")
     }
     let conversation = try PAMConversation(request, prompt, limits)
-    current.set(conversation)
-    defer { current.set(nil) }
+    open.add(conversation)
+    defer { open.remove(conversation) }
     try conversation.verify(user: user, service: service, with: helper)
   }
 
-  /// Ends a verification that is open, from any thread, as `.cancelled`.
-  public func cancel() { current.cancel() }
+  /// Ends every verification that is open, from any thread, as `.cancelled`.
+  public func cancel() { open.cancel() }
 
   /// Why PAM cannot be asked here; nil when it can.
   package func obstacle() -> VaultError? {
     do throws(VaultError) {
       _ = try helperPath()
-      try requireService()
+      try helper.requireService(service)
       return nil
     } catch { return error }
   }
@@ -80,14 +81,6 @@ extension PAMPresence {
     ) { (self.silence, self.afterText, self.whole) = (silence, afterText, whole) }
   }
 
-  /// Without a file of that name PAM would silently take the service `other`.
-  private func requireService() throws(VaultError) {
-    guard helper.services.contains(where: { unsafe access($0 + "/" + service, F_OK) == 0 }) else {
-      throw VaultError(
-        .unsupported, "PAM has no service '\(service)' here", hint: "as root: scripts/install-pam")
-    }
-  }
-
   private static func ownName() -> String? {
     var entry = unsafe passwd()
     var found: UnsafeMutablePointer<passwd>?
@@ -98,10 +91,11 @@ extension PAMPresence {
   }
 }
 
-/// The conversation that is open, so that another thread can end it.
-private final class CurrentConversation: Sendable {
-  private let conversation = Mutex<PAMConversation?>(nil)
+/// The conversations that are open, so that another thread can end them.
+private final class OpenConversations: Sendable {
+  private let all = Mutex<[PAMConversation]>([])
 
-  func set(_ new: PAMConversation?) { conversation.withLock { $0 = new } }
-  func cancel() { conversation.withLock { $0 }?.cancel() }
+  func add(_ new: PAMConversation) { all.withLock { $0.append(new) } }
+  func remove(_ old: PAMConversation) { all.withLock { $0.removeAll { $0 === old } } }
+  func cancel() { for conversation in all.withLock({ $0 }) { conversation.cancel() } }
 }

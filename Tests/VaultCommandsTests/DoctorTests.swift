@@ -89,6 +89,7 @@ struct DoctorTests {
     #expect(MachineFindings.pam("/nonexistent").state == .ok)
     let file = try tool.file("vault", "auth required pam_permit.so\n", mode: 0o666)
     #expect(MachineFindings.pam(file).state == .warning)
+    #expect(MachineFindings.pam("/usr").state == .warning)
   }
 
   @Test("a clock that was set back, or stands before the program was made, is a warning")

@@ -33,11 +33,15 @@ struct PAMHelperPlaceTests {
       "biometry", "enroll", "--source", "login", "--passcode-fd", "3", secrets: [3: "p"], program: program)
   }
 
-  private func finding(_ tool: Tool, _ program: String) throws -> (state: String, message: String) {
+  private func finding(_ tool: Tool, _ program: String) throws -> (
+    state: String, message: String, hint: String
+  ) {
     let run = try tool("doctor", "--json", program: program)
     let items = try #require(try run.json["items"] as? [[String: Any]])
     let item = try #require(items.first { $0["check"] as? String == "pamHelper" })
-    return (item["state"] as? String ?? "", item["message"] as? String ?? "")
+    return (
+      item["state"] as? String ?? "", item["message"] as? String ?? "", item["hint"] as? String ?? ""
+    )
   }
 
   // Verified to fail when the helper is looked for along PATH.
@@ -69,11 +73,16 @@ struct PAMHelperPlaceTests {
     try copy(Tool.folder.appendingPathComponent("vault-pam").path, to: helper)
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: helper)
     let found = try finding(tool, program)
-    #expect(found == ("ok", "PAM is asked by \(helper)"))
+    #expect(found == ("ok", "PAM is asked by \(helper)", ""))
     try FileManager.default.setAttributes([.posixPermissions: 0o775], ofItemAtPath: helper)
     let changed = try finding(tool, program)
-    #expect(changed == ("warning", "\(helper) can be changed by others, so PAM is not asked"))
+    let hint = "chmod go-w '\(helper)'"
+    #expect(changed == ("warning", "\(helper) can be changed by others, so PAM is not asked", hint))
     let run = try enroll(tool, program)
     #expect(run.exit == 13 && run.errors.contains("can be changed by others"), "\(run.errors)")
+    #expect(run.errors.contains(hint), "\(run.errors)")
+    // What the hint says is enough.
+    #expect(unsafe chmod(helper, 0o755) == 0)
+    #expect(try finding(tool, program).state == "ok")
   }
 }

@@ -8,12 +8,12 @@ struct InstallPAMTests {
     "install-\(UUID().uuidString)")
   private var file: URL { root.appendingPathComponent("etc/pam.d/vault") }
 
-  private func script(_ words: String...) throws -> (status: Int32, text: String) {
+  private func script(_ words: String..., umask: String = "022") throws -> (status: Int32, text: String) {
     let process = Process()
-    process.executableURL =
-      URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../scripts/install-pam").standardized
-    process.arguments = words
+    let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../scripts/install-pam").standardized.path
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", "umask \(umask) && exec \"$0\" \"$@\"", path] + words
     process.environment = ["PATH": "/usr/bin:/bin", "DESTDIR": root.path]
     let pipe = Pipe()
     process.standardOutput = pipe
@@ -102,6 +102,21 @@ struct InstallPAMTests {
       try FileManager.default.contentsOfDirectory(atPath: root.path + "/usr/libexec/vaultctl").count == 1)
     #expect(try script("--remove").status == 0)
     #expect(!FileManager.default.fileExists(atPath: root.path + "/usr/libexec/vaultctl"))
+  }
+
+  // Verified to fail when the script keeps the umask that it was started with.
+  @Test("what it installs can be reached by all and changed by its owner alone, whatever the umask")
+  func modes() throws {
+    for umask in ["077", "002"] {
+      defer { try? FileManager.default.removeItem(at: root) }
+      try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+      #expect(try script(umask: umask).status == 0)
+      #expect(try script("--helper", "/bin/true", umask: umask).status == 0)
+      for path in try FileManager.default.subpathsOfDirectory(atPath: root.path) {
+        let mode = try FileManager.default.attributesOfItem(atPath: "\(root.path)/\(path)")[.posixPermissions]
+        #expect(mode as? Int == (path == "etc/pam.d/vault" ? 0o644 : 0o755), "\(umask) \(path)")
+      }
+    }
   }
 
   @Test("words that it does not know are refused, and nothing is made")

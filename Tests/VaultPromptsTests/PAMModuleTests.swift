@@ -57,10 +57,11 @@ struct PAMModuleTests {
     #expect(try world.verify(ScriptedPrompt()).agreed == true)
   }
 
-  // Verified to fail when signals are not set back, when other descriptors stay open, and when the helper is dumpable.
+  // Verified to fail when signals are not set back, when other descriptors stay open, when the helper is dumpable, and
+  // when it has no name.
   @Test(
-    "modules find /dev/null as 0, 1 and 2, no descriptor to hand on, no signal held back, and no core to dump",
-    arguments: ["descriptors", "signals", "dumpable"])
+    "modules find /dev/null as 0, 1 and 2, no descriptor to hand on, no signal held back, no core to dump, and the helper's name",
+    arguments: ["descriptors", "signals", "dumpable", "name"])
   func process(word: String) throws {
     let world = try PAMWorld()
     try world.module(auth: word)
@@ -110,6 +111,48 @@ struct PAMModuleTests {
     presence.cancel()
     #expect(try answer.wait().error?.code == .cancelled)
     #expect(!FileManager.default.fileExists(atPath: "/proc/\(second)"))
+  }
+
+  // Verified to fail when a verification that begins or ends takes the place of those that are open.
+  @Test("cancelling ends every verification that is open, also when another began and ended meanwhile")
+  func cancelAll() throws {
+    let world = try PAMWorld()
+    let presence = PAMPresence(service: "vault", helper: world.helper, limits: .init(silence: .seconds(60)))
+    func begin() -> Answer {
+      Answer.doing { () throws(VaultError) in
+        try presence.verifyPresence(
+          PromptRequest(.presence, operation: "use the key"), asking: ScriptedPrompt())
+      }
+    }
+    var open: [Answer] = []
+    for number in 0..<2 {
+      let note = world.folder.appendingPathComponent("pid\(number)").path
+      try world.module(auth: "note=\(note) hang")
+      open.append(begin())
+      _ = try processID(note)
+    }
+    try world.module(auth: "return 0")
+    #expect(try begin().wait().agreed == true)
+    presence.cancel()
+    for answer in open { #expect(try answer.wait(seconds: 30).error?.code == .cancelled) }
+  }
+
+  @Test("many threads ask at once, and each gets the answer of its own helper")
+  func threads() throws {
+    let world = try PAMWorld()
+    try world.matrix(password: "1234")
+    let helper = world.helper
+    let answers = (0..<16).map { number in
+      Answer.doing { () throws(VaultError) in
+        let presence = PAMPresence(service: "vault", helper: helper, limits: .init(silence: .seconds(100)))
+        try presence.verifyPresence(
+          PromptRequest(.presence, operation: "use the key"),
+          asking: ScriptedPrompt([.text(number % 2 == 0 ? "1234" : "4321")]))
+      }
+    }
+    for (number, answer) in answers.enumerated() {
+      #expect(try answer.wait().error?.code == (number % 2 == 0 ? nil : .authenticationFailed))
+    }
   }
 
   // Verified to fail when the kernel is not asked to end the helper with its program.

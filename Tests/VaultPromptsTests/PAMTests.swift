@@ -89,6 +89,36 @@ struct PAMTests {
     #expect(answer.error?.hint?.contains("scripts/install-pam") == true)
   }
 
+  // Verified to fail when the file need only exist under the name that was given.
+  @Test(
+    "a name or a file of which libpam makes the service `other` is not asked for, also where that permits everything"
+  )
+  func otherService() throws {
+    let world = try PAMWorld()
+    let deny = ["auth required pam_deny.so", "account required pam_deny.so"]
+    try world.service("other", "auth required pam_permit.so", "account required pam_permit.so")
+    for name in ["Vault", "below/vault", "folder"] {
+      let path = world.folder.appendingPathComponent("pam.d/\(name)").path
+      let folder = name == "folder" ? path : URL(fileURLWithPath: path).deletingLastPathComponent().path
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      if name != "folder" { try world.service(name, deny[0], deny[1]) }
+      let code = try world.verify(ScriptedPrompt(), service: name).error?.code
+      #expect(code == (name == "folder" ? .verificationUnavailable : .unsupported), "\(name)")
+    }
+    for name in ["", ".", "..", "/", "a\0b", String(repeating: "./", count: 200) + "other"] {
+      #expect(try world.verify(ScriptedPrompt(), service: name).agreed == nil, "\(name)")
+    }
+    guard geteuid() != 0 else {
+      print("NOT RUN: a service that its user cannot read: root reads every file")
+      return
+    }
+    try world.service("vault", deny[0], deny[1])
+    #expect(unsafe chmod(world.folder.path + "/pam.d/vault", 0) == 0)
+    let answer = try world.verify(ScriptedPrompt())
+    #expect(answer.error?.code == .verificationUnavailable)
+    #expect(answer.error?.message.contains("cannot be read") == true)
+  }
+
   @Test(
     "a broken service is an error of its own, not a wrong password",
     arguments: [
@@ -149,6 +179,17 @@ struct PAMTests {
     #expect(try world.verify(ScriptedPrompt()).error?.code == .verificationUnavailable)
     try world.module(auth: "ask return 0", account: "\(word) return 0")
     #expect(try world.verify(ScriptedPrompt([.text("x")])).error?.code == .verificationUnavailable)
+  }
+
+  // Verified to fail when the faults are counted before `pam_end`.
+  @Test("a module that asks while it cleans up is held to the same rules, and only then is there a verdict")
+  func atEnd() throws {
+    let world = try PAMWorld()
+    try world.module(auth: "binary-at-end return 0")
+    #expect(try world.verify(ScriptedPrompt()).error?.code == .verificationUnavailable)
+    try world.module(auth: "ask-at-end return 0")
+    #expect(try world.verify(ScriptedPrompt([.cancel])).error?.code == .cancelled)
+    #expect(try world.verify(ScriptedPrompt([.text("x")])).agreed == true)
   }
 
   @Test("texts and errors are shown, what is too long is cut, a second question says what was wrong")

@@ -108,6 +108,7 @@ final class PAMWorld {
     struct conversation { int (*f)(int, const struct message **, struct response **, void *); void *context; };
     extern int pam_get_item(const void *, int, const void **);
     extern int pam_set_item(void *, int, const void *);
+    extern int pam_set_data(void *, const char *, void *, void (*)(void *, void *, int));
     static int say(void *h, int count, int style, const char *text, char **answer) {
       const struct conversation *c = 0;
       struct message one = {style, text};
@@ -118,6 +119,13 @@ final class PAMWorld {
       int result = c->f(count, all, &r, c->context);
       if (answer) *answer = result == 0 && r ? r[0].text : 0;
       return result;
+    }
+    // Says success afterwards, as a cleanup has no result.
+    static void ask_at_end(void *h, void *data, int status) { say(h, 1, *(int *)data, "x", 0); }
+    static int has_name(const char *name) {
+      char own[32] = "";
+      prctl(PR_GET_NAME, own, 0, 0, 0);
+      return !strcmp(own, name);
     }
     // A verdict of success that repeats no nonce.
     static void forge(int from, int to) {
@@ -179,6 +187,7 @@ final class PAMWorld {
         if (!strncmp(word, "note=", 5)) note(word + 5);
         if (!strcmp(word, "dumpable")) return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) ? 7 : 0;
         if (!strcmp(word, "descriptors")) return descriptors() ? 7 : 0;
+        if (!strcmp(word, "name")) return has_name("vault-pam") ? 0 : 7;
         if (!strcmp(word, "signals")) return held_signals() ? 7 : 0;
         if (!strcmp(word, "variable")) return getenv("VAULT_PAM_TEST") ? 0 : 7;
         if (!strcmp(word, "hang")) for (;;) pause();
@@ -189,6 +198,8 @@ final class PAMWorld {
         if (!strcmp(word, "error")) say(h, 1, 3, "that was wrong", 0);
         if (!strcmp(word, "binary")) say(h, 1, 7, "x", 0);
         if (!strcmp(word, "style")) say(h, 1, 1234567, "x", 0);
+        if (!strcmp(word, "binary-at-end")) { static int style = 7; pam_set_data(h, "end", &style, ask_at_end); }
+        if (!strcmp(word, "ask-at-end")) { static int style = 1; pam_set_data(h, "end", &style, ask_at_end); }
         if (!strcmp(word, "null")) say(h, 1, 1, 0, 0);
         if (!strcmp(word, "none")) say(h, 0, 1, "x", 0);
         if (!strcmp(word, "minus")) say(h, -1, 1, "x", 0);

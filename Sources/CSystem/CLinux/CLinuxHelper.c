@@ -42,4 +42,6 @@ pid_t clinux_spawn_helper(int program, const char *name, const char *word, int c
   return problem == 0 ? process : -1;
 }
 
+int clinux_name_process(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
+
 int clinux_end_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); }

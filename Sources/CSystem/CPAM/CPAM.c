@@ -110,9 +110,9 @@ bool cpam_is_user(cpam_session *session, const char *user) {
   return pam_get_item(session->handle, user_item, &now) == success && now && strcmp(now, user) == 0;
 }
 
-bool cpam_has_fault(const cpam_session *session) { return session->has_fault; }
-
-void cpam_end(cpam_session *session, int result) {
+bool cpam_end(cpam_session *session, int result) {
   pam_end(session->handle, result);
+  bool has_fault = session->has_fault;
   free(session);
+  return has_fault;
 }

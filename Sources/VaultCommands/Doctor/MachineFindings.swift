@@ -90,7 +90,17 @@ package enum MachineFindings {
         "pam", .warning, "others than root can change \(path), and with it who counts as present",
         "chown root:root \(path); chmod 644 \(path)")
     }
-    return Finding("pam", .ok, "presence is asked through PAM by \(path)")
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      return Finding(
+        "pam", .warning, "\(path) is no file, so PAM is not asked",
+        "as root: replace it: scripts/install-pam --print")
+    }
+    guard unsafe access(path, R_OK) == 0 else {
+      return Finding(
+        "pam", .warning, "\(path) cannot be read by this user, so PAM is not asked",
+        "as root: chmod 644 \(path)")
+    }
+    return Finding("pam", .ok, "the PAM service for presence is \(path)")
   }
 }
 

@@ -8,5 +8,9 @@
 /// or -1 with errno set.
 pid_t clinux_spawn_helper(int program, const char *name, const char *word, int channel);
 
-/// prctl is variadic. This process is killed when the thread that started it ends. Returns 0, or -1 with errno set.
+/// prctl is variadic. Gives the process the name that lists and logs show; of a program that is started by its descriptor
+/// the kernel knows only the number. Returns 0, or -1 with errno set.
+int clinux_name_process(const char *name);
+
+/// Likewise. This process is killed when the thread that started it ends. Returns 0, or -1 with errno set.
 int clinux_end_with_parent(void);

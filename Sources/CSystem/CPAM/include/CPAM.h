@@ -24,10 +24,9 @@ int cpam_authenticate(cpam_session *session);
 int cpam_check_account(cpam_session *session);
 /// Whether the modules still speak of that user: they may change it.
 _Bool cpam_is_user(cpam_session *session, const char *user);
-/// Whether a module asked for something that could not be answered or shown: a denial, whatever it says itself.
-_Bool cpam_has_fault(const cpam_session *session);
-/// Lets the modules clean up.
-void cpam_end(cpam_session *session, int result);
+/// Lets the modules clean up. Returns whether one of them, now or before, asked for something that could not be answered or
+/// shown: a denial, whatever it says itself.
+_Bool cpam_end(cpam_session *session, int result);
 
 /// The bytes as a string that a module wipes and frees; NULL without memory.
 char *cpam_answer(const void *bytes, size_t count);
