@@ -6,7 +6,8 @@ struct Imports {
   init(of source: String) {
     var modules: Set<String> = []
     var isTestable = false
-    for line in source.split(whereSeparator: \.isNewline) {
+    // The search for the word first: the regular expression alone takes half a minute for all files.
+    for line in source.split(whereSeparator: \.isNewline) where line.contains("import") {
       guard let match = line.firstMatch(of: Self.declaration) else { continue }
       modules.insert(String(match.module))
       isTestable = isTestable || match.attributes.contains("@testable")
