@@ -78,8 +78,8 @@ extension VerbTable {
       ],
       channels: [.passcode], ownExits: [.unsupported],
       notes: [
-        "verify asks nobody. Without the passcode, where one is set, it does not open the secrets that the passcode guards, and "
-          + "does not check the chain of the audit. It never opens secrets behind an access rule. The report has a line for each of "
+        "verify does not ask for the passcode. Without the passcode, where one is set, it does not open the secrets that the "
+          + "passcode guards, and does not check the chain of the audit. It never opens secrets behind an access rule. The report has a line for each of "
           + "these, and says that everything is sound only when there is no such line.",
         "The exit code of --complete is 6, interaction needed: verify would have to ask for the passcode, or for what an access rule "
           + "demands. Damage (10) and parts of a newer version (15) come first. A vault that has items behind access rules is never "

@@ -3,7 +3,7 @@ import VaultKit
 /// `vaultctl backup FILE`: a vault that a passphrase opens; nothing needs to be unlocked for it.
 func runBackup(_ command: Command) throws -> Outcome {
   let path = command.invocation.argument("FILE")!
-  // Known beforehand, so that nobody invents a passphrase for nothing; the writing itself replaces nothing either.
+  // Checked before a person thinks of a passphrase; the writing itself replaces nothing either.
   guard try !FilePlace.exists(path) else { throw FilePlace.taken(path) }
   let core = try command.vault.opened()
   let typed = try command.secrets.secret(.passphrase, isNew: true)

@@ -8,7 +8,7 @@ func runInit(_ command: Command) throws -> Outcome {
     throw CommandError.usage("--recovery-code and --no-recovery-code contradict each other")
   }
   try refuseContradiction(command)
-  // Known beforehand, so that nobody invents a passcode for nothing; the making itself replaces nothing either.
+  // Checked before a person thinks of a passcode; making the vault replaces nothing either.
   guard try !FilePlace.exists(path) else {
     throw CommandError(
       .alreadyExists, "there is something at \(printable(path)) already",

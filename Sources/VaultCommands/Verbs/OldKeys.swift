@@ -121,7 +121,7 @@ extension OldKeys {
       Finding(
         "oldKeys", .warning,
         "a device key is kept for \(file), which cannot be read and may need it: \(key.id), in \(key.place)",
-        "if \(file) is no vault that you need, move it away")
+        "if you do not need \(file), move it away")
     case .unknown:
       Finding(
         "unknownKeys", .warning,

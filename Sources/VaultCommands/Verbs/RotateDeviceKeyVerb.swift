@@ -13,7 +13,7 @@ func runRotateDeviceKey(_ command: Command) throws -> Outcome {
   case .kept(let file): command.messages.note("the old device key is kept: \(file) needs it")
   case .perhapsNeeded(let file):
     command.messages.note(
-      "the old device key is kept: \(file) cannot be read and may need it; if it is no vault that you need, move it away, "
+      "the old device key is kept: \(file) cannot be read and may need it; if you do not need that file, move it away, "
         + "then run 'vaultctl doctor --remove-old-keys'")
   }
   if command.places.deviceKey != nil, try VaultCore.outline(at: command.places.vault).protector != .file {
