@@ -141,6 +141,20 @@ struct RotationTests {
     #expect(try later.verify().problems == [])
   }
 
+  /// Planted, and found: `endEpoch` looks at the phase alone.
+  @Test("a rotation does not end while an entry of the log has a seal of the old generation")
+  func endedTooEarly() throws {
+    let place = TemporaryVault()
+    let core = try place.makeCore()
+    try core.beginRotationForTesting()
+    #expect(try !core.endRotationTooEarlyForTesting())
+    #expect(core.isRotating)
+    try place.openCore().rotateEpoch()
+    let later = try place.openCore()
+    #expect(!later.isRotating)
+    #expect(try later.verify().problems == [])
+  }
+
   @Test("after a purge the old device key and the old header open nothing of the new file")
   func purge() throws {
     let place = TemporaryVault()

@@ -222,6 +222,17 @@ extension VaultCore {
     try beginEpoch(keys)
   }
 
+  /// Ends a rotation of a vault without items before its log is moved, as a process would that was overtaken by another.
+  ///
+  /// - Returns: Whether it was ended.
+  package func endRotationTooEarlyForTesting() throws(VaultError) -> Bool {
+    try writing { transaction throws(VaultError) in
+      transaction.head!.rotation = RotationState(phase: .audit)
+      transaction.changes.isDirty = true
+    }
+    return try endEpoch()
+  }
+
   // MARK: Steps
 
   /// How many rows a batch has that a command takes along, and at least any other.
@@ -353,11 +364,12 @@ extension VaultCore {
     }
   }
 
-  /// Drops the old generation once nothing names it. `false` when a part that does not open still names it.
+  /// Drops the old generation once nothing names it. `false` when something still does: a part that does not open, or what
+  /// another process has not moved yet, which ended this rotation meanwhile and began the next.
   private func endEpoch() throws(VaultError) -> Bool {
     try writing { transaction throws(VaultError) in
       guard transaction.session.keys.previous != nil else { return true }
-      guard transaction.head!.rotation.phase == .audit else { return false }
+      guard transaction.head!.rotation.phase == .audit, try transaction.isLogMoved() else { return false }
       try transaction.moveVaultState()
       transaction.head!.rotation = RotationState()
       var change = transaction.session.keyChange

@@ -160,6 +160,15 @@ extension Transaction where Mode == Writing {
     return damaged
   }
 
+  /// Whether every entry of the log has a seal of the current generation. What is logged during a rotation has one, so the
+  /// first entry that was not moved speaks for those after it.
+  mutating func isLogMoved() throws(VaultError) -> Bool {
+    let from = head!.rotation.position + 1
+    let next = try stored { () throws(StorageError) in try session.store.auditEntries(from: from, limit: 1) }
+    guard let row = next.first else { return true }
+    return (try? RecordSeal.generation(of: row.body)) == session.keys.current.generation
+  }
+
   /// Removes an entry of the log that does not open. The chain shows the gap.
   mutating func removeEntry(_ sequence: UInt64) throws(VaultError) {
     let isThere = try stored { () throws(StorageError) in
