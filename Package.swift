@@ -64,10 +64,28 @@ let package = Package(
     room("OneTimePassword", on: ["SecretMemory", "VaultCrypto", "COTPKernels"]),
     // The SQLite file: connection, schema, records. Knows bytes, no keys.
     room("VaultStorage", on: ["CLinux", "CSQLite"]),
-    // The vault: items, keys, access, sealing, protectors, audit.
+    // The bytes of a vault file as values: one file per section of docs/format/vault-file.md.
+    room("VaultFormat", on: ["SecretMemory", "VaultCrypto", "VaultStorage"]),
+    // Who keeps the device key: a file or the Secret Service; the one owner of device keys.
+    room("DeviceKeys", on: ["SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "CSecretService"]),
+    // The open keys of a vault and their changes: ring, slots, passcode, recovery code.
+    room(
+      "VaultKeys",
+      on: [
+        "SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage", "VaultFormat", "DeviceKeys",
+        "CLinux",
+      ]),
+    // Store and keys together: rows in, opened values out.
+    room(
+      "SealedStorage",
+      on: ["SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "DeviceKeys", "VaultKeys"]),
+    // The vault: transactions, access, passcode, backup, rotation, verification.
     room(
       "VaultKit",
-      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage", "CLinux", "CSecretService"]),
+      on: [
+        "SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "DeviceKeys", "VaultKeys",
+        "SealedStorage",
+      ]),
     // What a program that asks PAM and its helper say to each other.
     room("PAMMessages", on: ["SecretMemory"]),
     // The helper, in which PAM's modules run.
@@ -114,8 +132,10 @@ let package = Package(
     tests(of: "SecretMemoryTests", isOptimized: true, on: ["SecretMemory", "CLinux"]),
     tests(of: "VaultCryptoTests", isOptimized: true, on: ["VaultCrypto", "SecretMemory"]),
     tests(
-      of: "OneTimePasswordTests", isOptimized: true, on: ["OneTimePassword", "SecretMemory", "VaultCrypto"]),
-    tests(of: "VaultStorageTests", on: ["VaultStorage", "VaultTestKit", "CSQLite"]),
+      of: "OneTimePasswordTests", isOptimized: true,
+      on: ["OneTimePassword", "SecretMemory", "VaultCrypto", "TestSupport"]),
+    tests(of: "VaultStorageTests", on: ["VaultStorage", "VaultTestKit", "TestSupport", "CSQLite"]),
+    tests(of: "VaultFormatTests", on: ["VaultFormat", "VaultTestKit", "TestSupport"]),
     tests(
       of: "VaultKitTests",
       on: ["VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto", "SecretMemory", "TestSupport"]),

@@ -25,9 +25,23 @@ enum Layers {
     Room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL", "CArgon2"]),
     Room("OneTimePassword", on: ["SecretMemory", "VaultCrypto", "COTPKernels"]),
     Room("VaultStorage", on: ["CLinux", "CSQLite"]),
+    Room("VaultFormat", on: ["SecretMemory", "VaultCrypto", "VaultStorage"]),
+    Room("DeviceKeys", on: ["SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "CSecretService"]),
+    Room(
+      "VaultKeys",
+      on: [
+        "SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage", "VaultFormat", "DeviceKeys",
+        "CLinux",
+      ]),
+    Room(
+      "SealedStorage",
+      on: ["SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "DeviceKeys", "VaultKeys"]),
     Room(
       "VaultKit",
-      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage", "CLinux", "CSecretService"]),
+      on: [
+        "SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "DeviceKeys", "VaultKeys",
+        "SealedStorage",
+      ]),
     Room("PAMMessages", on: ["SecretMemory"]),
     Room("PAMHelper", on: ["SecretMemory", "CLinux", "PAMMessages", "CPAM"]),
     Room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux", "PAMMessages", "CSystemd"]),

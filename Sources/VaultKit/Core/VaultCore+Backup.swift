@@ -1,3 +1,6 @@
+import SealedStorage
+import VaultFormat
+import VaultKeys
 import SecretMemory
 package import VaultCrypto
 import VaultStorage
