@@ -58,8 +58,10 @@ let package = Package(
 
     // Secrets in memory: one owner, locked, wiped.
     room("SecretMemory", on: ["CLinux"]),
-    // Ciphers, hashes and key derivation of OpenSSL and libargon2, and the two seals made of them.
-    room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL", "CArgon2"]),
+    // Ciphers, hashes and signatures of OpenSSL, and the two seals made of them.
+    room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL"]),
+    // Argon2id: the key that is made from what a person types.
+    room("PasswordDerivation", on: ["SecretMemory", "CArgon2"]),
     // HOTP, TOTP, Steam, Base32, otpauth URIs, verification windows: pure values, no vault.
     room("OneTimePassword", on: ["SecretMemory", "VaultCrypto", "COTPKernels"]),
     // The SQLite file: connection, schema, records. Knows bytes, no keys.
@@ -67,7 +69,10 @@ let package = Package(
     // The vault: items, keys, access, sealing, protectors, audit.
     room(
       "VaultKit",
-      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage", "CLinux", "CSecretService"]),
+      on: [
+        "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultStorage", "CLinux",
+        "CSecretService",
+      ]),
     // What a program that asks PAM and its helper say to each other.
     room("PAMMessages", on: ["SecretMemory"]),
     // The helper, in which PAM's modules run.
@@ -77,7 +82,7 @@ let package = Package(
     // Authenticator components on top of the vault.
     room("AuthenticatorKit", on: ["SecretMemory", "OneTimePassword", "VaultKit"]),
     // What tests of ours and of our users need: fixed clock and randomness, temporary vaults, tampering.
-    room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "VaultKit"]),
+    room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultKit"]),
     // The verbs of vaultctl. Its world (clock, randomness, derivation, prompts) is one value.
     room(
       "VaultCommands",
@@ -104,7 +109,11 @@ let package = Package(
     // What Benchmarks times of the inside; never installed.
     room(
       "VaultBenchmarking",
-      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultTestKit"]),
+      on: [
+        "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultKit",
+        "AuthenticatorKit",
+        "VaultTestKit",
+      ]),
 
     // What several test targets share: a pseudo-terminal, the table of constraints.
     .target(
@@ -113,12 +122,16 @@ let package = Package(
 
     tests(of: "SecretMemoryTests", isOptimized: true, on: ["SecretMemory", "CLinux"]),
     tests(of: "VaultCryptoTests", isOptimized: true, on: ["VaultCrypto", "SecretMemory"]),
+    tests(of: "PasswordDerivationTests", isOptimized: true, on: ["PasswordDerivation", "SecretMemory"]),
     tests(
       of: "OneTimePasswordTests", isOptimized: true, on: ["OneTimePassword", "SecretMemory", "VaultCrypto"]),
     tests(of: "VaultStorageTests", on: ["VaultStorage", "VaultTestKit", "CSQLite"]),
     tests(
       of: "VaultKitTests",
-      on: ["VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto", "SecretMemory", "TestSupport"]),
+      on: [
+        "VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto", "PasswordDerivation", "SecretMemory",
+        "TestSupport",
+      ]),
     tests(
       of: "VaultPromptsTests",
       on: ["VaultPrompts", "VaultKit", "VaultTestKit", "SecretMemory", "TestSupport"]),

@@ -1,5 +1,6 @@
+package import PasswordDerivation
 import SecretMemory
-package import VaultCrypto
+import VaultCrypto
 import VaultStorage
 
 /// What a backup or a restore did.

@@ -1,4 +1,5 @@
-package import VaultCrypto
+package import PasswordDerivation
+import VaultCrypto
 import VaultStorage
 
 /// What a removal of the passcode destroys for good.

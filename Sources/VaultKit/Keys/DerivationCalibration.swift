@@ -1,6 +1,6 @@
 import Glibc
+package import PasswordDerivation
 import SecretMemory
-package import VaultCrypto
 
 /// Finds the dearest Argon2id parameters whose derivation takes at most a given time on this machine (RFC 9106 §4).
 ///

@@ -1,3 +1,4 @@
+import PasswordDerivation
 public import SecretMemory
 import VaultCrypto
 import VaultStorage
@@ -50,14 +51,14 @@ struct KeyDerivation: Sendable, Equatable {
     -> SecretBytes
   {
     environment.derivationObserver?()
-    do throws(CryptoError) {
+    do throws(DerivationError) {
       return try Argon2id.derive(
         from: secret, salt: salt, parameters: parameters, bounds: environment.bounds)
     } catch .parametersOutOfBounds {
       throw VaultError(
         .policy, "the vault's key derivation parameters are outside of what this program accepts",
         hint: "a vault made by a test tool opens with that tool only")
-    } catch { throw VaultError(crypto: error) }
+    } catch { throw VaultError(crypto: .outOfMemory) }
   }
 }
 

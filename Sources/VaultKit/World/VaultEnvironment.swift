@@ -1,3 +1,4 @@
+package import PasswordDerivation
 package import VaultCrypto
 
 /// Everything a vault takes from the world besides its file: clocks, randomness, derivation costs, who is asking.
