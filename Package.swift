@@ -58,21 +58,24 @@ let package = Package(
 
     // Secrets in memory: one owner, locked, wiped.
     room("SecretMemory", on: ["CLinux"]),
-    // Ciphers, hashes and key derivation of OpenSSL and libargon2, and the two seals made of them.
-    room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL", "CArgon2"]),
+    // Ciphers, hashes and signatures of OpenSSL, and the two seals made of them.
+    room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL"]),
+    // Argon2id: the key that is made from what a person types.
+    room("PasswordDerivation", on: ["SecretMemory", "CArgon2"]),
     // HOTP, TOTP, Steam, Base32, otpauth URIs, verification windows: pure values, no vault.
     room("OneTimePassword", on: ["SecretMemory", "VaultCrypto", "COTPKernels"]),
     // The SQLite file: connection, schema, records. Knows bytes, no keys.
     room("VaultStorage", on: ["CLinux", "CSQLite"]),
     // The bytes of a vault file as values: one file per section of docs/format/vault-file.md.
-    room("VaultFormat", on: ["SecretMemory", "VaultCrypto", "VaultStorage"]),
+    room("VaultFormat", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultStorage"]),
     // Who keeps the device key: a file or the Secret Service; the one owner of device keys.
     room("DeviceKeys", on: ["SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "CSecretService"]),
     // The open keys of a vault and their changes: ring, slots, passcode, recovery code.
     room(
       "VaultKeys",
       on: [
-        "SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage", "VaultFormat", "DeviceKeys",
+        "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultStorage",
+        "VaultFormat", "DeviceKeys",
         "CLinux",
       ]),
     // Store and keys together: rows in, opened values out.
@@ -83,7 +86,8 @@ let package = Package(
     room(
       "VaultKit",
       on: [
-        "SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "DeviceKeys", "VaultKeys",
+        "SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultStorage", "VaultFormat", "DeviceKeys",
+        "VaultKeys",
         "SealedStorage",
       ]),
     // What a program that asks PAM and its helper say to each other.
@@ -95,7 +99,7 @@ let package = Package(
     // Authenticator components on top of the vault.
     room("AuthenticatorKit", on: ["SecretMemory", "OneTimePassword", "VaultKit"]),
     // What tests of ours and of our users need: fixed clock and randomness, temporary vaults, tampering.
-    room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "VaultKit"]),
+    room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultKit"]),
     // The verbs of vaultctl. Its world (clock, randomness, derivation, prompts) is one value.
     room(
       "VaultCommands",
@@ -122,7 +126,11 @@ let package = Package(
     // What Benchmarks times of the inside; never installed.
     room(
       "VaultBenchmarking",
-      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultTestKit"]),
+      on: [
+        "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultKit",
+        "AuthenticatorKit",
+        "VaultTestKit",
+      ]),
 
     // What several test targets share: a pseudo-terminal, the table of constraints.
     .target(
@@ -131,6 +139,7 @@ let package = Package(
 
     tests(of: "SecretMemoryTests", isOptimized: true, on: ["SecretMemory", "CLinux"]),
     tests(of: "VaultCryptoTests", isOptimized: true, on: ["VaultCrypto", "SecretMemory"]),
+    tests(of: "PasswordDerivationTests", isOptimized: true, on: ["PasswordDerivation", "SecretMemory"]),
     tests(
       of: "OneTimePasswordTests", isOptimized: true,
       on: ["OneTimePassword", "SecretMemory", "VaultCrypto", "TestSupport"]),
@@ -138,7 +147,10 @@ let package = Package(
     tests(of: "VaultFormatTests", on: ["VaultFormat", "VaultTestKit", "TestSupport"]),
     tests(
       of: "VaultKitTests",
-      on: ["VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto", "SecretMemory", "TestSupport"]),
+      on: [
+        "VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto", "PasswordDerivation", "SecretMemory",
+        "TestSupport",
+      ]),
     tests(
       of: "VaultPromptsTests",
       on: ["VaultPrompts", "VaultKit", "VaultTestKit", "SecretMemory", "TestSupport"]),

@@ -1,7 +1,7 @@
 package import VaultFormat
 import Glibc
+package import PasswordDerivation
 import SecretMemory
-package import VaultCrypto
 
 /// Finds the dearest Argon2id parameters whose derivation takes at most a given time on this machine (RFC 9106 §4).
 ///

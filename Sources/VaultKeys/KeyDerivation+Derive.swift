@@ -1,3 +1,4 @@
+import PasswordDerivation
 package import SecretMemory
 import VaultCrypto
 package import VaultFormat
@@ -8,13 +9,13 @@ extension KeyDerivation {
     -> SecretBytes
   {
     environment.derivationObserver?()
-    do throws(CryptoError) {
+    do throws(DerivationError) {
       return try Argon2id.derive(
         from: secret, salt: salt, parameters: parameters, bounds: environment.bounds)
     } catch .parametersOutOfBounds {
       throw VaultError(
         .policy, "the vault's key derivation parameters are outside of what this program accepts",
         hint: "a vault made by a test tool opens with that tool only")
-    } catch { throw VaultError(crypto: error) }
+    } catch { throw VaultError(crypto: .outOfMemory) }
   }
 }

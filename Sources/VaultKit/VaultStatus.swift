@@ -1,5 +1,6 @@
 import VaultFormat
 import VaultKeys
+import PasswordDerivation
 import VaultCrypto
 import VaultStorage
 

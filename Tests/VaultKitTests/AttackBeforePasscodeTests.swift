@@ -1,4 +1,5 @@
 import Foundation
+import PasswordDerivation
 import SecretMemory
 import Testing
 import VaultCrypto

@@ -18,7 +18,6 @@ extension VaultError {
           .policy, "this generation of keys has sealed all it may", hint: "run 'vaultctl rotate epoch'")
       case .outOfMemory:
         VaultError(.io, "not enough memory", hint: "a passcode needs 64 MiB of memory while it is checked")
-      case .parametersOutOfBounds: VaultError(.policy, "key derivation parameters are out of bounds")
       case .library(let code):
         VaultError(.io, "the cryptographic library failed", underlying: Int32(truncatingIfNeeded: code))
       }

@@ -1,3 +1,4 @@
+package import PasswordDerivation
 package import VaultCrypto
 
 /// How a typed secret becomes a key: Argon2id with its parameters and salt, as stored (section 5, "KDF record").

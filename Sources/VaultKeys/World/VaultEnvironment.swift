@@ -1,5 +1,6 @@
 package import DeviceKeys
 package import VaultFormat
+package import PasswordDerivation
 package import VaultCrypto
 
 /// Everything a vault takes from the world besides its file: clocks, randomness, derivation costs, who is asking.

@@ -1,7 +1,8 @@
 import SealedStorage
 import VaultFormat
 import VaultKeys
-package import VaultCrypto
+package import PasswordDerivation
+import VaultCrypto
 import VaultStorage
 
 /// What a removal of the passcode destroys for good.

@@ -1,3 +1,4 @@
+import VaultKeys
 import SealedStorage
 import VaultFormat
 public import SecretMemory

@@ -1,26 +1,6 @@
 import Synchronization
 public import VaultKit
 
-/// A presence source that does what a script says. For tests only.
-public final class ScriptedPresence: PresenceSource {
-  private let state: Mutex<(outcomes: [VaultError?], requests: [PromptRequest])>
-
-  /// - Parameter outcomes: In order, nil for "there"; a call beyond the last fails with `.authenticationFailed`.
-  public init(_ outcomes: [VaultError?]) { state = Mutex((outcomes, [])) }
-
-  /// What was verified so far, or tried to be.
-  public var requests: [PromptRequest] { state.withLock { $0.requests } }
-
-  /// The next outcome.
-  public func verifyPresence(_ request: PromptRequest, asking prompt: any Prompt) throws(VaultError) {
-    let outcome = state.withLock { state -> VaultError? in
-      state.requests.append(request)
-      return state.outcomes.isEmpty ? .scripted : state.outcomes.removeFirst()
-    }
-    if let outcome { throw outcome }
-  }
-}
-
 /// A fingerprint reader that does what a script says. For tests only.
 public final class ScriptedBiometry: BiometrySource {
   /// What one verification ends with.
@@ -71,7 +51,7 @@ public final class ScriptedBiometry: BiometrySource {
 }
 
 extension VaultError {
-  fileprivate static var scripted: VaultError { VaultError(.authenticationFailed, "denied by the script") }
+  static var scripted: VaultError { VaultError(.authenticationFailed, "denied by the script") }
 
   /// An error of a code, for scripts of tests.
   public static func scripted(_ code: VaultError.Code) -> VaultError {

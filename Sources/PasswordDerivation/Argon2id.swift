@@ -1,7 +1,20 @@
 import CArgon2
 package import SecretMemory
 
-/// Argon2id (RFC 9106), version 0x13: makes a key from what a person types, by libargon2.
+/// The key made from a passcode or a passphrase: Argon2id (RFC 9106), version 0x13, computed by libargon2.
+///
+/// This module turns what a person types into a key, at a price: each derivation takes memory and time that a guesser
+/// has to pay for every guess. It knows no vault. Who derives when, with which parameters and what becomes of the key
+/// is the business of the modules above.
+///
+/// - ``Argon2id`` is the derivation: one function, ``derive(from:salt:parameters:bounds:byteCount:secret:aad:)``.
+/// - ``Parameters`` say what one derivation costs: memory, passes and lanes.
+/// - ``Bounds`` say which parameters are accepted. They refuse a file whose parameters make a vault weak, or
+///   make this program stall.
+/// - ``Argon2Memory`` gives libargon2 its work memory: large pages, locked where possible, in no core dump.
+/// - ``DerivationError`` says why there is no key.
+///
+/// Read this file first, then `Argon2Memory.swift`.
 package enum Argon2id {
   /// What one derivation costs.
   package struct Parameters: Sendable, Hashable {
@@ -53,11 +66,11 @@ package enum Argon2id {
   ///   - byteCount: The length of the key, 4 to 1,024 bytes.
   ///   - secret: The secret value K of RFC 9106 §3.1, which no vault uses: its vectors do.
   ///   - aad: The associated data X, likewise.
-  /// - Throws: ``CryptoError/parametersOutOfBounds`` before any work is done; ``CryptoError/outOfMemory``.
+  /// - Throws: ``DerivationError/parametersOutOfBounds`` before any work is done; ``DerivationError/outOfMemory``.
   package static func derive(
     from passcode: borrowing SecretBytes, salt: [UInt8], parameters: Parameters, bounds: Bounds = .standard,
     byteCount: Int = 32, secret: [UInt8] = [], aad: [UInt8] = []
-  ) throws(CryptoError) -> SecretBytes {
+  ) throws(DerivationError) -> SecretBytes {
     guard bounds.allow(parameters), 8...64 ~= salt.count, 4...1024 ~= byteCount else {
       throw .parametersOutOfBounds
     }
@@ -101,7 +114,7 @@ package enum Argon2id {
 }
 
 /// The one turning point of libargon2's results into errors.
-private func check(argon2 result: Int32) throws(CryptoError) {
+private func check(argon2 result: Int32) throws(DerivationError) {
   switch result {
   case ARGON2_OK.rawValue: return
   case ARGON2_MEMORY_ALLOCATION_ERROR.rawValue, ARGON2_THREAD_FAIL.rawValue: throw .outOfMemory
