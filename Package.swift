@@ -20,7 +20,7 @@ func room(_ name: String, on dependencies: [Target.Dependency] = []) -> Target {
 /// looks for what is left of secrets in memory, or computes much, it is optimized like all else.
 func tests(of name: String, isOptimized: Bool = false, on dependencies: [Target.Dependency]) -> Target {
   let speed: [SwiftSetting] = isOptimized ? [] : [.unsafeFlags(["-Onone"], .when(configuration: .release))]
-  return .testTarget(name: name, dependencies: dependencies, swiftSettings: strict + speed)
+  return .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: strict + speed)
 }
 
 let package = Package(
@@ -106,7 +106,7 @@ let package = Package(
       "VaultBenchmarking",
       on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultTestKit"]),
 
-    // What several test targets share: a pseudo-terminal, the table of constraints.
+    // What all test targets share: the ids of requirements, a pseudo-terminal, the table of constraints.
     .target(
       name: "TestSupport", dependencies: ["VaultKit", "CLinux"], path: "Tests/TestSupport",
       swiftSettings: strict),
@@ -118,10 +118,10 @@ let package = Package(
     tests(of: "VaultStorageTests", on: ["VaultStorage", "VaultTestKit", "CSQLite"]),
     tests(
       of: "VaultKitTests",
-      on: ["VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto", "SecretMemory", "TestSupport"]),
+      on: ["VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto", "SecretMemory"]),
     tests(
       of: "VaultPromptsTests",
-      on: ["VaultPrompts", "VaultKit", "VaultTestKit", "SecretMemory", "TestSupport"]),
+      on: ["VaultPrompts", "VaultKit", "VaultTestKit", "SecretMemory"]),
     tests(
       of: "AuthenticatorKitTests",
       on: ["AuthenticatorKit", "OneTimePassword", "VaultKit", "VaultTestKit", "SecretMemory"]),
@@ -129,7 +129,7 @@ let package = Package(
       of: "VaultCommandsTests",
       on: [
         "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit", "VaultStorage", "AuthenticatorKit",
-        "SecretMemory", "TestSupport",
+        "SecretMemory",
       ]),
     // A real Secret Service on a bus of its own, and its faults.
     tests(

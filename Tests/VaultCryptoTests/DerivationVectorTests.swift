@@ -1,8 +1,9 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 
-@Suite("Published vectors of HMAC, HKDF and Argon2id")
+@Suite("Published vectors of HMAC, HKDF and Argon2id", .requirement("R6"))
 struct DerivationVectorTests {
   struct HMACFile: Decodable {
     struct Case: Decodable {
