@@ -20,7 +20,7 @@ func room(_ name: String, on dependencies: [Target.Dependency] = []) -> Target {
 /// looks for what is left of secrets in memory, or computes much, it is optimized like all else.
 func tests(of name: String, isOptimized: Bool = false, on dependencies: [Target.Dependency]) -> Target {
   let speed: [SwiftSetting] = isOptimized ? [] : [.unsafeFlags(["-Onone"], .when(configuration: .release))]
-  return .testTarget(name: name, dependencies: dependencies, swiftSettings: strict + speed)
+  return .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: strict + speed)
 }
 
 let package = Package(
@@ -132,7 +132,7 @@ let package = Package(
         "VaultTestKit",
       ]),
 
-    // What several test targets share: a pseudo-terminal, the table of constraints.
+    // What all test targets share: the ids of requirements, a pseudo-terminal, the table of constraints.
     .target(
       name: "TestSupport", dependencies: ["VaultKit", "CLinux"], path: "Tests/TestSupport",
       swiftSettings: strict),
@@ -142,18 +142,17 @@ let package = Package(
     tests(of: "PasswordDerivationTests", isOptimized: true, on: ["PasswordDerivation", "SecretMemory"]),
     tests(
       of: "OneTimePasswordTests", isOptimized: true,
-      on: ["OneTimePassword", "SecretMemory", "VaultCrypto", "TestSupport"]),
-    tests(of: "VaultStorageTests", on: ["VaultStorage", "VaultTestKit", "TestSupport", "CSQLite"]),
-    tests(of: "VaultFormatTests", on: ["VaultFormat", "VaultTestKit", "TestSupport"]),
+      on: ["OneTimePassword", "SecretMemory", "VaultCrypto"]),
+    tests(of: "VaultStorageTests", on: ["VaultStorage", "VaultTestKit", "CSQLite"]),
+    tests(of: "VaultFormatTests", on: ["VaultFormat", "VaultTestKit"]),
     tests(
       of: "VaultKitTests",
       on: [
         "VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto", "PasswordDerivation", "SecretMemory",
-        "TestSupport",
       ]),
     tests(
       of: "VaultPromptsTests",
-      on: ["VaultPrompts", "VaultKit", "VaultTestKit", "SecretMemory", "TestSupport"]),
+      on: ["VaultPrompts", "VaultKit", "VaultTestKit", "SecretMemory"]),
     tests(
       of: "AuthenticatorKitTests",
       on: ["AuthenticatorKit", "OneTimePassword", "VaultKit", "VaultTestKit", "SecretMemory"]),
@@ -161,7 +160,7 @@ let package = Package(
       of: "VaultCommandsTests",
       on: [
         "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit", "VaultStorage", "AuthenticatorKit",
-        "SecretMemory", "TestSupport",
+        "SecretMemory",
       ]),
     // A real Secret Service on a bus of its own, and its faults.
     tests(

@@ -1,8 +1,9 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 
-@Suite("Published vectors of HMAC and HKDF")
+@Suite("Published vectors of HMAC and HKDF", .requirement("R6"))
 struct DerivationVectorTests {
   struct HMACFile: Decodable {
     struct Case: Decodable {
