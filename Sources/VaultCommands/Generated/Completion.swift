@@ -1,3 +1,5 @@
+import CommandLineKit
+
 /// Completion scripts for shells, made from the table; what this version does not support is left out.
 package enum Completion: String, CaseIterable, Sendable {
   case bash

@@ -1,3 +1,5 @@
+import CommandLineKit
+
 /// The text of `--help`, made from the table.
 enum Help {
   static var overview: String {
@@ -14,7 +16,7 @@ enum Help {
       Options of every command:
       \(table(rows(of: Verb.common)))
       Exit codes:
-      \(table(ExitCode.allCases.map { (String($0.rawValue), $0.meaning) }))
+      \(table(ExitCode.all.map { (String($0.rawValue), $0.meaning) }))
       Example:
         vaultctl init --no-passcode && vaultctl item add mail --generate 24
 

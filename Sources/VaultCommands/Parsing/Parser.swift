@@ -1,3 +1,5 @@
+package import CommandLineKit
+
 /// Reads a command line by the table. A refused argument is named by its position and never repeated: it may be a
 /// secret. An option is named when it looks like one.
 package struct Parser: ~Copyable {
@@ -180,7 +182,7 @@ extension Parser {
 
   /// The nearest known word; a secret is not near one.
   private func suggestion(_ word: String, _ known: [String], prefix: String = "") -> String {
-    let nearest = known.map { ($0, editDistance($0, word)) }.min { $0.1 < $1.1 }
+    let nearest = known.map { ($0, editDistance(from: $0, to: word)) }.min { $0.1 < $1.1 }
     guard let nearest, nearest.1 <= 2, nearest.1 <= nearest.0.utf8.count / 2 else { return "" }
     return "; did you mean \(prefix)\(nearest.0)?"
   }

@@ -1,3 +1,5 @@
+import CommandLineKit
+
 /// What an option's value is, so that the parser checks it and a shell can complete it.
 package enum ValueKind: Sendable {
   case text

@@ -1,3 +1,5 @@
+import CommandLineKit
+
 /// The one way each secret comes in, besides a prompt: `--…-fd N` or `--…-file PATH`.
 package enum SecretChannel: String, CaseIterable, Sendable {
   case passcode

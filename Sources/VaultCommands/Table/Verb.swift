@@ -1,3 +1,6 @@
+package import CommandLineKit
+import TextFormats
+
 /// One verb of `vaultctl`: what the parser accepts and what help, man page and completion say.
 package struct Verb: Sendable {
   /// What standard input is to the verb.

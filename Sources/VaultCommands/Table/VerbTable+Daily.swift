@@ -1,3 +1,6 @@
+import CommandLineKit
+import TextFormats
+
 /// Verbs of daily use beside those about items.
 extension VerbTable {
   static var exec: Verb {

@@ -1,3 +1,5 @@
+import CommandLineKit
+
 /// The verbs of later versions: known to the parser and the manual, answered with exit code 15.
 extension VerbTable {
   static var pin: [Verb] {

@@ -1,3 +1,5 @@
+import CommandLineKit
+
 /// The verbs about one-time-password credentials.
 extension VerbTable {
   static var oneTimePassword: [Verb] {

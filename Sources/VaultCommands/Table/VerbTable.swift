@@ -1,3 +1,6 @@
+import CommandLineKit
+import TextFormats
+
 /// All verbs of `vaultctl`, those of later versions too: the parser, the help, the manual pages and the
 /// completion are made from this.
 package enum VerbTable {

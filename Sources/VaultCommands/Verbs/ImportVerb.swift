@@ -1,6 +1,9 @@
 import AuthenticatorKit
+import CommandLineKit
 import Glibc
 import OneTimePassword
+import SecretMemory
+import TextFormats
 import VaultKit
 
 /// `vaultctl import FORMAT [FILE]`: reads and judges everything, then stores it in one transaction.
