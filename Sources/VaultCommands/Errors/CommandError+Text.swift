@@ -24,9 +24,3 @@ extension CommandError {
     member.map { " (in \"\(printable($0))\")" } ?? ""
   }
 }
-
-extension CommandError {
-  static func unsupported(_ what: String) -> CommandError {
-    CommandError(.unsupported, "\(what) is not supported by this version")
-  }
-}

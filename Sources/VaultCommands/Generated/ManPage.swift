@@ -74,7 +74,7 @@ extension ManPage {
 
   private static func describe(_ verb: Verb, on page: inout Page) {
     page.line(".Ss " + Page.escaped(verb.name))
-    page.text(verb.summary + (verb.isLater ? " Not supported by this version: exit code 15." : ""))
+    page.text(verb.summary)
     let common = Set(Verb.common.map(\.name))
     let options = verb.options.filter { !common.contains($0.name) }
     let arguments = verb.arguments.map { ($0.usage, $0.summary) }

@@ -21,7 +21,7 @@ package struct Parser: ~Copyable {
 
   private init(_ words: [String]) { self.words = words }
 
-  /// - Throws: exit 2 for wrong usage, 12 for a malformed name, 15 for what a later version brings.
+  /// - Throws: exit 2 for wrong usage, 12 for a malformed name.
   package static func parse(_ words: [String]) throws(CommandError) -> Result {
     for (index, word) in words.enumerated() where isOneTimePasswordURI(word) {
       throw .usage(
@@ -124,7 +124,6 @@ extension Parser {
     let name = String(parts[0])
     let known = invocation?.verb.options ?? Verb.common
     guard let option = known.first(where: { $0.name == name }) else { throw unknownOption(name) }
-    if option.isLater { throw .unsupported("--\(option.name)") }
     let value = try takeValue(of: option, attached: parts.count == 2 ? String(parts[1]) : nil)
     try store(value, for: option)
   }
@@ -146,7 +145,6 @@ extension Parser {
     guard let value = value ?? (option.valueIsOptional ? option.defaultValue : nil) else {
       throw .usage("--\(option.name) needs a value", hint: "write \(option.usage)")
     }
-    if option.laterChoices.contains(value) { throw .unsupported("--\(option.name) \(value)") }
     try kind.check(value, named: "--\(option.name)")
     return value
   }
@@ -199,7 +197,6 @@ extension Parser {
       throw .usage(
         "'vaultctl \(family.word)' needs a command", hint: "'vaultctl \(family.word) --help' lists all")
     }
-    if invocation.verb.isLater { throw .unsupported("'vaultctl \(invocation.verb.name)'") }
     try assignWords(to: &invocation)
     try checkChannels(of: invocation)
     try checkPrompt(of: invocation)

@@ -60,10 +60,7 @@ private func outcome(of line: BatchLine, for command: Command) throws -> Outcome
   let inner = Command(
     invocation: invocation, world: world, messages: command.messages.asJSON,
     vault: command.vault, emit: command.emit)
-  guard let verb = invocation.verb.run else {
-    throw CommandError.unsupported("'vaultctl \(invocation.verb.name)'")
-  }
-  return try holdingEndingSignal { try verb(inner) }
+  return try holdingEndingSignal { try invocation.verb.run(inner) }
 }
 
 /// The vault, its passcode and the prompt belong to the whole batch, not to a line.

@@ -7,7 +7,6 @@ import VaultKit
 
 /// `vaultctl export FORMAT [FILE]`: every secret in clear, audited before it is written.
 func runExport(_ command: Command) throws -> Outcome {
-  try command.checkFormat()
   guard command.invocation.has("plain") else {
     throw CommandError(
       .refused, "an export holds every secret in clear, and nothing was written",

@@ -66,12 +66,9 @@ package enum VaultControl {
         invocation: invocation, world: world, messages: messages,
         vault: OpenVault(invocation: invocation, world: world, messages: messages),
         emit: { outcome throws(CommandError) in try printer.print(outcome) })
-      guard let verb = invocation.verb.run else {
-        throw CommandError.unsupported("'vaultctl \(invocation.verb.name)'")
-      }
       let outcome: Outcome
       do {
-        outcome = try holdingEndingSignal { try verb(command) }
+        outcome = try holdingEndingSignal { try invocation.verb.run(command) }
         try printer.print(outcome)
       } catch {
         if invocation.isReadOnly {
