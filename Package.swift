@@ -100,11 +100,16 @@ let package = Package(
     room("AuthenticatorKit", on: ["SecretMemory", "OneTimePassword", "VaultKit"]),
     // What tests of ours and of our users need: fixed clock and randomness, temporary vaults, tampering.
     room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultKit"]),
+    // JSON, base64 and UTF-8, written and read without letting a secret out of secret memory.
+    room("TextFormats", on: ["SecretMemory"]),
+    // What a command-line tool that handles secrets is made of; it knows no vault.
+    room("CommandLineKit", on: ["SecretMemory", "TextFormats", "CLinux"]),
     // The verbs of vaultctl. Its world (clock, randomness, derivation, prompts) is one value.
     room(
       "VaultCommands",
       on: [
-        "SecretMemory", "OneTimePassword", "VaultKit", "VaultPrompts", "AuthenticatorKit", "CLinux",
+        "SecretMemory", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit", "VaultPrompts",
+        "AuthenticatorKit", "CLinux",
       ]),
     .executableTarget(name: "vaultctl", dependencies: ["VaultCommands"], swiftSettings: strict),
     .executableTarget(name: "vault-pam", dependencies: ["PAMHelper"], swiftSettings: strict),
@@ -113,7 +118,7 @@ let package = Package(
     // The same tool in a test world; not a product, never installed.
     .executableTarget(
       name: "vaultctl-testing",
-      dependencies: ["VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit"],
+      dependencies: ["CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit"],
       swiftSettings: strict),
     // What the torture tests start, kill and race; not a product, never installed.
     .executableTarget(
@@ -156,11 +161,13 @@ let package = Package(
     tests(
       of: "AuthenticatorKitTests",
       on: ["AuthenticatorKit", "OneTimePassword", "VaultKit", "VaultTestKit", "SecretMemory"]),
+    tests(of: "TextFormatsTests", on: ["TextFormats", "SecretMemory", "TestSupport"]),
+    tests(of: "CommandLineKitTests", on: ["CommandLineKit", "TextFormats", "SecretMemory", "TestSupport"]),
     tests(
       of: "VaultCommandsTests",
       on: [
-        "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit", "VaultStorage", "AuthenticatorKit",
-        "SecretMemory",
+        "VaultCommands", "CommandLineKit", "TextFormats", "VaultPrompts", "VaultKit", "VaultTestKit",
+        "VaultStorage", "AuthenticatorKit", "SecretMemory",
       ]),
     // A real Secret Service on a bus of its own, and its faults.
     tests(
@@ -172,7 +179,7 @@ let package = Package(
       of: "TortureTests",
       on: [
         "AuthenticatorKit", "OneTimePassword", "VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto",
-        "SecretMemory", "VaultCommands", "vault-torture", "vaultctl-testing",
+        "SecretMemory", "VaultCommands", "CommandLineKit", "vault-torture", "vaultctl-testing",
       ]),
   ]
 )

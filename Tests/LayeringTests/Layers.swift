@@ -50,13 +50,19 @@ enum Layers {
     Room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux", "PAMMessages", "CSystemd"]),
     Room("AuthenticatorKit", on: ["SecretMemory", "OneTimePassword", "VaultKit"]),
     Room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultKit"]),
+    Room("TextFormats", on: ["SecretMemory"]),
+    Room("CommandLineKit", on: ["SecretMemory", "TextFormats", "CLinux"]),
     Room(
       "VaultCommands",
-      on: ["SecretMemory", "OneTimePassword", "VaultKit", "VaultPrompts", "AuthenticatorKit", "CLinux"]),
+      on: [
+        "SecretMemory", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit", "VaultPrompts",
+        "AuthenticatorKit", "CLinux",
+      ]),
     Room("vaultctl", on: ["VaultCommands"]),
     Room("vault-pam", on: ["PAMHelper"]),
     Room("vault-pam-testing", on: ["PAMHelper"]),
-    Room("vaultctl-testing", on: ["VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit"]),
+    Room(
+      "vaultctl-testing", on: ["CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit"]),
     Room(
       "vault-torture",
       on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultTestKit"]),

@@ -1,11 +1,13 @@
+import CommandLineKit
 import Foundation
 import SecretMemory
 import Testing
+import TestSupport
 import VaultCommands
 
 @Suite("Lines of a batch")
 struct BatchReaderTests {
-  private func bytes(of box: SecretBox?) -> [UInt8]? {
+  private func bytes(of box: SharedSecret?) -> [UInt8]? {
     box?.expose { span in
       (0..<span.byteCount).map { unsafe span.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
     }

@@ -90,7 +90,6 @@ struct BatchVerbTests {
     #expect(try tool("init", "--no-passcode").exit == 0)
     #expect(try tool("batch", input: lines(#"{"args":["status"],"stdin":"x"}"#)).exit == 12)
     #expect(try tool("batch", input: lines(#"{"args":["item","add","a"]}"#)).exit == 12)
-    #expect(try tool("batch", input: lines(#"{"args":["dpop","key"]}"#)).exit == 15)
     #expect(try tool("batch", input: []).exit == 0)
   }
 }

@@ -132,4 +132,26 @@ struct CommandLineTests {
       #expect(try tool("item", "add", name, input: Array(secret.utf8)).errors.isEmpty, "\(name)")
     }
   }
+
+  @Test("the tool says how many bits a secret has, warns of few, and never prints the secret")
+  func said() throws {
+    let tool = try Tool()
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    let good = try tool("item", "add", "good", "--generate", "8:words")
+    #expect(good.errors == "vaultctl: generated 8 words: 88 bits\n" && good.output.isEmpty)
+    #expect(try tool("item", "get", "good").text.split(separator: "-").count == 8)
+    let weak = try tool("item", "add", "weak", "--generate", "8:hex")
+    #expect(weak.exit == 0 && weak.errors.contains("32 bits") && weak.errors.contains("can be guessed"))
+    let json = try tool("item", "update", "weak", "--generate", "24", "--json")
+    #expect(try json.json["entropyBits"] as? Int == 142 && json.errors.isEmpty)
+    #expect(!json.text.contains(try tool("item", "get", "weak").text))
+  }
+
+  @Test("text for a terminal has what does not show written out")
+  func printableText() {
+    #expect(
+      printable("a\u{1B}[31mb\u{7}\u{202E}c\u{9B}\n\u{3164}\u{A0}")
+        == "a\\u{1B}[31mb\\u{7}\\u{202E}c\\u{9B}\\u{A}\\u{3164}\\u{A0}")
+    #expect(printable("Grüße 👩") == "Grüße 👩")
+  }
 }

@@ -14,11 +14,11 @@ struct ExampleTests {
     umask 077; printf correct > old; printf better > new; printf 'a long phrase' > phrase
     """
 
-  @Test("every example of a verb that this version has runs, after what it needs")
+  @Test("every example of a verb runs, after what it needs")
   func examples() throws {
     guard let bash = Shell.find("bash") else { return print("skipped: bash is not installed") }
     var count = 0
-    for verb in VerbTable.all where !verb.isLater {
+    for verb in VerbTable.all {
       let tool = try Tool()
       try FileManager.default.createSymbolicLink(
         atPath: tool.home.path + "/vaultctl", withDestinationPath: Tool.path)

@@ -71,7 +71,6 @@ struct ImportExportTests {
     #expect(try tool("export", "jsonl", file, "--plain").exit == 8)
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "precious")
     #expect(try tool("export", "jsonl", "--plain", "--json").exit == 2)
-    #expect(try tool("export", "pskc", "--plain").exit == 15)
     #expect(try tool("export", "csv", "--plain").exit == 2)
     let open = tool.home.path + "/open"
     try Data().write(to: URL(fileURLWithPath: open))

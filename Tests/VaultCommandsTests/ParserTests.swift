@@ -1,3 +1,4 @@
+import CommandLineKit
 import Testing
 import VaultCommands
 
@@ -74,24 +75,23 @@ struct ParserTests {
     }
   }
 
-  @Test("what belongs to a later version is known and answered with exit 15")
-  func later() {
-    for verb in VerbTable.all where verb.isLater { #expect(exit(verb.words) == .unsupported, "\(verb.name)") }
-    #expect(exit(["jwt", "sign", "key"]) == .unsupported)
-    #expect(exit(["otp", "add", "x", "--pin-mode", "checked"]) == .unsupported)
+  @Test(
+    "what the road map promises is unknown until it exists",
+    arguments: [
+      ["pin", "set"], ["jwt", "sign", "key"], ["otp", "qr", "x"],
+      ["otp", "add", "x", "--pin-mode", "checked"],
+      ["export", "pskc"],
+    ])
+  func unknownYet(words: [String]) {
+    #expect(exit(words) == .usage)
   }
 
-  @Test("every verb of the requirements is in the table, once, with an example of itself")
+  @Test("every verb is in the table, once, with an example of itself")
   func table() {
     let expected = """
       init status doctor verify version path passcode-set passcode-change passcode-remove item-add item-get item-show \
       item-list item-update item-edit item-rename item-rm exec otp-add otp-code otp-verify otp-resync otp-confirm \
-      otp-sync otp-counter otp-list otp-show otp-export otp-qr otp-scan otp-rm otp-activate-start otp-activate-finish \
-      otp-activate-status pin-set pin-verify pin-change pin-undo pin-status pin-unlock biometry-enroll biometry-list \
-      biometry-remove biokey-register biokey-list biokey-reset transaction-list transaction-show transaction-accept \
-      transaction-reject transaction-cancel transaction-sign token-put token-get token-list token-revoke token-refresh \
-      token-purge session-open session-close consent-request consent-confirm consent-resend consent-list key-generate \
-      key-import key-list key-public key-sign key-verify key-rm jwt-sign jwt-verify dpop import export backup restore \
+      otp-counter otp-list otp-show otp-export otp-rm biometry-enroll biometry-list biometry-remove import export backup restore \
       recovery-code-new recovery-code-check recovery-code-remove rotate-device-key rotate-epoch rotate-parameters purge \
       audit batch completion
       """.split(separator: " ").map(String.init)

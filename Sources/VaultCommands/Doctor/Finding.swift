@@ -1,3 +1,6 @@
+import CommandLineKit
+import TextFormats
+
 /// One thing that `vaultctl doctor` looked at, and how to mend it.
 package struct Finding: Sendable, Equatable {
   package enum State: String, Sendable {

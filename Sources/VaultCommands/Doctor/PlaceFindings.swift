@@ -1,4 +1,5 @@
 import CLinux
+import CommandLineKit
 import Glibc
 import VaultKit
 

@@ -1,4 +1,5 @@
 import AuthenticatorKit
+import CommandLineKit
 import OneTimePassword
 import VaultKit
 

@@ -1,3 +1,5 @@
+import CommandLineKit
+
 extension Completion {
   var zshScript: String {
     """

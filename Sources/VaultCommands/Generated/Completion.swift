@@ -1,4 +1,6 @@
-/// Completion scripts for shells, made from the table; what this version does not support is left out.
+import CommandLineKit
+
+/// Completion scripts for shells, made from the table.
 package enum Completion: String, CaseIterable, Sendable {
   case bash
   case zsh
@@ -23,14 +25,14 @@ struct CompletionPlace {
 
   /// Every place of the language, the empty one first.
   static var all: [CompletionPlace] {
-    let families = VerbTable.families.filter { !$0.verbs().allSatisfy(\.isLater) }
+    let families = VerbTable.families
     let start = CompletionPlace(
       words: "", next: families.map { ($0.word, $0.summary) }, options: Verb.common, namesCommand: nil)
     return [start] + families.flatMap(places)
   }
 
   private static func places(of family: VerbFamily) -> [CompletionPlace] {
-    let verbs = family.verbs().filter { !$0.isLater }
+    let verbs = family.verbs()
     var places: [CompletionPlace] = []
     if verbs.contains(where: { $0.words.count > 1 }) {
       let next = verbs.compactMap { verb in verb.words.dropFirst().first.map { ($0, verb.summary) } }
@@ -45,7 +47,7 @@ struct CompletionPlace {
     if case .choice(let words)? = verb.arguments.first?.kind { next = words.map { ($0, verb.summary) } }
     let lists = verb.words.first == "otp" ? "item list --kind otp" : "item list"
     return CompletionPlace(
-      words: verb.name, next: next, options: verb.options.filter { !$0.isLater },
+      words: verb.name, next: next, options: verb.options,
       namesCommand: verb.target == .none ? nil : "vaultctl \(lists) --format name --no-input 2>/dev/null")
   }
 }
@@ -54,7 +56,7 @@ extension Option {
   /// The words that may stand as its value, where they are few.
   var completionWords: [String] {
     switch value {
-    case .choice(let words)?: words.filter { !laterChoices.contains($0) }
+    case .choice(let words)?: words
     case .choices(let words)?: words
     default: []
     }

@@ -1,7 +1,9 @@
+import CommandLineKit
+
 /// The text of `--help`, made from the table.
 enum Help {
   static var overview: String {
-    let all = VerbTable.families.map { ($0.word, $0.summary + (isLater($0) ? " (later version)" : "")) }
+    let all = VerbTable.families.map { ($0.word, $0.summary) }
     return """
       Usage: vaultctl COMMAND [options]
 
@@ -14,7 +16,7 @@ enum Help {
       Options of every command:
       \(table(rows(of: Verb.common)))
       Exit codes:
-      \(table(ExitCode.allCases.map { (String($0.rawValue), $0.meaning) }))
+      \(table(ExitCode.all.map { (String($0.rawValue), $0.meaning) }))
       Example:
         vaultctl init --no-passcode && vaultctl item add mail --generate 24
 
@@ -24,7 +26,7 @@ enum Help {
   static func family(_ family: VerbFamily) -> String {
     let verbs = family.verbs()
     if verbs.count == 1, let only = verbs.first, only.words == [family.word] { return verb(only) }
-    let rows = verbs.map { ($0.name, $0.summary + ($0.isLater ? " (later version)" : "")) }
+    let rows = verbs.map { ($0.name, $0.summary) }
     return """
       Usage: vaultctl \(family.word) COMMAND [options]
 
@@ -35,14 +37,13 @@ enum Help {
       Exit codes:
       \(table(Set(verbs.flatMap(\.exitCodes)).sorted().map { (String($0.rawValue), $0.meaning) }))
       Example:
-        \((verbs.first { !$0.isLater } ?? verbs[0]).example)
+        \(verbs[0].example)
 
       """
   }
 
   static func verb(_ verb: Verb) -> String {
     var parts = ["Usage: \(verb.usage)\n", verb.summary + "\n"]
-    if verb.isLater { parts.append("Not supported by this version: it ends with exit code 15.\n") }
     if !verb.arguments.isEmpty {
       parts.append("Arguments:\n" + table(verb.arguments.map { ($0.usage, argumentSummary($0, verb)) }))
     }
@@ -56,8 +57,6 @@ enum Help {
     parts.append("Example:\n  \(verb.example)\n")
     return parts.joined(separator: "\n")
   }
-
-  private static func isLater(_ family: VerbFamily) -> Bool { family.verbs().allSatisfy(\.isLater) }
 
   private static func argumentSummary(_ argument: Argument, _ verb: Verb) -> String {
     switch (argument.name == verb.arguments.first?.name, verb.target) {
@@ -103,10 +102,6 @@ extension Option {
     var text = summary
     if let defaultValue, !valueIsOptional { text += " Default: \(defaultValue)." }
     if isRepeatable { text += " May be given several times." }
-    if !laterChoices.isEmpty {
-      text += " Not supported by this version: \(laterChoices.joined(separator: ", "))."
-    }
-    if isLater { text += " Not supported by this version." }
     return text
   }
 }

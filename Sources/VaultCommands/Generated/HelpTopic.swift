@@ -1,3 +1,5 @@
+import CommandLineKit
+
 /// What `--help` was asked about.
 package enum HelpTopic: Sendable {
   case overview

@@ -1,3 +1,6 @@
+import CommandLineKit
+import TextFormats
+
 /// Manual pages in mdoc, made from the table: `vaultctl(1)` and one page for each first word.
 package enum ManPage {
   /// File names and their text.
@@ -46,7 +49,7 @@ extension ManPage {
         + "what does not apply is absent. An error is {\"error\":{\"code\":...,\"exit\":...,\"message\":...}} on standard error, "
         + "with attemptsLeft, retryAfter (seconds) and hint where they apply.")
     page.line(".Sh EXIT STATUS")
-    page.list(ExitCode.allCases.map { (String($0.rawValue), $0.meaning) })
+    page.list(ExitCode.all.map { (String($0.rawValue), $0.meaning) })
     page.line(".Sh EXAMPLES", ".Dl vaultctl init --no-passcode && vaultctl item add mail --generate 24")
     return page.source
   }
@@ -71,7 +74,7 @@ extension ManPage {
 
   private static func describe(_ verb: Verb, on page: inout Page) {
     page.line(".Ss " + Page.escaped(verb.name))
-    page.text(verb.summary + (verb.isLater ? " Not supported by this version: exit code 15." : ""))
+    page.text(verb.summary)
     let common = Set(Verb.common.map(\.name))
     let options = verb.options.filter { !common.contains($0.name) }
     let arguments = verb.arguments.map { ($0.usage, $0.summary) }

@@ -1,76 +1,65 @@
-import SecretMemory
+package import CommandLineKit
+package import SecretMemory
+import TextFormats
 
 /// One line of `vaultctl batch`.
 package struct BatchLine {
   package var words: [String] = []
-  package var input: SecretBox?
+  package var input: SharedSecret?
 }
 
 /// Reads lines like `{"args":["item","add","mail"],"stdin":"…"}`.
 ///
 /// A reader of its own, on bytes and with limits: what may be secret goes into secret memory and nowhere else.
 package struct BatchReader {
-  private let bytes: ByteReader
   private let json: JSONReader
 
   package init(descriptor: Int32) {
-    bytes = ByteReader(descriptor: descriptor)
-    json = JSONReader(bytes)
+    json = JSONReader(ByteReader(descriptor: descriptor))
   }
 
-  /// The next command, or nil at the end. Empty lines are passed over.
+  /// The next command, or `nil` at the end. Empty lines are skipped.
   package func next() throws(CommandError) -> BatchLine? {
-    while let byte = try bytes.peek() {
-      guard isBlank(byte) || byte == UInt8(ascii: "\n") else { return try line() }
-      _ = try bytes.next()
+    do throws(TextError) { return try json.findLine() ? try line() : nil } catch {
+      var described = CommandError(error)
+      if described.exit == .malformed { described.hint = "one line is {\"args\":[\"item\",\"list\"]}" }
+      throw described
     }
-    return nil
   }
 
-  /// Leaves the rest of a malformed line behind.
+  /// Skips the rest of a malformed line.
   package func skipLine() throws(CommandError) {
-    while let byte = try bytes.next(), byte != UInt8(ascii: "\n") {}
+    do throws(TextError) { try json.skipLine() } catch { throw CommandError(error) }
   }
 
-  private func line() throws(CommandError) -> BatchLine {
-    do throws(CommandError) { return try command() } catch {
-      var error = error
-      if error.hint == nil { error.hint = "one line is {\"args\":[\"item\",\"list\"]}" }
-      throw error
-    }
-  }
-
-  private func command() throws(CommandError) -> BatchLine {
+  private func line() throws(TextError) -> BatchLine {
     var line = BatchLine()
     var seen: Set<String> = []
-    try json.object { key throws(CommandError) in
-      guard seen.insert(key).inserted else {
-        throw JSONReader.malformed("\"\(printable(key))\" is given twice")
-      }
-      try value(of: key, into: &line)
+    try json.object { name throws(TextError) in
+      guard seen.insert(name).inserted else { throw .member(name, "is given twice") }
+      try value(of: name, into: &line)
     }
-    guard seen.contains("args") else { throw JSONReader.malformed("\"args\" is missing") }
+    guard seen.contains("args") else { throw .member("args", "is missing") }
     guard !(seen.contains("stdin") && seen.contains("stdinBase64")) else {
-      throw JSONReader.malformed("\"stdin\" and \"stdinBase64\" exclude each other")
+      throw .malformed("\"stdin\" and \"stdinBase64\" exclude each other")
     }
     try json.endOfLine()
     return line
   }
 
-  private func value(of key: String, into line: inout BatchLine) throws(CommandError) {
-    switch key {
+  private func value(of name: String, into line: inout BatchLine) throws(TextError) {
+    switch name {
     case "args":
-      try json.array { () throws(CommandError) in
-        guard line.words.count < Self.mostWords else { throw JSONReader.malformed("too many words") }
+      try json.array { () throws(TextError) in
+        guard line.words.count < Self.mostWords else { throw .malformed("too many arguments") }
         line.words.append(try json.string(limit: Self.longestWord))
       }
-    case "stdin": line.input = SecretBox(try json.secret(limit: SecretReading.longestSecret))
-    case "stdinBase64": line.input = SecretBox(try json.secretFromBase64(limit: SecretReading.longestSecret))
-    default: throw JSONReader.malformed("\"\(printable(key))\" is none of args, stdin, stdinBase64")
+    case "stdin": line.input = SharedSecret(try json.secret(limit: SecretReading.longestSecret))
+    case "stdinBase64":
+      line.input = SharedSecret(try json.secretFromBase64(limit: SecretReading.longestSecret))
+    default: throw .member(name, "is none of args, stdin, stdinBase64")
     }
   }
-
-  private func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
 
   private static let mostWords = 64
   private static let longestWord = 8 << 10

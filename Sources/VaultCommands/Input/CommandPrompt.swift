@@ -1,3 +1,4 @@
+import CommandLineKit
 package import SecretMemory
 import Synchronization
 package import VaultKit

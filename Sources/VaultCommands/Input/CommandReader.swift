@@ -1,3 +1,4 @@
+import CommandLineKit
 import VaultKit
 
 /// The fingerprint reader as the command line asks it: never where prompts are switched off, and without naming the

@@ -1,5 +1,7 @@
+import CommandLineKit
 import Glibc
 import SecretMemory
+import TextFormats
 import VaultKit
 
 /// A file with one secret in it, opened only when nobody else can read or change it.

@@ -1,3 +1,4 @@
+package import CommandLineKit
 import Glibc
 package import SecretMemory
 import VaultKit
@@ -197,7 +198,7 @@ extension Secrets {
   /// A person answered, and the answer is none that can be judged.
   private static func refused(_ error: CommandError) -> CommandError {
     var error = error
-    error.promptOutcome = .answered
+    error.promptEnd = .answered
     return error
   }
 

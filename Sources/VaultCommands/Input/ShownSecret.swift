@@ -1,9 +1,10 @@
+import CommandLineKit
 import SecretMemory
 import VaultKit
 
 /// A secret that was given or typed, and how it was shown: the log needs both.
 struct ShownSecret: Sendable {
-  let box: SecretBox
+  let box: SharedSecret
   let shown: Shown
 
   /// The secret as a passcode; each is used once.
@@ -20,7 +21,7 @@ extension OpenVault {
   ) throws -> ShownSecret {
     let shown: Shown = secrets.willAsk(channel) ? .typed : .given
     let secret = try loggingPrompt(for: name, core) { try ask(secrets) }
-    return ShownSecret(box: SecretBox(secret), shown: shown)
+    return ShownSecret(box: SharedSecret(secret), shown: shown)
   }
 
   /// Logs a prompt in `ask` that ended without an answer, or with one that was refused.

@@ -1,6 +1,8 @@
 import AuthenticatorKit
+import CommandLineKit
 import OneTimePassword
 import SecretMemory
+import TextFormats
 import VaultKit
 
 /// One line of our JSON lines: an item with its secret.
@@ -11,7 +13,7 @@ struct ItemLine {
   var role = OTPRole.prover
   var window: UInt64?
   /// The secret, or the otpauth URI of a credential.
-  let secret: SecretBox
+  let secret: SharedSecret
 
   var name: String { item.attributes[.name] ?? "" }
 
@@ -26,42 +28,36 @@ struct ItemLine {
 
 /// Reads the lines of a file or of standard input; what is secret goes into secret memory and nowhere else.
 struct ItemLineReader {
-  private let bytes: ByteReader
   private let json: JSONReader
 
-  init(descriptor: Int32) {
-    bytes = ByteReader(descriptor: descriptor)
-    json = JSONReader(bytes)
-  }
+  init(descriptor: Int32) { json = JSONReader(ByteReader(descriptor: descriptor)) }
 
   /// The line of the next byte, from 1.
-  var line: Int { bytes.line }
+  var line: Int { json.line }
 
-  /// The next item, or nil at the end. Empty lines are passed over.
+  /// The next item, or `nil` at the end. Empty lines are skipped.
   func next() throws(CommandError) -> ItemLine? {
-    while let byte = try bytes.peek() {
-      guard byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A else { return try item() }
-      _ = try bytes.next()
-    }
-    return nil
-  }
-
-  /// Leaves the rest of a malformed line behind.
-  func skipLine() throws(CommandError) {
-    while let byte = try bytes.next(), byte != UInt8(ascii: "\n") {}
-  }
-
-  private func item() throws(CommandError) -> ItemLine {
+    let number: Int
     var fields = Fields()
-    let number = bytes.line
-    try json.object { key throws(CommandError) in
-      guard fields.seen.insert(key).inserted else {
-        throw JSONReader.malformed("\"\(printable(key))\" is given twice")
-      }
-      try value(of: key, into: &fields)
+    do throws(TextError) {
+      guard try json.findLine() else { return nil }
+      number = json.line
+      try read(&fields)
+    } catch { throw CommandError(error) }
+    return try fields.line(number)
+  }
+
+  /// Skips the rest of a malformed line.
+  func skipLine() throws(CommandError) {
+    do throws(TextError) { try json.skipLine() } catch { throw CommandError(error) }
+  }
+
+  private func read(_ fields: inout Fields) throws(TextError) {
+    try json.object { name throws(TextError) in
+      guard fields.seen.insert(name).inserted else { throw .member(name, "is given twice") }
+      try value(of: name, into: &fields)
     }
     try json.endOfLine()
-    return try fields.line(number)
   }
 
   fileprivate struct Fields {
@@ -69,20 +65,20 @@ struct ItemLineReader {
     var texts: [String: String] = [:]
     var flags: [String: Bool] = [:]
     var numbers: [String: Int64] = [:]
-    var secret: SecretBox?
+    var secret: SharedSecret?
   }
 
-  private func value(of key: String, into fields: inout Fields) throws(CommandError) {
+  private func value(of key: String, into fields: inout Fields) throws(TextError) {
     switch key {
     case "kind", "name", "service", "account", "label", "comment", "accessible", "access", "audit", "role":
       fields.texts[key] = try json.string(limit: Names.longestText)
     case "thisDeviceOnly", "needsResync": fields.flags[key] = try json.boolean()
     case "expires", "created", "modified", "window": fields.numbers[key] = try json.integer()
-    case "secret": fields.secret = SecretBox(try json.secret(limit: SecretReading.longestSecret))
+    case "secret": fields.secret = SharedSecret(try json.secret(limit: SecretReading.longestSecret))
     case "secretBase64":
-      fields.secret = SecretBox(try json.secretFromBase64(limit: SecretReading.longestSecret))
-    case "uri": fields.secret = SecretBox(try json.secret(limit: OTPAuthURI.maximumByteCount))
-    default: throw JSONReader.malformed("\"\(printable(key))\" is unknown to this version")
+      fields.secret = SharedSecret(try json.secretFromBase64(limit: SecretReading.longestSecret))
+    case "uri": fields.secret = SharedSecret(try json.secret(limit: OTPAuthURI.maximumByteCount))
+    default: throw .member(key, "is unknown to this version")
     }
   }
 }
@@ -91,30 +87,30 @@ extension ItemLineReader.Fields {
   /// Checks what the fields say together.
   fileprivate func line(_ number: Int) throws(CommandError) -> ItemLine {
     guard let kind = texts["kind"], kind == "password" || kind == "otp" else {
-      throw JSONReader.malformed("\"kind\" is neither password nor otp")
+      throw .unreadableLine("\"kind\" is neither password nor otp")
     }
-    guard let name = texts["name"] else { throw JSONReader.malformed("\"name\" is missing") }
+    guard let name = texts["name"] else { throw .unreadableLine("\"name\" is missing") }
     try Names.checkNew(name, named: "\"name\"")
     for (key, text) in texts where key != "name" { try Names.checkText(text, named: "\"\(key)\"") }
     for key in ["service", "account"] { try Names.checkShown(texts[key] ?? "", named: "\"\(key)\"") }
     let sources = ["secret", "secretBase64", "uri"].filter(seen.contains)
     guard sources.count == 1, let secret, (sources[0] == "uri") == (kind == "otp") else {
-      throw JSONReader.malformed(
+      throw .unreadableLine(
         kind == "otp" ? "a credential needs \"uri\" alone" : "a password needs \"secret\" or \"secretBase64\""
       )
     }
-    guard secret.byteCount > 0 else { throw JSONReader.malformed("the secret is empty") }
+    guard secret.byteCount > 0 else { throw .unreadableLine("the secret is empty") }
     var line = ItemLine(number: number, item: try newItem(kind, name), secret: secret)
     guard kind == "otp" else {
       guard texts["role"] == nil, numbers["window"] == nil, flags["needsResync"] == nil else {
-        throw JSONReader.malformed("\"role\", \"window\" and \"needsResync\" are for credentials")
+        throw .unreadableLine("\"role\", \"window\" and \"needsResync\" are for credentials")
       }
       return line
     }
     line.role = try choice("role", ["prover": OTPRole.prover, "verifier": .verifier]) ?? .prover
     line.window = try numbers["window"].map { value throws(CommandError) in
       guard let window = UInt64(exactly: value), (1...10_000).contains(window) else {
-        throw JSONReader.malformed("\"window\" is not from 1 to 10000")
+        throw .unreadableLine("\"window\" is not from 1 to 10000")
       }
       return window
     }
@@ -143,28 +139,28 @@ extension ItemLineReader.Fields {
       texts["access"]?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
     let known = Constraints.words.map(\.word)
     guard words.allSatisfy(known.contains) else {
-      throw JSONReader.malformed("\"access\" is no comma list of \(known.joined(separator: ", "))")
+      throw .unreadableLine("\"access\" is no comma list of \(known.joined(separator: ", "))")
     }
     let constraints = Constraints(words: words)
     guard !constraints.contains(.applicationPassword) else {
-      throw JSONReader.malformed(
+      throw .unreadableLine(
         "an application password is in no file: add the item with 'vaultctl item add --access'")
     }
     do throws(VaultError) {
       return try AccessControl(
         constraints, accessibility: accessible, thisDeviceOnly: flags["thisDeviceOnly"] ?? false)
-    } catch { throw JSONReader.malformed(error.message) }
+    } catch { throw .unreadableLine(error.message) }
   }
 
   private func choice<Value>(_ key: String, _ values: [String: Value]) throws(CommandError) -> Value? {
     guard let text = texts[key] else { return nil }
     guard let value = values[text] else {
-      throw JSONReader.malformed("\"\(key)\" is none of \(values.keys.sorted().joined(separator: ", "))")
+      throw .unreadableLine("\"\(key)\" is none of \(values.keys.sorted().joined(separator: ", "))")
     }
     return value
   }
 
-  private func check(_ uri: SecretBox) throws(CommandError) {
+  private func check(_ uri: SharedSecret) throws(CommandError) {
     do throws(OTPError) {
       try uri.expose { (text) throws(OTPError) in _ = try OTPAuthURI(parsing: text) }
     } catch { throw CommandError(VaultError(otp: error)) }

@@ -1,3 +1,5 @@
+import CommandLineKit
+
 /// A command line that the table accepts: a verb, its words and its options, each value checked.
 package struct Invocation: Sendable {
   package let verb: Verb
@@ -25,7 +27,7 @@ package struct Invocation: Sendable {
 
   /// Seconds since 1970, from Unix seconds or RFC 3339.
   package func instant(_ option: String) -> Int64? {
-    options[option].flatMap { Instants.milliseconds($0) }.map { $0.floorDivided(by: 1000) }
+    options[option].flatMap { Instants.seconds($0) }
   }
 
   /// Whole seconds.
@@ -33,13 +35,5 @@ package struct Invocation: Sendable {
 
   package func words(_ option: String) -> [String]? {
     options[option].map { $0.split(separator: ",").map(String.init) }
-  }
-}
-
-extension Int64 {
-  /// Rounds towards the past, also before 1970.
-  func floorDivided(by divisor: Int64) -> Int64 {
-    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-    return remainder < 0 ? quotient - 1 : quotient
   }
 }

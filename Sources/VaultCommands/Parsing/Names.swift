@@ -1,3 +1,4 @@
+import CommandLineKit
 import VaultKit
 
 /// Names and other texts that are shown: 1 to 255 bytes of UTF-8 without control characters.

@@ -1,3 +1,5 @@
+package import CommandLineKit
+
 /// Reads a command line by the table. A refused argument is named by its position and never repeated: it may be a
 /// secret. An option is named when it looks like one.
 package struct Parser: ~Copyable {
@@ -19,7 +21,7 @@ package struct Parser: ~Copyable {
 
   private init(_ words: [String]) { self.words = words }
 
-  /// - Throws: exit 2 for wrong usage, 12 for a malformed name, 15 for what a later version brings.
+  /// - Throws: exit 2 for wrong usage, 12 for a malformed name.
   package static func parse(_ words: [String]) throws(CommandError) -> Result {
     for (index, word) in words.enumerated() where isOneTimePasswordURI(word) {
       throw .usage(
@@ -122,7 +124,6 @@ extension Parser {
     let name = String(parts[0])
     let known = invocation?.verb.options ?? Verb.common
     guard let option = known.first(where: { $0.name == name }) else { throw unknownOption(name) }
-    if option.isLater { throw .unsupported("--\(option.name)") }
     let value = try takeValue(of: option, attached: parts.count == 2 ? String(parts[1]) : nil)
     try store(value, for: option)
   }
@@ -144,7 +145,6 @@ extension Parser {
     guard let value = value ?? (option.valueIsOptional ? option.defaultValue : nil) else {
       throw .usage("--\(option.name) needs a value", hint: "write \(option.usage)")
     }
-    if option.laterChoices.contains(value) { throw .unsupported("--\(option.name) \(value)") }
     try kind.check(value, named: "--\(option.name)")
     return value
   }
@@ -180,7 +180,7 @@ extension Parser {
 
   /// The nearest known word; a secret is not near one.
   private func suggestion(_ word: String, _ known: [String], prefix: String = "") -> String {
-    let nearest = known.map { ($0, editDistance($0, word)) }.min { $0.1 < $1.1 }
+    let nearest = known.map { ($0, editDistance(from: $0, to: word)) }.min { $0.1 < $1.1 }
     guard let nearest, nearest.1 <= 2, nearest.1 <= nearest.0.utf8.count / 2 else { return "" }
     return "; did you mean \(prefix)\(nearest.0)?"
   }
@@ -197,7 +197,6 @@ extension Parser {
       throw .usage(
         "'vaultctl \(family.word)' needs a command", hint: "'vaultctl \(family.word) --help' lists all")
     }
-    if invocation.verb.isLater { throw .unsupported("'vaultctl \(invocation.verb.name)'") }
     try assignWords(to: &invocation)
     try checkChannels(of: invocation)
     try checkPrompt(of: invocation)

@@ -1,3 +1,5 @@
+import CommandLineKit
+
 extension ValueKind {
   /// Refuses a value that is not of this kind; the value itself is never repeated.
   ///

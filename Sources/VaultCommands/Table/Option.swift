@@ -1,3 +1,5 @@
+import CommandLineKit
+
 /// What an option's value is, so that the parser checks it and a shell can complete it.
 package enum ValueKind: Sendable {
   case text
@@ -28,12 +30,8 @@ package struct Option: Sendable {
   package var defaultValue: String?
   /// The value may be left out, and then is the default.
   package var valueIsOptional = false
-  /// Part of the language, but answered with exit 15 by this version.
-  package var isLater = false
   /// May be given several times; ``Invocation/list(_:)`` has the values.
   package var isRepeatable = false
-  /// The words of a choice that this version answers with exit 15.
-  package var laterChoices: [String] = []
 
   package init(
     _ name: String, _ value: ValueKind? = nil, _ placeholder: String = "", _ summary: String,
@@ -47,19 +45,6 @@ package struct Option: Sendable {
   }
 
   static func flag(_ name: String, _ summary: String) -> Option { Option(name, nil, "", summary) }
-
-  /// The same option, not supported by this version.
-  var later: Option {
-    var copy = self
-    copy.isLater = true
-    return copy
-  }
-
-  func later(choices: [String]) -> Option {
-    var copy = self
-    copy.laterChoices = choices
-    return copy
-  }
 
   var repeatable: Option {
     var copy = self

@@ -1,9 +1,9 @@
+import CommandLineKit
+
 /// The one way each secret comes in, besides a prompt: `--…-fd N` or `--…-file PATH`.
 package enum SecretChannel: String, CaseIterable, Sendable {
   case passcode
   case newPasscode = "new-passcode"
-  case pin
-  case newPIN = "new-pin"
   case phrase
   case applicationPassword = "application-password"
   case passphrase
@@ -17,8 +17,6 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     switch self {
     case .passcode: "passcode"
     case .newPasscode: "new passcode"
-    case .pin: "PIN"
-    case .newPIN: "new PIN"
     case .phrase: "biometric phrase"
     case .applicationPassword: "application password"
     case .passphrase: "passphrase"
@@ -44,8 +42,7 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     case .passphrase: isNew ? "protect the backup" : "open the backup"
     case .recovery: "check that it opens the vault"
     case .phrase: "enroll it"
-    case .pin, .applicationPassword: "use the item"
-    case .newPIN: "protect the item from now on"
+    case .applicationPassword: "use the item"
     }
   }
 

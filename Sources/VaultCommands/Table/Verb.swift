@@ -1,3 +1,6 @@
+package import CommandLineKit
+import TextFormats
+
 /// One verb of `vaultctl`: what the parser accepts and what help, man page and completion say.
 package struct Verb: Sendable {
   /// What standard input is to the verb.
@@ -56,11 +59,9 @@ package struct Verb: Sendable {
   package var changingOption: String?
   /// Options that it does not have although a person may expect them, with what to do instead.
   package var absentOptions: [String: String] = [:]
-  /// `nil` where a later version brings it: exit 15.
-  package var run: (@Sendable (Command) throws -> Outcome)?
+  package var run: @Sendable (Command) throws -> Outcome
 
   package var name: String { words.joined(separator: " ") }
-  package var isLater: Bool { run == nil }
   /// Whether it may change a vault, a device key or another file. The torture tests cover each such verb.
   package var writes: Bool { audited != .never || changesFiles }
 }
@@ -88,7 +89,6 @@ extension Verb {
     }
     if target != .none { codes.formUnion([.notFound, .malformed]) }
     if readsStandardInput { codes.formUnion([.malformed, .cancelled, .interactionNotAllowed]) }
-    if isLater || options.contains(where: \.isLater) { codes.insert(.unsupported) }
     return (codes.union(ownExits)).sorted()
   }
 

@@ -1,3 +1,5 @@
+import CommandLineKit
+
 /// The verbs about the enrolled set.
 extension VerbTable {
   static var biometry: [Verb] { [biometryEnroll, biometryList, biometryRemove] }

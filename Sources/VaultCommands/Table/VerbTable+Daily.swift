@@ -1,3 +1,6 @@
+import CommandLineKit
+import TextFormats
+
 /// Verbs of daily use beside those about items.
 extension VerbTable {
   static var exec: Verb {
@@ -35,8 +38,7 @@ extension VerbTable {
   }
 
   private static let formatArgument = Argument(
-    name: "FORMAT", summary: "jsonl, our own JSON lines; pskc and google belong to a later version (15).",
-    kind: .choice(["jsonl", "pskc", "google"]))
+    name: "FORMAT", summary: "jsonl, our own JSON lines.", kind: .choice(["jsonl"]))
 
   static var importItems: Verb {
     Verb(

@@ -1,3 +1,5 @@
+import CommandLineKit
+
 /// The verbs about items.
 extension VerbTable {
   static var item: [Verb] {

@@ -1,3 +1,5 @@
+import CommandLineKit
+
 /// The verbs of a vault's life: backups, new keys, and the end of what was deleted.
 extension VerbTable {
   static var backup: Verb {

@@ -1,11 +1,11 @@
+import CommandLineKit
+
 /// The verbs about one-time-password credentials.
 extension VerbTable {
   static var oneTimePassword: [Verb] {
     [
-      otpAdd, otpCode, otpVerify, otpResync, otpConfirm, otpSync, otpCounter, otpList, otpShow, otpExport,
-      otpQR,
-      otpScan, otpRemove,
-    ] + otpActivate
+      otpAdd, otpCode, otpVerify, otpResync, otpConfirm, otpCounter, otpList, otpShow, otpExport, otpRemove,
+    ]
   }
 
   private static var otpAdd: Verb {
@@ -21,13 +21,6 @@ extension VerbTable {
         .flag("this-device-only", "Never put it into a backup."),
         accessOption,
         Option("audit", .choice(["changes", "all"]), "", "What of it is audited.", defaultValue: "changes"),
-        Option(
-          "pin-mode", .choice(["none", "checked", "camouflaged"]), "", "The PIN in front of the secret.",
-          defaultValue: "none"
-        ).later(choices: ["checked", "camouflaged"]),
-        Option("pin", .name, "PINITEM", "The PIN item in front of the secret.").later,
-        Option("pin-fd", .descriptor, "N", "Read the PIN from descriptor N.").later,
-        Option("pin-file", .path, "PATH", "Read the PIN from PATH.").later,
       ],
       channels: [.applicationPassword], standardInput: .line("otpauth:// URI"), session: .unlocked,
       audited: .always,
@@ -49,8 +42,6 @@ extension VerbTable {
           "min-remaining", .number(0...86400), "S",
           "Wait for the next code when this one is valid for less than S seconds. TOTP only."),
         copyOption,
-        Option("pin-fd", .descriptor, "N", "Read the PIN from descriptor N.").later,
-        Option("pin-file", .path, "PATH", "Read the PIN from PATH.").later,
       ],
       channels: accessChannels, session: .unlocked, asksByFlags: true, audited: .always,
       ownExits: [.expired, .refused, .outOfStep],
@@ -89,12 +80,6 @@ extension VerbTable {
       example: "vaultctl otp confirm rfc", run: runOTPConfirm)
   }
 
-  private static var otpSync: Verb {
-    Verb(
-      words: ["otp", "sync"], summary: "Take counter and time over from the server.", arguments: [.name()],
-      target: .full, audited: .always, ownExits: [.network], example: "vaultctl otp sync rfc")
-  }
-
   private static var otpCounter: Verb {
     Verb(
       words: ["otp", "counter"], summary: "Show the counter of a HOTP credential, or set it.",
@@ -131,35 +116,9 @@ extension VerbTable {
       audited: .always, ownExits: [.expired, .refused], example: "vaultctl otp export rfc", run: runOTPExport)
   }
 
-  private static var otpQR: Verb {
-    Verb(
-      words: ["otp", "qr"], summary: "Show the otpauth:// URI as a QR picture.", arguments: [.name()],
-      target: .full, session: .unlocked, audited: .always, example: "vaultctl otp qr rfc")
-  }
-
-  private static var otpScan: Verb {
-    Verb(
-      words: ["otp", "scan"], summary: "Read a credential from a QR picture.",
-      arguments: [Argument(name: "FILE", summary: "A PNG picture.", kind: .path)], session: .unlocked,
-      audited: .always, example: "vaultctl otp scan picture.png")
-  }
-
   private static var otpRemove: Verb {
     Verb(
       words: ["otp", "rm"], summary: "Delete a credential. It is not asked about.", arguments: [.name()],
       target: .full, audited: .always, example: "vaultctl otp rm rfc", run: runOTPRemove)
-  }
-
-  private static var otpActivate: [Verb] {
-    [
-      ("start", "Begin an activation with its code."),
-      ("finish", "End an activation with its code and a PIN."),
-      ("status", "Show how far an activation is."),
-    ].map { word, summary in
-      Verb(
-        words: ["otp", "activate", word], summary: summary, arguments: [.name()],
-        session: word == "status" ? .vault : .unlocked, audited: word == "status" ? .never : .always,
-        example: "vaultctl otp activate \(word) bank")
-    }
   }
 }

@@ -1,3 +1,5 @@
+import CommandLineKit
+
 /// The verbs about the recovery code.
 extension VerbTable {
   static var recoveryCode: [Verb] { [recoveryCodeNew, recoveryCodeCheck, recoveryCodeRemove] }

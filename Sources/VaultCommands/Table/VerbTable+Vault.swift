@@ -1,3 +1,6 @@
+import CommandLineKit
+import TextFormats
+
 /// The verbs about the vault as a whole.
 extension VerbTable {
   static var initialize: Verb {

@@ -1,4 +1,7 @@
-/// All verbs of `vaultctl`, those of later versions too: the parser, the help, the manual pages and the
+import CommandLineKit
+import TextFormats
+
+/// All verbs of `vaultctl`: the parser, the help, the manual pages and the
 /// completion are made from this.
 package enum VerbTable {
   /// In the order of the help.
@@ -14,16 +17,7 @@ package enum VerbTable {
     VerbFamily(word: "item", summary: "Store secrets and read them back.") { item },
     VerbFamily(word: "exec", summary: "Run a program with secrets from the vault.") { [exec] },
     VerbFamily(word: "otp", summary: "One-time-password credentials and their codes.") { oneTimePassword },
-    VerbFamily(word: "pin", summary: "Set, verify, change and unlock PINs.") { pin },
     VerbFamily(word: "biometry", summary: "Members of the enrolled biometric set.") { biometry },
-    VerbFamily(word: "biokey", summary: "Keys that stand in for a PIN.") { biokey },
-    VerbFamily(word: "transaction", summary: "See, accept, reject and sign transactions.") { transaction },
-    VerbFamily(word: "token", summary: "Short-lived tokens.") { token },
-    VerbFamily(word: "session", summary: "Sessions that tokens belong to.") { sessions },
-    VerbFamily(word: "consent", summary: "Consents by challenge and code.") { consent },
-    VerbFamily(word: "key", summary: "Signing keys that stay in the vault.") { key },
-    VerbFamily(word: "jwt", summary: "Sign and verify JSON Web Tokens.") { jwt },
-    VerbFamily(word: "dpop", summary: "Make a proof of possession for a request.") { [dpop] },
     VerbFamily(word: "import", summary: "Take items over from another program.") { [importItems] },
     VerbFamily(word: "export", summary: "Write items out for another program.") { [exportItems] },
     VerbFamily(word: "backup", summary: "Write a backup that opens by a passphrase.") { [backup] },

@@ -1,4 +1,6 @@
+import CommandLineKit
 import Glibc
+import TextFormats
 import VaultKit
 
 /// `vaultctl audit`.

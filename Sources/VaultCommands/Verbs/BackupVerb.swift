@@ -1,3 +1,5 @@
+import CommandLineKit
+import TextFormats
 import VaultKit
 
 /// `vaultctl backup FILE`: a vault that a passphrase opens; nothing needs to be unlocked for it.

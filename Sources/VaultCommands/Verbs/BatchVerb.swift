@@ -1,3 +1,5 @@
+import CommandLineKit
+import TextFormats
 import VaultPrompts
 
 /// `vaultctl batch`: a result for each line as soon as it is done.
@@ -32,8 +34,9 @@ private struct BatchAnswer {
   var json: JSON {
     var fields: [(String, JSON)] = [("exit", .integer(Int64((failure?.exit ?? .done).rawValue)))]
     if let result = outcome?.json { fields.append(("result", result)) }
-    if case .object(let error)? = failure?.json { fields += error }
-    return .object(fields)
+    let answer = JSON.object(fields)
+    guard case .object(let error)? = failure?.json else { return answer }
+    return answer.adding { error }
   }
 }
 
@@ -55,12 +58,9 @@ private func outcome(of line: BatchLine, for command: Command) throws -> Outcome
   var world = command.world
   world.batchInput = BatchInput(secret: line.input)
   let inner = Command(
-    invocation: invocation, world: world, messages: Messages(stream: command.messages.stream, isJSON: true),
+    invocation: invocation, world: world, messages: command.messages.asJSON,
     vault: command.vault, emit: command.emit)
-  guard let verb = invocation.verb.run else {
-    throw CommandError.unsupported("'vaultctl \(invocation.verb.name)'")
-  }
-  return try holdingEndingSignal { try verb(inner) }
+  return try holdingEndingSignal { try invocation.verb.run(inner) }
 }
 
 /// The vault, its passcode and the prompt belong to the whole batch, not to a line.

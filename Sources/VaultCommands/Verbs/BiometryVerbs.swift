@@ -1,4 +1,6 @@
+import CommandLineKit
 import SecretMemory
+import TextFormats
 import VaultKit
 import VaultPrompts
 

@@ -1,3 +1,6 @@
+import CommandLineKit
+import TextFormats
+
 /// `vaultctl completion SHELL`.
 func runCompletion(_ command: Command) throws -> Outcome {
   guard let shell = command.invocation.argument("SHELL").flatMap(Completion.init(rawValue:)) else {

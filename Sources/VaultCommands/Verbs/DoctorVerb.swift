@@ -1,4 +1,6 @@
+import CommandLineKit
 import Glibc
+import TextFormats
 import VaultKit
 
 /// `vaultctl doctor`: what is well, what is weak and what is broken, each with what to do.

@@ -1,6 +1,8 @@
 import CLinux
+import CommandLineKit
 import Glibc
 import SecretMemory
+import TextFormats
 import VaultKit
 
 /// `vaultctl exec -- PROGRAM …`: becomes the program. Returns only by an error.
@@ -13,7 +15,7 @@ func runExec(_ command: Command) throws -> Outcome {
   let handovers = try Handover.all(in: command.invocation)
   let secrets = try command.secrets(of: handovers)
   let numbers = Set(handovers.compactMap(\.number))
-  var variables: [SecretBox] = []
+  var variables: [SharedSecret] = []
   var files: [(file: Int32, number: Int32?)] = []
   for (handover, secret) in zip(handovers, secrets) {
     switch handover.place {
@@ -108,7 +110,7 @@ private struct Handover {
 
 extension Command {
   /// Every name is looked up before the passcode is asked for.
-  fileprivate func secrets(of handovers: [Handover]) throws -> [SecretBox] {
+  fileprivate func secrets(of handovers: [Handover]) throws -> [SharedSecret] {
     let items = try vault.opened().read { transaction in
       try handovers.map { handover in
         do { return try transaction.item(named: handover.item) } catch let error as VaultError {
@@ -137,7 +139,7 @@ extension Command {
 }
 
 /// `VAR=` and the secret, as the kernel takes it.
-private func assignment(_ name: String, _ secret: SecretBox) throws(CommandError) -> SecretBox {
+private func assignment(_ name: String, _ secret: SharedSecret) throws(CommandError) -> SharedSecret {
   let hasNUL = secret.expose { bytes in
     (0..<bytes.byteCount).contains { unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) == 0 }
   }
@@ -147,7 +149,7 @@ private func assignment(_ name: String, _ secret: SecretBox) throws(CommandError
   }
   let prefix = Array("\(name)=".utf8)
   return secret.expose { bytes in
-    SecretBox(
+    SharedSecret(
       SecretBytes(capacity: prefix.count + bytes.byteCount + 1) { output in
         for byte in prefix { output.append(byte: byte) }
         output.append(copying: bytes)
@@ -156,12 +158,12 @@ private func assignment(_ name: String, _ secret: SecretBox) throws(CommandError
   }
 }
 
-private func assignment(_ name: String, _ text: String) -> SecretBox {
-  SecretBox(SecretBytes(copying: Array("\(name)=\(text)".utf8) + [0]))
+private func assignment(_ name: String, _ text: String) -> SharedSecret {
+  SharedSecret(SecretBytes(copying: Array("\(name)=\(text)".utf8) + [0]))
 }
 
 /// Returns only when it failed: the error number.
-private func become(_ words: [String], _ variables: [SecretBox]) -> Int32 {
+private func become(_ words: [String], _ variables: [SharedSecret]) -> Int32 {
   let copies = unsafe words.map { unsafe strdup($0) } + [nil]
   return unsafe withPointers(to: variables[...], []) { added in
     unsafe copies.withUnsafeBufferPointer { words in
@@ -173,7 +175,7 @@ private func become(_ words: [String], _ variables: [SecretBox]) -> Int32 {
 
 /// The addresses of texts that stay where they are, in secret memory.
 private func withPointers(
-  to boxes: ArraySlice<SecretBox>, _ before: [UnsafeMutablePointer<CChar>?],
+  to boxes: ArraySlice<SharedSecret>, _ before: [UnsafeMutablePointer<CChar>?],
   _ body: ([UnsafeMutablePointer<CChar>?]) -> Int32
 ) -> Int32 {
   guard let box = boxes.first else { return unsafe body(before + [nil]) }

@@ -1,11 +1,12 @@
 import AuthenticatorKit
+import CommandLineKit
 import Glibc
 import SecretMemory
+import TextFormats
 import VaultKit
 
 /// `vaultctl export FORMAT [FILE]`: every secret in clear, audited before it is written.
 func runExport(_ command: Command) throws -> Outcome {
-  try command.checkFormat()
   guard command.invocation.has("plain") else {
     throw CommandError(
       .refused, "an export holds every secret in clear, and nothing was written",
@@ -104,7 +105,7 @@ extension Command {
         if let reason = answer.reason {
           report.leftOut.append((answer.item, reason))
         } else if let json = answer.json {
-          try JSONWriter(output: stream).write(json)
+          try json.write(to: stream)
           try stream.write("\n")
           report.items += 1
         }
@@ -226,7 +227,7 @@ private struct Exported {
       fields.append(("access", .string(item.access.constraints.shown.joined(separator: ","))))
     }
     guard item.kind == .otp else {
-      let secret = SecretBox(try transaction.exportSecret(of: item, with: grant))
+      let secret = SharedSecret(try transaction.exportSecret(of: item, with: grant))
       try transaction.log(.exported, item)
       let isText = secret.expose { UTF8Text.isValid($0) }
       return .object(
@@ -236,7 +237,8 @@ private struct Exported {
     fields.append(("role", .string(isVerifier ? "verifier" : "prover")))
     if isVerifier { fields += JSON.optional("window", item.attributes[.otpWindow].map { .integer($0) }) }
     if try transaction.state(of: item.id).needsResync { fields.append(("needsResync", .boolean(true))) }
-    return .object(fields + [("uri", .secretText(SecretBox(try transaction.exportOTP(item, with: grant))))])
+    return .object(
+      fields + [("uri", .secretText(SharedSecret(try transaction.exportOTP(item, with: grant))))])
   }
 
   /// What keeps one item back and is no reason to keep all.

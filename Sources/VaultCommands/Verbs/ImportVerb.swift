@@ -1,11 +1,13 @@
 import AuthenticatorKit
+import CommandLineKit
 import Glibc
 import OneTimePassword
+import SecretMemory
+import TextFormats
 import VaultKit
 
 /// `vaultctl import FORMAT [FILE]`: reads and judges everything, then stores it in one transaction.
 func runImport(_ command: Command) throws -> Outcome {
-  try command.checkFormat()
   // Where there is no vault, nothing is read.
   _ = try command.vault.opened()
   let lines = try command.readLines()
@@ -195,13 +197,6 @@ extension CommandError {
 }
 
 extension Command {
-  /// - Throws: exit 15 for the formats of a later version.
-  func checkFormat() throws(CommandError) {
-    guard let format = invocation.argument("FORMAT"), format == "jsonl" else {
-      throw .unsupported("'vaultctl \(invocation.verb.name) \(invocation.argument("FORMAT") ?? "")'")
-    }
-  }
-
   /// All lines, or an error that counts those that cannot be read; each of them is named before.
   fileprivate func readLines() throws(CommandError) -> [ItemLine] {
     let file = try openLines()

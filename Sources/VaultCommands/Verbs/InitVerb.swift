@@ -1,4 +1,6 @@
+import CommandLineKit
 import SecretMemory
+import TextFormats
 import VaultKit
 
 /// `vaultctl init`: the only command that makes a vault or a device key.
@@ -30,7 +32,7 @@ func runInit(_ command: Command) throws -> Outcome {
 /// Makes a vault whose recovery code is printed before the vault gets its name: no failure leaves a vault with a code that
 /// nobody has seen.
 private func makeWithCode(
-  at path: String, _ passcode: SecretBox?, _ isGuessable: Bool?, _ command: Command
+  at path: String, _ passcode: SharedSecret?, _ isGuessable: Bool?, _ command: Command
 ) throws {
   var unwritten: CommandError?
   var isShown = false
@@ -39,7 +41,7 @@ private func makeWithCode(
       at: path, protector: command.places.newProtector(), passcode: passcode.map { try Passcode($0.copy()) },
       recovery: { (code: borrowing RecoveryCode, outline: VaultOutline) throws(VaultError) in
         do throws(CommandError) {
-          try command.emit(outcome(command, outline, isGuessable, SecretBox(code.text), at: path))
+          try command.emit(outcome(command, outline, isGuessable, SharedSecret(code.text), at: path))
         } catch {
           unwritten = error
           throw VaultError(.io, error.message)
@@ -83,10 +85,10 @@ private func made(
 }
 
 /// The passcode to set, or nil for `--no-passcode`.
-private func newPasscode(_ command: Command) throws -> SecretBox? {
+private func newPasscode(_ command: Command) throws -> SharedSecret? {
   guard command.invocation.has("no-passcode") else {
     do throws(CommandError) {
-      return SecretBox(try command.secrets.secret(.passcode, isNew: true))
+      return SharedSecret(try command.secrets.secret(.passcode, isNew: true))
     } catch {
       guard error.exit == .interactionNotAllowed else { throw error }
       throw CommandError(
@@ -113,7 +115,7 @@ private func warnOfNoCode(_ command: Command) {
 
 /// - Parameter isGuessable: Whether the passcode is; `nil` without one.
 private func outcome(
-  _ command: Command, _ outline: VaultOutline, _ isGuessable: Bool?, _ code: SecretBox?, at path: String
+  _ command: Command, _ outline: VaultOutline, _ isGuessable: Bool?, _ code: SharedSecret?, at path: String
 ) -> Outcome {
   let protector = outline.protector.word
   var fields: [(String, JSON)] = [("path", .string(path)), ("protector", .string(protector))]

@@ -1,3 +1,4 @@
+import CommandLineKit
 import VaultKit
 
 /// What an interrupted restore leaves beside the vault that it replaces. ``RestoreFiles`` says how the names tell a new

@@ -1,4 +1,6 @@
+import CommandLineKit
 import SecretMemory
+import TextFormats
 import VaultKit
 
 /// `vaultctl item add NAME`.
@@ -26,9 +28,9 @@ func runItemAdd(_ command: Command) throws -> Outcome {
 
 extension Command {
   /// The secret to store: made by `--generate`, else from standard input.
-  func newSecret() throws -> SecretBox {
+  func newSecret() throws -> SharedSecret {
     if let generator = invocation.text("generate").flatMap(Generator.init) {
-      let secret = SecretBox(try generator.secret(from: world.random))
+      let secret = SharedSecret(try generator.secret(from: world.random))
       noteEntropy(of: generator)
       return secret
     }
@@ -40,7 +42,7 @@ extension Command {
     if secret.expose(isLineWithNewline) {
       messages.note("the secret ends in a newline, which is stored with it; 'printf %s' writes none")
     }
-    return SecretBox(secret)
+    return SharedSecret(secret)
   }
 
   /// Says how hard the generated secret is to guess.
@@ -89,8 +91,4 @@ private func isLineWithNewline(_ bytes: RawSpan) -> Bool {
     let isNewline = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self) == UInt8(ascii: "\n")
     return isNewline == (index == count - 1)
   }
-}
-
-extension SecretBox {
-  func copy() -> SecretBytes { expose { SecretBytes(copying: $0) } }
 }

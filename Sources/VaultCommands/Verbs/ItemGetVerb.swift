@@ -1,3 +1,6 @@
+import CommandLineKit
+import SecretMemory
+import TextFormats
 import VaultKit
 
 /// `vaultctl item get NAME`.
@@ -17,17 +20,17 @@ extension Command {
   /// The secret of an item, for whoever asked for it.
   ///
   /// - Throws: exit 9 for a one-time-password credential, which only makes codes.
-  func secret(of item: Item) throws -> SecretBox {
+  func secret(of item: Item) throws -> SharedSecret {
     guard item.kind != .otp else {
       throw CommandError(
         .refused, "the item is a one-time-password credential, whose secret is not shown here",
         hint: "use 'vaultctl otp code', or 'vaultctl otp export' to take it out")
     }
-    return SecretBox(try vault.unlocking { try $0.secret(of: item.id, context: vault.context(for: item)) })
+    return SharedSecret(try vault.unlocking { try $0.secret(of: item.id, context: vault.context(for: item)) })
   }
 }
 
-private func secretJSON(_ item: Item, _ secret: SecretBox) -> JSON {
+private func secretJSON(_ item: Item, _ secret: SharedSecret) -> JSON {
   var fields: [(String, JSON)] = [("id", .string(item.id.hexadecimal))]
   if let name = item.name { fields.insert(("name", .string(name)), at: 0) }
   fields.append(("secretBase64", .secretBase64(secret)))

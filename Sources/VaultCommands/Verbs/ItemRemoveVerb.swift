@@ -1,3 +1,5 @@
+import CommandLineKit
+import TextFormats
 import VaultKit
 
 /// `vaultctl item rm NAME`.

@@ -1,3 +1,4 @@
+import CommandLineKit
 import VaultKit
 
 /// `vaultctl item rename NAME NEW`.

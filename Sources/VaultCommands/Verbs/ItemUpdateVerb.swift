@@ -1,3 +1,5 @@
+import CommandLineKit
+import SecretMemory
 import VaultKit
 
 /// `vaultctl item update NAME`.

@@ -1,5 +1,7 @@
 import AuthenticatorKit
+import CommandLineKit
 import OneTimePassword
+import TextFormats
 import VaultKit
 
 /// `vaultctl otp add NAME`: the URI comes on standard input.

@@ -1,5 +1,7 @@
 import AuthenticatorKit
+import CommandLineKit
 import SecretMemory
+import TextFormats
 import VaultKit
 
 /// `vaultctl otp code NAME`.
@@ -8,7 +10,8 @@ func runOTPCode(_ command: Command) throws -> Outcome {
   let result =
     item.isCounterBased ? try counterCode(command, item) : try timedCode(command, item)
   guard command.invocation.has("copy") else { return Outcome(json: result.json, lines: [result.code]) }
-  return try command.copy(SecretBox(SecretBytes(copying: Array(result.code.utf8))), result.factsWithoutCode)
+  return try command.copy(
+    SharedSecret(SecretBytes(copying: Array(result.code.utf8))), result.factsWithoutCode)
 }
 
 private func counterCode(_ command: Command, _ item: Item) throws -> OTPResult {
@@ -51,7 +54,7 @@ extension OTPResult {
   /// What stays to be said when the code itself went to the clipboard.
   fileprivate var factsWithoutCode: [(String, JSON)] {
     guard case .object(let fields) = json else { return [] }
-    return fields.filter { $0.0 != "code" }
+    return fields.filter { $0.name != "code" }.map { ($0.name, $0.value) }
   }
 
   fileprivate var json: JSON {

@@ -1,4 +1,6 @@
 import AuthenticatorKit
+import CommandLineKit
+import TextFormats
 import VaultKit
 
 /// `vaultctl otp counter NAME`.

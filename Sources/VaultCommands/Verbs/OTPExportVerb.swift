@@ -1,10 +1,13 @@
 import AuthenticatorKit
+import CommandLineKit
+import SecretMemory
+import TextFormats
 import VaultKit
 
 /// `vaultctl otp export NAME`: the secret in clear, audited.
 func runOTPExport(_ command: Command) throws -> Outcome {
   let item = try command.credential()
-  let uri = SecretBox(
+  let uri = SharedSecret(
     try command.vault.unlocking {
       try $0.exportOTP(of: item.id, context: command.vault.context(for: item))
     })

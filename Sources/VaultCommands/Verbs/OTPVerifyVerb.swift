@@ -1,6 +1,8 @@
 import AuthenticatorKit
+import CommandLineKit
 import OneTimePassword
 import SecretMemory
+import TextFormats
 import VaultKit
 
 /// `vaultctl otp verify NAME`: the code comes on standard input.

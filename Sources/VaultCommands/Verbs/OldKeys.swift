@@ -1,3 +1,4 @@
+import CommandLineKit
 import VaultKit
 
 /// Old device keys: those that this vault has replaced, and those that it does not know.

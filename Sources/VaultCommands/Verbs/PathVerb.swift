@@ -1,3 +1,5 @@
+import CommandLineKit
+import TextFormats
 import VaultKit
 
 /// `vaultctl path`: the vault's path alone on standard output, so that a script can use it.

@@ -1,5 +1,7 @@
+import CommandLineKit
 import Glibc
 import SecretMemory
+import TextFormats
 import VaultKit
 import VaultPrompts
 

@@ -1,5 +1,7 @@
+import CommandLineKit
 import Glibc
 import SecretMemory
+import TextFormats
 import VaultKit
 
 /// `vaultctl restore FILE`: makes a vault from a backup, over nothing or in the place of the same vault.
@@ -77,7 +79,7 @@ private struct Restore {
     let left = InterruptedRestore(path: path, vault: vault)
     try left.refuseTaken()
     try refuseTakenKey(old.deviceKey)
-    let passphrase = SecretBox(try command.secrets.secret(.passphrase))
+    let passphrase = SharedSecret(try command.secrets.secret(.passphrase))
     let point = try pointOfOld()
     // Its opening may have put its key into the named file.
     try refuseTakenKey(old.deviceKey)

@@ -1,3 +1,5 @@
+import CommandLineKit
+import TextFormats
 import VaultKit
 
 /// `vaultctl rotate device-key`: a new device key; with the recovery code also where the old one is lost.

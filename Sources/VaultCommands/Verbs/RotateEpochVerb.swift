@@ -1,4 +1,6 @@
+import CommandLineKit
 import SecretMemory
+import TextFormats
 import VaultKit
 
 /// `vaultctl rotate epoch`: a new generation of every stored key; goes on where a killed one stopped.

@@ -1,4 +1,6 @@
+import CommandLineKit
 import SecretMemory
+import TextFormats
 import VaultKit
 
 /// `vaultctl rotate parameters`: the same passcode, derived anew with a new salt and with parameters that take a given

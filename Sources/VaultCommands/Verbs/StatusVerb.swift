@@ -1,3 +1,5 @@
+import CommandLineKit
+import TextFormats
 import VaultKit
 
 /// `vaultctl status`: opens the vault and says what it is; needs no passcode.

@@ -1,3 +1,6 @@
+import CommandLineKit
+import TextFormats
+
 /// `vaultctl version`.
 func runVersion(_ command: Command) throws -> Outcome {
   Outcome(

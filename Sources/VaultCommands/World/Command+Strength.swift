@@ -1,3 +1,4 @@
+import CommandLineKit
 import SecretMemory
 import VaultKit
 

@@ -1,3 +1,4 @@
+package import CommandLineKit
 import Glibc
 import VaultKit
 
@@ -26,5 +27,7 @@ package struct Command {
       ?? false
   }
 
-  func progress(_ title: String) -> Progress { Progress(title, on: messages.stream, isQuiet: isJSON) }
+  func progress(_ title: String) -> Progress {
+    Progress(of: "vaultctl", title, on: messages.stream, isQuiet: isJSON)
+  }
 }

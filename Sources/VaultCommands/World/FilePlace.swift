@@ -1,4 +1,5 @@
 import CLinux
+package import CommandLineKit
 import Glibc
 
 /// Names in folders. A vault file itself is never opened here: closing it would end the locks of this process.

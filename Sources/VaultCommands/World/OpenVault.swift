@@ -1,4 +1,6 @@
+import CommandLineKit
 import SecretMemory
+import TextFormats
 import VaultKit
 
 /// The vault of one run: opened when it is first needed, unlocked when something needs that, at most once.

@@ -1,3 +1,4 @@
+import CommandLineKit
 import VaultKit
 
 /// Where the vault and its device key are, by option, variable or standard.

@@ -1,5 +1,7 @@
+package import CommandLineKit
 import Glibc
 import SecretMemory
+import TextFormats
 import VaultPrompts
 
 /// The tool itself: words in, exit code out.
@@ -24,11 +26,14 @@ package enum VaultControl {
   ///
   /// - Parameter words: Without the name of the program; `nil` where a word is not UTF-8.
   package static func run(_ words: [String?], in world: World) -> ExitCode {
-    let output = OutputStream(descriptor: world.standardOutput, name: "standard output")
-    let errors = OutputStream(descriptor: world.standardError, name: "standard error")
+    let output = OutputStream(
+      descriptor: world.standardOutput, name: "standard output", hint: undelivered)
+    let errors = OutputStream(
+      descriptor: world.standardError, name: "standard error", hint: undelivered)
     let isJSON = words.prefix { $0 != "--" }.contains("--json")
     let messages = Messages(
-      stream: errors, isJSON: isJSON, hasColours: Colour.isWanted(on: errors, world.environment))
+      of: "vaultctl", to: errors, isJSON: isJSON,
+      hasColours: Colour.isWanted(on: errors, in: world.environment), escape: printable)
     do {
       return try run(words, in: world, output, messages)
     } catch {
@@ -45,7 +50,7 @@ package enum VaultControl {
       throw CommandError.usage("argument \(index + 1) is not UTF-8")
     }
     let printer = Printer(
-      output: output, isJSON: messages.isJSON, hasColours: Colour.isWanted(on: output, world.environment))
+      output: output, isJSON: messages.isJSON, hasColours: Colour.isWanted(on: output, in: world.environment))
     switch try Parser.parse(words.compactMap(\.self)) {
     case .help(let topic):
       do {
@@ -61,12 +66,9 @@ package enum VaultControl {
         invocation: invocation, world: world, messages: messages,
         vault: OpenVault(invocation: invocation, world: world, messages: messages),
         emit: { outcome throws(CommandError) in try printer.print(outcome) })
-      guard let verb = invocation.verb.run else {
-        throw CommandError.unsupported("'vaultctl \(invocation.verb.name)'")
-      }
       let outcome: Outcome
       do {
-        outcome = try holdingEndingSignal { try verb(command) }
+        outcome = try holdingEndingSignal { try invocation.verb.run(command) }
         try printer.print(outcome)
       } catch {
         if invocation.isReadOnly {
@@ -83,6 +85,9 @@ package enum VaultControl {
 }
 
 extension VaultControl {
+  private static let undelivered =
+    "what was done is done, but its result was not delivered; see 'vaultctl audit'"
+
   /// A reader that has gone away is no error of a command that changes nothing: it ends by SIGPIPE, as other tools do. Where
   /// SIGPIPE was ignored at the start, it returns.
   private static func endQuietly(ifLostReaderOf output: OutputStream, in world: World) {
@@ -117,38 +122,5 @@ extension VaultControl {
     unsafe action.__sigaction_handler.sa_handler = { _ in _exit(130) }
     action.sa_flags = 0
     unsafe sigaction(SIGINT, &action, nil)
-  }
-}
-
-/// Prints a result: one JSON object, or what a person reads.
-struct Printer {
-  let output: OutputStream
-  let isJSON: Bool
-  let hasColours: Bool
-
-  func print(_ outcome: Outcome) throws(CommandError) {
-    if isJSON {
-      if let json = outcome.json { try printLine(json) }
-    } else {
-      for piece in outcome.pieces { try print(piece) }
-    }
-    try output.flush()
-  }
-
-  private func print(_ piece: Outcome.Piece) throws(CommandError) {
-    switch piece {
-    case .text(let text): try output.write(text)
-    case .lines(let count, let line):
-      for index in 0..<count { if let line = line(index) { try output.write(line + "\n") } }
-    case .coloured(let word, let colour): try output.write(hasColours ? colour.text(word) : word)
-    case .secret(let box): try box.expose { bytes throws(CommandError) in try output.writeSecret(bytes) }
-    case .newlineOnTerminal: if output.isTerminal { try output.write("\n") }
-    case .json(let json): try printLine(json)
-    }
-  }
-
-  private func printLine(_ json: JSON) throws(CommandError) {
-    try JSONWriter(output: output).write(json)
-    try output.write("\n")
   }
 }

@@ -1,4 +1,6 @@
+package import CommandLineKit
 import Glibc
+import SecretMemory
 package import VaultKit
 package import VaultPrompts
 
@@ -37,26 +39,7 @@ package struct World: Sendable {
   package static var real: World { World(environment: .process) }
 }
 
-/// The variables that steer `vaultctl`; none of them ever holds a secret.
-package struct Environment: Sendable {
-  private let look: @Sendable (String) -> String?
-
-  package init(_ look: @escaping @Sendable (String) -> String?) { self.look = look }
-
-  package init(_ values: [String: String]) { look = { values[$0] } }
-
-  /// The variables of this process.
-  package static var process: Environment {
-    Environment { name in
-      guard let value = unsafe getenv(name) else { return nil }
-      return unsafe String(validatingCString: value)
-    }
-  }
-
-  package subscript(name: String) -> String? { look(name) }
-}
-
 /// The data of one line of a batch, if it has any.
 struct BatchInput: Sendable {
-  let secret: SecretBox?
+  let secret: SharedSecret?
 }

@@ -1,0 +1,78 @@
+package import TextFormats
+
+/// Why a command failed, and what its caller can do next. It never holds a secret or a refused argument.
+package struct CommandError: Error, Sendable {
+  package let exit: ExitCode
+  /// The machine-readable code, in camelCase, that `--json` prints.
+  package let code: String
+  package let message: String
+  /// One line that says what to do next.
+  package var hint: String?
+  package var attemptsLeft: Int?
+  /// Whole seconds, rounded up, until another try can succeed.
+  package var retryAfterSeconds: Int64?
+  /// How the prompt ended that the error is about; `nil` when no person was asked.
+  package var promptEnd: PromptEnd?
+
+  /// How a prompt ended.
+  package enum PromptEnd: UInt8, Sendable {
+    case answered = 1
+    case cancelled
+    case signal
+    case timeout
+  }
+
+  package init(
+    _ exit: ExitCode, _ message: String, hint: String? = nil, code: String? = nil,
+    attemptsLeft: Int? = nil, retryAfterSeconds: Int64? = nil, promptEnd: PromptEnd? = nil
+  ) {
+    self.exit = exit
+    self.code = code ?? exit.defaultCode
+    self.message = message
+    self.hint = hint
+    self.attemptsLeft = attemptsLeft
+    self.retryAfterSeconds = retryAfterSeconds
+    self.promptEnd = promptEnd
+  }
+
+  package static func usage(_ message: String, hint: String? = nil) -> CommandError {
+    CommandError(.usage, message, hint: hint)
+  }
+
+  package static func malformed(_ message: String, hint: String? = nil) -> CommandError {
+    CommandError(.malformed, message, hint: hint)
+  }
+
+  /// A failed system call, named by what was being done.
+  package static func io(_ doing: String, errno code: Int32, hint: String? = nil) -> CommandError {
+    CommandError(.io, "\(doing): \(systemMessage(code))", hint: hint)
+  }
+}
+
+extension CommandError {
+  /// The error object of `--json`.
+  package var json: JSON {
+    .object { Field("error", details) }
+  }
+
+  private var details: JSON {
+    .object {
+      Field("code", code)
+      Field("exit", exit.rawValue)
+      Field("message", message)
+      Field("attemptsLeft", attemptsLeft)
+      Field("retryAfter", retryAfterSeconds)
+      Field("hint", hint)
+    }
+  }
+
+  /// The lines that a person reads: what went wrong, then what to do next.
+  package var lines: [String] {
+    var first = message
+    if let attemptsLeft {
+      first += attemptsLeft == 1 ? " (1 attempt left)" : " (\(attemptsLeft) attempts left)"
+    }
+    if let retryAfterSeconds { first += "; try again in \(Durations.text(seconds: retryAfterSeconds))" }
+    return [first] + (hint.map { [$0] } ?? [])
+  }
+}

@@ -1,0 +1,28 @@
+/// How a command ended: the exit code of the process, and what it means.
+///
+/// The codes here are those that a command line itself can end with. A tool adds its own in an extension.
+package struct ExitCode: Hashable, Comparable, Sendable {
+  package let rawValue: Int32
+  /// What the manual says of it.
+  package let meaning: String
+  /// The machine-readable code of an error that has no more exact one.
+  package let defaultCode: String
+
+  package init(_ rawValue: Int32, meaning: String, code: String) {
+    self.rawValue = rawValue
+    self.meaning = meaning
+    defaultCode = code
+  }
+
+  package static let done = ExitCode(0, meaning: "done", code: "done")
+  package static let usage = ExitCode(2, meaning: "wrong usage", code: "usage")
+  package static let malformed = ExitCode(12, meaning: "input malformed", code: "malformed")
+  package static let io = ExitCode(
+    13, meaning: "input or output failed (full disk, permissions)", code: "io")
+  package static let interrupted = ExitCode(
+    130, meaning: "interrupted by Ctrl-C outside a prompt", code: "interrupted")
+
+  package static func == (left: ExitCode, right: ExitCode) -> Bool { left.rawValue == right.rawValue }
+  package static func < (left: ExitCode, right: ExitCode) -> Bool { left.rawValue < right.rawValue }
+  package func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+}

@@ -1,0 +1,86 @@
+import Glibc
+import SecretMemory
+import TextFormats
+
+/// Standard output, standard error or another descriptor. Public text is collected; secrets are written from their own memory.
+///
+/// The first failed write is an error and every later one too: a result that was not delivered is no success.
+package final class OutputStream: TextOutput {
+  private let descriptor: Int32
+  private let name: String
+  private let hint: String?
+  private var gathered: [UInt8] = []
+  /// Whether the program that read this has gone away, as `head` does.
+  package private(set) var hasLostReader = false
+
+  /// - Parameters:
+  ///   - name: What an error calls it.
+  ///   - hint: What an error advises.
+  package init(descriptor: Int32, name: String, hint: String? = nil) {
+    self.descriptor = descriptor
+    self.name = name
+    self.hint = hint
+  }
+
+  package var isTerminal: Bool { isatty(descriptor) == 1 }
+
+  package func write(bytes: [UInt8]) throws(CommandError) {
+    gathered += bytes
+    if gathered.count >= 64 << 10 { try flush() }
+  }
+
+  /// Writes a secret without a copy.
+  package func writeSecret(_ bytes: RawSpan) throws(CommandError) {
+    try flush()
+    try writeAll(bytes)
+  }
+
+  /// Writes a secret in another spelling, in locked memory, `group` bytes of it at a time.
+  package func writeSecret(
+    _ bytes: RawSpan, through encode: (RawSpan, inout OutputRawSpan) -> Void, group: Int
+  ) throws(CommandError) {
+    var offset = 0
+    while offset < bytes.byteCount {
+      let end = min(offset + group, bytes.byteCount)
+      let encoded = SecretBytes(capacity: 6 * group) { encode(bytes.extracting(offset..<end), &$0) }
+      try encoded.expose { span throws(CommandError) in try writeSecret(span) }
+      offset = end
+    }
+  }
+
+  package func flush() throws(CommandError) {
+    guard !gathered.isEmpty else { return }
+    let bytes = gathered
+    gathered = []
+    try unsafe writeAll(bytes.span.bytes)
+  }
+
+  private func writeAll(_ bytes: RawSpan) throws(CommandError) {
+    var offset = 0
+    while offset < bytes.byteCount {
+      let written = unsafe bytes.extracting(offset..<bytes.byteCount).withUnsafeBytes {
+        unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+      }
+      if written < 0, errno == EINTR { continue }
+      if written < 0, errno == EAGAIN {
+        waitUntilWritable()
+        continue
+      }
+      guard written > 0 else {
+        let problem = written == 0 ? EIO : errno
+        if problem == EPIPE { hasLostReader = true }
+        throw failure(problem)
+      }
+      offset += written
+    }
+  }
+
+  private func waitUntilWritable() {
+    var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    _ = unsafe poll(&wait, 1, -1)
+  }
+
+  private func failure(_ code: Int32) -> CommandError {
+    .io("writing \(name)", errno: code, hint: hint)
+  }
+}

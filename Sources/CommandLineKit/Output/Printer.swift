@@ -1,0 +1,39 @@
+import SecretMemory
+import TextFormats
+
+/// Prints a result: one JSON object, or what a person reads.
+package struct Printer {
+  private let output: OutputStream
+  private let isJSON: Bool
+  private let hasColours: Bool
+
+  package init(output: OutputStream, isJSON: Bool, hasColours: Bool) {
+    (self.output, self.isJSON, self.hasColours) = (output, isJSON, hasColours)
+  }
+
+  package func print(_ outcome: Outcome) throws(CommandError) {
+    if isJSON {
+      if let json = outcome.json { try printLine(json) }
+    } else {
+      for piece in outcome.pieces { try print(piece) }
+    }
+    try output.flush()
+  }
+
+  private func print(_ piece: Outcome.Piece) throws(CommandError) {
+    switch piece {
+    case .text(let text): try output.write(text)
+    case .lines(let count, let line):
+      for index in 0..<count { if let line = line(index) { try output.write(line + "\n") } }
+    case .coloured(let word, let colour): try output.write(hasColours ? colour.text(word) : word)
+    case .secret(let box): try box.expose { bytes throws(CommandError) in try output.writeSecret(bytes) }
+    case .newlineOnTerminal: if output.isTerminal { try output.write("\n") }
+    case .json(let json): try printLine(json)
+    }
+  }
+
+  private func printLine(_ json: JSON) throws(CommandError) {
+    try json.write(to: output)
+    try output.write("\n")
+  }
+}

@@ -1,0 +1,59 @@
+import CLinux
+import Glibc
+import TextFormats
+
+/// One line on a terminal for work that takes longer than a second, and nothing anywhere else.
+package final class Progress {
+  private let stream: OutputStream
+  private let program: String
+  private let title: String
+  private let isShown: Bool
+  private let clock: () -> Int64
+  private let begun: Int64
+  private var lastShown: Int64?
+
+  /// - Parameter clock: Milliseconds that only grow; a test has its own.
+  package init(
+    of program: String, _ title: String, on stream: OutputStream, isQuiet: Bool,
+    clock: @escaping () -> Int64 = monotonicMilliseconds
+  ) {
+    self.stream = stream
+    self.program = program
+    self.title = title
+    self.clock = clock
+    begun = clock()
+    isShown = !isQuiet && stream.isTerminal
+  }
+
+  /// - Parameter total: 0 when it is not known.
+  package func update(done: Int, of total: Int) {
+    guard isShown else { return }
+    let now = clock()
+    guard now - begun >= 1000, now - (lastShown ?? 0) >= 100 else { return }
+    lastShown = now
+    emit("\r\u{1B}[K\(program): " + line(done: done, of: total))
+  }
+
+  package func finish() {
+    if lastShown != nil { emit("\r\u{1B}[K") }
+    lastShown = nil
+  }
+
+  private func line(done: Int, of total: Int) -> String {
+    guard total > 0 else { return "\(title): \(done)" }
+    let filled = min(30, done * 30 / total)
+    let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 30 - filled)
+    return "\(title) [\(bar)] \(min(100, done * 100 / total)) % (\(done) of \(total))"
+  }
+
+  private func emit(_ text: String) {
+    try? stream.write(text)
+    try? stream.flush()
+  }
+
+  package static func monotonicMilliseconds() -> Int64 {
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+    return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
+  }
+}

@@ -1,0 +1,44 @@
+import Glibc
+import SecretMemory
+
+/// The bytes of a descriptor one by one, through a buffer in secret memory.
+package final class ByteReader {
+  private let descriptor: Int32
+  private var chunk = SecretBytes(zeroes: 32 << 10)
+  private var position = 0
+  private var end = 0
+  /// The line of the next byte, from 1.
+  package private(set) var line = 1
+
+  package init(descriptor: Int32) { self.descriptor = descriptor }
+
+  /// The next byte, left in place; `nil` at the end.
+  package func peek() throws(TextError) -> UInt8? {
+    if position == end { try refill() }
+    guard position < end else { return nil }
+    let position = position
+    return chunk.expose { unsafe $0.unsafeLoad(fromByteOffset: position, as: UInt8.self) }
+  }
+
+  package func next() throws(TextError) -> UInt8? {
+    let byte = try peek()
+    if byte != nil { position += 1 }
+    if byte == UInt8(ascii: "\n") { line += 1 }
+    return byte
+  }
+
+  private func refill() throws(TextError) {
+    while true {
+      let got = unsafe chunk.modify { unsafe read(descriptor, $0.baseAddress, $0.count) }
+      if got < 0, errno == EINTR { continue }
+      if got < 0, errno == EAGAIN {
+        var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&wait, 1, -1)
+        continue
+      }
+      guard got >= 0 else { throw .unreadable(errno: errno) }
+      (position, end) = (0, got)
+      return
+    }
+  }
+}

@@ -1,0 +1,176 @@
+package import SecretMemory
+
+/// Reads JSON (RFC 8259) from a line, value by value, as the caller expects them.
+///
+/// White space does not span lines, objects and arrays nest to ``deepest`` levels, and every text has a limit. A value is an
+/// object, an array, a text, a whole number, true or false.
+package final class JSONReader {
+  /// How many objects and arrays may be inside one another.
+  package static let deepest = 16
+
+  private let bytes: ByteReader
+  private var depth = 0
+
+  package init(_ bytes: ByteReader) { self.bytes = bytes }
+
+  /// Calls `member` with the name of each member. It must read the value.
+  package func object(_ member: (String) throws(TextError) -> Void) throws(TextError) {
+    try nested(in: "{", "}") { () throws(TextError) in
+      let name = try string(limit: Self.longestName)
+      try expect(":")
+      do throws(TextError) { try member(name) } catch { throw error.inside(name) }
+    }
+  }
+
+  /// Calls `element` for each element. It must read the element.
+  package func array(_ element: () throws(TextError) -> Void) throws(TextError) {
+    try nested(in: "[", "]", element)
+  }
+
+  /// A whole number of at most 18 digits.
+  package func integer() throws(TextError) -> Int64 {
+    let sign: Int64 = try accept("-") ? -1 : 1
+    var value: Int64?
+    var count = 0
+    while let byte = try bytes.peek(), (0x30...0x39).contains(byte) {
+      guard value != 0, count < 18 else {
+        throw .malformed("a number begins with a zero, or is too long")
+      }
+      value = (value ?? 0) * 10 + Int64(byte - 0x30)
+      count += 1
+      _ = try bytes.next()
+    }
+    guard let value else { throw .malformed("a whole number is missing") }
+    return sign * value
+  }
+
+  package func boolean() throws(TextError) -> Bool {
+    let isTrue = try accept("t")
+    let isKnown = try isTrue ? true : accept("f")
+    guard isKnown else { throw .malformed("true or false is missing") }
+    for character in (isTrue ? "rue" : "alse").utf8 {
+      guard try bytes.next() == character else { throw .malformed("true or false is missing") }
+    }
+    return isTrue
+  }
+
+  /// A text that is not secret.
+  ///
+  /// - Parameter limit: The most bytes of its UTF-8.
+  package func string(limit: Int) throws(TextError) -> String {
+    var decoder = try textDecoder()
+    var text: [UInt8] = []
+    while let byte = try decoder.next() {
+      guard text.count < limit else { throw .malformed("a text is longer than \(limit) bytes") }
+      text.append(byte)
+    }
+    guard let valid = String(validating: text, as: UTF8.self) else {
+      throw .malformed("a text is not UTF-8")
+    }
+    return valid
+  }
+
+  /// The UTF-8 bytes of a text, in secret memory.
+  package func secret(limit: Int) throws(TextError) -> SecretBytes {
+    var decoder = try textDecoder()
+    let secret = try gather(limit: limit) { () throws(TextError) in try decoder.next() }
+    guard secret.expose({ UTF8Text.isValid($0) }) else { throw .malformed("a text is not UTF-8") }
+    return secret
+  }
+
+  /// The bytes that a base64 text encodes, in secret memory.
+  package func secretFromBase64(limit: Int) throws(TextError) -> SecretBytes {
+    var decoder = Base64Decoder(try textDecoder())
+    return try gather(limit: limit) { () throws(TextError) in try decoder.next() }
+  }
+
+  /// Skips white space up to the end of the line.
+  ///
+  /// - Throws: ``TextError`` when anything else is there.
+  package func endOfLine() throws(TextError) {
+    while let byte = try bytes.peek(), byte != UInt8(ascii: "\n") {
+      guard byte == 0x20 || byte == 0x09 || byte == 0x0D else {
+        throw .malformed("there is text after the object")
+      }
+      _ = try bytes.next()
+    }
+  }
+
+  /// Moves to the first byte of the next line that is not blank.
+  ///
+  /// - Returns: False at the end of the input.
+  package func findLine() throws(TextError) -> Bool {
+    while let byte = try bytes.peek() {
+      guard byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A else { return true }
+      _ = try bytes.next()
+    }
+    return false
+  }
+
+  /// Skips the rest of a malformed line.
+  package func skipLine() throws(TextError) {
+    depth = 0
+    while let byte = try bytes.next(), byte != UInt8(ascii: "\n") {}
+  }
+
+  /// The number of the line of the next byte, from 1.
+  package var line: Int { bytes.line }
+
+  private static let longestName = 64
+}
+
+// MARK: Parts of values
+
+extension JSONReader {
+  private func nested(
+    in opening: Unicode.Scalar, _ closing: Unicode.Scalar, _ element: () throws(TextError) -> Void
+  ) throws(TextError) {
+    try expect(opening)
+    guard depth < Self.deepest else { throw .malformed("values nest deeper than \(Self.deepest) levels") }
+    depth += 1
+    if try !accept(closing) {
+      repeat { try element() } while try accept(",")
+      try expect(closing)
+    }
+    depth -= 1
+  }
+
+  private func textDecoder() throws(TextError) -> JSONTextDecoder {
+    try expect("\"")
+    return JSONTextDecoder(bytes)
+  }
+
+  /// Takes bytes until there are no more, in memory that grows as needed.
+  private func gather(
+    limit: Int, _ next: () throws(TextError) -> UInt8?
+  ) throws(TextError) -> SecretBytes {
+    var secret = SecretBytes(capacity: 0) { _ in }
+    var capacity = 256
+    while true {
+      var isAtEnd = false
+      let larger = try SecretBytes(capacity: capacity) { output throws(TextError) in
+        secret.expose { output.append(copying: $0) }
+        while output.freeCapacity > 0, !isAtEnd {
+          if let byte = try next() { output.append(byte: byte) } else { isAtEnd = true }
+        }
+      }
+      secret = larger
+      if isAtEnd { break }
+      guard capacity <= limit else { throw .tooLong(limit: limit) }
+      capacity = min(limit + 1, capacity * 8)
+    }
+    guard secret.byteCount <= limit else { throw .tooLong(limit: limit) }
+    return secret
+  }
+
+  private func expect(_ character: Unicode.Scalar) throws(TextError) {
+    guard try accept(character) else { throw .malformed("'\(character)' is missing") }
+  }
+
+  private func accept(_ character: Unicode.Scalar) throws(TextError) -> Bool {
+    while let byte = try bytes.peek(), byte == 0x20 || byte == 0x09 { _ = try bytes.next() }
+    guard let byte = try bytes.peek(), UInt32(byte) == character.value else { return false }
+    _ = try bytes.next()
+    return true
+  }
+}

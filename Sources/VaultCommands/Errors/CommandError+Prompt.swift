@@ -1,0 +1,17 @@
+package import CommandLineKit
+package import VaultKit
+
+extension CommandError {
+  /// An error about a prompt, with how it ended; `nil` when no person was asked.
+  package init(
+    _ exit: ExitCode, _ message: String, hint: String? = nil, code: String? = nil,
+    attemptsLeft: Int? = nil, retryAfterSeconds: Int64? = nil, prompt: PromptOutcome?
+  ) {
+    self.init(
+      exit, message, hint: hint, code: code, attemptsLeft: attemptsLeft, retryAfterSeconds: retryAfterSeconds,
+      promptEnd: prompt.flatMap { PromptEnd(rawValue: $0.rawValue) })
+  }
+
+  /// How the prompt ended, as the audit records it.
+  package var promptOutcome: PromptOutcome? { promptEnd.map { PromptOutcome(rawValue: $0.rawValue) } }
+}

@@ -1,0 +1,6 @@
+import CommandLineKit
+import SecretMemory
+
+extension SharedSecret {
+  func copy() -> SecretBytes { expose { SecretBytes(copying: $0) } }
+}

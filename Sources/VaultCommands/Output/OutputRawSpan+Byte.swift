@@ -1,5 +1,0 @@
-extension OutputRawSpan {
-  /// Appends one byte: of all types this one has no padding that could be left uninitialized.
-  @inline(__always)
-  mutating func append(byte: UInt8) { unsafe append(byte, as: UInt8.self) }
-}
