@@ -21,7 +21,7 @@ public struct DeviceKey: ~Copyable, Sendable {
   package func isEqual(to other: borrowing DeviceKey) -> Bool { bytes.isEqualInConstantTime(to: other.bytes) }
 
   package static func fresh(random: any RandomSource) throws(VaultError) -> DeviceKey {
-    try DeviceKey(try crypto { () throws(CryptoError) in try random.secret(32) })
+    try DeviceKey(try random.newSecret(32))
   }
 
   /// Lends the 32 bytes to a protector that stores them.

@@ -12,11 +12,12 @@ package struct VaultOutline: Sendable {
 
   /// The outline of the vault at a path, for `status` and error messages.
   package init(at path: String) throws(VaultError) {
-    let header = try stored(at: path) { () throws(StorageError) in
+    let row: HeaderRow
+    do throws(StorageError) {
       var store = try Store.open(at: path, access: .readOnly)
-      return try store.header()
-    }
-    self.init(try Header(decoding: header.body))
+      row = try store.header()
+    } catch { throw VaultError(error, at: path) }
+    self.init(try Header(decoding: row.body))
   }
 
   package init(_ header: Header) {

@@ -23,6 +23,8 @@ package struct SealedSecret: Sendable {
     self.material = material
   }
 
+  private var seal: MaterialSeal { MaterialSeal(of: row, in: vault, policyHash: policy.hash) }
+
   /// The secret.
   package func open(with keys: ItemKeys) throws(VaultError) -> SecretBytes {
     try open(under: dataKey(with: keys))
@@ -30,11 +32,7 @@ package struct SealedSecret: Sendable {
 
   /// The secret.
   package func open(under dataKey: borrowing SecretBytes) throws(VaultError) -> SecretBytes {
-    try crypto { () throws(CryptoError) in
-      try CommittingSeal.open(
-        material.secret, under: dataKey, label: Labels.sealSecret,
-        aad: AssociatedData.secret(vault, row, policyHash: policy.hash))
-    }
+    try seal.openSecret(material.secret, under: dataKey)
   }
 
   /// The data key; that it opens proves class and policy to whoever has the class key.
@@ -55,10 +53,8 @@ package struct SealedSecret: Sendable {
   /// - Throws: ``VaultError/Code/newerFormat`` for a seal that this version does not know, ``VaultError/Code/damaged`` for one that
   ///   is too short.
   package func checkSeals() throws(VaultError) {
-    try crypto { () throws(CryptoError) in
-      try CommittingSeal.check(material.keys)
-      try CommittingSeal.check(material.secret)
-    }
+    try MaterialSeal.check(material.keys)
+    try MaterialSeal.check(material.secret)
   }
 
   /// The ways to the data key of an item with constraints.
@@ -78,11 +74,7 @@ package struct SealedSecret: Sendable {
   }
 
   private func content(under classKey: SharedSecret) throws(VaultError) -> SecretBytes {
-    try crypto { () throws(CryptoError) in
-      try CommittingSeal.open(
-        material.keys, under: classKey.bytes, label: Labels.sealKeys,
-        aad: AssociatedData.keys(vault, row, policyHash: policy.hash))
-    }
+    try seal.openKeys(material.keys, under: classKey)
   }
 
   private static var unsupported: VaultError {

@@ -11,7 +11,7 @@ package struct Head: ~Copyable, Sendable {
   package var itemCount: UInt64 = 0
   package var summedRows: UInt64 = 0
   package var sum = Sum256()
-  package var inode: UInt64 = 0
+  package var fileIdentity: UInt64 = 0
   package var nextAudit: UInt64 = 1
   package var segment: UInt64 = 0
   package var segmentFirst: UInt64 = 1
@@ -55,7 +55,7 @@ package struct Head: ~Copyable, Sendable {
     (config, sequence) = body.expose { ($0.word(at: 8), $0.word(at: 16)) }
     (itemCount, summedRows) = body.expose { ($0.word(at: 32), $0.word(at: 40)) }
     sum = body.expose { Sum256($0.extracting(48..<80)) }
-    (inode, nextAudit) = body.expose { ($0.word(at: 80), $0.word(at: 88)) }
+    (fileIdentity, nextAudit) = body.expose { ($0.word(at: 80), $0.word(at: 88)) }
     (segment, segmentFirst) = body.expose { ($0.word(at: 96), $0.word(at: 104)) }
     auditMAC = body.expose { $0.extracting(144..<176).array }
     greatestWall = Instant(milliseconds: Int64(bitPattern: body.expose { $0.word(at: 176) }))
@@ -99,7 +99,7 @@ package struct Head: ~Copyable, Sendable {
       output.append(bigEndian: itemCount)
       output.append(bigEndian: summedRows)
       sum.append(to: &output)
-      output.append(bigEndian: inode)
+      output.append(bigEndian: fileIdentity)
       output.append(bigEndian: nextAudit)
       output.append(bigEndian: segment)
       output.append(bigEndian: segmentFirst)

@@ -27,9 +27,9 @@ package struct FactorSlots: Sendable {
     guard try header.passcodeDerivation() == passcode.derivation else {
       throw VaultError(.busy, "the passcode was changed by another process meanwhile", hint: "try again")
     }
-    return try checked(factor) { address, row, outer throws(CryptoError) in
-      try seal.open(
-        row, at: address, under: outer, inside: passcode.prompt, derivation: passcode.derivation)
+    return try checked(factor) { address, row, outer throws(VaultError) in
+      try seal.key(
+        in: row, at: address, under: outer, inside: passcode.prompt, derivation: passcode.derivation)
     } at: {
       $0.opener == .prompt
     }
@@ -42,8 +42,8 @@ package struct FactorSlots: Sendable {
   /// - Returns: `nil` for another phrase.
   package func half(of member: Member, phrase root: SharedSecret?) throws(VaultError) -> SharedSecret? {
     guard let root else {
-      return try checked(member.factor) { address, row, outer throws(CryptoError) in
-        try seal.open(row, at: address, under: outer)
+      return try checked(member.factor) { address, row, outer throws(VaultError) in
+        try seal.key(in: row, at: address, under: outer)
       } at: {
         $0.opener == .member && $0.openerID == member.id
       }
@@ -52,12 +52,12 @@ package struct FactorSlots: Sendable {
     let derivation = try header.phraseDerivation()
     var isWrong = false
     do throws(VaultError) {
-      return try checked(member.factor) { address, row, outer throws(CryptoError) in
+      return try checked(member.factor) { address, row, outer throws(VaultError) in
         do throws(CryptoError) {
           return try seal.open(row, at: address, under: outer, inside: key, derivation: derivation)
         } catch {
           isWrong = error == .commitmentMismatch
-          throw error
+          throw VaultError(crypto: error)
         }
       } at: {
         $0.opener == .member && $0.openerID == member.id
@@ -73,7 +73,7 @@ package struct FactorSlots: Sendable {
     -> SharedSecret
   {
     guard let half = header.factors[member.factor] else { throw Self.damaged }
-    return try checked(factor) { address, row, outer throws(CryptoError) in
+    return try checked(factor) { address, row, outer throws(VaultError) in
       try seal.unwrap(row, at: address, under: outer, by: own.bytes, of: half)
     } at: {
       $0.opener == .member && $0.openerID == member.id
@@ -82,8 +82,8 @@ package struct FactorSlots: Sendable {
 
   /// The private half of presence, opened by that of `any`.
   package func presence(by any: SharedSecret) throws(VaultError) -> SharedSecret {
-    try checked(.presence) { address, row, outer throws(CryptoError) in
-      try seal.open(row, at: address, under: outer, inside: any.bytes, derivation: nil)
+    try checked(.presence) { address, row, outer throws(VaultError) in
+      try seal.key(in: row, at: address, under: outer, inside: any.bytes, derivation: nil)
     } at: {
       $0.opener == .any
     }
@@ -97,7 +97,7 @@ package struct FactorSlots: Sendable {
   /// Opens a slot of a factor; the private half must be that of the public one in the header.
   private func checked(
     _ factor: Factor,
-    _ open: (SlotAddress, SlotRow, borrowing SecretBytes) throws(CryptoError) -> SecretBytes,
+    _ open: (SlotAddress, SlotRow, borrowing SecretBytes) throws(VaultError) -> SecretBytes,
     at isRight: (SlotAddress) -> Bool
   ) throws(VaultError) -> SharedSecret {
     for row in slots {
@@ -105,10 +105,11 @@ package struct FactorSlots: Sendable {
         isRight(address)
       else { continue }
       let half = try keys.withSlotKey(for: address) { outer throws(VaultError) in
-        try crypto { () throws(CryptoError) in try open(address, row, outer) }
+        try open(address, row, outer)
       }
-      let publicHalf = try crypto { () throws(CryptoError) in
-        try X25519KeyPair(privateKey: half.copy()).publicKey
+      let publicHalf: [UInt8]
+      do throws(CryptoError) { publicHalf = try X25519KeyPair(privateKey: half.copy()).publicKey } catch {
+        throw VaultError(crypto: error)
       }
       guard publicHalf == header.factors[factor] else { throw Self.damaged }
       return SharedSecret(half)

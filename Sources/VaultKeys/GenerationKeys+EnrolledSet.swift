@@ -21,9 +21,7 @@ extension GenerationKeys {
   /// The record that field 14 seals.
   package func enrolledRecord(of header: Header) throws(VaultError) -> [UInt8]? {
     guard let sealed = header.enrolled else { return nil }
-    return try crypto { () throws(CryptoError) in
-      try meta.open(sealed, aad: AssociatedData.enrolled(header.vault))
-    }
+    return try openEnrolled(sealed, in: header.vault)
   }
 
   /// Header field 16: a MAC of every public half that something may be wrapped to, of their owners, and of which audit

@@ -58,7 +58,7 @@ extension KeyChange {
       else { continue }
       let before = address
       let content = try old.withSlotKey(for: before) { outer throws(VaultError) in
-        try crypto { () throws(CryptoError) in try seal.outerContent(slot.body, at: before, under: outer) }
+        try seal.outerLayer(of: slot, at: before, under: outer)
       }
       address.generation = keys.generation
       let moved = address

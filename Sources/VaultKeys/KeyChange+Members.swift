@@ -97,9 +97,7 @@ extension KeyChange {
 
   /// The record of an enrolled set sealed under the keys of this change.
   package mutating func seal(_ content: [UInt8]) throws(VaultError) {
-    header.enrolled = try crypto { () throws(CryptoError) in
-      try keys.meta.seal(content, aad: AssociatedData.enrolled(header.vault), random: random)
-    }
+    header.enrolled = try keys.sealEnrolled(content, in: header.vault, random: random)
     seals += 1
   }
 
@@ -113,7 +111,7 @@ extension KeyChange {
     if !set.biometric.isEmpty {
       guard set.generation < Factor.greatestNumber else { throw Head.atEnd }
       set.generation += 1
-      let pair = try crypto { () throws(CryptoError) in try X25519KeyPair.generate(random: random) }
+      let pair = try random.newKeyPair()
       header.factors[set.factor] = pair.publicKey
       for member in set.biometric { try putWrapped(pair.privateKey, set.factor, member) }
     }
@@ -139,8 +137,8 @@ extension KeyChange {
   private mutating func newMember(
     _ label: String, _ source: MemberSource, _ set: EnrolledSet, _ now: Instant, _ phrase: PasswordKey? = nil
   ) throws(VaultError) -> Member {
-    let pair = try crypto { () throws(CryptoError) in try X25519KeyPair.generate(random: random) }
-    let id = try crypto { () throws(CryptoError) in try random.bytes(16) }
+    let pair = try random.newKeyPair()
+    let id = try random.newBytes(16)
     let factor = source == .login ? Factor.login : try nextMember(set)
     let member = Member(id: id, source: source, label: label, enrolled: now, factor: factor)
     header.factors[member.factor] = pair.publicKey

@@ -220,16 +220,14 @@ package struct KeyChange {
     _ slot: SlotRow, _ address: SlotAddress, inside inner: borrowing SecretBytes, _ derivation: KeyDerivation
   ) throws(VaultError) -> SecretBytes {
     try layered(address) { outer throws(VaultError) in
-      try crypto { () throws(CryptoError) in
-        try seal.open(slot, at: address, under: outer, inside: inner, derivation: derivation)
-      }
+      try seal.key(in: slot, at: address, under: outer, inside: inner, derivation: derivation)
     }
   }
 
   private func openBase(_ address: SlotAddress) throws(VaultError) -> SecretBytes {
     let slot = try slot(address)
     return try layered(address) { outer throws(VaultError) in
-      try crypto { () throws(CryptoError) in try seal.open(slot, at: address, under: outer) }
+      try seal.key(in: slot, at: address, under: outer)
     }
   }
 
@@ -259,10 +257,10 @@ package struct KeyChange {
   }
 
   package func freshKey() throws(VaultError) -> SecretBytes {
-    try crypto { () throws(CryptoError) in try random.secret(32) }
+    try random.newSecret(32)
   }
 
   private func freshPair() throws(VaultError) -> X25519KeyPair {
-    try crypto { () throws(CryptoError) in try X25519KeyPair.generate(random: random) }
+    try random.newKeyPair()
   }
 }

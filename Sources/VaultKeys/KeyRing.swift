@@ -34,7 +34,7 @@ package struct KeyRing: ~Copyable, Sendable {
       let address = SlotAddress(
         kind, generation: generation, opener: .deviceKey, openerID: header.deviceKey.bytes)
       guard let slot = slots.first(where: { SlotAddress($0) == address }) else { throw Self.damaged }
-      return try crypto { () throws(CryptoError) in try seal.open(slot, at: address, under: deviceKey.bytes) }
+      return try seal.key(in: slot, at: address, under: deviceKey.bytes)
     }
     let current = try GenerationKeys(
       generation: header.generation, root: try stored(.root, header.generation),
@@ -178,7 +178,7 @@ package struct KeyRing: ~Copyable, Sendable {
         !address.isThisDeviceOnly || keys.deviceRoot != nil
       else { continue }
       let key = try keys.withSlotKey(for: address) { outer throws(VaultError) in
-        try crypto { () throws(CryptoError) in try seal.open(slot, at: address, under: outer) }
+        try seal.key(in: slot, at: address, under: outer)
       }
       if address.kind == .classKey {
         classKeys[ClassKeyName(address)] = SharedSecret(key)

@@ -13,7 +13,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
   package var shown: Shown?
 
   package static func fresh(random: any RandomSource) throws(VaultError) -> RecoveryCode {
-    RecoveryCode(bits: try crypto { () throws(CryptoError) in try random.secret(16) })
+    RecoveryCode(bits: try random.newSecret(16))
   }
 
   private init(bits: consuming SecretBytes) { self.bits = bits }

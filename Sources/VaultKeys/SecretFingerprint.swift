@@ -9,7 +9,7 @@ package struct SecretFingerprint: Sendable {
 
   /// - Throws: ``VaultError/Code/io`` when the random generator fails.
   package init(of secret: RawSpan, random: any RandomSource = SystemRandom()) throws(VaultError) {
-    let key = try crypto { () throws(CryptoError) in try random.bytes(32) }
+    let key = try random.newBytes(32)
     self.key = key
     code = unsafe KeyedHMAC(key: key.span.bytes).code(for: secret)
   }

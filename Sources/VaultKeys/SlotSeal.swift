@@ -50,6 +50,25 @@ package struct SlotSeal: Sendable {
     return key
   }
 
+  /// The key behind one layer, where no caller can name a failure better.
+  package func key(
+    in row: SlotRow, at address: SlotAddress, under outer: borrowing SecretBytes
+  ) throws(VaultError) -> SecretBytes {
+    do throws(CryptoError) { return try open(row, at: address, under: outer) } catch {
+      throw VaultError(crypto: error)
+    }
+  }
+
+  /// The key behind two layers, as above.
+  package func key(
+    in row: SlotRow, at address: SlotAddress, under outer: borrowing SecretBytes,
+    inside inner: borrowing SecretBytes, derivation: KeyDerivation?
+  ) throws(VaultError) -> SecretBytes {
+    do throws(CryptoError) {
+      return try open(row, at: address, under: outer, inside: inner, derivation: derivation)
+    } catch { throw VaultError(crypto: error) }
+  }
+
   /// What lies behind the outer layer of a slot with two: sealed still, so public.
   private func innerContent(
     _ row: SlotRow, at address: SlotAddress, under outer: borrowing SecretBytes
@@ -66,20 +85,31 @@ package struct SlotSeal: Sendable {
     _ key: borrowing SecretBytes, to member: [UInt8], at address: SlotAddress,
     under outer: borrowing SecretBytes
   ) throws(VaultError) -> [UInt8] {
-    let content = try crypto { () throws(CryptoError) in
+    let content: [UInt8]
+    do throws(CryptoError) {
       let ephemeral = try X25519KeyPair.generate(random: random)
       let shared = try X25519KeyPair.sharedSecret(private: ephemeral.privateKey, public: member)
       let wrapping = Self.memberWrapping(shared, ephemeral.publicKey, member)
-      return try ephemeral.publicKey
+      content =
+        try ephemeral.publicKey
         + CommittingSeal.seal(
           key, under: wrapping, label: Labels.sealSlot,
           aad: AssociatedData.slot(vault, address, layer: 2, derivation: nil), random: random)
-    }
+    } catch { throw VaultError(crypto: error) }
     return try layer(1, SecretBytes(copying: content), address, under: outer, derivation: nil)
   }
 
   /// What ``wrap(_:to:at:under:)`` sealed.
   package func unwrap(
+    _ row: SlotRow, at address: SlotAddress, under outer: borrowing SecretBytes,
+    by privateHalf: borrowing SecretBytes, of member: [UInt8]
+  ) throws(VaultError) -> SecretBytes {
+    do throws(CryptoError) {
+      return try unwrapped(row, at: address, under: outer, by: privateHalf, of: member)
+    } catch { throw VaultError(crypto: error) }
+  }
+
+  private func unwrapped(
     _ row: SlotRow, at address: SlotAddress, under outer: borrowing SecretBytes,
     by privateHalf: borrowing SecretBytes, of member: [UInt8]
   ) throws(CryptoError) -> SecretBytes {
@@ -98,6 +128,15 @@ package struct SlotSeal: Sendable {
     _ shared: borrowing SecretBytes, _ ephemeral: [UInt8], _ member: [UInt8]
   ) -> SecretBytes {
     HKDF.derive(from: shared, info: Labels.memberWrap.utf8 + ephemeral + member, byteCount: 32)
+  }
+
+  /// What the outer layer of a slot holds, where no caller can name a failure better.
+  package func outerLayer(
+    of row: SlotRow, at address: SlotAddress, under outer: borrowing SecretBytes
+  ) throws(VaultError) -> SecretBytes {
+    do throws(CryptoError) { return try outerContent(row.body, at: address, under: outer) } catch {
+      throw VaultError(crypto: error)
+    }
   }
 
   /// What the outer layer holds: a key, or the inner layer.

@@ -48,22 +48,22 @@ public struct VaultStatus: Sendable {
   public let isRotationPaused: Bool
 }
 
-extension Transaction {
+extension ReadTransaction {
   mutating func status() throws(VaultError) -> VaultStatus {
-    let head = try session.head()
-    let header = session.keys.header
+    let head = try store.head()
+    let header = store.keys.header
     let parameters = try header.passcodeDerivation()?.parameters
-    let state = try session.vaultStateOrFresh()
+    let state = try store.vaultStateOrFresh()
     return VaultStatus(
-      vault: header.vault, path: session.store.path, created: header.created, config: header.config,
+      vault: header.vault, path: store.rows.path, created: header.created, config: header.config,
       generation: header.generation, protector: header.protector, deviceKey: header.deviceKey,
       itemCount: Int(clamping: head.itemCount), sequence: head.sequence, hasPasscode: header.hasPasscode,
-      hasRecoveryCode: header.recoveryHalf != nil, isUnlocked: session.keys.isUnlocked,
-      isReadOnly: session.store.isReadOnly, passcodeFailures: Int(state.failures),
-      passcodeDelay: Lockout.remaining(state, clock: session.environment.clock),
+      hasRecoveryCode: header.recoveryHalf != nil, isUnlocked: store.keys.isUnlocked,
+      isReadOnly: store.rows.isReadOnly, passcodeFailures: Int(state.failures),
+      passcodeDelay: Lockout.remaining(state, clock: store.environment.clock),
       isBiometryLocked: state.biometryFailures >= BiometryLockout.limit,
       derivation: parameters.map { (Int($0.memoryKiB), Int($0.iterations), Int($0.parallelism)) },
-      auditSequence: head.nextAudit - 1, isRotating: session.keys.previous != nil,
-      isRotationPaused: session.keys.previous != nil && head.rotation.phase == .paused)
+      auditSequence: head.nextAudit - 1, isRotating: store.keys.previous != nil,
+      isRotationPaused: store.keys.previous != nil && head.rotation.phase == .paused)
   }
 }

@@ -167,7 +167,7 @@ extension OTPItem {
   }
 }
 
-extension Transaction where Mode == Writing {
+extension WriteTransaction {
   /// The counter to use now; the next one is what the commit writes.
   mutating func takeCounter(of item: Item) throws(VaultError) -> UInt64 {
     let now = Instant(milliseconds: max(0, item.modified.milliseconds))

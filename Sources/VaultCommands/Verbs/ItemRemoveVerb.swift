@@ -19,7 +19,7 @@ func remove(_ command: Command, kind: ItemKind?) throws -> Outcome {
 private func idToRemove(
   _ command: Command, _ transaction: inout WriteTransaction, _ kind: ItemKind?
 ) throws -> ItemID {
-  do { return try command.target(in: &transaction, kind: kind).id } catch let error as VaultError
+  do { return try command.target(in: &transaction.reading, kind: kind).id } catch let error as VaultError
     where error.isUnreadable
   {
     if kind == nil, let id = command.invocation.text("id").flatMap({ ItemID(hexadecimal: $0) }) { return id }

@@ -5,7 +5,7 @@ extension Command {
   /// The item that NAME, `--service` with `--account`, or `--id` means.
   ///
   /// - Throws: exit 1 when there is none, 2 when there are several.
-  func target<Mode>(in transaction: inout Transaction<Mode>, kind: ItemKind? = nil) throws -> Item {
+  func target(in transaction: inout ReadTransaction, kind: ItemKind? = nil) throws -> Item {
     if let text = invocation.text("id"), let id = ItemID(hexadecimal: text) {
       return try checked(transaction.item(id), kind)
     }
@@ -13,7 +13,7 @@ extension Command {
     return try byAccount(in: &transaction, kind)
   }
 
-  private func byAccount<Mode>(in transaction: inout Transaction<Mode>, _ kind: ItemKind?) throws -> Item {
+  private func byAccount(in transaction: inout ReadTransaction, _ kind: ItemKind?) throws -> Item {
     var attributes = Attributes()
     attributes[.account] = invocation.text("account")
     let service = invocation.text("service") ?? ""

@@ -23,8 +23,3 @@ extension VaultError {
       }
   }
 }
-
-/// Runs a step of the cryptographic layer and turns its error.
-package func crypto<R: ~Copyable>(_ body: () throws(CryptoError) -> R) throws(VaultError) -> R {
-  do throws(CryptoError) { return try body() } catch { throw VaultError(crypto: error) }
-}

@@ -8,6 +8,13 @@ extension VaultError: StorageFailure {
   /// The same for an error while a vault is opened or made.
   package init(_ error: StorageError, at path: String) { self.init(error, path: path) }
 
+  /// An item has the same name.
+  package static var sameName: VaultError { VaultError(.duplicate(.name)) }
+  /// An item of the same kind has the same primary attributes.
+  package static var sameAttributes: VaultError { VaultError(.duplicate(.primaryKey)) }
+  /// Other processes kept the vault busy.
+  package static var otherProcesses: VaultError { VaultError(.busy) }
+
   /// - Parameter path: The vault's path, when opening or making the vault failed.
   package init(_ error: StorageError, path: String?) {
     let vault = path.map { "the vault at \($0)" } ?? "the vault"
@@ -121,13 +128,4 @@ extension VaultError: StorageFailure {
     return
       "if it is your vault, move it into your home and let only yourself read it; else name another with --vault"
   }
-}
-
-/// Runs a step of the store and turns its error.
-///
-/// - Parameter path: The vault's path, when the body opens or makes the vault: errors name it.
-package func stored<R: ~Copyable>(
-  at path: String? = nil, _ body: () throws(StorageError) -> R
-) throws(VaultError) -> R {
-  do throws(StorageError) { return try body() } catch { throw VaultError(error, path: path) }
 }

@@ -11,7 +11,7 @@ package struct KeyDerivation: Sendable, Equatable {
   package static func fresh(_ parameters: Argon2id.Parameters, random: any RandomSource) throws(VaultError)
     -> Self
   {
-    KeyDerivation(parameters: parameters, salt: try crypto { () throws(CryptoError) in try random.bytes(16) })
+    KeyDerivation(parameters: parameters, salt: try random.newBytes(16))
   }
 
   package init(parameters: Argon2id.Parameters, salt: [UInt8]) {

@@ -22,8 +22,8 @@ package enum AssociatedData {
       let aad = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[..<(room + fields.count)])
       var content = unsafe OutputRawSpan(
         buffer: UnsafeMutableRawBufferPointer(rebasing: memory[(room + size)...]), initializedCount: 0)
-      try crypto { () throws(CryptoError) in
-        try unsafe seal.open(meta, aadBehindRoom: aad, into: &content)
+      do throws(CryptoError) { try unsafe seal.open(meta, aadBehindRoom: aad, into: &content) } catch {
+        throw VaultError(crypto: error)
       }
       return try body(content.bytes)
     }

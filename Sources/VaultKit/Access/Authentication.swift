@@ -232,10 +232,10 @@ struct Authentication {
     let place = Alternative.Place(
       vault: locked.factors.header.vault, row: locked.row, policyHash: locked.item.policy.hash)
     guard let derivation = alternative.password else {
-      let key = try crypto { () throws(CryptoError) in
-        try alternative.open(with: privates, halves, password: nil, at: place)
-      }
-      return (SharedSecret(key), nil)
+      do throws(CryptoError) {
+        let key = try alternative.open(with: privates, halves, password: nil, at: place)
+        return (SharedSecret(key), nil)
+      } catch { throw VaultError(crypto: error) }
     }
     let core = core
     return try asking.typed(.applicationPassword) {

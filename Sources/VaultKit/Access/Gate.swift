@@ -81,21 +81,21 @@ enum Gate {
   ///
   /// - Throws: ``VaultError/Code/verificationNeeded`` without a grant that is right.
   static func decide(
-    _ operation: ItemOperation, on item: Item, _ row: ItemRow, in session: borrowing Session,
+    _ operation: ItemOperation, on item: Item, _ row: ItemRow, in store: borrowing SealedStore,
     with grant: consuming Grant? = nil
   ) throws(VaultError) -> Decision {
-    try refuseExpired(item, operation, now: session.time.now)
+    try refuseExpired(item, operation, now: store.time.now)
     guard item.policy.hasNoTokenLife else { throw unsupported }
-    guard let key = session.keys.classKey(item.access.classNumber, generation: row.generation) else {
+    guard let key = store.keys.classKey(item.access.classNumber, generation: row.generation) else {
       guard item.access.word == 0 || grant != nil else { throw verificationNeeded }
-      throw locked(item.access, session.keys)
+      throw locked(item.access, store.keys)
     }
     guard item.access.word != 0 else {
       let opening = Opening(item: item.id, keys: ItemKeys(classKey: key))
       return Decision(opening: opening, notes: notes(operation, item))
     }
     guard let grant else { throw verificationNeeded }
-    try check(grant, operation, item, row, session)
+    try check(grant, operation, item, row, store)
     let keys = ItemKeys(
       classKey: key, dataKey: grant.verified.dataKey, password: grant.verified.password)
     return Decision(
@@ -204,18 +204,18 @@ enum Gate {
 
   private static func check(
     _ grant: borrowing Grant, _ operation: ItemOperation, _ item: Item, _ row: ItemRow,
-    _ session: borrowing Session
+    _ store: borrowing SealedStore
   ) throws(VaultError) {
     precondition(
       grant.item == item.id && grant.operation == operation, "Gate.decide: a grant for something else")
-    let clock = session.environment.clock
+    let clock = store.environment.clock
     let now = clock.bootMilliseconds()
-    guard grant.session == session.identity, grant.boot == clock.bootID() ?? [], now >= grant.madeAt,
+    guard grant.session == store.identity, grant.boot == clock.bootID() ?? [], now >= grant.madeAt,
       now - grant.madeAt < Grant.life
     else {
       throw VaultError(.verificationNeeded, "the verification has lapsed", hint: "try again")
     }
-    let header = session.keys.header
+    let header = store.keys.header
     guard grant.verified.material == row.material, grant.verified.policyHash == item.policy.hash,
       grant.verified.halves.allSatisfy({ header.isAlive($0.key) && header.factors[$0.key] == $0.value })
     else { throw VaultError(.busy, "the item or its rule was changed meanwhile", hint: "try again") }

@@ -66,27 +66,27 @@ extension VaultCore {
 
   // MARK: For a verification
 
-  var sessionIdentity: UInt64 { withSession { $0.identity } }
+  var sessionIdentity: UInt64 { withStore { $0.identity } }
 
   /// An item and what stands before its data key.
   func lockedItem(_ id: ItemID) throws(VaultError) -> LockedItem {
     try reading { transaction throws(VaultError) in
-      let row = try transaction.session.row(of: id)
-      let item = try transaction.session.open(row)
-      try transaction.session.readTime(for: item)
+      let row = try transaction.store.row(of: id)
+      let item = try transaction.store.open(row)
+      try transaction.store.readTime(for: item)
       let number = item.access.classNumber
-      let key = transaction.session.keys.classKey(number, generation: row.generation)
+      let key = transaction.store.keys.classKey(number, generation: row.generation)
       var alternatives: [Alternative] = []
       if let key, item.hasSecret {
-        alternatives = try transaction.session.sealedSecret(of: row, item).alternatives(under: key)
+        alternatives = try transaction.store.sealedSecret(of: row, item).alternatives(under: key)
       }
       let factors = FactorSlots(
-        header: transaction.session.keys.header, slots: transaction.session.keys.slots,
-        keys: transaction.session.keys.current, random: environment.random)
-      let why = key == nil ? Gate.locked(item.access, transaction.session.keys) : nil
+        header: transaction.store.keys.header, slots: transaction.store.keys.slots,
+        keys: transaction.store.keys.current, random: environment.random)
+      let why = key == nil ? Gate.locked(item.access, transaction.store.keys) : nil
       return LockedItem(
         item: item, row: row, factors: factors, classKey: key, alternatives: alternatives, whyLocked: why,
-        now: transaction.session.time.now)
+        now: transaction.store.time.now)
     }
   }
 
@@ -123,7 +123,7 @@ extension VaultCore {
   @discardableResult
   func refuseLockedBiometry() throws(VaultError) -> Int {
     let failures = try reading { transaction throws(VaultError) in
-      try transaction.session.vaultState().state.biometryFailures
+      try transaction.store.vaultState().state.biometryFailures
     }
     guard failures < BiometryLockout.limit else { throw Self.biometryLocked }
     return Int(BiometryLockout.limit - failures)
@@ -154,7 +154,7 @@ extension VaultCore {
   private func changeBiometry(_ change: (inout VaultState) -> Bool) throws(VaultError) -> Bool {
     guard !isReadOnly else { return true }
     return try writing { transaction throws(VaultError) in
-      var (state, row) = try transaction.session.vaultState()
+      var (state, row) = try transaction.store.vaultState()
       let before = state
       let isAllowed = change(&state)
       if state.bytes != before.bytes { try transaction.setVaultState(state, replacing: row) }
@@ -175,7 +175,7 @@ extension VaultCore {
     try unlocking(context) { () throws(VaultError) in
       try completeEnrolledSet()
       try reading { transaction throws(VaultError) in
-        _ = try Gate.rule(for: item.access, keys: transaction.session.keys)
+        _ = try Gate.rule(for: item.access, keys: transaction.store.keys)
       }
     }
   }
@@ -186,8 +186,8 @@ extension VaultCore {
     try unlocking(context) { () throws(VaultError) in
       try reading { transaction throws(VaultError) in
         let access = try transaction.item(id).access
-        guard access.constraints.single.isEmpty || transaction.session.keys.isUnlocked else {
-          throw Gate.locked(access, transaction.session.keys)
+        guard access.constraints.single.isEmpty || transaction.store.keys.isUnlocked else {
+          throw Gate.locked(access, transaction.store.keys)
         }
       }
     }

@@ -79,7 +79,7 @@ extension VaultCore {
       from: try derivation.derive(from: passphrase.bytes, environment), label: Labels.passphrase)
     var report = BackupReport()
     try reading { transaction throws(VaultError) in
-      report = try transaction.session.writeBackup(path, key, derivation, progress)
+      report = try transaction.store.writeBackup(path, key, derivation, progress)
     }
     try Self.verifyBackup(path, key, environment)
     try logIfWritable(AuditNote(operation: AuditOperation(rawValue: 20), detail: "\(report.items) items"))
@@ -89,37 +89,36 @@ extension VaultCore {
   private static func verifyBackup(
     _ path: String, _ key: borrowing SecretBytes, _ environment: VaultEnvironment
   ) throws(VaultError) {
-    var session = try openBackup(path, environment) { (header, slots, derivation) throws(VaultError) in
+    var store = try openBackup(path, environment) { (header, slots, derivation) throws(VaultError) in
       try KeyRing(header: header, slots: slots, passphrase: key, derivation, random: environment.random)
     }
-    let head = try session.head()
-    try session.checkSum(head)
+    let head = try store.head()
+    try store.checkSum(head)
   }
 
   /// A backup's session: place, schema and mark are checked, then the ring is made by `open`.
   static func openBackup(
     _ path: String, _ environment: VaultEnvironment,
     _ open: (HeaderRow, [SlotRow], KeyDerivation) throws(VaultError) -> KeyRing
-  ) throws(VaultError) -> Session {
-    var store = try stored(at: path) { () throws(StorageError) in try Store.open(at: path, access: .readOnly)
-    }
-    let row = try stored { () throws(StorageError) in try store.header() }
-    let slots = try stored { () throws(StorageError) in try store.slots() }
+  ) throws(VaultError) -> SealedStore {
+    var rows = try VaultRows.open(at: path, access: .readOnly)
+    let row = try rows.header()
+    let slots = try rows.slots()
     guard let derivation = try Header(decoding: row.body).backupDerivation() else {
       throw VaultError(
         .malformed, "that file is a vault, not a backup", hint: "name a file made by 'vaultctl backup'")
     }
     let ring = try open(row, slots, derivation)
-    var session = Session(store: store, keys: ring, environment: environment)
+    var store = SealedStore(rows: rows, keys: ring, environment: environment)
     // Header and slots of one backup with the rows of another would bring back an old passcode.
-    let head = try session.head()
-    try session.keys.check(head)
-    let log = try session.checkLog(head)
+    let head = try store.head()
+    try store.keys.check(head)
+    let log = try store.checkLog(head)
     if let problem = log.problem ?? log.unreadable.first?.error.message {
       throw VaultError(
         .damaged, "the log of the backup is not that of a backup: \(problem)", hint: "use another backup")
     }
-    return session
+    return store
   }
 
   private func logIfWritable(_ note: AuditNote) throws(VaultError) {
@@ -133,7 +132,7 @@ extension Argon2id.Parameters {
   package static let backup = Argon2id.Parameters(memoryKiB: 256 << 10, iterations: 3, parallelism: 4)
 }
 
-extension Session {
+extension SealedStore {
   fileprivate mutating func writeBackup(
     _ path: String, _ key: borrowing SecretBytes, _ derivation: KeyDerivation,
     _ progress: (VerifyProgress) -> Void
@@ -141,19 +140,19 @@ extension Session {
     let change = try backupKeys(key, derivation)
     var copy = VaultCopy(head: try head().forBackup(), change: change)
     var report = BackupReport()
-    _ = try Store.create(at: path) { store throws(VaultError) in
-      try copy.writeKeys(change, to: &store)
+    _ = try VaultRows.create(at: path) { rows throws(VaultError) in
+      try copy.writeKeys(change, to: &rows)
       let leaveOut = { (id: ItemID, error: VaultError) in
         report.leftOut.append((id, nil, error.isNewerVersion ? .newerVersion : .damaged))
       }
-      try copy.copyItems(from: &self, to: &store, progress, unreadable: leaveOut) { item throws(VaultError) in
+      try copy.copyItems(from: &self, to: &rows, progress, unreadable: leaveOut) { item throws(VaultError) in
         guard let reason = item.reasonToStay else { return true }
         report.leftOut.append((item.id, item.name, reason))
         return false
       }
-      try copy.setState(try backupState(), row: 0, in: &store)
-      try copy.beginSegment(in: &store)
-      try copy.writeHead(to: &store, vault, environment)
+      try copy.setState(try backupState(), row: 0, in: &rows)
+      try copy.beginSegment(in: &rows)
+      try copy.writeHead(to: &rows, vault, environment)
     }
     report.items = Int(clamping: copy.head.itemCount)
     return report
@@ -163,7 +162,8 @@ extension Session {
   private mutating func backupState() throws(VaultError) -> StateRow {
     do throws(VaultError) { return try vaultState().row } catch {
       guard error.code == .damaged else { throw error }
-      return try sealed(VaultState().bytes, item: ItemID.zero.stored, revision: 1, keys.current)
+      return try keys.current.sealState(
+        VaultState().bytes, of: ItemID.zero.stored, revision: 1, in: vault, random: environment.random)
     }
   }
 

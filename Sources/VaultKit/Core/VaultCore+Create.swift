@@ -22,7 +22,7 @@ extension VaultCore {
     recovery: ((borrowing RecoveryCode, VaultOutline) throws(VaultError) -> Void)? = nil,
     environment: VaultEnvironment = .system
   ) throws(VaultError) -> VaultCore {
-    let vault = VaultID(try crypto { () throws(CryptoError) in try environment.random.bytes(16) })!
+    let vault = VaultID(try environment.random.newBytes(16))!
     switch try protector.probe(vault) {
     case .unavailable(let fault): throw fault
     case .present: throw (protector as? FileProtector)?.taken ?? keyExists
@@ -56,8 +56,8 @@ extension VaultCore {
   private static func newKeys(
     _ vault: VaultID, _ key: borrowing DeviceKey, _ kind: ProtectorKind, _ environment: VaultEnvironment
   ) throws(VaultError) -> KeyChange {
-    let root = try crypto { () throws(CryptoError) in try environment.random.secret(32) }
-    let deviceRoot = try crypto { () throws(CryptoError) in try environment.random.secret(32) }
+    let root = try environment.random.newSecret(32)
+    let deviceRoot = try environment.random.newSecret(32)
     let keys = try GenerationKeys(generation: 1, root: root, deviceRoot: SharedSecret(deviceRoot))
     var header = Header(vault: vault, created: environment.clock.now(), protector: kind, key: key.id)
     if environment.isCheap { header.markCheap() }
@@ -87,36 +87,32 @@ extension VaultCore {
   private static func write(
     _ path: String, _ change: KeyChange, _ pending: inout PendingDeviceKey, _ environment: VaultEnvironment,
     _ show: () throws(VaultError) -> Void
-  ) throws(VaultError) -> Session {
+  ) throws(VaultError) -> SealedStore {
     let vault = change.header.vault
     var head = Head(auditRoot: change.auditRoot!.bytes)
     head.sequence = firstSequence
     head.greatestWall = environment.clock.now()
     head.seals = 1
     var copy = VaultCopy(head: head, change: change)
-    let state = try crypto { () throws(CryptoError) in
-      let aad = AssociatedData.state(vault, item: ItemID.zero.stored, revision: 1)
-      return StateRow(
-        revision: 1,
-        body: try change.keys.state.seal(VaultState().bytes, aad: aad, random: environment.random))
-    }
+    let state = try change.keys.sealState(
+      VaultState().bytes, of: ItemID.zero.stored, revision: 1, in: vault, random: environment.random)
     let row = change.row
     let ring = try KeyRing(
       header: row, slots: change.slots, deviceKey: pending.key, random: environment.random)
-    let store = try Store.create(
+    let rows = try VaultRows.create(
       at: path,
       publishing: { () throws(VaultError) in
         try show()
         pending.willBeNamed()
       }
-    ) { store throws(VaultError) in
-      try copy.writeKeys(change, to: &store)
-      try copy.setState(state, row: 0, in: &store)
-      try copy.beginSegment(in: &store)
-      try copy.log(AuditNote(operation: .vaultCreated), to: &store, vault, environment)
-      try copy.writeHead(to: &store, vault, environment)
+    ) { rows throws(VaultError) in
+      try copy.writeKeys(change, to: &rows)
+      try copy.setState(state, row: 0, in: &rows)
+      try copy.beginSegment(in: &rows)
+      try copy.log(AuditNote(operation: .vaultCreated), to: &rows, vault, environment)
+      try copy.writeHead(to: &rows, vault, environment)
     }
-    return Session(store: store, keys: ring, environment: environment)
+    return SealedStore(rows: rows, keys: ring, environment: environment)
   }
 
   /// The commit that makes the vault.

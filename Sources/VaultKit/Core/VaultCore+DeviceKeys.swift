@@ -156,12 +156,12 @@ extension VaultCore {
   }
 
   /// The header as it was opened last, and the file.
-  var opened: OpenedVault { withSession { OpenedVault($0.keys.header, at: $0.store.path) } }
+  var opened: OpenedVault { withStore { OpenedVault($0.keys.header, at: $0.rows.path) } }
 
   private func moveLogIntoFile() throws(VaultError) {
-    try withSessionThrowing { session throws(VaultError) in
-      let isDone = try stored { () throws(StorageError) in try session.store.checkpoint(truncate: false) }
-      guard isDone else { throw VaultError(StorageError.busy) }
+    try withStoreThrowing { store throws(VaultError) in
+      let isDone = try store.rows.checkpoint(truncate: false)
+      guard isDone else { throw VaultError.otherProcesses }
     }
   }
 
@@ -172,7 +172,7 @@ extension VaultCore {
       try write { (transaction: inout WriteTransaction) in
         try body(&transaction)
         try transaction.sealHead()
-        try stored { () throws(StorageError) in try transaction.session.store.writeOut() }
+        try transaction.store.rows.writeOut()
         throw Rehearsed()
       }
     } catch is Rehearsed {} catch let error as VaultError { throw error } catch {

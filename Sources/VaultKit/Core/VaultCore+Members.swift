@@ -93,16 +93,16 @@ extension VaultCore {
         throw VaultError(
           .itemNotFound, "no member has that name", hint: "'vaultctl biometry list' shows the members")
       }
-      try change.remove(member, trust: transaction.session.keys.trustKey)
+      try change.remove(member, trust: transaction.store.keys.trustKey)
     }
   }
 
   /// The items that the next change of the enrolled set puts out of reach for good.
   package func itemsBehindCurrentSet() throws(VaultError) -> [Item] {
     try reading { transaction throws(VaultError) in
-      let header = transaction.session.keys.header
+      let header = transaction.store.keys.header
       var found: [Item] = []
-      try transaction.session.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
+      try transaction.store.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
         guard item.access.constraints.contains(.biometryCurrentSet) else { return true }
         let ways = try item.policy.ways().filter { $0.allSatisfy(header.isAlive) }
         if !ways.isEmpty, ways.allSatisfy({ $0.contains(where: \.isSet) }) { found.append(item) }
@@ -124,7 +124,7 @@ extension VaultCore {
       isSetDue ? .memberRemoved : .recoveryCodeRemoved,
       detail: isSetDue ? "the next set was made" : "revoked by a restore"
     ) { change, transaction throws(VaultError) in
-      guard let trust = transaction.session.keys.trustKey else { return }
+      guard let trust = transaction.store.keys.trustKey else { return }
       _ = try change.completeSet(trust: trust)
     }
   }
@@ -157,7 +157,7 @@ extension VaultCore {
       let present = try change.header.phraseDerivation()
       guard try change.header.passcodeDerivation() == passcode.derivation,
         root == nil || present == nil || present == root!.derivation,
-        let trust = transaction.session.keys.trustKey
+        let trust = transaction.store.keys.trustKey
       else {
         throw VaultError(.busy, "the vault's keys were changed by another process", hint: "try again")
       }

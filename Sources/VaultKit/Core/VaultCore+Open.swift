@@ -22,19 +22,17 @@ extension VaultCore {
   ) throws(VaultError) -> VaultCore {
     var race = KeyRace()
     while race.mayTry() {
-      var store = try stored(at: path) { () throws(StorageError) in
-        try Store.open(at: path, access: .readWrite)
-      }
-      let header = try Header(decoding: try stored { () throws(StorageError) in try store.header() }.body)
+      var rows = try VaultRows.open(at: path, access: .readWrite)
+      let header = try Header(decoding: try rows.header().body)
       try refuseForeign(header, environment)
       let chosen: any Protector
       if let protector { chosen = protector } else { chosen = try environment.protector(header.protector) }
-      guard let key = try presentKey(header, chosen, &store) else { continue }
+      guard let key = try presentKey(header, chosen, &rows) else { continue }
       // Asked before the file is read: what is seen now is in the state read after it.
       let seen = chosen.seenSequence(under: key.id, of: header.vault) ?? 0
-      guard let session = try session(consume store, key, environment, seen: seen, checkingRows)
+      guard let store = try store(consume rows, key, environment, seen: seen, checkingRows)
       else { continue }
-      let core = VaultCore(session, protector: chosen)
+      let core = VaultCore(store, protector: chosen)
       // A full disk or one damaged row must not keep everything else from being read; the next opening tries again.
       try? core.tidy()
       core.finishPromotion()
@@ -61,81 +59,81 @@ extension VaultCore {
 
   /// The key that the header names; `nil` where another process has put a new one in its place meanwhile.
   private static func presentKey(
-    _ header: Header, _ protector: any Protector, _ store: inout Store
+    _ header: Header, _ protector: any Protector, _ rows: inout VaultRows
   ) throws(VaultError) -> DeviceKey? {
     do throws(VaultError) { return try DeviceKeys(protector, of: header.vault).load(header.deviceKey) } catch
     {
-      let now = try Header(decoding: try stored { () throws(StorageError) in try store.header() }.body)
+      let now = try Header(decoding: try rows.header().body)
       guard now.deviceKey == header.deviceKey else { return nil }
       throw error
     }
   }
 
   /// The opened session, or `nil` when another process rotated the device key meanwhile.
-  private static func session(
-    _ store: consuming Store, _ key: borrowing DeviceKey, _ environment: VaultEnvironment, seen: UInt64,
+  private static func store(
+    _ rows: consuming VaultRows, _ key: borrowing DeviceKey, _ environment: VaultEnvironment, seen: UInt64,
     _ checkingRows: Bool
-  ) throws(VaultError) -> Session? {
-    var store = store
-    try stored { () throws(StorageError) in try store.beginRead() }
-    let row = try stored { () throws(StorageError) in try store.header() }
-    let slots = try stored { () throws(StorageError) in try store.slots() }
+  ) throws(VaultError) -> SealedStore? {
+    var rows = rows
+    try rows.beginRead()
+    let row = try rows.header()
+    let slots = try rows.slots()
     guard try Header(decoding: row.body).deviceKey == key.id else { return nil }
     let ring = try KeyRing(header: row, slots: slots, deviceKey: key, random: environment.random)
-    var session = Session(store: store, keys: ring, environment: environment)
+    var store = SealedStore(rows: rows, keys: ring, environment: environment)
     // An honest witness never exceeds the limit of a head row.
-    session.seenSequence = seen < Head.greatest ? seen : 0
-    try session.checkFile(checkingRows: checkingRows)
-    session.store.rollback()
-    return session
+    store.seenSequence = seen < Head.greatest ? seen : 0
+    try store.checkFile(checkingRows: checkingRows)
+    store.rows.rollback()
+    return store
   }
 
   /// How many rows the opening checked because the file is a copy or an older state; `nil` where it is neither.
-  package var checkedAsCopy: UInt64? { withSession { $0.checkedAsCopy } }
+  package var checkedAsCopy: UInt64? { withStore { $0.checkedAsCopy } }
 
   /// Whether the opening deleted no expired items because the wall clock is too far ahead of the highest time that the
   /// vault has seen, and no time service is known to keep it right.
-  package var keepsExpired: Bool { withSession { $0.keepsExpired } }
+  package var keepsExpired: Bool { withStore { $0.keepsExpired } }
 
   /// What an opening finishes for those before it: a pending truncation, items that expired more than a day ago.
   private func tidy() throws(VaultError) {
     let now = environment.clock.now()
     let due = try reading { transaction throws(VaultError) in
-      let head = try transaction.session.head()
+      let head = try transaction.store.head()
       let isExpired = head.earliestExpiry != 0 && head.earliestExpiry <= now.milliseconds - Self.expiredKept
-      if isExpired, transaction.session.time.isClockAhead { transaction.session.keepsExpired = true }
-      let isDue = isExpired && !transaction.session.keepsExpired
-      return (isDue, head.cleaningPending, transaction.session.store.isReadOnly)
+      if isExpired, transaction.store.time.isClockAhead { transaction.store.keepsExpired = true }
+      let isDue = isExpired && !transaction.store.keepsExpired
+      return (isDue, head.cleaningPending, transaction.store.rows.isReadOnly)
     }
     if due.2 { return }
     if due.0 { try writing { transaction throws(VaultError) in try transaction.purgeExpired() } }
     // Each command runs this: it must not wait for a reader that takes hours.
-    if due.1 { withSession { $0.clean(isPatient: false) } }
+    if due.1 { withStore { $0.clean(isPatient: false) } }
   }
 
   /// How long an expired item still answers "expired" before it is deleted, in milliseconds.
   static let expiredKept: Int64 = 24 * 3600 * 1000
 }
 
-extension Transaction where Mode == Writing {
+extension WriteTransaction {
   /// Deletes the items that expired more than a day ago.
   mutating func purgeExpired() throws(VaultError) {
-    let limit = session.now.milliseconds - VaultCore.expiredKept
-    let rows = try stored { () throws(StorageError) in try session.store.expired(before: .max) }
+    let limit = store.now.milliseconds - VaultCore.expiredKept
+    let rows = try store.rows.expired(before: .max)
     var earliest: Int64 = 0
     for number in rows {
-      guard let row = try stored({ () throws(StorageError) in try session.store.item(row: number) }),
+      guard let row = try store.rows.item(row: number),
         let expires = row.expires
       else { continue }
       if expires <= limit {
-        guard let item = try? session.open(row) else { continue }
+        guard let item = try? store.open(row) else { continue }
         try remove(row, item)
         try log(AuditNote(operation: .expiredPurged, item: item.id, kind: item.kind, detail: item.name))
       } else {
         earliest = earliest == 0 ? max(expires, 1) : min(earliest, max(expires, 1))
       }
     }
-    head!.earliestExpiry = earliest
+    head.earliestExpiry = earliest
     changes.isDirty = true
   }
 }

@@ -45,7 +45,7 @@ extension VaultCore {
       guard change.header.recoveryKey == half else {
         throw VaultError(.busy, "the recovery code was changed by another process", hint: "try again")
       }
-      guard let present = UInt32(exactly: transaction.head!.segment), present < .max else {
+      guard let present = UInt32(exactly: transaction.head.segment), present < .max else {
         throw VaultError(.policy, "the audit log is full", hint: "run 'vaultctl rotate epoch'")
       }
       forgotten = try change.forgetTrust(beyond: present)
@@ -99,7 +99,7 @@ extension VaultCore {
   package func itemsBehindPasscode() throws(VaultError) -> DestroyedItems {
     try reading { transaction throws(VaultError) in
       DestroyedItems(
-        items: try transaction.session.itemsBehindPasscode().map { ($0.item.id, $0.item.name) })
+        items: try transaction.store.itemsBehindPasscode().map { ($0.item.id, $0.item.name) })
     }
   }
 
@@ -115,7 +115,7 @@ extension VaultCore {
     var destroyed: [(id: ItemID, name: String?)] = []
     try changeKeys(.passcodeRemoved) { change, transaction throws(VaultError) in
       try Self.check(before, change)
-      let dying = try transaction.session.itemsBehindPasscode()
+      let dying = try transaction.store.itemsBehindPasscode()
       guard dying.count <= expecting else {
         throw VaultError(.policy, "items were added meanwhile that would be destroyed", hint: "try again")
       }
@@ -164,21 +164,21 @@ extension VaultCore {
   }
 }
 
-extension Transaction where Mode == Writing {
+extension WriteTransaction {
   /// Changes header and slots as they are in the file now.
   mutating func changeKeys(
     _ operation: AuditOperation, detail: @autoclosure () -> String? = nil,
     _ body: (inout KeyChange, inout WriteTransaction) throws(VaultError) -> Void
   ) throws(VaultError) {
-    try session.refuseShut()
-    var change = session.keyChange
+    try store.refuseShut()
+    var change = store.keyChange
     try body(&change, &self)
     try set(change)
     try log(operation, detail: detail())
   }
 }
 
-extension Session {
+extension SealedStore {
   /// A change of header and slots as they are now.
   var keyChange: KeyChange {
     KeyChange(

@@ -16,19 +16,18 @@ extension VaultCore {
     at path: String, with code: borrowing RecoveryCode, protector: any Protector,
     environment: VaultEnvironment = .system
   ) throws(VaultError) -> RecoveredVault {
-    var store = try stored(at: path) { () throws(StorageError) in try Store.open(at: path, access: .readWrite)
-    }
-    let row = try stored { () throws(StorageError) in try store.header() }
-    let slots = try stored { () throws(StorageError) in try store.slots() }
+    var rows = try VaultRows.open(at: path, access: .readWrite)
+    let row = try rows.header()
+    let slots = try rows.slots()
     let ring = try KeyRing(header: row, slots: slots, recovery: code, random: environment.random)
-    var session = Session(store: store, keys: ring, environment: environment)
-    try session.checkFile()
-    let vault = session.vault
+    var store = SealedStore(rows: rows, keys: ring, environment: environment)
+    try store.checkFile()
+    let vault = store.vault
     let keys = DeviceKeys(protector, of: vault)
     var pending = try PendingDeviceKey(for: path, keys, random: environment.random)
     let lock = try keys.lock()
     defer { lock?.keep() }
-    let recovering = VaultCore(session, protector: protector)
+    let recovering = VaultCore(store, protector: protector)
     let notes = code.shown?.notes(.recoveryCode) ?? []
     try recovering.rehearse { transaction throws(VaultError) in
       _ = try transaction.recover(with: pending.key, protector.kind, notes)
@@ -77,12 +76,12 @@ package struct RecoveredVault: Sendable {
   package let lost: DestroyedItems
 }
 
-extension Session {
+extension SealedStore {
   /// Keys with a new this-device root. Old this-device slots are removed, and those that need no passcode are made
   /// again. During a rotation the previous generation loses its root, and so every item of this device.
   func thisDeviceChange() throws(VaultError) -> KeyChange {
     let current = keys.current
-    let deviceRoot = try crypto { () throws(CryptoError) in try environment.random.secret(32) }
+    let deviceRoot = try environment.random.newSecret(32)
     let fresh = try GenerationKeys(
       generation: current.generation, root: current.root.copy(), deviceRoot: SharedSecret(deviceRoot))
     let previous = try keys.previous.map { before throws(VaultError) in
@@ -99,14 +98,14 @@ extension Session {
   }
 }
 
-extension Transaction where Mode == Writing {
+extension WriteTransaction {
   /// New roots for a new device key; the items of the lost one are deleted.
   fileprivate mutating func recover(
     with key: borrowing DeviceKey, _ kind: ProtectorKind, _ notes: [AuditNote]
   ) throws(VaultError) -> [(id: ItemID, name: String?)] {
     try log(notes)
     var lost: [ItemID] = []
-    try session.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
+    try store.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
       if item.access.thisDeviceOnly { lost.append(item.id) }
       return true
     }
@@ -115,9 +114,9 @@ extension Transaction where Mode == Writing {
       named.append((id, try item(id).name))
       try delete(id)
     }
-    var change = try session.thisDeviceChange()
-    try change.replaceDeviceKey(with: key, isShared: head!.isCopy)
-    head!.isCopy = false
+    var change = try store.thisDeviceChange()
+    try change.replaceDeviceKey(with: key, isShared: head.isCopy)
+    head.isCopy = false
     change.header.protector = kind
     try set(change)
     try log(.recoveryUsed, detail: "new device key")

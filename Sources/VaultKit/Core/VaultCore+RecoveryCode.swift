@@ -27,7 +27,7 @@ extension VaultCore {
     let notes = code.shown?.notes(.newRecoveryCode) ?? []
     try changeKeys(.recoveryCodeMade) { change, transaction throws(VaultError) in
       try transaction.log(notes)
-      try change.setRecovery(code, trust: try change.authenticator(transaction.session.keys.trustKey))
+      try change.setRecovery(code, trust: try change.authenticator(transaction.store.keys.trustKey))
     }
   }
 
@@ -45,7 +45,7 @@ extension VaultCore {
   /// - Throws: ``VaultError/Code/policy`` where there is none; ``VaultError/Code/locked``.
   package func removeRecoveryCode() throws(VaultError) {
     try changeKeys(.recoveryCodeRemoved) { change, transaction throws(VaultError) in
-      let trust = try change.authenticator(transaction.session.keys.trustKey)
+      let trust = try change.authenticator(transaction.store.keys.trustKey)
       guard change.header.recoveryHalf != nil else {
         throw VaultError(
           .policy, "this vault has no recovery code", hint: "make one with 'vaultctl recovery-code new'")
@@ -60,10 +60,10 @@ extension VaultCore {
   package static func checkRecoveryCode(
     _ code: borrowing RecoveryCode, at path: String, environment: VaultEnvironment = .system
   ) throws(VaultError) {
-    var store = try stored { () throws(StorageError) in try Store.open(at: path, access: .readOnly) }
-    try stored { () throws(StorageError) in try store.beginRead() }
-    let row = try stored { () throws(StorageError) in try store.header() }
-    let slots = try stored { () throws(StorageError) in try store.slots() }
+    var rows = try VaultRows.open(at: path, access: .readOnly)
+    try rows.beginRead()
+    let row = try rows.header()
+    let slots = try rows.slots()
     let header = try Header(decoding: row.body)
     try refuseForeign(header, environment)
     guard let half = header.recoveryHalf else {
@@ -73,15 +73,15 @@ extension VaultCore {
     }
     try code.check(isOf: half)
     let ring = try KeyRing(header: row, slots: slots, recovery: code, random: environment.random)
-    var session = Session(store: store, keys: ring, environment: environment)
-    let head = try session.head()
-    try session.keys.check(head)
-    session.store.rollback()
+    var store = SealedStore(rows: rows, keys: ring, environment: environment)
+    let head = try store.head()
+    try store.keys.check(head)
+    store.rows.rollback()
   }
 
   /// The same for the file of this vault, as it is now.
   package func checkRecoveryCode(_ code: borrowing RecoveryCode) throws(VaultError) {
-    try Self.checkRecoveryCode(code, at: withSession { $0.store.path }, environment: environment)
+    try Self.checkRecoveryCode(code, at: withStore { $0.rows.path }, environment: environment)
   }
 
   /// Compares a code with the vault's public half. Proves less than ``checkRecoveryCode(_:)``, but enough to keep the

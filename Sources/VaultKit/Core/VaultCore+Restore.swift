@@ -56,9 +56,9 @@ extension VaultCore {
         }
       }
       return RestorePoint(
-        vault: transaction.session.vault, items: items, states: states,
-        failures: try transaction.session.vaultStateOrFresh(), sequence: try transaction.status().sequence,
-        recoveryHalf: transaction.session.keys.header.recoveryHalf)
+        vault: transaction.store.vault, items: items, states: states,
+        failures: try transaction.store.vaultStateOrFresh(), sequence: try transaction.status().sequence,
+        recoveryHalf: transaction.store.keys.header.recoveryHalf)
     }
   }
 
@@ -118,7 +118,7 @@ extension VaultCore {
   /// The backup, opened with its passphrase, its rows compared with their sum.
   private static func openedBackup(
     _ backup: String, _ passphrase: consuming Passcode, _ environment: VaultEnvironment
-  ) throws(VaultError) -> Session {
+  ) throws(VaultError) -> SealedStore {
     var source = try openBackup(backup, environment) { (header, slots, derivation) throws(VaultError) in
       let root = try derivation.derive(from: passphrase.bytes, environment)
       let key = HKDF.derive(from: root, label: Labels.passphrase)
@@ -131,7 +131,7 @@ extension VaultCore {
   }
 }
 
-extension Session {
+extension SealedStore {
   /// The slots of a restored vault: new roots for this device. What lies behind the passcode and is this device's is
   /// made at the next unlock.
   ///
@@ -147,7 +147,7 @@ extension Session {
     // those of another.
     change.header.config +=
       1
-      + (try crypto { () throws(CryptoError) in try environment.random.bytes(5) })
+      + (try environment.random.newBytes(5))
       .reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     change.slots.removeAll { $0.opener == SlotOpener.passphrase.rawValue }
     try change.setDeviceKey(key)
@@ -168,10 +168,10 @@ extension Session {
     copy.head.sequence += 1
     var states = RestoredStates(newer: newer)
     var kept: Set<ItemID> = []
-    _ = try Store.create(at: path, publishing: publishing) { store throws(VaultError) in
-      try copy.writeKeys(change, to: &store)
+    _ = try VaultRows.create(at: path, publishing: publishing) { rows throws(VaultError) in
+      try copy.writeKeys(change, to: &rows)
       try copy.copyItems(
-        from: &self, to: &store, progress,
+        from: &self, to: &rows, progress,
         { item throws(VaultError) in
           kept.insert(item.id)
           return true
@@ -179,12 +179,12 @@ extension Session {
       ) { (source, item, row, state) throws(VaultError) in
         try states.restored(&source, item, row, state)
       }
-      try copy.setState(try states.restoredVaultState(&self), row: 0, in: &store)
-      try copy.keepSegment(of: &self, in: &store)
-      try copy.beginSegment(in: &store)
+      try copy.setState(try states.restoredVaultState(&self), row: 0, in: &rows)
+      try copy.keepSegment(of: &self, in: &rows)
+      try copy.beginSegment(in: &rows)
       let note = AuditNote(operation: .restored, detail: "\(copy.head.itemCount) items")
-      try copy.log(note, to: &store, vault, environment)
-      try copy.writeHead(to: &store, vault, environment)
+      try copy.log(note, to: &rows, vault, environment)
+      try copy.writeHead(to: &rows, vault, environment)
     }
     report.items = Int(clamping: copy.head.itemCount)
     report.dropped = newer?.items.filter { !kept.contains($0.id) } ?? []
@@ -199,7 +199,7 @@ private struct RestoredStates {
   var needsResync = 0
 
   mutating func restored(
-    _ source: inout Session, _ item: Item, _ row: ItemRow, _ stored: StateRow
+    _ source: inout SealedStore, _ item: Item, _ row: ItemRow, _ stored: StateRow
   ) throws(VaultError) -> StateRow {
     guard let (before, _) = try source.state(of: row) else { return stored }
     var state = before
@@ -214,31 +214,21 @@ private struct RestoredStates {
       state.needsResync = true
       needsResync += 1
     }
-    return try source.sealed(
-      state.bytes, item: row.id, revision: stored.revision + 1, try source.keys(of: row.generation))
+    return try source.keys(of: row.generation).sealState(
+      state.bytes, of: row.id, revision: stored.revision + 1, in: source.vault,
+      random: source.environment.random)
   }
 
-  func restoredVaultState(_ source: inout Session) throws(VaultError) -> StateRow {
+  func restoredVaultState(_ source: inout SealedStore) throws(VaultError) -> StateRow {
     var (state, row) = try source.vaultState()
     guard let later = newer?.failures else { return row }
     let biometry = max(state.biometryFailures, later.biometryFailures)
     guard later.failures >= state.failures || biometry != state.biometryFailures else { return row }
     if later.failures >= state.failures { state = later }
     state.biometryFailures = biometry
-    return try source.sealed(
-      state.bytes, item: ItemID.zero.stored, revision: row.revision + 1, source.keys.current)
-  }
-}
-
-extension Session {
-  func sealed(
-    _ bytes: [UInt8], item: Bytes16, revision: UInt64, _ keys: GenerationKeys
-  ) throws(VaultError) -> StateRow {
-    let body = try crypto { () throws(CryptoError) in
-      try keys.state.seal(
-        bytes, aad: AssociatedData.state(vault, item: item, revision: revision), random: environment.random)
-    }
-    return StateRow(revision: revision, body: body)
+    return try source.keys.current.sealState(
+      state.bytes, of: ItemID.zero.stored, revision: row.revision + 1, in: source.vault,
+      random: source.environment.random)
   }
 }
 

@@ -17,7 +17,7 @@ extension VaultCore {
     let old = currentProtector
     let new = protector ?? old
     let (vault, path) = try reading { transaction throws(VaultError) in
-      (transaction.session.vault, transaction.session.store.path)
+      (transaction.store.vault, transaction.store.rows.path)
     }
     let keys = DeviceKeys(new, of: vault)
     var pending = try PendingDeviceKey(for: path, keys, random: environment.random)
@@ -99,8 +99,8 @@ extension VaultCore {
         transaction.restartMoving()
       }
     }
-    withSession { try? $0.store.letLogGrow(true) }
-    defer { withSession { try? $0.store.letLogGrow(false) } }
+    withStore { try? $0.rows.letLogGrow(true) }
+    defer { withStore { try? $0.rows.letLogGrow(false) } }
     repeat {
       var left: [DamagedPart] = []
       func note(_ part: DamagedPart) {
@@ -125,7 +125,7 @@ extension VaultCore {
       case .paused: return
       case .items, .itemsLeft:
         let batch = try reading { transaction throws(VaultError) in
-          try transaction.session.prepareMove(limit: Self.fewest)
+          try transaction.store.prepareMove(limit: Self.fewest)
         }
         guard let batch else { continue }
         let done = try writing { transaction throws(VaultError) in
@@ -147,7 +147,7 @@ extension VaultCore {
   }
 
   /// Whether a rotation of the epoch is under way.
-  package var isRotating: Bool { withSession { $0.keys.previous != nil } }
+  package var isRotating: Bool { withStore { $0.keys.previous != nil } }
 
   /// The parts of the vault that a rotation could not seal again, because they do not open. Changes nothing.
   package func damagedParts(progress: (VerifyProgress) -> Void = { _ in }) throws(VaultError) -> [DamagedPart]
@@ -157,9 +157,9 @@ extension VaultCore {
     var (last, done): (Int64?, Int) = (.min, 0)
     while let from = last {
       last = try reading { transaction throws(VaultError) in
-        let rows = try transaction.session.rows(after: from, limit: 1024)
+        let rows = try transaction.store.rows(after: from, limit: 1024)
         for row in rows {
-          if let part = try transaction.session.damage(of: row) { found.append(part) }
+          if let part = try transaction.store.damage(of: row) { found.append(part) }
         }
         done += rows.count
         // What is added meanwhile was sealed just now.
@@ -170,11 +170,9 @@ extension VaultCore {
     var sequence: UInt64? = 0
     while let from = sequence {
       sequence = try reading { transaction throws(VaultError) in
-        let rows = try stored { () throws(StorageError) in
-          try transaction.session.store.auditEntries(from: from + 1, limit: 4096)
-        }
+        let rows = try transaction.store.rows.auditEntries(from: from + 1, limit: 4096)
         for row in rows {
-          do throws(VaultError) { _ = try transaction.session.open(row) } catch {
+          do throws(VaultError) { _ = try transaction.store.open(row) } catch {
             guard error.isUnreadable else { throw error }
             found.append(.audit(row.sequence, error))
           }
@@ -183,7 +181,7 @@ extension VaultCore {
       }
     }
     try reading { transaction throws(VaultError) in
-      do throws(VaultError) { _ = try transaction.session.vaultState() } catch {
+      do throws(VaultError) { _ = try transaction.store.vaultState() } catch {
         guard error.isUnreadable else { throw error }
         found.append(.state(error))
       }
@@ -203,11 +201,11 @@ extension VaultCore {
       passcode: passcode, dropDamaged: dropDamaged, isAnew: true, progress: progress, damaged: damaged)
     try rotateDeviceKey()
     try writing { transaction throws(VaultError) in try transaction.log(AuditOperation(rawValue: 23)) }
-    try withSessionThrowing { session throws(VaultError) in
-      do throws(StorageError) {
-        try session.store.vacuum()
-        guard try session.store.checkpoint(truncate: true) else { throw .busy }
-      } catch .busy { throw Self.halfPurged } catch { throw VaultError(error) }
+    try withStoreThrowing { store throws(VaultError) in
+      do throws(VaultError) {
+        try store.rows.vacuum()
+        guard try store.rows.checkpoint(truncate: true) else { throw Self.halfPurged }
+      } catch { throw error.code == .busy ? Self.halfPurged : error }
     }
   }
 
@@ -231,7 +229,7 @@ extension VaultCore {
   /// - Returns: Whether it was ended.
   package func endRotationTooEarlyForTesting() throws(VaultError) -> Bool {
     try writing { transaction throws(VaultError) in
-      transaction.head!.rotation = RotationState(phase: .audit)
+      transaction.head.rotation = RotationState(phase: .audit)
       transaction.changes.isDirty = true
     }
     return try endEpoch()
@@ -254,28 +252,28 @@ extension VaultCore {
   private func beginEpoch(_ keys: PasscodeKeys?) throws(VaultError) {
     guard !isRotating else { return }
     let (vault, id) = try reading { transaction throws(VaultError) in
-      (transaction.session.vault, transaction.session.keys.header.deviceKey)
+      (transaction.store.vault, transaction.store.keys.header.deviceKey)
     }
     let key = try DeviceKeys(currentProtector, of: vault).load(id)
     try writing { transaction throws(VaultError) in
-      guard transaction.session.keys.previous == nil else { return }
-      try transaction.session.refuseShut()
-      guard transaction.session.keys.header.deviceKey == key.id,
-        try transaction.session.keys.header.passcodeDerivation() == keys?.derivation
+      guard transaction.store.keys.previous == nil else { return }
+      try transaction.store.refuseShut()
+      guard transaction.store.keys.header.deviceKey == key.id,
+        try transaction.store.keys.header.passcodeDerivation() == keys?.derivation
       else {
         throw VaultError(.busy, "the vault's keys were changed by another process", hint: "try again")
       }
-      let random = transaction.session.environment.random
+      let random = transaction.store.environment.random
       // What is vouched for next was checked as it is now: these keys may be others than those that were unlocked.
-      if let keys { try transaction.session.keys.unlock(with: keys, random: random) }
-      let next = try transaction.session.keyChange.nextEpoch(key, keys)
+      if let keys { try transaction.store.keys.unlock(with: keys, random: random) }
+      let next = try transaction.store.keyChange.nextEpoch(key, keys)
       let row = try transaction.set(next)
       var ring = try KeyRing(header: row, slots: next.slots, deviceKey: key, random: random)
       if let keys { try ring.unlock(with: keys, random: random) }
-      transaction.session.keys = ring
+      transaction.store.keys = ring
       // What was sealed before in this transaction has the keys of the old generation.
-      transaction.head!.seals = 0
-      transaction.head!.rotation = RotationState()
+      transaction.head.seals = 0
+      transaction.head.rotation = RotationState()
       transaction.changes.seals = next.seals
       try transaction.log(.rotated, detail: "epoch \(next.header.generation) begun")
     }
@@ -325,8 +323,8 @@ extension VaultCore {
 
   private func rotationPhase() throws(VaultError) -> RotationState.Phase? {
     try reading { transaction throws(VaultError) in
-      guard transaction.session.keys.previous != nil else { return nil }
-      return try transaction.session.head().rotation.phase
+      guard transaction.store.keys.previous != nil else { return nil }
+      return try transaction.store.head().rotation.phase
     }
   }
 
@@ -340,7 +338,7 @@ extension VaultCore {
     var limit = Self.first
     while true {
       let batch = try reading { transaction throws(VaultError) in
-        try transaction.session.prepareMove(limit: limit)
+        try transaction.store.prepareMove(limit: limit)
       }
       guard let batch else { return }
       let start = ContinuousClock.now
@@ -372,12 +370,12 @@ extension VaultCore {
   /// another process has not moved yet, which ended this rotation meanwhile and began the next.
   private func endEpoch() throws(VaultError) -> Bool {
     try writing { transaction throws(VaultError) in
-      guard transaction.session.keys.previous != nil else { return true }
-      guard transaction.head!.rotation.phase == .audit, try transaction.isLogMoved() else { return false }
+      guard transaction.store.keys.previous != nil else { return true }
+      guard transaction.head.rotation.phase == .audit, try transaction.isLogMoved() else { return false }
       try transaction.moveVaultState()
-      transaction.head!.rotation = RotationState()
-      var change = transaction.session.keyChange
-      let trust = try change.authenticator(transaction.session.keys.trustKey)
+      transaction.head.rotation = RotationState()
+      var change = transaction.store.keyChange
+      let trust = try change.authenticator(transaction.store.keys.trustKey)
       try change.dropPreviousGeneration(trust: trust)
       try transaction.set(change)
       try transaction.log(.rotated, detail: "epoch \(change.header.generation) done")
@@ -386,20 +384,20 @@ extension VaultCore {
   }
 }
 
-extension Transaction where Mode == Writing {
+extension WriteTransaction {
   /// Header and slots for a new device key.
   ///
   /// - Returns: The old key, which the header now lists as replaced.
   fileprivate mutating func replaceDeviceKey(
     with key: borrowing DeviceKey, keptBy kind: ProtectorKind
   ) throws(VaultError) -> DeviceKeyID {
-    let before = session.keys.header.deviceKey
+    let before = store.keys.header.deviceKey
     try changeKeys(.rotated) { change, transaction throws(VaultError) in
-      guard transaction.session.keys.current.deviceRoot != nil else {
+      guard transaction.store.keys.current.deviceRoot != nil else {
         throw VaultError(.policy, "this needs the vault's own device key, not the recovery code")
       }
-      try change.replaceDeviceKey(with: key, isShared: transaction.head!.isCopy)
-      transaction.head!.isCopy = false
+      try change.replaceDeviceKey(with: key, isShared: transaction.head.isCopy)
+      transaction.head.isCopy = false
       change.header.protector = kind
     }
     return before

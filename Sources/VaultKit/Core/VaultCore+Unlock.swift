@@ -14,13 +14,13 @@ extension VaultCore {
   }
 
   /// Whether everything that a passcode guards is open.
-  package var isUnlocked: Bool { withSession { $0.keys.isUnlocked } }
+  package var isUnlocked: Bool { withStore { $0.keys.isUnlocked } }
 
   /// Refuses to ask for a passcode that another process has removed.
   ///
   /// - Throws: ``VaultError/Code/locked``.
   package func refuseShut() throws(VaultError) {
-    try withSessionThrowing { session throws(VaultError) in try session.refuseShut() }
+    try withStoreThrowing { store throws(VaultError) in try store.refuseShut() }
   }
 
   /// Refuses while a delay after wrong passcodes lasts, so that nobody is asked for a passcode that is not tried.
@@ -28,7 +28,7 @@ extension VaultCore {
   /// - Throws: ``VaultError/Code/lockedOut`` with `retryAfter`.
   package func refuseDelay() throws(VaultError) {
     let failures = try reading { transaction throws(VaultError) in
-      let state = try transaction.session.vaultState().state
+      let state = try transaction.store.vaultState().state
       return state.failures &+ state.underWay
     }
     guard Lockout.delay(after: failures) > 0, !isReadOnly else { return }
@@ -42,16 +42,16 @@ extension VaultCore {
   /// How often a wrong passcode is judged at once: the next one after it is refused for a while.
   package func triesBeforeDelay() throws(VaultError) -> Int {
     let failures = try reading { transaction throws(VaultError) in
-      try transaction.session.vaultState().state.failures
+      try transaction.store.vaultState().state.failures
     }
     return max(1, Lockout.freeFailures - Int(failures))
   }
 
   /// Whether a passcode is set.
-  package var hasPasscode: Bool { withSession { $0.keys.header.hasPasscode } }
+  package var hasPasscode: Bool { withStore { $0.keys.header.hasPasscode } }
 
   /// Wipes the class keys that the passcode opened.
-  package func lock() { withSession { $0.lock() } }
+  package func lock() { withStore { $0.lock() } }
 
   /// Ends the delay after wrong passcodes. The vault's own state is rebuilt when it is damaged.
   ///
@@ -64,7 +64,7 @@ extension VaultCore {
     let notes = code.shown?.notes(.recoveryCode) ?? []
     try writing { transaction throws(VaultError) in
       try transaction.repairVaultState()
-      var (state, row) = try transaction.session.vaultState()
+      var (state, row) = try transaction.store.vaultState()
       Lockout.forgive(&state)
       try transaction.setVaultState(state, replacing: row)
       try transaction.log(notes)
@@ -124,10 +124,10 @@ extension VaultCore {
   /// Opens the session's classes; `false` when the passcode was changed since the derivation began.
   func opened(with keys: PasscodeKeys) throws(VaultError) -> Bool {
     try reading { transaction throws(VaultError) in
-      let derivation = try transaction.session.keys.header.passcodeDerivation()
+      let derivation = try transaction.store.keys.header.passcodeDerivation()
       guard derivation == keys.derivation else { return false }
-      let random = transaction.session.environment.random
-      try transaction.session.keys.unlock(with: keys, random: random)
+      let random = transaction.store.environment.random
+      try transaction.store.keys.unlock(with: keys, random: random)
       return true
     }
   }
@@ -140,13 +140,13 @@ extension VaultCore {
   /// Counts an attempt on disk and returns how to derive; `nil` without a passcode. Waits while others are under way.
   private func countAttempt() throws(VaultError) -> KeyDerivation? {
     let (derivation, isReadOnly) = try reading { transaction throws(VaultError) in
-      (try transaction.session.keys.header.passcodeDerivation(), transaction.session.store.isReadOnly)
+      (try transaction.store.keys.header.passcodeDerivation(), transaction.store.rows.isReadOnly)
     }
     guard derivation != nil, !isReadOnly else { return derivation }
     for _ in 0..<600 {
       let (current, verdict) = try writing {
         transaction throws(VaultError) -> (KeyDerivation?, Lockout.Verdict) in
-        let derivation = try transaction.session.keys.header.passcodeDerivation()
+        let derivation = try transaction.store.keys.header.passcodeDerivation()
         return (derivation, try transaction.beginAttempt { _ in true })
       }
       switch verdict {
@@ -180,7 +180,7 @@ extension VaultCore {
   private func takeBackAttempt() throws(VaultError) {
     guard !isReadOnly else { return }
     try writing { transaction throws(VaultError) in
-      var (state, row) = try transaction.session.vaultState()
+      var (state, row) = try transaction.store.vaultState()
       Lockout.takeBack(&state)
       try transaction.setVaultState(state, replacing: row)
     }
@@ -192,7 +192,7 @@ extension VaultCore {
   ) throws(VaultError) -> UInt64? {
     guard !isReadOnly else { return nil }
     return try writing { transaction throws(VaultError) -> UInt64 in
-      var (state, row) = try transaction.session.vaultState()
+      var (state, row) = try transaction.store.vaultState()
       let delay = change(&state)
       try transaction.setVaultState(state, replacing: row)
       try transaction.log(shown.notes(.passcode, result: result))
@@ -202,7 +202,7 @@ extension VaultCore {
   }
 
   /// Whether medium, folder or file do not allow writing.
-  package var isReadOnly: Bool { withSession { $0.store.isReadOnly } }
+  package var isReadOnly: Bool { withStore { $0.rows.isReadOnly } }
 
   private static func lockedOut(_ milliseconds: UInt64) -> VaultError {
     VaultError(
@@ -222,21 +222,21 @@ extension VaultCore {
   ) throws(VaultError) -> R {
     try reading { transaction throws(VaultError) in
       try body(
-        transaction.session.keys.header, transaction.session.keys.slots, transaction.session.keys.current)
+        transaction.store.keys.header, transaction.store.keys.slots, transaction.store.keys.current)
     }
   }
 }
 
-extension Transaction where Mode == Writing {
+extension WriteTransaction {
   /// Counts an attempt, and logs those that never got a verdict.
   ///
   /// - Parameter isStored: Whether what changed is stored.
   fileprivate mutating func beginAttempt(
     storing isStored: (Lockout.Verdict) -> Bool
   ) throws(VaultError) -> Lockout.Verdict {
-    var (state, row) = try session.vaultState()
+    var (state, row) = try store.vaultState()
     let before = state.bytes
-    let (verdict, killed) = Lockout.begin(&state, clock: session.environment.clock)
+    let (verdict, killed) = Lockout.begin(&state, clock: store.environment.clock)
     guard isStored(verdict), state.bytes != before else { return verdict }
     try setVaultState(state, replacing: row)
     if killed > 0 {

@@ -49,7 +49,7 @@ extension VaultCore {
   package func verify(progress: (VerifyProgress) -> Void = { _ in }) throws(VaultError) -> VerifyReport {
     try reading { transaction throws(VaultError) in
       var verification = Verification(total: 0)
-      try verification.run(&transaction.session, progress)
+      try verification.run(&transaction.store, progress)
       return verification.report
     }
   }
@@ -57,8 +57,8 @@ extension VaultCore {
   /// The whole audit log, and whether something of it is missing.
   package func auditLog() throws(VaultError) -> AuditLog {
     try reading { transaction throws(VaultError) in
-      let head = try transaction.session.head()
-      return try transaction.session.log(head)
+      let head = try transaction.store.head()
+      return try transaction.store.log(head)
     }
   }
 
@@ -71,11 +71,9 @@ extension VaultCore {
   ) throws(VaultError) -> [AuditEntry] {
     try reading { transaction throws(VaultError) in
       var entries: [AuditEntry] = []
-      let rows = try stored { () throws(StorageError) in
-        try transaction.session.store.auditEntries(from: sequence, limit: limit)
-      }
+      let rows = try transaction.store.rows.auditEntries(from: sequence, limit: limit)
       for row in rows {
-        do throws(VaultError) { entries.append(try transaction.session.open(row).entry) } catch {
+        do throws(VaultError) { entries.append(try transaction.store.open(row).entry) } catch {
           guard let damaged, error.isUnreadable else { throw error }
           damaged(row.sequence, error)
         }
@@ -92,27 +90,25 @@ private struct Verification {
 
   init(total: Int) { self.total = total }
 
-  mutating func run(_ session: inout Session, _ progress: (VerifyProgress) -> Void) throws(VaultError) {
-    let head = try session.head()
+  mutating func run(_ store: inout SealedStore, _ progress: (VerifyProgress) -> Void) throws(VaultError) {
+    let head = try store.head()
     total = Int(clamping: head.itemCount * 2 + head.summedRows)
-    let pages = try stored { () throws(StorageError) in
-      try session.store.integrityCheck()
-    }
+    let pages = try store.rows.integrityCheck()
     report.problems += pages.map { "database: \($0)" }
     let total = total
-    let rows = try session.sumProblem(
+    let rows = try store.sumProblem(
       head, progress: { progress(VerifyProgress(done: $0, total: total)) })
     if let problem = rows.problem { report.problems.append(problem) }
     done = Int(clamping: head.summedRows)
-    do throws(VaultError) { _ = try session.vaultState() } catch {
+    do throws(VaultError) { _ = try store.vaultState() } catch {
       try note(error, in: "state")
     }
-    try checkItems(&session, rows.blinds, progress)
-    do throws(VaultError) { try checkLog(&session, head) } catch { try note(error, in: "audit") }
+    try checkItems(&store, rows.blinds, progress)
+    do throws(VaultError) { try checkLog(&store, head) } catch { try note(error, in: "audit") }
   }
 
-  private mutating func checkLog(_ session: inout Session, _ head: borrowing Head) throws(VaultError) {
-    let log = try session.checkLog(head)
+  private mutating func checkLog(_ store: inout SealedStore, _ head: borrowing Head) throws(VaultError) {
+    let log = try store.checkLog(head)
     report.auditEntries = log.entryCount
     report.isAuditChainChecked = log.isChainChecked
     report.unreadableEntries = log.unreadable.count
@@ -135,27 +131,27 @@ private struct Verification {
 
   /// - Parameter blindRows: How many index rows there are, whomever they belong to.
   private mutating func checkItems(
-    _ session: inout Session, _ blindRows: Int, _ progress: (VerifyProgress) -> Void
+    _ store: inout SealedStore, _ blindRows: Int, _ progress: (VerifyProgress) -> Void
   ) throws(VaultError) {
     var last: Int64 = 0
     var index = IndexRows()
     while true {
       var batch: [ItemRow] = []
-      try session.store.forEachItem(after: last, limit: 256) { row throws(VaultError) in
+      try store.rows.forEachItem(after: last, limit: 256) { row throws(VaultError) in
         batch.append(row)
         return true
       }
       guard let end = batch.last else { break }
       last = end.row
       for row in batch {
-        checkItem(&session, row, &index)
+        checkItem(&store, row, &index)
         report.items += 1
       }
-      session.store.releasePages()
+      store.rows.releasePages()
       done += batch.count * 2
       progress(VerifyProgress(done: min(done, total), total: total))
     }
-    let unopened = try rowsInIndex(of: index.unopened, &session)
+    let unopened = try rowsInIndex(of: index.unopened, &store)
     if blindRows != index.found + unopened {
       report.problems.append("the index has rows that belong to no item")
     }
@@ -169,10 +165,10 @@ private struct Verification {
     var unopened: Set<Int64> = []
   }
 
-  private func rowsInIndex(of items: Set<Int64>, _ session: inout Session) throws(VaultError) -> Int {
+  private func rowsInIndex(of items: Set<Int64>, _ store: inout SealedStore) throws(VaultError) -> Int {
     guard !items.isEmpty else { return 0 }
     var count = 0
-    try session.store.forEachBlind { _, row throws(VaultError) in
+    try store.rows.forEachBlind { _, row throws(VaultError) in
       if items.contains(row) { count += 1 }
       return true
     }
@@ -180,30 +176,28 @@ private struct Verification {
   }
 
   /// Opens all that can be opened of one item. Each of its parts is looked at, whatever the others are.
-  private mutating func checkItem(_ session: inout Session, _ row: ItemRow, _ index: inout IndexRows) {
+  private mutating func checkItem(_ store: inout SealedStore, _ row: ItemRow, _ index: inout IndexRows) {
     let name = "item \(ItemID(row.id))"
     let item: Item
-    do throws(VaultError) { item = try session.open(row) } catch {
+    do throws(VaultError) { item = try store.open(row) } catch {
       index.unopened.insert(row.row)
       return list(error, in: name)
     }
-    do throws(VaultError) { try checkIndex(&session, row, item, &index) } catch { list(error, in: name) }
-    do throws(VaultError) { _ = try session.state(of: row) } catch { list(error, in: "\(name), its state") }
-    do throws(VaultError) { try checkMaterial(&session, row, item) } catch {
+    do throws(VaultError) { try checkIndex(&store, row, item, &index) } catch { list(error, in: name) }
+    do throws(VaultError) { _ = try store.state(of: row) } catch { list(error, in: "\(name), its state") }
+    do throws(VaultError) { try checkMaterial(&store, row, item) } catch {
       list(error, in: "\(name), its secret")
     }
   }
 
   private func checkIndex(
-    _ session: inout Session, _ row: ItemRow, _ item: Item, _ rows: inout IndexRows
+    _ store: inout SealedStore, _ row: ItemRow, _ item: Item, _ rows: inout IndexRows
   ) throws(VaultError) {
-    let index = try session.keys(of: row.generation).blindIndex
+    let index = try store.keys(of: row.generation).blindIndex
     let values = index.values(of: item.attributes)
     var found = 0
     for value in values {
-      let isThere = try stored { () throws(StorageError) in
-        try session.store.hasBlind(value: value, row: row.row)
-      }
+      let isThere = try store.rows.hasBlind(value: value, row: row.row)
       if isThere { found += 1 }
     }
     rows.found += found
@@ -214,27 +208,27 @@ private struct Verification {
   }
 
   private mutating func checkMaterial(
-    _ session: inout Session, _ row: ItemRow, _ item: Item
+    _ store: inout SealedStore, _ row: ItemRow, _ item: Item
   ) throws(VaultError) {
-    let material = try stored { () throws(StorageError) in try session.store.material(row: row.row) }
+    let material = try store.rows.material(row: row.row)
     guard let material, item.hasSecret else {
       guard (material != nil) == item.hasSecret else {
         throw VaultError(.damaged, item.hasSecret ? "it is missing" : "its row does not list one")
       }
       return
     }
-    let secret = try SealedSecret(session.vault, row, item.policy, material)
+    let secret = try SealedSecret(store.vault, row, item.policy, material)
     try secret.checkSeals()
     guard item.access.word == 0 else {
       report.guardedSecrets += 1
-      do throws(VaultError) { try checkAlternatives(&session, row, item, secret) } catch {
+      do throws(VaultError) { try checkAlternatives(&store, row, item, secret) } catch {
         // An access rule that this version does not know.
         guard error.code == .unsupported else { throw error }
       }
       return
     }
     do throws(VaultError) {
-      let decision = try Gate.decide(.update, on: item, row, in: session)
+      let decision = try Gate.decide(.update, on: item, row, in: store)
       _ = try secret.open(with: decision.opening.spend(on: item.id))
       report.secrets += 1
     } catch {
@@ -249,10 +243,10 @@ private struct Verification {
 
   /// Behind constraints nothing is opened here, but the rule and what stands behind it must fit each other.
   private func checkAlternatives(
-    _ session: inout Session, _ row: ItemRow, _ item: Item, _ secret: SealedSecret
+    _ store: inout SealedStore, _ row: ItemRow, _ item: Item, _ secret: SealedSecret
   ) throws(VaultError) {
     let ways = try item.policy.ways()
-    guard let key = session.keys.classKey(item.access.classNumber, generation: row.generation) else { return }
+    guard let key = store.keys.classKey(item.access.classNumber, generation: row.generation) else { return }
     let alternatives = try secret.alternatives(under: key)
     guard alternatives.allSatisfy({ ways.contains($0.factors) }) else {
       throw VaultError(.damaged, "its keys are not those of its access rule")

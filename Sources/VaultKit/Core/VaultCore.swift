@@ -15,25 +15,25 @@ package final class VaultCore: Sendable {
   package let environment: VaultEnvironment
   private let protector: Mutex<any Protector>
   /// `nil` only while a transaction has the session.
-  let state: Mutex<Session?>
+  let state: Mutex<SealedStore?>
 
-  init(_ session: consuming Session, protector: any Protector) {
-    environment = session.environment
+  init(_ store: consuming SealedStore, protector: any Protector) {
+    environment = store.environment
     self.protector = Mutex(protector)
-    state = Mutex(consume session)
+    state = Mutex(consume store)
   }
 
   /// Lends one state of the vault to a closure.
   ///
   /// - Throws: What `body` throws, or ``VaultError``.
   package func read<R>(_ body: (inout ReadTransaction) throws -> R) throws -> R {
-    try refreshingKeys { session in
-      try stored { () throws(StorageError) in try session.store.beginRead() }
-      try session.refreshForReading()
-      var transaction = ReadTransaction(session)
+    try refreshingKeys { store in
+      try store.rows.beginRead()
+      try store.refreshForReading()
+      var transaction = ReadTransaction(store)
       let outcome = Result { try body(&transaction) }
-      session = transaction.session
-      session.store.rollback()
+      store = transaction.end()
+      store.rows.rollback()
       return outcome
     }
   }
@@ -42,49 +42,49 @@ package final class VaultCore: Sendable {
   ///
   /// - Throws: What `body` throws, with nothing changed, or ``VaultError``.
   package func write<R>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
-    try refreshingKeys { session in
-      try stored { () throws(StorageError) in try session.store.beginImmediate() }
-      let head = try session.headForWriting()
-      var transaction = WriteTransaction(session, head: head)
+    try refreshingKeys { store in
+      try store.rows.beginImmediate()
+      let head = try store.headForWriting()
+      var transaction = WriteTransaction(store, head: head)
       let outcome = Result {
         try transaction.adoptFile()
         return try body(&transaction)
       }
       let changes = transaction.changes
-      let sequence = transaction.head!.sequence + 1
+      let sequence = transaction.head.sequence + 1
       let isCommitted = Result {
         if case .success = outcome { try transaction.sealHead() }
       }
-      session = transaction.session
+      store = transaction.end()
       guard case .success = outcome, case .success = isCommitted, changes.isDirty else {
-        session.store.rollback()
+        store.rows.rollback()
         try isCommitted.get()
         return outcome
       }
-      try stored { () throws(StorageError) in try session.store.commit() }
-      session.seenSequence = max(session.seenSequence, sequence)
-      currentProtector.noteSequence(sequence, under: session.keys.header.deviceKey, of: session.vault)
-      if changes.needsCleaning { session.clean() }
+      try store.rows.commit()
+      store.seenSequence = max(store.seenSequence, sequence)
+      currentProtector.noteSequence(sequence, under: store.keys.header.deviceKey, of: store.vault)
+      if changes.needsCleaning { store.clean() }
       return outcome
     }
   }
 
   /// Runs a transaction; when the keys turn out to be of another `config` it is begun anew with new ones.
-  private func refreshingKeys<R>(_ body: (inout Session) throws -> Result<R, any Error>) throws -> R {
+  private func refreshingKeys<R>(_ body: (inout SealedStore) throws -> Result<R, any Error>) throws -> R {
     var race = KeyRace()
     while race.mayTry() {
       var outcome: Result<R, any Error>?
       var needsDeviceKey: DeviceKeyID?
       state.withLock { slot in
-        var session = slot.take()!
-        do { outcome = try body(&session) } catch let error as KeysAreStale {
-          session.store.rollback()
+        var store = slot.take()!
+        do { outcome = try body(&store) } catch let error as KeysAreStale {
+          store.rows.rollback()
           needsDeviceKey = error.deviceKey
         } catch {
-          session.store.rollback()
+          store.rows.rollback()
           outcome = .failure(error)
         }
-        slot = consume session
+        slot = consume store
       }
       if let outcome { return try outcome.get() }
       if needsDeviceKey != nil { try reload() }
@@ -98,8 +98,8 @@ package final class VaultCore: Sendable {
     while race.mayTry() {
       let header = try storedHeader()
       guard let key = try presentKey(header) else { continue }
-      let isCurrent = withSession { session -> Result<Bool, VaultError> in
-        Result { () throws(VaultError) in try session.reload(with: key) }
+      let isCurrent = withStore { store -> Result<Bool, VaultError> in
+        Result { () throws(VaultError) in try store.reload(with: key) }
       }
       if try isCurrent.get() { return }
     }
@@ -117,8 +117,8 @@ package final class VaultCore: Sendable {
   }
 
   private func storedHeader() throws(VaultError) -> Header {
-    let header = withSession { session -> Result<Header, VaultError> in
-      Result { () throws(VaultError) in try session.storedHeader().header }
+    let header = withStore { store -> Result<Header, VaultError> in
+      Result { () throws(VaultError) in try store.storedHeader().header }
     }
     return try header.get()
   }
@@ -137,20 +137,20 @@ package final class VaultCore: Sendable {
   }
 
   /// ``withSession(_:)`` for a step that can fail.
-  func withSessionThrowing(_ body: (inout Session) throws(VaultError) -> Void) throws(VaultError) {
-    let outcome = withSession { session -> Result<Void, VaultError> in
-      Result { () throws(VaultError) in try body(&session) }
+  func withStoreThrowing(_ body: (inout SealedStore) throws(VaultError) -> Void) throws(VaultError) {
+    let outcome = withStore { store -> Result<Void, VaultError> in
+      Result { () throws(VaultError) in try body(&store) }
     }
     try outcome.get()
   }
 
   /// Lends the session outside of a transaction.
-  func withSession<R: Sendable>(_ body: (inout Session) -> R) -> R {
+  func withStore<R: Sendable>(_ body: (inout SealedStore) -> R) -> R {
     var result: R?
     state.withLock { slot in
-      var session = slot.take()!
-      result = body(&session)
-      slot = consume session
+      var store = slot.take()!
+      result = body(&store)
+      slot = consume store
     }
     return result!
   }

@@ -3,15 +3,15 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-extension Transaction where Mode == Writing {
+extension WriteTransaction {
   /// Adds an entry: sealed for the device key, chained for whoever holds the audit factor.
   mutating func log(_ note: AuditNote) throws(VaultError) {
     changes.underWay += 1
-    if head!.segment == 0 || head!.nextAudit - head!.segmentFirst >= AuditChain.entriesPerSegment {
+    if head.segment == 0 || head.nextAudit - head.segmentFirst >= AuditChain.entriesPerSegment {
       try beginSegment()
     }
-    let (keys, vault, environment) = (session.keys.current, session.vault, session.environment)
-    try head!.append(note, keys, vault, environment, to: &session.store)
+    let (keys, vault, environment) = (store.keys.current, store.vault, store.environment)
+    try head.append(note, keys, vault, environment, to: &reading.store.rows)
     changes.underWay -= 1
     changes.seals += 1
     changes.isDirty = true
@@ -19,23 +19,21 @@ extension Transaction where Mode == Writing {
 
   /// Starts a new chain from an audit root that this transaction stores.
   mutating func beginChain(_ root: SharedSecret) throws(VaultError) {
-    head!.nextChainKey = root.bytes.copy()
+    head.nextChainKey = root.bytes.copy()
     try beginSegment()
   }
 
   /// Starts a segment and drops the oldest beyond the limit. Needs no passcode: the chain keys lie in the head row.
   private mutating func beginSegment() throws(VaultError) {
-    let number = head!.segment + 1
+    let number = head.segment + 1
     changes.underWay += 1
-    let previous = number == 1 ? [UInt8](repeating: 0, count: 32) : head!.auditMAC
-    let row = SegmentRow(number: number, first: head!.nextAudit, previous: previous, start: [])
-    try stored { () throws(StorageError) in
-      try session.store.insertSegment(row)
-      if number > AuditChain.segmentsKept {
-        _ = try session.store.deleteSegments(through: number - AuditChain.segmentsKept)
-      }
+    let previous = number == 1 ? [UInt8](repeating: 0, count: 32) : head.auditMAC
+    let row = SegmentRow(number: number, first: head.nextAudit, previous: previous, start: [])
+    try store.rows.insertSegment(row)
+    if number > AuditChain.segmentsKept {
+      _ = try store.rows.deleteSegments(through: number - AuditChain.segmentsKept)
     }
-    head!.begin(row)
+    head.begin(row)
     changes.underWay -= 1
     changes.isDirty = true
   }

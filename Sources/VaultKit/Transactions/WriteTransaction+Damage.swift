@@ -4,7 +4,7 @@ import VaultKeys
 import VaultCrypto
 import VaultStorage
 
-extension Transaction where Mode == Writing {
+extension WriteTransaction {
   /// Removes damaged items and log entries, and marks them in `parts`. A part that opens again by now stays, and so does
   /// one that only needs a repair; the vault's own state is rebuilt.
   mutating func removeDamaged(_ parts: inout [DamagedPart]) throws(VaultError) {
@@ -14,8 +14,8 @@ extension Transaction where Mode == Writing {
         try removeEntry(sequence)
         parts[index].isRemoved = true
       } else if let number = parts[index].row {
-        let row = try stored { () throws(StorageError) in try session.store.item(row: number) }
-        guard let row, try session.damage(of: row)?.remedy == .removal else { continue }
+        let row = try store.rows.item(row: number)
+        guard let row, try store.damage(of: row)?.remedy == .removal else { continue }
         rows.append(row)
         parts[index].isRemoved = true
       }
@@ -27,14 +27,14 @@ extension Transaction where Mode == Writing {
   /// Rebuilds the vault's own state when it is damaged: the caller has shown the passcode or the recovery code.
   mutating func repairVaultState() throws(VaultError) {
     do throws(VaultError) {
-      _ = try session.vaultState()
+      _ = try store.vaultState()
       return
     } catch { guard error.code == .damaged else { throw error } }
-    if let old = try stored({ () throws(StorageError) in try session.store.state(row: 0) }) {
+    if let old = try store.rows.state(row: 0) {
       let generation = try? RecordSeal.generation(of: old.body)
-      let keys = generation.flatMap { session.keys.keys(of: $0) } ?? session.keys.current
-      try stored { () throws(StorageError) in _ = try session.store.deleteState(row: 0) }
-      head!.sum -= keys.summand.state(0, old.body)
+      let keys = generation.flatMap { store.keys.keys(of: $0) } ?? store.keys.current
+      _ = try store.rows.deleteState(row: 0)
+      head.sum -= keys.summand.state(0, old.body)
       try uncountRow()
     }
     try setVaultState(VaultState(), replacing: nil)
@@ -48,20 +48,19 @@ extension Transaction where Mode == Writing {
     for row in rows {
       let summand = summed(row).summand
       changes.underWay += 1
-      if let material = try stored({ () throws(StorageError) in try session.store.material(row: row.row) }) {
-        try stored { () throws(StorageError) in _ = try session.store.deleteMaterial(row: row.row) }
-        head!.sum -= summand.material(row.row, material)
+      if let material = try store.rows.material(row: row.row) {
+        _ = try store.rows.deleteMaterial(row: row.row)
+        head.sum -= summand.material(row.row, material)
         try uncountRow()
       }
-      if let state = try stored({ () throws(StorageError) in try session.store.state(row: row.row) }) {
-        try stored { () throws(StorageError) in _ = try session.store.deleteState(row: row.row) }
-        head!.sum -= summand.state(row.row, state.body)
+      if let state = try store.rows.state(row: row.row) {
+        _ = try store.rows.deleteState(row: row.row)
+        head.sum -= summand.state(row.row, state.body)
         try uncountRow()
       }
       for value in index[row.row] ?? [] {
-        try stored { () throws(StorageError) in _ = try session.store.deleteBlind(value: value, row: row.row)
-        }
-        head!.sum -= summand.blind(row.row, value)
+        _ = try store.rows.deleteBlind(value: value, row: row.row)
+        head.sum -= summand.blind(row.row, value)
         try uncountRow()
       }
       try removeRow(row, summand)
@@ -79,23 +78,21 @@ extension Transaction where Mode == Writing {
     changes.underWay += 1
     let (items, last, foreign) = try rowsOfNoItem()
     for row in foreign {
-      try stored { () throws(StorageError) in
-        switch row.table {
-        case .item: break
-        case .material: _ = try session.store.deleteMaterial(row: row.row)
-        case .state: _ = try session.store.deleteState(row: row.row)
-        case .blind: _ = try session.store.deleteBlind(value: row.tags, row: row.row)
-        }
+      switch row.table {
+      case .item: break
+      case .material: _ = try store.rows.deleteMaterial(row: row.row)
+      case .state: _ = try store.rows.deleteState(row: row.row)
+      case .blind: _ = try store.rows.deleteBlind(value: row.tags, row: row.row)
       }
     }
     let (sum, rows) = try counted()
-    let next = max(head!.nextRow, last < .max ? last + 1 : last)
+    let next = max(head.nextRow, last < .max ? last + 1 : last)
     changes.underWay -= 1
     guard
-      !foreign.isEmpty || sum != head!.sum || rows != head!.summedRows || items != head!.itemCount
-        || next != head!.nextRow
+      !foreign.isEmpty || sum != head.sum || rows != head.summedRows || items != head.itemCount
+        || next != head.nextRow
     else { return }
-    (head!.sum, head!.summedRows, head!.itemCount, head!.nextRow) = (sum, rows, items, next)
+    (head.sum, head.summedRows, head.itemCount, head.nextRow) = (sum, rows, items, next)
     changes.isDirty = true
     changes.needsCleaning = true
     try log(.rotated, detail: "something else had changed rows: S was recomputed")
@@ -107,13 +104,13 @@ extension Transaction where Mode == Writing {
     items: UInt64, last: Int64, foreign: [SummedRow]
   ) {
     var expected: [Int64: Set<[UInt8]>] = [:]
-    let index = session.keys.current.blindIndex
-    try session.forEachItem { item throws(VaultError) in
+    let index = store.keys.current.blindIndex
+    try store.forEachItem { item throws(VaultError) in
       expected[item.row] = Set(index.values(of: item.attributes))
       return true
     }
     var foreign: [SummedRow] = []
-    try session.store.forEachSummed { row throws(VaultError) in
+    try store.rows.forEachSummed { row throws(VaultError) in
       let isForeign =
         switch row.table {
         case .item: false
@@ -128,9 +125,9 @@ extension Transaction where Mode == Writing {
 
   private mutating func counted() throws(VaultError) -> (sum: Sum256, rows: UInt64) {
     var (sum, rows) = (Sum256(), UInt64(0))
-    let keys = session.keys.current
+    let keys = store.keys.current
     var isOld = false
-    try session.store.forEachSummed { row throws(VaultError) in
+    try store.rows.forEachSummed { row throws(VaultError) in
       isOld = isOld || row.generation != keys.generation
       sum += keys.summand.value(row.table.rawValue, row.row, row.tags[...])
       rows += 1
@@ -142,14 +139,14 @@ extension Transaction where Mode == Writing {
   /// The keys under which a row was summed. When its column names no generation in force, its seal may.
   private func summed(_ row: ItemRow) -> GenerationKeys {
     let sealed = try? RecordSeal.generation(of: row.meta)
-    return session.keys.keys(of: row.generation) ?? sealed.flatMap { session.keys.keys(of: $0) }
-      ?? session.keys.current
+    return store.keys.keys(of: row.generation) ?? sealed.flatMap { store.keys.keys(of: $0) }
+      ?? store.keys.current
   }
 
   /// The index rows of items whose attributes do not open. Reads the whole index.
   private mutating func blinds(of rows: Set<Int64>) throws(VaultError) -> [Int64: [[UInt8]]] {
     var found: [Int64: [[UInt8]]] = [:]
-    try session.store.forEachBlind { value, row throws(VaultError) in
+    try store.rows.forEachBlind { value, row throws(VaultError) in
       if rows.contains(row) { found[row, default: []].append(value) }
       return true
     }

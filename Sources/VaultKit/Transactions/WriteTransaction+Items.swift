@@ -1,11 +1,11 @@
 import VaultKeys
 import SealedStorage
-import VaultFormat
+public import VaultFormat
 public import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-extension Transaction where Mode == Writing {
+extension WriteTransaction {
   /// Adds an item.
   ///
   /// - Parameter secret: At most 1 MiB; an item without one is not an item with an empty one.
@@ -21,26 +21,26 @@ extension Transaction where Mode == Writing {
   ) throws(VaultError) -> Item {
     var attributes = new.attributes
     try ItemLimits.check(attributes)
-    let keys = session.keys.current
-    let rule = try Gate.rule(for: new.access, keys: session.keys)
+    let keys = store.keys.current
+    let rule = try Gate.rule(for: new.access, keys: store.keys)
     guard (password != nil) == new.access.constraints.contains(.applicationPassword) else {
       throw VaultError(
         .verificationNeeded, "the item's application password is not given",
         hint: "use a call that takes an authentication context")
     }
-    let now = session.now
+    let now = store.now
     attributes[.creationDate] = now
     attributes[.modificationDate] = now
     let index = keys.blindIndex
     try refuseDuplicates(attributes, new.kind)
-    let id = try crypto { () throws(CryptoError) in try session.environment.random.bytes(16) }
+    let id = try store.environment.random.newBytes(16)
     let policy = Policy(access: new.access, audit: new.audit, factors: rule.factors)
     var row = ItemRow(
-      row: head!.nextRow, id: Bytes16(id), kind: new.kind.rawValue,
+      row: head.nextRow, id: Bytes16(id), kind: new.kind.rawValue,
       primaryKey: index.primaryKey(of: new.kind, attributes), name: index.name(of: attributes), flags: 0,
       class: new.access.classNumber, generation: keys.generation, version: 1, material: 0,
       expires: new.expires?.milliseconds, meta: [])
-    head!.nextRow += 1
+    head.nextRow += 1
     // The row comes first: a duplicate is refused before anything else of the item is written.
     if let secret = consume secret {
       try ItemLimits.check(secretByteCount: secret.byteCount)
@@ -54,9 +54,9 @@ extension Transaction where Mode == Writing {
       try insert(&row, attributes, policy)
       changes.underWay += 1
     }
-    head!.sum += keys.summand.item(row)
-    head!.summedRows += 1
-    head!.itemCount += 1
+    head.sum += keys.summand.item(row)
+    head.summedRows += 1
+    head.itemCount += 1
     noteExpiry(row.expires)
     for value in index.values(of: attributes) { try addBlind(value, row) }
     if new.kind.hasState { try addState(new.state, of: row) }
@@ -80,17 +80,17 @@ extension Transaction where Mode == Writing {
   mutating func update(
     _ id: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes?, with grant: consuming Grant?
   ) throws(VaultError) -> Item {
-    let found = try session.row(of: id)
-    let old = found.generation == session.keys.current.generation ? found : try move(found)
-    let item = try session.open(old)
-    let keys = session.keys.current
+    let found = try store.row(of: id)
+    let old = found.generation == store.keys.current.generation ? found : try move(found)
+    let item = try store.open(old)
+    let keys = store.keys.current
     var attributes = item.attributes
     attributes.merge(changes.attributes)
     for code in changes.removed { attributes.record[code] = nil }
     try ItemLimits.check(attributes, replacing: item.attributes)
     try refuseDuplicates(attributes, item.kind)
     attributes[.creationDate] = item.created
-    attributes[.modificationDate] = session.now
+    attributes[.modificationDate] = store.now
     let index = keys.blindIndex
     var row = old
     row.version += 1
@@ -98,17 +98,17 @@ extension Transaction where Mode == Writing {
     row.name = index.name(of: attributes)
     if let expires = changes.expires { row.expires = expires?.milliseconds }
     let policy = Policy(access: item.access, audit: changes.audit ?? item.audit, keeping: item.policy.record)
-    let later = try session.laterFields(old, item)
+    let later = try store.laterFields(old, item)
     let isRebound = item.hasSecret && policy.hash != item.policy.hash
     if secret != nil || isRebound || item.access.word != 0 {
-      let decision = try Gate.decide(.update, on: item, old, in: session, with: grant)
+      let decision = try Gate.decide(.update, on: item, old, in: store, with: grant)
       try log(decision.notes)
       let itemKeys = decision.opening.spend(on: item.id)
       if let secret = consume secret {
         try rewrite(&row, item, attributes, policy, with: secret, itemKeys, keeping: later)
       } else if isRebound {
         // A changed policy binds the old secret anew.
-        let present = try session.sealedSecret(of: old, item).open(with: itemKeys)
+        let present = try store.sealedSecret(of: old, item).open(with: itemKeys)
         try rewrite(&row, item, attributes, policy, with: present, itemKeys, keeping: later)
       } else {
         try rewrite(&row, attributes, policy, keeping: later)
@@ -118,8 +118,8 @@ extension Transaction where Mode == Writing {
     }
     self.changes.underWay += 1
     let summand = keys.summand
-    head!.sum -= summand.item(old)
-    head!.sum += summand.item(row)
+    head.sum -= summand.item(old)
+    head.sum += summand.item(row)
     noteExpiry(row.expires)
     let before = index.values(of: item.attributes)
     let after = index.values(of: attributes)
@@ -127,16 +127,16 @@ extension Transaction where Mode == Writing {
     for value in after where !before.contains(value) { try addBlind(value, row) }
     try log(AuditNote(operation: .itemUpdated, item: id, kind: item.kind))
     self.changes.underWay -= 1
-    return try session.open(row)
+    return try store.open(row)
   }
 
   /// Deletes an item for good, even a damaged one that does not open. Never asks.
   ///
   /// - Throws: ``VaultError/Code/itemNotFound``.
   public mutating func delete(_ id: ItemID) throws(VaultError) {
-    let row = try session.row(of: id)
+    let row = try store.row(of: id)
     let item: Item
-    do throws(VaultError) { item = try session.open(row) } catch {
+    do throws(VaultError) { item = try store.open(row) } catch {
       guard error.isUnreadable else { throw error }
       return try removeUnreadable([row])
     }
@@ -147,18 +147,18 @@ extension Transaction where Mode == Writing {
 
   /// Removes all rows of an item.
   mutating func remove(_ row: ItemRow, _ item: Item) throws(VaultError) {
-    let keys = try session.keys(of: row.generation)
+    let keys = try store.keys(of: row.generation)
     let summand = keys.summand
     changes.underWay += 1
-    if let material = try stored({ () throws(StorageError) in try session.store.material(row: row.row) }) {
-      head!.sum -= summand.material(row.row, material)
+    if let material = try store.rows.material(row: row.row) {
+      head.sum -= summand.material(row.row, material)
       try uncountRow()
-      try stored { () throws(StorageError) in _ = try session.store.deleteMaterial(row: row.row) }
+      _ = try store.rows.deleteMaterial(row: row.row)
     }
-    if let state = try stored({ () throws(StorageError) in try session.store.state(row: row.row) }) {
-      head!.sum -= summand.state(row.row, state.body)
+    if let state = try store.rows.state(row: row.row) {
+      head.sum -= summand.state(row.row, state.body)
       try uncountRow()
-      try stored { () throws(StorageError) in _ = try session.store.deleteState(row: row.row) }
+      _ = try store.rows.deleteState(row: row.row)
     }
     for value in keys.blindIndex.values(of: item.attributes) { try removeBlind(value, row) }
     try removeRow(row, summand)
@@ -167,22 +167,22 @@ extension Transaction where Mode == Writing {
 
   /// The last step of a removal.
   mutating func removeRow(_ row: ItemRow, _ summand: Summand) throws(VaultError) {
-    try stored { () throws(StorageError) in _ = try session.store.deleteItem(row: row.row) }
-    head!.sum -= summand.item(row)
+    _ = try store.rows.deleteItem(row: row.row)
+    head.sum -= summand.item(row)
     try uncountRow()
-    guard head!.itemCount > 0 else { throw Self.miscounted }
-    head!.itemCount -= 1
+    guard head.itemCount > 0 else { throw Self.miscounted }
+    head.itemCount -= 1
     // The rotation may have waited for this removal.
-    if row.generation != session.keys.current.generation, head!.rotation.phase == .paused {
-      head!.rotation = RotationState()
+    if row.generation != store.keys.current.generation, head.rotation.phase == .paused {
+      head.rotation = RotationState()
     }
     changes.isDirty = true
     changes.needsCleaning = true
   }
 
   mutating func uncountRow() throws(VaultError) {
-    guard head!.summedRows > 0 else { throw Self.miscounted }
-    head!.summedRows -= 1
+    guard head.summedRows > 0 else { throw Self.miscounted }
+    head.summedRows -= 1
   }
 
   private static var miscounted: VaultError {
@@ -199,7 +199,7 @@ extension Transaction where Mode == Writing {
   mutating func seal(
     _ row: inout ItemRow, _ attributes: Attributes, _ policy: Policy, keeping later: Record?
   ) throws(VaultError) {
-    row.meta = try session.sealedMeta(row, attributes, policy, keeping: later)
+    row.meta = try store.sealedMeta(row, attributes, policy, keeping: later)
     changes.seals += 1
     changes.isDirty = true
   }
@@ -209,7 +209,7 @@ extension Transaction where Mode == Writing {
   {
     try seal(&row, attributes, policy, keeping: nil)
     let row = row
-    try stored { () throws(StorageError) in try session.store.insertItem(row) }
+    try store.rows.insertItem(row)
   }
 
   private mutating func rewrite(
@@ -217,7 +217,7 @@ extension Transaction where Mode == Writing {
   ) throws(VaultError) {
     try seal(&row, attributes, policy, keeping: later)
     let row = row
-    try stored { () throws(StorageError) in _ = try session.store.updateItem(row) }
+    _ = try store.rows.updateItem(row)
   }
 
   /// Writes the row, then its secret under a new data key.
@@ -229,10 +229,8 @@ extension Transaction where Mode == Writing {
     with secret: borrowing SecretBytes, _ keys: ItemKeys, keeping later: Record?
   ) throws(VaultError) {
     try ItemLimits.check(secretByteCount: secret.byteCount)
-    let old = try stored { [number = row.row] () throws(StorageError) in
-      try session.store.material(row: number)
-    }
-    if item.hasSecret { _ = try SealedSecret(session.vault, row, item.policy, old).dataKey(with: keys) }
+    let old = try store.rows.material(row: row.row)
+    if item.hasSecret { _ = try SealedSecret(store.vault, row, item.policy, old).dataKey(with: keys) }
     row.flags |= ItemFlags.hasSecret
     row.material += 1
     try rewrite(&row, attributes, policy, keeping: later)
@@ -246,29 +244,22 @@ extension Transaction where Mode == Writing {
     _ secret: borrowing SecretBytes, of row: ItemRow, _ policy: Policy, under keys: ItemKeys,
     replacing old: MaterialRow?
   ) throws(VaultError) {
-    let random = session.environment.random
-    let vault = session.vault
-    let hash = policy.hash
-    let dataKey = try crypto { () throws(CryptoError) in try random.secret(32) }
+    let random = store.environment.random
+    let seal = MaterialSeal(of: row, in: store.vault, policyHash: policy.hash)
+    let dataKey = try random.newSecret(32)
     let content =
       policy.access.word == 0
       ? SecretBytes(capacity: 33) { output in
         output.append(UInt8(0))
         dataKey.expose { output.append(copying: $0) }
       } : try alternatives(to: dataKey, of: row, policy, keys.password)
-    let material = try crypto { () throws(CryptoError) in
-      MaterialRow(
-        keys: try CommittingSeal.seal(
-          content, under: keys.classKey.bytes, label: Labels.sealKeys,
-          aad: AssociatedData.keys(vault, row, policyHash: hash), random: random),
-        secret: try CommittingSeal.seal(
-          secret, under: dataKey, label: Labels.sealSecret,
-          aad: AssociatedData.secret(vault, row, policyHash: hash), random: random))
-    }
-    try stored { () throws(StorageError) in try session.store.setMaterial(material, row: row.row) }
-    let summand = session.keys.current.summand
-    if let old { head!.sum -= summand.material(row.row, old) } else { head!.summedRows += 1 }
-    head!.sum += summand.material(row.row, material)
+    let material = MaterialRow(
+      keys: try seal.sealKeys(content, under: keys.classKey, random: random),
+      secret: try seal.sealSecret(secret, under: dataKey, random: random))
+    try store.rows.setMaterial(material, row: row.row)
+    let summand = store.keys.current.summand
+    if let old { head.sum -= summand.material(row.row, old) } else { head.summedRows += 1 }
+    head.sum += summand.material(row.row, material)
     changes.isDirty = true
   }
 
@@ -276,7 +267,7 @@ extension Transaction where Mode == Writing {
   private func alternatives(
     to dataKey: borrowing SecretBytes, of row: ItemRow, _ policy: Policy, _ password: PasswordKey?
   ) throws(VaultError) -> SecretBytes {
-    let header = session.keys.header
+    let header = store.keys.header
     let ways = try policy.ways().filter { $0.allSatisfy(header.isAlive) }
     guard !ways.isEmpty else {
       throw VaultError(
@@ -288,57 +279,56 @@ extension Transaction where Mode == Writing {
         hint: "delete the item and add it with its secret")
     }
     // Halves come from the header, and only who unlocks has checked their MAC (section 14, rule 4).
-    guard ways.allSatisfy(\.isEmpty) || session.keys.isUnlocked else {
-      throw Gate.locked(policy.access, session.keys)
+    guard ways.allSatisfy(\.isEmpty) || store.keys.isUnlocked else {
+      throw Gate.locked(policy.access, store.keys)
     }
-    let place = Alternative.Place(vault: session.vault, row: row, policyHash: policy.hash)
-    let random = session.environment.random
+    let place = Alternative.Place(vault: store.vault, row: row, policyHash: policy.hash)
+    let random = store.environment.random
     var list: [[UInt8]] = []
     for factors in ways {
       let halves = factors.map { header.factors[$0]! }
-      let sealed = try crypto { () throws(CryptoError) in
-        try Alternative.sealing(dataKey, for: factors, halves, password: password, at: place, random: random)
-      }
-      list.append(sealed)
+      do throws(CryptoError) {
+        list.append(
+          try Alternative.sealing(
+            dataKey, for: factors, halves, password: password, at: place, random: random))
+      } catch { throw VaultError(crypto: error) }
     }
     return SecretBytes(copying: [1] + Record.list(list).encoded)
   }
 
   mutating func addBlind(_ value: [UInt8], _ row: ItemRow) throws(VaultError) {
-    try stored { () throws(StorageError) in _ = try session.store.insertBlind(value: value, row: row.row) }
-    head!.sum += session.keys.current.summand.blind(row.row, value)
-    head!.summedRows += 1
+    _ = try store.rows.insertBlind(value: value, row: row.row)
+    head.sum += store.keys.current.summand.blind(row.row, value)
+    head.summedRows += 1
   }
 
   mutating func removeBlind(_ value: [UInt8], _ row: ItemRow) throws(VaultError) {
-    let keys = try session.keys(of: row.generation)
-    let isThere = try stored { () throws(StorageError) in
-      try session.store.deleteBlind(value: value, row: row.row)
-    }
+    let keys = try store.keys(of: row.generation)
+    let isThere = try store.rows.deleteBlind(value: value, row: row.row)
     guard isThere else { return }
-    head!.sum -= keys.summand.blind(row.row, value)
+    head.sum -= keys.summand.blind(row.row, value)
     try uncountRow()
   }
 
   /// While two generations are readable, uniqueness is asked of the older one too; the database asks the newer one.
   private mutating func refuseDuplicates(_ attributes: Attributes, _ kind: ItemKind) throws(VaultError) {
-    guard let previous = session.keys.previous else { return }
+    guard let previous = store.keys.previous else { return }
     let index = previous.blindIndex
     let key = index.primaryKey(of: kind, attributes)
-    if try stored({ () throws(StorageError) in try session.store.item(primaryKey: key) }) != nil {
-      throw VaultError(StorageError.duplicate(.primaryKey))
+    if try store.rows.item(primaryKey: key) != nil {
+      throw VaultError.sameAttributes
     }
     if let name = index.name(of: attributes),
-      try stored({ () throws(StorageError) in try session.store.item(name: name) }) != nil
+      try store.rows.item(name: name) != nil
     {
-      throw VaultError(StorageError.duplicate(.name))
+      throw VaultError.sameName
     }
   }
 
   private mutating func noteExpiry(_ expires: Int64?) {
     guard let expires else { return }
-    let earliest = head!.earliestExpiry
-    head!.earliestExpiry = earliest == 0 ? max(expires, 1) : min(earliest, max(expires, 1))
+    let earliest = head.earliestExpiry
+    head.earliestExpiry = earliest == 0 ? max(expires, 1) : min(earliest, max(expires, 1))
   }
 }
 

@@ -2,7 +2,7 @@ import VaultFormat
 import VaultCrypto
 import VaultStorage
 
-extension Transaction where Mode == Writing {
+extension WriteTransaction {
   /// Changes the state of an item of a program's own kind. Needs no unlocked session.
   ///
   /// What `change` returns may be shown only after the transaction has been committed.
@@ -32,8 +32,8 @@ extension Transaction where Mode == Writing {
   private mutating func changingState<R>(
     of id: ItemID, _ change: (inout ItemState) throws -> R
   ) throws -> R {
-    let row = try session.row(of: id)
-    guard let (before, stored) = try session.state(of: row) else {
+    let row = try store.row(of: id)
+    guard let (before, stored) = try store.state(of: row) else {
       throw VaultError(.itemNotFound, "the item has no state")
     }
     var state = before
@@ -65,36 +65,30 @@ extension Transaction where Mode == Writing {
 
   mutating func setVaultState(_ state: VaultState, replacing old: StateRow?) throws(VaultError) {
     try write(
-      state.bytes, row: 0, item: ItemID.zero.stored, generation: session.keys.current.generation,
+      state.bytes, row: 0, item: ItemID.zero.stored, generation: store.keys.current.generation,
       replacing: old)
   }
 
   mutating func write(
     _ bytes: [UInt8], row: Int64, item: Bytes16, generation: UInt32, replacing old: StateRow?
   ) throws(VaultError) {
-    let keys = try session.keys(of: generation)
+    let keys = try store.keys(of: generation)
     let revision = (old?.revision ?? 0) + 1
-    let vault = session.vault
-    let body = try crypto { () throws(CryptoError) in
-      try keys.state.seal(
-        bytes, aad: AssociatedData.state(vault, item: item, revision: revision),
-        random: session.environment.random)
-    }
+    let new = try keys.sealState(
+      bytes, of: item, revision: revision, in: store.vault, random: store.environment.random)
     changes.underWay += 1
-    try stored { () throws(StorageError) in
-      try session.store.setState(StateRow(revision: revision, body: body), row: row)
-    }
+    try store.rows.setState(new, row: row)
     if let old {
-      let sealedBy = try crypto { () throws(CryptoError) in try RecordSeal.generation(of: old.body) }
-      head!.sum -= try session.keys(of: sealedBy).summand.state(row, old.body)
+      let sealedBy = try GenerationKeys.generation(of: old.body)
+      head.sum -= try store.keys(of: sealedBy).summand.state(row, old.body)
     } else {
-      head!.summedRows += 1
+      head.summedRows += 1
     }
-    head!.sum += keys.summand.state(row, body)
+    head.sum += keys.summand.state(row, new.body)
     changes.underWay -= 1
     // The head row counts the seals of the current generation: the state of an item that is not moved yet does not
     // count.
-    if generation == session.keys.current.generation { changes.seals += 1 }
+    if generation == store.keys.current.generation { changes.seals += 1 }
     changes.isDirty = true
   }
 }

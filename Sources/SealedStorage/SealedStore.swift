@@ -5,8 +5,8 @@ import VaultCrypto
 package import VaultStorage
 
 /// A store with the keys that open it: what a transaction works on.
-package struct Session: ~Copyable, Sendable {
-  package var store: Store
+package struct SealedStore: ~Copyable, Sendable {
+  package var rows: VaultRows
   package var keys: KeyRing
   package let environment: VaultEnvironment
   /// What the protector had seen of this vault before it was opened: a head with fewer commits is an old copy.
@@ -28,10 +28,10 @@ package struct Session: ~Copyable, Sendable {
   /// The time by which items expire.
   package var time: VaultTime
   /// Another number for each session of this process, and after each lock: grants are bound to it.
-  package var identity = Session.nextIdentity()
+  package var identity = SealedStore.nextIdentity()
 
-  package init(store: consuming Store, keys: consuming KeyRing, environment: VaultEnvironment) {
-    self.store = store
+  package init(rows: consuming VaultRows, keys: consuming KeyRing, environment: VaultEnvironment) {
+    self.rows = rows
     hasSeenPasscode = keys.header.hasPasscode
     self.keys = keys
     self.environment = environment
@@ -77,7 +77,7 @@ package struct Session: ~Copyable, Sendable {
 
   /// The row of an item; the error names nothing but its absence.
   package mutating func row(of id: ItemID) throws(VaultError) -> ItemRow {
-    guard let row = try stored({ () throws(StorageError) in try store.item(id: id.stored) }) else {
+    guard let row = try rows.item(id: id.stored) else {
       throw VaultError(.itemNotFound, "there is no such item")
     }
     // The index that led here is the file's: nothing seals it.
@@ -97,11 +97,9 @@ package struct Session: ~Copyable, Sendable {
     let value = keys.blindIndex.name(name)
     var opener = opener
     var found: Result<Item, VaultError>?
-    try stored { () throws(StorageError) in
-      try store.withItem(name: value) { row, meta in
-        do throws(VaultError) { found = .success(try opener.open(row, meta)) } catch {
-          found = .failure(error)
-        }
+    try rows.withItem(name: value) { row, meta in
+      do throws(VaultError) { found = .success(try opener.open(row, meta)) } catch {
+        found = .failure(error)
       }
     }
     guard let item = try found?.get() else { return nil }
@@ -152,7 +150,7 @@ package struct Session: ~Copyable, Sendable {
     while true {
       let damage = try scan(after: last, with: &opener, into: &batch, until: 256) { _, _, _ in true }
       opener.finish(&batch)
-      if !keepingPages { store.releasePages() }
+      if !keepingPages { rows.releasePages() }
       for item in batch { guard try body(item) else { return } }
       // Only now: the items before it are whole, and the body may have wanted no more.
       if let (row, error) = damage {
@@ -173,15 +171,13 @@ package struct Session: ~Copyable, Sendable {
     where isWanted: (ItemFields, RawSpan, AccessControl) throws(VaultError) -> Bool
   ) throws(VaultError) -> (row: ItemFields, error: VaultError)? {
     var failure: (ItemFields, VaultError)?
-    try stored { () throws(StorageError) in
-      try store.scanItems(after: number) { row, meta in
-        do throws(VaultError) {
-          try opener.open(row, meta, into: &list, where: isWanted)
-          return list.count + opener.pending < count
-        } catch {
-          failure = (row, error)
-          return false
-        }
+    try rows.scanItems(after: number) { row, meta in
+      do throws(VaultError) {
+        try opener.open(row, meta, into: &list, where: isWanted)
+        return list.count + opener.pending < count
+      } catch {
+        failure = (row, error)
+        return false
       }
     }
     return failure
@@ -192,21 +188,21 @@ package struct Session: ~Copyable, Sendable {
     _ query: Query, _ damaged: ((ItemID, VaultError) -> Void)?
   ) throws(VaultError) -> [ItemRow]? {
     if let id = query.id {
-      return try stored { () throws(StorageError) in try store.item(id: id.stored).map { [$0] } ?? [] }
+      return try rows.item(id: id.stored).map { [$0] } ?? []
     }
-    var rows: [ItemRow] = []
+    var found: [ItemRow] = []
     for keys in [keys.current, keys.previous].compactMap({ $0 }) {
       let index = keys.blindIndex
       if let name = index.name(of: query.attributes) {
-        if let row = try stored({ () throws(StorageError) in try store.item(name: name) }) {
-          rows.append(row)
+        if let row = try rows.item(name: name) {
+          found.append(row)
         }
       } else if let code = indexedAttributeCodes.first(where: { query.attributes.bytes(of: $0) != nil }) {
         let value = index.value(code, query.attributes.bytes(of: code)!)
-        let numbers = try stored { () throws(StorageError) in try store.rows(blind: value) }
+        let numbers = try rows.rows(blind: value)
         for number in numbers {
-          if let row = try stored({ () throws(StorageError) in try store.item(row: number) }) {
-            rows.append(row)
+          if let row = try rows.item(row: number) {
+            found.append(row)
             continue
           }
           let error = VaultError(.damaged, "the index names an item that does not exist")
@@ -217,8 +213,8 @@ package struct Session: ~Copyable, Sendable {
         return nil
       }
     }
-    if rows.count > 1 { rows.sort { $0.row < $1.row } }
-    return rows
+    if found.count > 1 { found.sort { $0.row < $1.row } }
+    return found
   }
 
   // MARK: Secrets
@@ -226,7 +222,7 @@ package struct Session: ~Copyable, Sendable {
   /// An item's secret, to be opened with what the gate gives for it.
   package mutating func sealedSecret(of row: ItemRow, _ item: Item) throws(VaultError) -> SealedSecret {
     guard item.hasSecret else { throw VaultError(.itemNotFound, "the item has no secret") }
-    let material = try stored { () throws(StorageError) in try store.material(row: row.row) }
+    let material = try rows.material(row: row.row)
     return try SealedSecret(vault, row, item.policy, material)
   }
 
@@ -234,7 +230,7 @@ package struct Session: ~Copyable, Sendable {
 
   /// An item's state with its revision; `nil` where its kind has none. A missing one is damage, never a fresh counter.
   package mutating func state(of row: ItemRow) throws(VaultError) -> (state: ItemState, row: StateRow)? {
-    guard let stored = try stored({ () throws(StorageError) in try store.state(row: row.row) }) else {
+    guard let stored = try rows.state(row: row.row) else {
       guard ItemKind(rawValue: row.kind).hasState else { return nil }
       throw VaultError(.damaged, "an item's state is missing", hint: "restore the vault from a backup")
     }
@@ -245,10 +241,10 @@ package struct Session: ~Copyable, Sendable {
   /// The vault's own state, row 0.
   package mutating func vaultState() throws(VaultError) -> (state: VaultState, row: StateRow) {
     do throws(VaultError) {
-      guard let row = try stored({ () throws(StorageError) in try store.state(row: 0) }) else {
+      guard let row = try rows.state(row: 0) else {
         throw VaultError(.damaged, "the vault's own state is missing")
       }
-      let generation = try crypto { () throws(CryptoError) in try RecordSeal.generation(of: row.body) }
+      let generation = try GenerationKeys.generation(of: row.body)
       let bytes = try openState(row, item: ItemID.zero.stored, generation: generation)
       return (try VaultState(bytes: bytes), row)
     } catch {
@@ -271,9 +267,7 @@ package struct Session: ~Copyable, Sendable {
 
   private func openState(_ row: StateRow, item: Bytes16, generation: UInt32) throws(VaultError) -> [UInt8] {
     let keys = try keys(of: generation)
-    return try crypto { () throws(CryptoError) in
-      try keys.state.open(row.body, aad: AssociatedData.state(vault, item: item, revision: row.revision))
-    }
+    return try keys.openState(row, of: item, in: vault)
   }
 
   // MARK: Head
@@ -283,11 +277,7 @@ package struct Session: ~Copyable, Sendable {
 
   /// The head row opened with the keys of a header that is about to be taken over.
   package mutating func head(openedWith keys: GenerationKeys) throws(VaultError) -> Head {
-    let body = try stored { () throws(StorageError) in try store.head() }
-    let content = try crypto { () throws(CryptoError) in
-      try keys.head.openSecret(body, aad: AssociatedData.head(vault))
-    }
-    let head = try Head(decoding: content)
+    let head = try keys.openHead(try rows.head(), in: vault)
     time.note(head.greatestWall)
     return head
   }

@@ -5,19 +5,19 @@ import VaultKeys
 import VaultCrypto
 package import VaultStorage
 
-extension Session {
+extension SealedStore {
   /// Header and slots as they are in the file now, not yet authenticated.
   package mutating func storedHeader() throws(VaultError) -> (
     row: HeaderRow, header: Header, slots: [SlotRow]
   ) {
-    let row = try stored { () throws(StorageError) in try store.header() }
-    let slots = try stored { () throws(StorageError) in try store.slots() }
+    let row = try rows.header()
+    let slots = try rows.slots()
     return (row, try Header(decoding: row.body), slots)
   }
 
   /// Inside a read transaction: the keys must be those of this state of the file.
   package mutating func refreshForReading() throws {
-    let row = try stored { () throws(StorageError) in try store.header() }
+    let row = try rows.header()
     if row.body != keys.header.record.encoded { try adopt(row) }
   }
 
@@ -27,7 +27,7 @@ extension Session {
       try checkOlder(head)
       return head
     }
-    let row = try stored { () throws(StorageError) in try store.header() }
+    let row = try rows.header()
     if row.body != keys.header.record.encoded { try adopt(row) }
     let head = try head()
     try keys.check(head)
@@ -43,7 +43,7 @@ extension Session {
 
   /// Takes over another `config` of the same generation; another generation needs the device key.
   private mutating func adopt(_ row: HeaderRow) throws {
-    let slots = try stored { () throws(StorageError) in try store.slots() }
+    let slots = try rows.slots()
     let random = environment.random
     guard let ring = try KeyRing.reading(row, slots: slots, as: keys, random: random) else {
       throw KeysAreStale(deviceKey: try Header(decoding: row.body).deviceKey)
@@ -71,8 +71,8 @@ extension Session {
 
   /// Outside a transaction: the keys of the file as it is now. `false` when it changed again meanwhile.
   package mutating func reload(with key: borrowing DeviceKey) throws(VaultError) -> Bool {
-    try stored { () throws(StorageError) in try store.beginRead() }
-    defer { store.rollback() }
+    try rows.beginRead()
+    defer { rows.rollback() }
     let (row, header, slots) = try storedHeader()
     guard header.deviceKey == key.id else { return false }
     let ring = try KeyRing(header: row, slots: slots, deviceKey: key, random: environment.random)
@@ -98,29 +98,23 @@ extension Session {
     head.greatestWall = max(head.greatestWall, time.risen)
     try head.checkBounds()
     guard head.seals < RecordSeal.writeLimit else { throw VaultError(crypto: .writeLimitReached) }
-    let content = head.encoded
-    let body = try crypto { () throws(CryptoError) in
-      try content.expose { span throws(CryptoError) in
-        try keys.current.head.seal(span, aad: AssociatedData.head(vault), random: environment.random)
-      }
-    }
-    try stored { () throws(StorageError) in try store.setHead(body) }
+    try rows.setHead(try keys.current.sealHead(head, in: vault, random: environment.random))
   }
 
   /// After a commit that deleted secrets or slots: the log is truncated now, or by a later open that can.
   ///
   /// - Parameter isPatient: Waits for readers, unless this session has already waited for one in vain.
   package mutating func clean(isPatient: Bool = true) {
-    let isTruncated = try? store.checkpoint(truncate: true, isPatient: isPatient && !isLogHeld)
+    let isTruncated = try? rows.checkpoint(truncate: true, isPatient: isPatient && !isLogHeld)
     isLogHeld = isTruncated != true
     if isLogHeld { return }
     do {
-      try store.beginImmediate()
+      try rows.beginImmediate()
       var head = try headForWriting()
-      guard head.cleaningPending else { return store.rollback() }
+      guard head.cleaningPending else { return rows.rollback() }
       head.cleaningPending = false
       try seal(&head, seals: 0)
-      try store.commit()
-    } catch { store.rollback() }
+      try rows.commit()
+    } catch { rows.rollback() }
   }
 }

@@ -3,16 +3,17 @@ package import VaultFormat
 import VaultCrypto
 import VaultStorage
 
-extension Session {
+extension SealedStore {
   /// Checks, at every opening, that head row and header belong together and, in a small vault, that the rows are those
-  /// that the head row counts. When inode or witness say that the file is a copy or an older state, the rows are
+  /// that the head row counts. When file identity or witness say that the file is a copy or an older state, the rows are
   /// checked in a vault of any size.
   ///
   /// - Parameter checkingRows: `false` when the rows may be damaged, because the caller checks them itself.
   package mutating func checkFile(checkingRows: Bool = true) throws(VaultError) {
     let head = try head()
     try keys.check(head)
-    let isCopy = head.inode != 0 && head.inode != store.fileIdentity || head.sequence < seenSequence
+    let isCopy =
+      head.fileIdentity != 0 && head.fileIdentity != rows.fileIdentity || head.sequence < seenSequence
     if checkingRows, isCopy || head.summedRows <= 1000 { try checkSum(head) }
     if isCopy { checkedAsCopy = head.summedRows }
   }
@@ -41,7 +42,7 @@ extension Session {
     var last: Int64 = 0
     let current = keys.current
     let previous = keys.previous
-    try store.forEachSummed { row throws(VaultError) in
+    try rows.forEachSummed { row throws(VaultError) in
       done += 1
       if row.table == .item {
         items += 1

@@ -4,14 +4,13 @@ package import VaultFormat
 import VaultCrypto
 package import VaultStorage
 
-extension Session {
+extension SealedStore {
   package func open(_ row: AuditRow) throws(VaultError) -> (entry: AuditEntry, record: [UInt8]) {
     guard row.mac.count == 32 else { throw VaultError(.damaged, "an audit entry's MAC has a wrong length") }
-    let bytes = try crypto { () throws(CryptoError) in
-      let generation = try RecordSeal.generation(of: row.body)
-      guard let keys = keys.keys(of: generation) else { throw .tagMismatch }
-      return try keys.audit.open(row.body, aad: AssociatedData.audit(vault, sequence: row.sequence))
+    guard let keys = keys.keys(of: try GenerationKeys.generation(of: row.body)) else {
+      throw VaultError(crypto: .tagMismatch)
     }
+    let bytes = try keys.openEntry(row, in: vault)
     guard let record = try? Record(decoding: bytes) else {
       throw VaultError(.damaged, "an audit entry is not readable")
     }
@@ -22,7 +21,7 @@ extension Session {
   package mutating func checkLog(_ head: borrowing Head) throws(VaultError) -> LogCheck {
     var check = LogCheck()
     var entries: [AuditWalk.Entry] = []
-    for row in try stored({ () throws(StorageError) in try store.auditEntries() }) {
+    for row in try rows.auditEntries() {
       do throws(VaultError) { entries.append(AuditWalk.Entry(row: row, record: try open(row).record)) } catch
       {
         check.unreadable.append((row.sequence, error))
@@ -39,7 +38,7 @@ extension Session {
   package mutating func log(_ head: borrowing Head) throws(VaultError) -> AuditLog {
     var log = AuditLog()
     var entries: [AuditWalk.Entry] = []
-    for row in try stored({ () throws(StorageError) in try store.auditEntries() }) {
+    for row in try rows.auditEntries() {
       var record: [UInt8]?
       do throws(VaultError) {
         let opened = try open(row)
@@ -59,7 +58,7 @@ extension Session {
   private mutating func logProblem(
     _ entries: [AuditWalk.Entry], roots: [UInt32: SharedSecret], _ head: borrowing Head
   ) throws(VaultError) -> String? {
-    let segments = try stored { () throws(StorageError) in try store.segments() }
+    let segments = try rows.segments()
     guard let first = segments.first, let last = segments.last, last.number == head.segment,
       last.first == head.segmentFirst
     else { return "segments are missing" }

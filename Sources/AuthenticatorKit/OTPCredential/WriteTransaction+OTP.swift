@@ -3,7 +3,7 @@ package import SecretMemory
 package import VaultKit
 
 /// Credentials inside a transaction, for what moves many items at once.
-extension Transaction where Mode == Writing {
+extension WriteTransaction {
   /// Adds a credential.
   ///
   /// - Parameters:

@@ -4,7 +4,7 @@ import SecretMemory
 import VaultCrypto
 package import VaultStorage
 
-extension Session {
+extension SealedStore {
   /// The next batch of a rotation: at most `limit` rows after those that are done. `nil` when all items are.
   package mutating func prepareMove(limit: Int) throws(VaultError) -> PreparedMove? {
     let head = try head()
@@ -38,12 +38,12 @@ extension Session {
 
   /// Rows as they are, unopened.
   package mutating func rows(after number: Int64, limit: Int) throws(VaultError) -> [ItemRow] {
-    var rows: [ItemRow] = []
-    try store.forEachItem(after: number, limit: limit) { row throws(VaultError) in
-      rows.append(row)
+    var found: [ItemRow] = []
+    try rows.forEachItem(after: number, limit: limit) { row throws(VaultError) in
+      found.append(row)
       return true
     }
-    return rows
+    return found
   }
 
   /// The rows of an item for the current generation. Its secret is not sealed again, because its data key stays the
@@ -65,15 +65,9 @@ extension Session {
     var sum = Sum256()
     var keys: [UInt8]?
     if let material = parts.material {
-      let hash = item.policy.hash
-      let present = try openKeys(old, item, material)
-      let to = try classKey(of: row)
-      let bound = row
-      let sealed = try crypto { () throws(CryptoError) in
-        try CommittingSeal.seal(
-          present, under: to.bytes, label: Labels.sealKeys,
-          aad: AssociatedData.keys(vault, bound, policyHash: hash), random: random)
-      }
+      let seal = MaterialSeal(of: row, in: vault, policyHash: item.policy.hash)
+      let sealed = try seal.sealKeys(
+        try openKeys(old, item, material), under: try classKey(of: row), random: random)
       sum -= before.summand.material(old.row, material)
       sum += current.summand.material(
         old.row, MaterialRow(keys: sealed, secret: material.secret))
@@ -81,14 +75,11 @@ extension Session {
     }
     var newState: StateRow?
     if let (state, stored) = parts.state {
-      let revision = stored.revision + 1
-      let body = try crypto { () throws(CryptoError) in
-        try current.state.seal(
-          state.bytes, aad: AssociatedData.state(vault, item: old.id, revision: revision), random: random)
-      }
+      let sealed = try current.sealState(
+        state.bytes, of: old.id, revision: stored.revision + 1, in: vault, random: random)
       sum -= before.summand.state(old.row, stored.body)
-      sum += current.summand.state(old.row, body)
-      newState = StateRow(revision: revision, body: body)
+      sum += current.summand.state(old.row, sealed.body)
+      newState = sealed
     }
     row.meta = try sealedMeta(row, item.attributes, item.policy, keeping: laterFields(old, item))
     sum -= before.summand.item(old)
@@ -108,9 +99,7 @@ extension Session {
       let parts = try parts(of: row)
       if let material = parts.material { try check(material, row, parts.item) }
       for value in try keys(of: row.generation).blindIndex.values(of: parts.item.attributes) {
-        let isThere = try stored { () throws(StorageError) in
-          try store.hasBlind(value: value, row: row.row)
-        }
+        let isThere = try rows.hasBlind(value: value, row: row.row)
         if !isThere { return .index(row, parts.item.name) }
       }
       return nil
@@ -127,24 +116,21 @@ extension Session {
   }
 
   private mutating func newerSeal(in row: ItemRow) -> VaultError? {
-    func newer(_ part: String, _ check: () throws(CryptoError) -> Void) -> VaultError? {
-      do throws(VaultError) { try crypto(check) } catch {
-        return error.isNewerVersion ? error.saying("\(part) does not open") : nil
+    var part = "its row"
+    do throws(VaultError) {
+      _ = try GenerationKeys.generation(of: row.meta)
+      if let material = try? rows.material(row: row.row) {
+        part = "its data key"
+        try MaterialSeal.check(material.keys)
+        part = "its secret"
+        try MaterialSeal.check(material.secret)
       }
+      part = "its state"
+      if let state = try? rows.state(row: row.row) { _ = try GenerationKeys.generation(of: state.body) }
       return nil
+    } catch {
+      return error.isNewerVersion ? error.saying("\(part) does not open") : nil
     }
-    if let found = newer("its row", { () throws(CryptoError) in _ = try RecordSeal.generation(of: row.meta) })
-    {
-      return found
-    }
-    if let material = try? store.material(row: row.row) {
-      let found =
-        newer("its data key", { () throws(CryptoError) in try CommittingSeal.check(material.keys) })
-        ?? newer("its secret", { () throws(CryptoError) in try CommittingSeal.check(material.secret) })
-      if let found { return found }
-    }
-    guard let state = try? store.state(row: row.row) else { return nil }
-    return newer("its state") { () throws(CryptoError) in _ = try RecordSeal.generation(of: state.body) }
   }
 
   /// The parts of a row, opened as far as the device key opens them.
@@ -156,8 +142,8 @@ extension Session {
       throw error.saying("its attributes do not open")
     }
     let material: MaterialRow?
-    do throws(StorageError) { material = try store.material(row: row.row) } catch {
-      throw VaultError(error).saying("its secret is not readable")
+    do throws(VaultError) { material = try rows.material(row: row.row) } catch {
+      throw error.saying("its secret is not readable")
     }
     guard (material != nil) == item.hasSecret else {
       throw VaultError(
@@ -173,11 +159,8 @@ extension Session {
   ) throws(VaultError) -> SecretBytes {
     let key = try classKey(of: row)
     do throws(VaultError) {
-      return try crypto { () throws(CryptoError) in
-        try CommittingSeal.open(
-          material.keys, under: key.bytes, label: Labels.sealKeys,
-          aad: AssociatedData.keys(vault, row, policyHash: item.policy.hash))
-      }
+      return try MaterialSeal(of: row, in: vault, policyHash: item.policy.hash)
+        .openKeys(material.keys, under: key)
     } catch { throw error.saying("its data key does not open") }
   }
 
@@ -223,11 +206,7 @@ extension Session {
     var record = later ?? Record()
     record[1] = attributes.record.encoded
     record[2] = policy.record.encoded
-    let content = record.encoded
-    return try crypto { () throws(CryptoError) in
-      try keys.current.meta.seal(
-        content, aad: AssociatedData.meta(vault, row), random: environment.random)
-    }
+    return try keys.current.sealMeta(record.encoded, of: row, in: vault, random: environment.random)
   }
 
   /// The fields of a row's `meta` that this version does not know; `nil` when its length shows that there are none.
@@ -248,11 +227,9 @@ extension Session {
   package mutating func hasOldRows() throws(VaultError) -> Bool {
     let current = keys.current.generation
     var found = false
-    try stored { () throws(StorageError) in
-      try store.scanItems { row, _ in
-        found = row.generation != current
-        return !found
-      }
+    try rows.scanItems { row, _ in
+      found = row.generation != current
+      return !found
     }
     return found
   }

@@ -1,0 +1,111 @@
+import SealedStorage
+import VaultFormat
+import VaultCrypto
+import VaultStorage
+
+/// One state of the vault, lent to a closure. Nothing of it may be kept.
+public struct ReadTransaction: ~Copyable, Sendable {
+  var store: SealedStore
+
+  init(_ store: consuming SealedStore) {
+    self.store = store
+    self.store.begin()
+  }
+
+  /// Gives the store back.
+  consuming func end() -> SealedStore { store }
+
+  /// The item with this identifier.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/damaged``.
+  public mutating func item(_ id: ItemID) throws(VaultError) -> Item {
+    try store.open(store.row(of: id))
+  }
+
+  /// The time by which items expire: the wall clock's, or the highest that the vault has seen.
+  package var expiryTime: Instant { store.time.now }
+
+  /// The item with this vault-wide name.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/damaged``.
+  public mutating func item(named name: String) throws(VaultError) -> Item {
+    guard let item = try store.item(named: name) else {
+      throw VaultError(
+        .itemNotFound, "there is no item with that name", hint: "'vaultctl item list' shows the names")
+    }
+    return item
+  }
+
+  /// All items that match, in the order of insertion; none is no error.
+  public mutating func items(matching query: Query) throws(VaultError) -> [Item] {
+    try store.items(matching: query)
+  }
+
+  /// The same; an item that the index leads to and that does not open is told of and skipped.
+  ///
+  /// - Parameter damaged: Called with its id, and the reason.
+  package mutating func items(
+    matching query: Query, damaged: @escaping (ItemID, VaultError) -> Void
+  ) throws(VaultError) -> [Item] {
+    try store.items(matching: query, damaged: damaged)
+  }
+
+  /// Every item in the order of insertion, until the body answers `false`.
+  ///
+  /// - Parameters:
+  ///   - keepingPages: Whether the pages of the file that were read stay in memory for what is read next.
+  ///   - damaged: Called with each item that does not open, and the reason; the item is skipped. Without it, such an item
+  ///     is an error.
+  package mutating func forEachItem(
+    keepingPages: Bool = true, damaged: ((ItemID, VaultError) -> Void)? = nil,
+    _ body: (Item) throws(VaultError) -> Bool
+  ) throws(VaultError) {
+    guard let damaged else { return try store.forEachItem(keepingPages: keepingPages, body) }
+    try store.forEachItem(keepingPages: keepingPages, damaged: { damaged(ItemID($0.id), $1) }, body)
+  }
+
+  /// The state of an item.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound`` also where the item's kind has no state.
+  public mutating func state(of id: ItemID) throws(VaultError) -> ItemState {
+    guard let found = try store.state(of: store.row(of: id)) else {
+      throw VaultError(.itemNotFound, "the item has no state")
+    }
+    return found.state
+  }
+
+  mutating func openSecret(
+    of id: ItemID, _ operation: ItemOperation, with grant: consuming Grant? = nil
+  ) throws(VaultError) -> OpenedSecret {
+    let row = try store.row(of: id)
+    let item = try store.open(row)
+    try store.readTime(for: item)
+    let decision = try Gate.decide(operation, on: item, row, in: store, with: grant)
+    let notes = decision.notes
+    let keys = decision.opening.spend(on: id)
+    return OpenedSecret(secret: try store.sealedSecret(of: row, item).open(with: keys), notes: notes)
+  }
+  /// The secret of an item, for a component that uses it and never hands it out.
+  ///
+  /// - Returns: With the secret what must be logged before anything made from it is shown.
+  /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/expired``, ``VaultError/Code/verificationNeeded``.
+  package mutating func useSecret(of item: Item, with grant: consuming Grant? = nil) throws(VaultError)
+    -> OpenedSecret
+  {
+    try openSecret(of: item.id, .use, with: grant)
+  }
+
+  /// Opens the secret of an item before the write transaction that uses it, so that no other writer waits for the
+  /// opening.
+  ///
+  /// - Returns: `nil` when the item has constraints: its grant is spent, and its secret opened, only in the write
+  ///   transaction.
+  /// - Throws: As ``useSecret(of:with:)``.
+  package mutating func prepareSecret(of item: Item) throws(VaultError) -> PreparedSecret? {
+    guard item.access.word == 0 else { return nil }
+    let opened = try openSecret(of: item.id, .use)
+    return PreparedSecret(
+      secret: opened.secret, item: item, row: try store.row(of: item.id), session: store.identity,
+      config: store.keys.header.config)
+  }
+}

@@ -1,0 +1,108 @@
+import SealedStorage
+import VaultFormat
+package import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+/// Changes of the vault that become durable together, lent to a closure: all or nothing. It also reads.
+public struct WriteTransaction: ~Copyable, Sendable {
+  /// The state of the vault as the changes so far have left it.
+  package var reading: ReadTransaction
+  /// The head row of the commit.
+  var head: Head
+  var changes = TransactionChanges()
+
+  init(_ store: consuming SealedStore, head: consuming Head) {
+    reading = ReadTransaction(store)
+    self.head = head
+  }
+
+  var store: SealedStore {
+    _read { yield reading.store }
+    _modify { yield &reading.store }
+  }
+
+  /// Gives the store back.
+  consuming func end() -> SealedStore { reading.end() }
+
+  /// The item with this identifier.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/damaged``.
+  public mutating func item(_ id: ItemID) throws(VaultError) -> Item { try reading.item(id) }
+
+  /// The item with this vault-wide name.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/damaged``.
+  public mutating func item(named name: String) throws(VaultError) -> Item { try reading.item(named: name) }
+
+  /// All items that match, in the order of insertion. No match is not an error.
+  public mutating func items(matching query: Query) throws(VaultError) -> [Item] {
+    try reading.items(matching: query)
+  }
+
+  /// The state of an item.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound`` also where the item's kind has no state.
+  public mutating func state(of id: ItemID) throws(VaultError) -> ItemState { try reading.state(of: id) }
+
+  /// The secret of an item, for a component that uses it inside this transaction and never hands it out.
+  ///
+  /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/expired``, ``VaultError/Code/verificationNeeded``.
+  package mutating func useSecret(of item: Item, with grant: consuming Grant? = nil) throws(VaultError)
+    -> SecretBytes
+  {
+    try openLogged(item, .use, grant)
+  }
+
+  /// The same, with a secret that was opened before this transaction, if it is unchanged. The gate decides here.
+  package mutating func useSecret(
+    of item: Item, prepared: consuming PreparedSecret?, with grant: consuming Grant? = nil
+  ) throws(VaultError) -> SecretBytes {
+    guard let prepared = consume prepared, prepared.isOf(try store.row(of: item.id), in: store) else {
+      return try useSecret(of: item, with: grant)
+    }
+    let decision = try Gate.decide(.use, on: item, prepared.row, in: store, with: grant)
+    try log(decision.notes)
+    return prepared.secret
+  }
+
+  /// The item of a prepared secret; it is opened again only when it was changed.
+  package mutating func item(_ id: ItemID, of prepared: borrowing PreparedSecret?) throws(VaultError) -> Item
+  {
+    switch prepared {
+    case .some(let prepared) where prepared.isOf(store): store.recall(prepared.item, of: prepared.row)
+    default: break
+    }
+    return try item(id)
+  }
+
+  /// The secret of an item that is about to be handed out.
+  ///
+  /// - Throws: As ``useSecret(of:with:)``.
+  package mutating func exportSecret(of item: Item, with grant: consuming Grant? = nil) throws(VaultError)
+    -> SecretBytes
+  {
+    try openLogged(item, .export, grant)
+  }
+
+  private mutating func openLogged(
+    _ item: Item, _ operation: ItemOperation, _ grant: consuming Grant?
+  ) throws(VaultError) -> SecretBytes {
+    let opened = try reading.openSecret(of: item.id, operation, with: grant)
+    try log(opened.notes)
+    return opened.secret
+  }
+
+  /// Asks the gate whether an item may be changed that no secret is opened of.
+  ///
+  /// - Parameter needingKeys: Whether an item without constraints must be unlocked too.
+  package mutating func permitChange(
+    of id: ItemID, needingKeys: Bool = false, with grant: consuming Grant? = nil
+  ) throws(VaultError) {
+    let row = try store.row(of: id)
+    let item = try store.open(row)
+    guard item.access.word != 0 || needingKeys else { return }
+    let decision = try Gate.decide(.update, on: item, row, in: store, with: grant)
+    try log(decision.notes)
+  }
+}
