@@ -47,7 +47,7 @@ public struct PinentryPrompt: Prompt {
   ///   bytes; `.verificationUnavailable` when it talks nonsense or not at all; `.interactionNotAllowed` when it cannot ask.
   public func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
     try converse(about: request) { talk throws(VaultError) in
-      let secret = try SecretBytes(capacity: TerminalPrompt.longestSecret) { output throws(VaultError) in
+      let secret = try SecretBytes(capacity: TypedSecret.longest) { output throws(VaultError) in
         try talk.ask("GETPIN") { data throws(VaultError) in try AssuanChannel.decode(data, into: &output) }
       }
       return secret
@@ -134,10 +134,4 @@ extension VaultError {
         hint: "start it on a terminal or in a desktop session")
     }
   }
-}
-
-/// A variable of this process.
-func processVariable(_ name: String) -> String? {
-  guard let value = unsafe getenv(name) else { return nil }
-  return unsafe String(validatingCString: value)
 }
