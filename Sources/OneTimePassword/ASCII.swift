@@ -1,4 +1,4 @@
-/// The few questions about ASCII bytes that the parsers here ask.
+/// Tests and conversions of ASCII bytes for the parsers of this module.
 enum ASCII {
   static func uppercased(_ byte: UInt8) -> UInt8 {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte - 0x20 : byte

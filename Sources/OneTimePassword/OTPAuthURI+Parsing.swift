@@ -10,7 +10,7 @@ extension OTPAuthURI {
     self = try text.expose { (span) throws(OTPError) in try OTPAuthURI(parsing: span) }
   }
 
-  /// Reads a URI; wiping the text is left to the caller.
+  /// Reads a URI. The caller wipes the text.
   ///
   /// - Throws: As ``init(parsing:)-(SecretBytes)``.
   public init(parsing text: RawSpan) throws(OTPError) {
@@ -37,7 +37,7 @@ extension OTPAuthURI {
 
 private enum URIType { case hotp, totp, steam }
 
-/// Where the parts of a URI lie.
+/// The positions of the parts of a URI.
 private struct URIParts {
   let type: URIType
   let label: Range<Int>
@@ -51,7 +51,7 @@ private struct URIParts {
     guard text.byteCount >= start, ASCII.equalIgnoringCase(text.bytes(0..<start), to: scheme) else {
       throw .invalidURI(.notOTPAuth)
     }
-    // Without a `?` everything after the type could be the secret: nothing of it is looked at.
+    // Without a `?`, everything after the type could be the secret, so it is not looked at.
     guard let question = text.firstIndex(of: UInt8(ascii: "?"), in: start..<text.byteCount) else {
       throw .invalidURI(.missingSecret)
     }
@@ -99,7 +99,7 @@ private struct URILabel {
   }
 }
 
-/// The parameters that mean something, each at most once.
+/// The known parameters, each at most once.
 private struct URIParameters: ~Copyable {
   var secret: SecretBytes?
   private(set) var issuer: String?
@@ -194,7 +194,7 @@ private struct URIParameters: ~Copyable {
   }
 
   private static func knownName(in text: RawSpan, range: Range<Int>) -> String? {
-    // Compared in place: what stands here can be a piece of a secret with a stray `&` in it.
+    // Compared in place, because this can be a piece of a secret with a stray `&` in it.
     ["secret", "issuer", "algorithm", "digits", "period", "counter", "encoder"].first { name in
       name.utf8.elementsEqual(range, by: { $0 == text.byte(at: $1) | 0x20 })
     }

@@ -3,13 +3,13 @@ import Glibc
 import PAMMessages
 import SecretMemory
 
-/// What modules ask and say, passed on to the program and its person.
+/// Passes the questions and texts of modules on to the program, which has the person.
 final class PAMQuestions {
   let channel: PAMChannel
 
   init(_ channel: consuming PAMChannel) { self.channel = channel }
 
-  /// Shows or asks one message of a module.
+  /// Passes on one message of a module, and for a question its answer.
   ///
   /// - Returns: 0; anything else is a fault, which CPAM remembers.
   func pass(
@@ -29,7 +29,7 @@ final class PAMQuestions {
   }
 }
 
-/// The bridge from C.
+/// Called by C for each message of a module.
 func passMessage(
   context: UnsafeMutableRawPointer?, style: Int32, message: UnsafePointer<CChar>?,
   answer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
@@ -41,7 +41,7 @@ func passMessage(
   return unsafe questions.pass(kind, message: message, answer: &answer.pointee)
 }
 
-/// Answers are never shown while they are typed, also where the module asks with echo.
+/// Answers are never shown while they are typed, even where the module asks with echo.
 private func kind(ofStyle style: Int32) -> PAMReport.Kind? {
   switch style {
   case 1, 2: .question

@@ -2,9 +2,9 @@ import CPAM
 import Glibc
 import PAMMessages
 
-/// One question to libpam: both of its steps, for one user.
+/// One question to libpam: both steps, for one user.
 package enum PAMSession {
-  /// Where the files of services are, in tests: a function of libpam that takes a folder, and the folder.
+  /// Where the service files are, in tests: a function of libpam that takes a directory, and the directory.
   package struct Place {
     let function: String
     let folder: String
@@ -14,8 +14,8 @@ package enum PAMSession {
     }
   }
 
-  /// - Returns: Success only where both steps and the conversation succeeded, for the user of the request; else the first
-  ///   step that did not, and PAM's result.
+  /// - Returns: Success only when both steps and the conversation succeeded for the user of the request. Otherwise
+  ///   the first step that failed, and PAM's result.
   static func verify(
     _ request: PAMRequest, in place: Place?, asking questions: PAMQuestions
   ) -> (PAMVerdict.Step, Int32) {

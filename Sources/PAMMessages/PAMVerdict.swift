@@ -1,6 +1,6 @@
-/// What PAM found.
+/// The answer of PAM.
 package struct PAMVerdict: Sendable {
-  /// Where it ended.
+  /// The step that decided.
   package enum Step: UInt8, Sendable {
     /// Both steps succeeded, for the user of the request, and so did the conversation.
     case success
@@ -10,15 +10,15 @@ package struct PAMVerdict: Sendable {
     case authenticate
     /// `pam_acct_mgmt`.
     case account
-    /// The modules speak of another user.
+    /// The modules verified another user.
     case otherUser
-    /// A fault of the conversation, whatever the modules made of it.
+    /// A fault of the conversation, whatever PAM returned.
     case conversation
   }
 
   package let nonce: PAMNonce
   package let step: Step
-  /// The result of that step, of Linux-PAM; negative where libpam was not asked.
+  /// The result of that step in Linux-PAM; negative where libpam was not called.
   package let result: Int32
 
   package init(_ nonce: PAMNonce, step: Step, result: Int32) {

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Pages from the kernel, each kind with what keeps it out of swap, core dumps and children.
+/// Pages from the kernel, each kind kept out of swap space, core dumps and children as far as it can be.
 enum Pages {
   @unsafe
   struct Region {
@@ -22,7 +22,7 @@ enum Pages {
       bytes: UnsafeMutableRawBufferPointer(start: start, count: byteCount), protection: protection)
   }
 
-  /// `byteCount` bytes that no core dump and no child holds; the kernel may swap them out.
+  /// `byteCount` bytes that are in no core dump and in no child. The kernel may swap them out.
   static func mapUnlocked(_ byteCount: Int) -> UnsafeMutableRawPointer {
     let start = unsafe map(byteCount, protection: PROT_READ | PROT_WRITE)
     unsafe hide(start, byteCount: byteCount)
@@ -33,7 +33,8 @@ enum Pages {
     precondition(unsafe munmap(start, byteCount) == 0, "SecretMemory: munmap failed")
   }
 
-  /// The page behind a ``ForkMark``: a byte that the kernel wipes in a child, or, where it cannot, the process id.
+  /// The page of a ``ForkMark``: a byte that the kernel wipes in a child, and the process id for kernels that
+  /// cannot.
   static func mapForkMark() -> UnsafePointer<UInt8> {
     let page = unsafe map(pageSize, protection: PROT_READ | PROT_WRITE)
     let isWiped = unsafe madvise(page, pageSize, MADV_WIPEONFORK) == 0
@@ -46,8 +47,9 @@ enum Pages {
     unsafe unmap(UnsafeMutableRawPointer(mutating: byte), byteCount: pageSize)
   }
 
-  /// memfd_secret(2): out of the kernel's own mapping, so neither root's tools nor a dump read it. A child could,
-  /// so it is left out of `fork` (MADV_WIPEONFORK is refused there). Nil where there is none, or the limit is met.
+  /// memfd_secret(2): memory that is not in the kernel's own mapping, so neither the tools of root nor a dump can
+  /// read it. A child could, so `fork` leaves it out (the kernel refuses MADV_WIPEONFORK for it). Nil where the
+  /// kernel has no such memory, or the limit is reached.
   private static func mapSecretFile(_ byteCount: Int) -> UnsafeMutableRawPointer? {
     let file = clinux_memfd_secret()
     guard file >= 0 else { return nil }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A piece of secret memory: a slot of the arena, or pages of its own above 64 KiB.
+/// The memory of one secret: a slot of the arena, or pages of its own above 64 KiB.
 ///
-/// It is owned by exactly one ``SecretBytes``, which frees it once.
+/// Exactly one ``SecretBytes`` owns it, and frees it once.
 @usableFromInline
 @unsafe
 struct SecretBlock: @unchecked Sendable {  // one owner; nobody writes after the owner is made

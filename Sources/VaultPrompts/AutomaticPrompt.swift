@@ -2,7 +2,7 @@ import Glibc
 public import SecretMemory
 public import VaultKit
 
-/// The one road to a person: the terminal asks, else pinentry asks, else nobody is asked.
+/// The one road to a person: the terminal asks, else pinentry asks, else no question is asked.
 ///
 /// 1. The terminal asks where there is one, this process is in its foreground, and no other program reads from it.
 /// 2. Where one of these three conditions fails, pinentry asks, if it has a display or a terminal.
@@ -94,9 +94,9 @@ public struct AutomaticPrompt: Prompt {
   /// Ends an open prompt, from any thread.
   public func cancel() { open.cancel() }
 
-  /// Who would ask now: nil for the terminal, else the pinentry.
+  /// The pinentry that would ask now; nil when the terminal would.
   ///
-  /// - Throws: Why nobody would.
+  /// - Throws: Why neither can ask.
   package func findPinentryIfNeeded() throws(Pinentry.Absence) -> Pinentry? {
     if way != .pinentry, Terminal.obstacle(at: terminalPath) == nil { return nil }
     return try Pinentry.find(terminalPath: terminalPath, variable)

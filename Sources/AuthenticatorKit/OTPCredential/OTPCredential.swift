@@ -8,8 +8,18 @@ public import VaultKit
 /// let credential = try await OTPCredential.enroll(uri, named: "example", in: vault)
 /// print(try await credential.nextCode().code)
 /// ```
+///
+/// This is the front page of AuthenticatorKit, which builds authenticator components on top of a vault. The vault
+/// keeps secret and state; the module OneTimePassword calculates. Read in this order:
+///
+/// - ``OTPCredential``: what an application uses, on the actor ``Vault``.
+/// - `VaultCore+OTP.swift`: the same on the synchronous core, for provers. A counter is on disk before its code is
+///   shown. `VaultCore+OTPVerifier.swift`: the same for verifiers. `Transaction+OTP.swift`: many credentials at
+///   once.
+/// - ``OTPItem``: how a credential is stored in the attributes and the state of an item.
+/// - ``OTPDescription``, ``OTPRole`` and ``OTPResult``: what callers see.
 public struct OTPCredential: Sendable {
-  /// The item behind it.
+  /// The item that stores the credential.
   public let id: ItemID
   /// HOTP, TOTP or Steam.
   public let kind: OTPDescription.Kind
@@ -19,9 +29,9 @@ public struct OTPCredential: Sendable {
   ///
   /// - Parameters:
   ///   - uri: The text as services print it, at most 4,096 bytes.
-  ///   - role: A prover prints codes, a verifier judges them.
-  ///   - window: Counters, or steps to either side, that a verifier tries; `nil` for 10 and 1.
-  ///   - context: Says the application password, where `access` asks for one.
+  ///   - role: A prover generates codes; a verifier judges them.
+  ///   - window: How many counters, or steps to either side, a verifier tries; `nil` for 10 and 1.
+  ///   - context: Gives the application password, where `access` asks for one.
   /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``.
   public static func enroll(
     _ uri: borrowing SecretBytes, role: OTPRole = .prover, window: UInt64? = nil,
@@ -50,35 +60,37 @@ public struct OTPCredential: Sendable {
   ///
   /// - Parameter context: Who is asked where the credential has constraints.
   /// - Throws: ``VaultError/Code/policy`` for a verifier, ``VaultError/Code/outOfStep`` after a restore,
-  ///   ``VaultError/Code/locked``, ``VaultError/Code/expired`` at the end of the counter.
+  ///   ``VaultError/Code/locked``, ``VaultError/Code/expired`` when the counter has reached its end.
   public func nextCode(context: AuthenticationContext? = nil) async throws(VaultError) -> OTPResult {
     try await vault.nextCode(of: self, context: context)
   }
 
-  /// Judges a code, single use: what was accepted is on disk before this returns (RFC 6238 §5.2, RFC 4226 §7.2).
+  /// Judges a code, single use: an accepted code is on disk before this returns (RFC 6238 §5.2, RFC 4226 §7.2).
   ///
-  /// - Parameter code: Canonical: exactly the digits of a code.
-  /// - Returns: The counter or time step it was made from.
-  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``, ``VaultError/Code/malformed``.
+  /// - Parameter code: Exactly the characters of a code.
+  /// - Returns: The counter or time step of the code.
+  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``,
+  ///   ``VaultError/Code/malformed``.
   public func verify(_ code: String, context: AuthenticationContext? = nil) async throws(VaultError)
     -> OTPAcceptance
   {
     try await vault.verify(self, code: code, context: context)
   }
 
-  /// Finds the counter or clock of the other side again by two codes in a row (RFC 4226 §7.4).
+  /// Finds the counter or clock of the other side again, by two consecutive codes (RFC 4226 §7.4).
   public func resynchronize(
     _ first: String, _ second: String, context: AuthenticationContext? = nil
   ) async throws(VaultError) -> OTPAcceptance {
     try await vault.resynchronize(self, first: first, second: second, context: context)
   }
 
-  /// Sets the counter of a HOTP credential and ends "needs resynchronization". Logged with the old and the new value.
+  /// Sets the counter of a HOTP credential and ends "needs resynchronization". The audit logs the old and the new
+  /// value.
   ///
   /// - Parameters:
   ///   - counter: The moving factor of the next code.
-  ///   - force: Allows a counter that was used before: its codes come a second time. The gate then asks for what the
-  ///     secret itself asks for: an unlocked vault, and whoever the credential's access rule names.
+  ///   - force: Allows a counter that was used before, so that its codes come a second time. The gate then asks for
+  ///     the same as for the secret itself: an unlocked vault, and what the credential's access rule asks for.
   /// - Throws: ``VaultError/Code/policy`` without `force` for a counter that was used before.
   public func setCounter(
     to counter: UInt64, force: Bool = false, context: AuthenticationContext? = nil

@@ -1,7 +1,7 @@
 import COpenSSL
 package import SecretMemory
 
-/// HKDF-SHA256 (RFC 5869), extract and expand in one call.
+/// HKDF-SHA256 (RFC 5869): extract and expand in one call.
 package enum HKDF {
   /// The most that one call derives, in bytes (RFC 5869 §2.3).
   package static var maximumByteCount: Int { 255 * 32 }

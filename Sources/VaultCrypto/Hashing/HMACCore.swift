@@ -3,7 +3,7 @@ import Glibc
 
 /// HMAC (RFC 2104) over any of the hash functions, on memory that the caller owns and wipes.
 ///
-/// What a key leaves behind are two *midstates*: the states after its inner and after its outer block.
+/// A key becomes two *midstates*: the states of the hash after the inner and after the outer key block.
 enum HMACCore<Hash: HashCore> {
   typealias Context = Hash.Context
 
@@ -28,8 +28,8 @@ enum HMACCore<Hash: HashCore> {
     }
   }
 
-  /// The code of what `message` feeds to the context it is given, written to `code`. `work` is left in need of
-  /// wiping; `code` may be part of what `message` feeds.
+  /// Writes the code of what `message` feeds to its context to `code`. The caller wipes `work`. `code` may be part
+  /// of what `message` feeds.
   @inline(__always)
   static func authenticate(
     _ midstates: UnsafePointer<Context>, work: UnsafeMutablePointer<Context>,
@@ -48,7 +48,7 @@ enum HMACCore<Hash: HashCore> {
   }
 }
 
-/// Overwrites `bytes` in a way that no optimizer removes.
+/// Overwrites `bytes`. The optimizer cannot remove it.
 @inline(__always)
 func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
   if let start = bytes.baseAddress { unsafe explicit_bzero(start, bytes.count) }

@@ -1,7 +1,7 @@
 import COpenSSL
 
-/// One hash function by OpenSSL's low-level calls: no context on the heap, no look-up, and a state that can be
-/// copied, which is what keyed midstates are.
+/// One hash function, by the low-level calls of OpenSSL: no context on the heap, no lookup, and a state that can be
+/// copied, as the midstates of HMAC are.
 protocol HashCore {
   associatedtype Context
   static var blockByteCount: Int { get }
@@ -48,7 +48,7 @@ enum SHA512Core: HashCore {
 }
 
 extension HashCore {
-  /// Hashes `bytes` in one go; the state on the stack is wiped.
+  /// Hashes `bytes` at once. The state on the stack is wiped.
   static func hash(_ bytes: UnsafeRawBufferPointer, into digest: UnsafeMutableRawPointer) {
     unsafe withUnsafeTemporaryAllocation(of: Context.self, capacity: 1) { context in
       unsafe start(context.baseAddress!)

@@ -43,7 +43,7 @@ extension KeyedHMAC {
   }
 }
 
-/// HMAC-SHA-1 of 8 bytes without the buffering of SHA1_Update: both blocks are laid out here, in stores as wide as
+/// HMAC-SHA-1 of 8 bytes without the buffering of SHA1_Update. Both blocks are written here, in stores as wide as
 /// the loads of the compression function, and compressed.
 private enum SHA1Counter {
   /// Lends the five words of the code in the order of the hash value, each as a number.

@@ -1,7 +1,7 @@
 import COpenSSL
 package import SecretMemory
 
-/// HMAC under one key (RFC 2104), whose key blocks are hashed once and kept as midstates in secret memory.
+/// HMAC under one key (RFC 2104). The key blocks are hashed once, and kept as midstates in secret memory.
 package struct KeyedHMAC: ~Copyable, Sendable {
   package let algorithm: HashAlgorithm
   private let midstates: SecretBytes
@@ -12,7 +12,7 @@ package struct KeyedHMAC: ~Copyable, Sendable {
     self.midstates = key.expose { KeyedHMAC.midstates(of: $0, algorithm) }
   }
 
-  /// For a key that lies outside of secret memory: a salt, or a test vector.
+  /// For a key outside secret memory: a salt, or a test vector.
   package init(key: RawSpan, algorithm: HashAlgorithm = .sha256) {
     self.algorithm = algorithm
     self.midstates = KeyedHMAC.midstates(of: key, algorithm)
@@ -35,7 +35,7 @@ package struct KeyedHMAC: ~Copyable, Sendable {
     return code
   }
 
-  /// The code as a key: written straight into secret memory.
+  /// The code as a key, written straight into secret memory.
   package func secretCode(of message: (inout HMACMessage) -> Void) -> SecretBytes {
     var code = SecretBytes(zeroes: algorithm.digestByteCount)
     unsafe code.modify { unsafe write(to: $0, message) }

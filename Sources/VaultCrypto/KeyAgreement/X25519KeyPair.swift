@@ -27,10 +27,10 @@ package struct X25519KeyPair: ~Copyable, Sendable {
     self.publicKey = publicKey
   }
 
-  /// The secret of a private key and a public one: 32 bytes, to be put through a key derivation.
+  /// The shared secret of a private key and a public key: 32 bytes, the input of a key derivation.
   ///
-  /// - Throws: ``CryptoError/invalidKey`` when a key is not 32 bytes, or the public key is a point of small order
-  ///   that makes the secret zero for everybody (RFC 7748 §6.1).
+  /// - Throws: ``CryptoError/invalidKey`` when a key is not 32 bytes, or the public key is a point of small order,
+  ///   which makes the secret zero for every private key (RFC 7748 §6.1).
   package static func sharedSecret(
     private privateKey: borrowing SecretBytes, public publicKey: [UInt8]
   ) throws(CryptoError) -> SecretBytes {

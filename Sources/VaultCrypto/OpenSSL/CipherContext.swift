@@ -1,8 +1,8 @@
 import COpenSSL
 import SecretMemory
 
-/// AES-256-GCM with 12-byte IV and 16-byte tag, on one of OpenSSL's contexts; the context's key is wiped in
-/// `deinit`. Not for callers of this module: IVs come from the seals alone.
+/// AES-256-GCM with 12-byte IV and 16-byte tag, on a context of OpenSSL. `deinit` wipes the key in the context. For
+/// this module only: only the seals choose IVs.
 @safe
 struct CipherContext: ~Copyable, @unchecked Sendable {  // one owner; shared only behind a lock
   enum Direction: Int32 {
@@ -82,7 +82,7 @@ struct CipherContext: ~Copyable, @unchecked Sendable {  // one owner; shared onl
     }
   }
 
-  /// Associated data in two parts, so that nobody has to join them.
+  /// Associated data in two parts, so that callers need not join them.
   @unsafe
   struct Parts {
     var first = unsafe UnsafeRawBufferPointer(start: nil, count: 0)

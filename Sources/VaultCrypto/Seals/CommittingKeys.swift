@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// The steps that lead from a wrapping key to the keys of one committing seal (DESIGN 6, suite 1), on one piece of
+/// The steps from a wrapping key to the keys of one committing seal (suite 1 in docs/format/vault-file.md), on
 /// stack memory that is wiped at the end.
 @unsafe
 struct CommittingKeys {
@@ -90,7 +90,8 @@ struct CommittingKeys {
     return unsafe UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
   }
 
-  /// Where what lies. `random`, `aadHash`, `plaintextHash` are neighbours: together they are hashed into the salt.
+  /// The offsets. `random`, `aadHash` and `plaintextHash` are adjacent, because they are hashed together into the
+  /// salt.
   private enum Layout {
     static var contexts: Int { 0 }
     static var random: Int { 3 * MemoryLayout<SHA256_CTX>.stride }

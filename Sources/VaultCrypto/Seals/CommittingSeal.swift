@@ -1,12 +1,23 @@
 package import SecretMemory
 
-/// Suite 1: AES-256-GCM with a key used once and a commitment to that key, so that one seal opens under one key
-/// only, even when somebody chose the keys.
+/// Suite 1: AES-256-GCM with a key that is used once, and a commitment to that key. One seal opens under one key
+/// only, even when an attacker chose the keys.
 ///
 ///     version(1) = 1 ‖ suite(1) = 1 ‖ salt(32) ‖ commitment(32) ‖ ciphertext ‖ tag(16)
 ///
-/// The salt is hedged: a generator that repeats (a cloned machine) gives two equal seals of equal content, never
-/// one key for two contents.
+/// The salt is hedged: if the random generator repeats its output (a cloned machine), equal content gives two equal
+/// seals, and different content never shares a key.
+///
+/// This is the front page of VaultCrypto, the only module that imports OpenSSL. It knows no vault and no file. Read
+/// in this order:
+///
+/// - `Seals/`: ``CommittingSeal`` wraps keys and seals secrets; ``RecordSeal`` (suite 2) seals records that are
+///   listed and rewritten.
+/// - `Derivation/`: ``HKDF`` makes a key from a key, for a ``Label``. `Hashing/`: ``KeyedHMAC`` and ``SHA256``.
+/// - `KeyAgreement/` and `Signing/`: ``X25519KeyPair``, ``SigningKey`` and ``VerifyingKey``.
+/// - `Random/`: ``RandomSource`` and ``SystemRandom``. `OpenSSL/`: its handles, and the one place that turns its
+///   results into errors.
+/// - ``CryptoError`` is the error of the module.
 package enum CommittingSeal {
   /// How much longer a seal is than its plaintext, in bytes.
   package static var overhead: Int { headerByteCount + SealFormat.tagByteCount }
@@ -72,7 +83,7 @@ package enum CommittingSeal {
     try unsafe open(sealed.span.bytes, under: key, label: label, aad: aad)
   }
 
-  /// Looks at the form of a seal, with no key.
+  /// Checks the layout of a seal, without a key.
   ///
   /// - Throws: ``CryptoError/malformed``, ``CryptoError/unsupported(version:suite:)``, ``CryptoError/tooLarge``.
   package static func check(_ sealed: [UInt8]) throws(CryptoError) {

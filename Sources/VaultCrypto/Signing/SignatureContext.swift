@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// What signing and verifying have in common.
+/// The steps that signing and verifying share.
 enum SignatureContext {
   /// Lends a context for one operation, with the padding of `scheme`.
   static func with<Result>(

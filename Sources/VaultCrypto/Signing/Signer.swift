@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// The contexts that one key signs with again and again.
+/// The contexts of OpenSSL in which one key signs many times.
 @safe
 struct Signer: ~Copyable, @unchecked Sendable {  // behind the lock of its key
-  /// For ECDSA; RSA makes one per signature, which takes a thousand times longer anyway.
+  /// For ECDSA. RSA makes one per signature, which takes a thousand times longer than making the context.
   private let keyContext: OpaquePointer?
   /// For Ed25519.
   private let messageContext: OpaquePointer?

@@ -2,9 +2,9 @@ import COpenSSL
 package import SecretMemory
 import Synchronization
 
-/// A private key held open: what signing needs is set up once, several threads may sign.
+/// A private key that is open: what signing needs is set up once, and several threads may sign.
 ///
-/// While it is open the key lies in OpenSSL's own memory, which is wiped when this value ends; it is not locked.
+/// While it is open, the key is in the memory of OpenSSL, which is not locked. It is wiped when this value ends.
 package struct SigningKey: ~Copyable, Sendable {
   package let type: SigningKeyType
   /// The public half.
@@ -12,10 +12,10 @@ package struct SigningKey: ~Copyable, Sendable {
   private let key: PKeyHandle
   private let signer: Mutex<Signer>
 
-  /// A new key.
+  /// Generates a key.
   ///
-  /// - Parameter random: Where the key comes from; for RSA it is OpenSSL's own generator, since its primes are
-  ///   searched for in there.
+  /// - Parameter random: The source of the key. For RSA it is not used: OpenSSL searches the primes with its own
+  ///   generator.
   /// - Throws: ``CryptoError/randomUnavailable`` or the library's error.
   package static func generate(
     _ type: SigningKeyType, random: some RandomSource
@@ -30,7 +30,7 @@ package struct SigningKey: ~Copyable, Sendable {
 
   /// The key in a PKCS#8 structure without encryption (RFC 5208, RFC 5958), DER.
   ///
-  /// - Throws: ``CryptoError/invalidKey`` for what is no key, or none of ``SigningKeyType``.
+  /// - Throws: ``CryptoError/invalidKey`` when the bytes are not a key of a ``SigningKeyType``.
   package init(pkcs8: borrowing SecretBytes) throws(CryptoError) {
     let key = try PrivateKeyCoding.importPKCS8(pkcs8)
     let type = try key.signingKeyType()
@@ -42,7 +42,7 @@ package struct SigningKey: ~Copyable, Sendable {
     try PrivateKeyCoding.exportPKCS8(key, type: type, publicKey: publicKey)
   }
 
-  /// Checks that the parts of the key belong together: for keys that come from elsewhere. Slow for RSA.
+  /// Checks that the parts of the key belong together, for keys that other programs made. Slow for RSA.
   ///
   /// - Throws: ``CryptoError/invalidKey``.
   package func checkConsistency() throws(CryptoError) {

@@ -6,9 +6,10 @@ package struct VerifyingKey: Sendable, Hashable {
   /// The SubjectPublicKeyInfo, DER.
   package let spki: [UInt8]
 
-  /// The key in a SubjectPublicKeyInfo, DER.
+  /// The key in a SubjectPublicKeyInfo structure, DER.
   ///
-  /// - Throws: ``CryptoError/invalidKey`` for what is no key, none of ``SigningKeyType``, or followed by more bytes.
+  /// - Throws: ``CryptoError/invalidKey`` when the bytes are not a key of a ``SigningKeyType``, or more bytes
+  ///   follow it.
   package init(spki: [UInt8]) throws(CryptoError) {
     let key = try VerifyingKey.importSPKI(spki)
     try self.init(of: key, key.signingKeyType())

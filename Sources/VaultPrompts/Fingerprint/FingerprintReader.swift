@@ -3,7 +3,7 @@ import VaultKit
 /// fprintd's default reader, found over the bus.
 struct FingerprintReader: ~Copyable {
   let bus: SystemBus
-  /// The unique name that owns fprintd's now. Everything is said to it, and only what comes from it is believed.
+  /// The unique bus name of fprintd now. Every call goes to it, and only messages from it count.
   let owner: String
   let path: String
 
@@ -35,7 +35,7 @@ struct FingerprintReader: ~Copyable {
     try bus.call(target, method: method, text: text, until: deadline)
   }
 
-  /// Begins a call, whose answer is a message of this connection.
+  /// Begins a call. Its answer comes as a message of this connection.
   borrowing func begin(_ method: String, text: String) throws(SystemBus.Failure) -> SystemBus.PendingCall {
     try bus.begin(target, method: method, text: text)
   }
@@ -44,7 +44,7 @@ struct FingerprintReader: ~Copyable {
     SystemBus.Target(service: owner, path: path, interface: Self.interface)
   }
 
-  /// Signals of the reader, and the news that fprintd is gone, reach this connection from now on.
+  /// Lets signals of the reader reach this connection, and the news that fprintd is gone.
   borrowing func listen(until deadline: Deadline) throws(SystemBus.Failure) {
     for rule in [
       "type='signal',sender='\(Self.service)',interface='\(Self.interface)'",

@@ -1,8 +1,9 @@
 import Glibc
 
-/// The turn of a pinentry: on the terminal that it may use, or on none where it has a display alone.
+/// The turn of a pinentry: on the terminal that it may use, or on none where it has a display only.
 ///
-/// The pinentry sets the mode. We hold the lock, note the mode for the next prompt, and restore it at the end.
+/// The pinentry sets the mode. This type holds the lock, records the mode for the next prompt, and restores the
+/// mode at the end.
 final class PinentryTurn {
   private let signals: PromptSignals
   private let descriptor: Int32
@@ -30,20 +31,20 @@ final class PinentryTurn {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Waits until the program says something, answering signals meanwhile.
+  /// Waits until the program writes something, and handles signals meanwhile.
   func wait(for output: Int32, until deadline: Deadline) throws(TerminalError) {
     while let meaning = try wait(for: output, deadline) {
       if meaning == .stop { try stop() }
     }
   }
 
-  /// Restores the mode, which a program that was killed leaves as it was in the middle.
+  /// Restores the mode, because a killed program leaves it changed.
   func end() {
     try? turn?.noteMode()
     turn?.end()
   }
 
-  /// With a display alone there is no terminal to look at: nothing happens until the program or a signal does something.
+  /// With a display only, there is no terminal to look at: only the program or a signal ends the wait.
   private func wait(
     for output: Int32, _ deadline: Deadline
   ) throws(TerminalError) -> PromptSignals.Meaning? {
@@ -57,7 +58,7 @@ final class PinentryTurn {
     }
   }
 
-  /// The program is stopped with us: by Ctrl-Z, or when it reads from a terminal that the shell has taken.
+  /// Ctrl-Z stops the program together with this process. So does reading from a terminal that the shell has taken.
   private func stop() throws(TerminalError) {
     guard turn != nil else {
       JobControl.stop()

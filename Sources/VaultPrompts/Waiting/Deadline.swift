@@ -1,4 +1,4 @@
-/// The moment at which waiting ends. Every wait of this module has one.
+/// The moment at which a wait ends. Every wait of this module has one.
 struct Deadline {
   private let instant: ContinuousClock.Instant
 
@@ -6,7 +6,7 @@ struct Deadline {
 
   var hasPassed: Bool { ContinuousClock.now >= instant }
 
-  /// What is left, for `poll`: 0 when nothing is left, never the -1 that waits for ever.
+  /// The time left, for `poll`: 0 when no time is left, never -1, which waits for ever.
   var milliseconds: Int32 {
     let (seconds, attoseconds) = (instant - .now).components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }

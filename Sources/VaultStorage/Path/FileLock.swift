@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// `<vault>.lock`: whoever makes a vault holds it, and removes it at the end.
+/// `<vault>.lock`: a process that makes a vault holds it, and removes it at the end.
 enum FileLock {
   static func take(in place: borrowing VaultPath) throws(StorageError) -> Int32 {
     let name = place.name + ".lock"
@@ -20,7 +20,7 @@ enum FileLock {
     close(file)
   }
 
-  /// False when the holder before us has removed the file meanwhile: a later one may have made it anew.
+  /// False when the previous holder has removed the file meanwhile. A later process may have made it again.
   private static func isNamed(
     _ file: Int32, name: String, in place: borrowing VaultPath
   ) throws(StorageError) -> Bool {

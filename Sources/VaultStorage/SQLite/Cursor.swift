@@ -1,16 +1,16 @@
 import CSQLite
 import Glibc
 
-/// A statement in use: values are bound by position from 1, columns are read by position from 0.
+/// A running statement. Values are bound by position from 1; columns are read by position from 0.
 ///
-/// What is read was written by anybody: a value of another type or length than asked for is damage, never a trap.
+/// Anyone may have written what is read: a value of another type or length than expected is damage, never a trap.
 @safe
 struct Cursor: ~Copyable {
   private let statement: OpaquePointer
   private let database: OpaquePointer
   private let table: StorageError.Table
   private let lending: UnsafeMutablePointer<Lending>
-  /// The columns, where a function of the statement lends them.
+  /// The columns, while a function of the statement lends them.
   private let columns: Lending.Columns?
 
   @unsafe
@@ -25,7 +25,7 @@ struct Cursor: ~Copyable {
     unsafe self.columns = unsafe columns
   }
 
-  /// True when there is a row to read, false when there is no further one.
+  /// True when there is a row to read, false after the last one.
   func step() throws(StorageError) -> Bool {
     errno = 0
     let code = unsafe sqlite3_step(statement)
@@ -49,10 +49,10 @@ struct Cursor: ~Copyable {
     }
   }
 
-  /// Runs a statement that has no result.
+  /// Runs a statement without a result.
   func run() throws(StorageError) { while try step() {} }
 
-  /// The error of a value that cannot be.
+  /// The error for an impossible value.
   var damage: StorageError { .damaged(.row(table)) }
 
   // MARK: - Values
@@ -117,10 +117,10 @@ struct Cursor: ~Copyable {
     unsafe Bytes16(loading: try blob(column, count: 16))
   }
 
-  /// The bytes of a blob; none where the value is of another type, as no seal is.
+  /// The bytes of a blob; none where the value has another type.
   func blobBytes(_ column: Int32) throws(StorageError) -> [UInt8] { isBlob(column) ? try bytes(column) : [] }
 
-  /// Lends them.
+  /// Lends the bytes of a blob.
   func withBlob<R>(_ column: Int32, body: (RawSpan) -> R) throws(StorageError) -> R {
     guard isBlob(column) else { return body(RawSpan()) }
     return try unsafe body(blob(column).bytes)
@@ -133,7 +133,7 @@ struct Cursor: ~Copyable {
     unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: blob.suffix(count)))
   }
 
-  /// A text; nil when the column is NULL, of another type or no valid UTF-8.
+  /// A text; nil when the column is NULL, of another type, or not valid UTF-8.
   func text(_ column: Int32) -> String? {
     let value = unsafe value(column)
     guard unsafe sqlite3_value_type(value) == SQLITE_TEXT, let start = unsafe sqlite3_value_text(value)
@@ -160,8 +160,8 @@ struct Cursor: ~Copyable {
     return unsafe UnsafeRawBufferPointer(start: start, count: count)
   }
 
-  /// Asked for once per column: each `sqlite3_column_…` call looks the column up again. The value is one that only
-  /// the caller of this connection touches, as it is opened without a mutex.
+  /// The value of a column, fetched once, because each `sqlite3_column_…` call looks the column up again. Only the
+  /// caller of this connection uses the value, because the connection has no mutex.
   @unsafe
   private func value(_ column: Int32) -> OpaquePointer? {
     if let columns = unsafe columns { return unsafe columns[Int(column)] }

@@ -14,7 +14,7 @@ struct Statement: ~Copyable {
 
   deinit { unsafe sqlite3_finalize(handle) }
 
-  /// Runs `body`, which binds and steps, then leaves the statement without values and without a lock.
+  /// Runs `body`, which binds and steps. Afterwards the statement has no values and no lock.
   @unsafe
   mutating func use<R, E: StorageFailure>(
     on database: OpaquePointer, lending: UnsafeMutablePointer<Lending>,

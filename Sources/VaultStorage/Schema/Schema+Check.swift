@@ -1,5 +1,5 @@
 extension Schema {
-  /// Compares what the file says of itself with the format, before anything in it is believed.
+  /// Compares the schema in the file with the format, before any content is trusted.
   static func check(_ connection: borrowing Connection) throws(StorageError) {
     let application: Int32 = try pragma("application_id", of: connection)
     guard application == applicationID else { throw .damaged(.notAVault) }
@@ -17,8 +17,8 @@ extension Schema {
     return value
   }
 
-  /// Whether the file has each entry of the format once, and nothing else. They are few, and the order in which
-  /// the file lists them is not part of the format.
+  /// Whether the file has each entry of the format once, and no other entry. There are few entries, and their order
+  /// is not part of the format.
   private static func hasAllEntries(_ connection: borrowing Connection) throws(StorageError) -> Bool {
     var missing = entries
     var isStrange = false

@@ -3,14 +3,15 @@ import Glibc
 extension Store {
   /// Makes a vault at `path` with the rows that `body` writes, and opens it.
   ///
-  /// The vault appears under its name complete and durable, or not at all; when it is not certain that it is durable,
-  /// it stays. Folders that are missing are made, 0700; the file is 0600. `body` runs inside the one write transaction
-  /// that makes the schema; `publishing` runs when the file is complete, right before the rename that gives it its name
-  /// is attempted, and prevents that by an error.
-  /// - Throws: ``StorageError/alreadyExists`` when anything lies at the path, also a link or a forgotten `-wal`;
-  ///   ``StorageError/busy`` when another process is making a vault there; what `body` and
-  ///   `publishing` throw. Nothing is left then.
-  ///   ``StorageError/unconfirmed(code:errno:)`` when the vault has its name and the disk failed; what an opening throws.
+  /// The vault appears under its name complete and durable, or not at all. When it is not certain that it is
+  /// durable, it stays. Missing directories are made with mode 0700; the file has mode 0600. `body` runs inside the
+  /// one write transaction that makes the schema. `publishing` runs when the file is complete, right before the
+  /// rename that gives it its name; an error of `publishing` prevents the rename.
+  ///
+  /// - Throws: ``StorageError/alreadyExists`` when there is anything at the path, also a link or an old `-wal`;
+  ///   ``StorageError/busy`` when another process is making a vault there; what `body` and `publishing` throw.
+  ///   Nothing is left then. ``StorageError/unconfirmed(code:errno:)`` when the vault has its name and the disk
+  ///   failed; what an opening throws.
   package static func create<E: StorageFailure>(
     at path: String, publishing: () throws(E) -> Void = {}, _ body: (inout Store) throws(E) -> Void
   ) throws(E) -> Store {
