@@ -3,9 +3,9 @@ import SecretMemory
 package import VaultKit
 
 extension VaultCore {
-  /// Judges one code, single use: what was accepted is on disk before this returns.
+  /// Judges one code, single use: an accepted code is on disk before this returns.
   ///
-  /// - Parameter text: Canonical: exactly the digits of a code, nothing else.
+  /// - Parameter text: Exactly the characters of a code.
   /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut`` with `retryAfter`,
   ///   ``VaultError/Code/malformed``, ``VaultError/Code/policy`` for a prover.
   package func verifyOTP(
@@ -17,7 +17,7 @@ extension VaultCore {
     }
   }
 
-  /// Finds the counter, or the clock, of the other side again by two codes in a row (RFC 4226 §7.4).
+  /// Finds the counter, or the clock, of the other side again, by two consecutive codes (RFC 4226 §7.4).
   package func resynchronizeOTP(
     of id: ItemID, _ first: String, _ second: String, context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPAcceptance {
@@ -29,7 +29,7 @@ extension VaultCore {
     }
   }
 
-  /// One judgement in one transaction. A refusal is committed before it is thrown: failures count across crashes.
+  /// Judges in one transaction. A refusal is committed before it is thrown, so that failures count across crashes.
   private func judge(
     _ id: ItemID, as operation: AuditOperation, context: AuthenticationContext?,
     body: (OTPItem, borrowing SecretBytes, inout ItemState, Clocks) throws(VaultError) -> OTPVerdict
@@ -50,20 +50,28 @@ extension VaultCore {
         return verdict!
       }
     }
-    switch verdict {
+    return try verdict.acceptance()
+  }
+}
+
+extension OTPVerdict {
+  /// How the code was accepted.
+  ///
+  /// - Throws: Why it was refused.
+  fileprivate func acceptance() throws(VaultError) -> OTPAcceptance {
+    switch self {
     case .accepted(let acceptance): return acceptance
     case .refused(.noMatch): throw VaultError(.authenticationFailed, "the code is wrong")
     case .refused(.alreadyUsed):
       throw VaultError(.authenticationFailed, "the code was used already", hint: "wait for the next one")
     case .refused(.waiting(let seconds)):
       throw VaultError(
-        .lockedOut, "too many wrong codes: the next one is looked at in \(seconds) s",
+        .lockedOut, "too many wrong codes: the next one is judged in \(seconds) s",
         retryAfter: .seconds(seconds))
     }
   }
-}
 
-extension OTPVerdict {
+  /// The result as the audit log records it.
   fileprivate var result: UInt16 {
     switch self {
     case .accepted: 0
@@ -148,7 +156,7 @@ extension OTPItem {
     store(verifier.throttle, in: &state, at: clocks)
   }
 
-  /// The throttle as stored; after a reboot its delay begins anew.
+  /// The throttle as stored. After a reboot, its delay starts again.
   private func throttle(of state: ItemState, at clocks: Clocks) -> Throttle {
     guard state.failures > 0 else { return Throttle() }
     var throttle = Throttle(
