@@ -1,10 +1,10 @@
-/// The few questions about ASCII bytes that the parsers here ask.
+/// Tests and conversions of ASCII bytes for the parsers of this module.
 enum ASCII {
   static func uppercased(_ byte: UInt8) -> UInt8 {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte - 0x20 : byte
   }
 
-  static func equalIgnoringCase(_ bytes: [UInt8], _ word: StaticString) -> Bool {
+  static func equalIgnoringCase(_ bytes: [UInt8], to word: StaticString) -> Bool {
     String(describing: word).utf8.elementsEqual(bytes, by: { uppercased($0) == uppercased($1) })
   }
 

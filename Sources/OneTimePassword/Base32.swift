@@ -1,24 +1,24 @@
 public import SecretMemory
 
-/// Base32 of RFC 4648 §6, as shared secrets are written for people.
+/// Base32 of RFC 4648 §6, the way in which services write shared secrets for people.
 ///
-/// Reading is tolerant of what people and services do: upper and lower case, spaces and dashes anywhere, padding
-/// or none. It is strict where a character is lost or wrong: an alien character, padding in the middle, more than
-/// six padding characters, and a length that no whole number of bytes has (1, 3 or 6 characters left over) are
-/// refused. Bits left over at the end that are not zero are dropped, as every authenticator does, because services
-/// exist that draw the letters at random; RFC 4648 §3.5 leaves the choice, ``OTPAuthURI/warnings`` reports it.
+/// Reading tolerates what people and services do: upper and lower case, spaces and dashes anywhere, with or without
+/// padding. It refuses lost or wrong characters: a foreign character, padding in the middle, more than six padding
+/// characters, and a length that no whole number of bytes has (1, 3 or 6 characters left over). Bits left over at
+/// the end that are not zero are dropped, as every authenticator does, because some services draw the letters at
+/// random. RFC 4648 §3.5 leaves the choice; ``OTPAuthURI/warnings`` reports it.
 public enum Base32 {
   /// The longest text that is read, in bytes.
   public static let maximumTextByteCount = 1 << 20
 
-  /// The bytes that a Base32 text stands for.
+  /// The bytes of a Base32 text.
   ///
   /// - Throws: ``OTPError/invalidBase32(position:)``, ``OTPError/secretTooLong``.
   public static func decode(_ text: borrowing SecretBytes) throws(OTPError) -> SecretBytes {
     try text.expose { (span) throws(OTPError) in try decode(span) }
   }
 
-  /// The bytes that a Base32 text stands for; wiping `text` is left to the caller.
+  /// The bytes of a Base32 text. The caller wipes `text`.
   ///
   /// - Throws: ``OTPError/invalidBase32(position:)``, ``OTPError/secretTooLong``.
   public static func decode(_ text: RawSpan) throws(OTPError) -> SecretBytes {
@@ -57,7 +57,7 @@ public enum Base32 {
     }
   }
 
-  /// The character of a 5-bit value: arithmetic, because a table would be read at an address that is secret.
+  /// The character of a 5-bit value. It is computed, because a table would be read at a secret address.
   private static func character(_ value: UInt32) -> UInt8 {
     let isDigit = UInt8(truncatingIfNeeded: (25 &- value) >> 31)
     return UInt8(ascii: "A") &+ UInt8(truncatingIfNeeded: value) &- 41 &* isDigit
@@ -71,7 +71,7 @@ private struct Decoder {
   private var paddingCount = 0
   private var firstFault: Int?
 
-  /// Takes one character; the byte that it completes, if it completes one.
+  /// Takes one character. Returns the byte that it completes, if any.
   mutating func take(_ character: UInt8, at position: Int) -> UInt8? {
     if character == UInt8(ascii: " ") || character == UInt8(ascii: "-") { return nil }
     if character == UInt8(ascii: "=") {
@@ -88,10 +88,10 @@ private struct Decoder {
     return UInt8(truncatingIfNeeded: pending >> UInt32(bitCount))
   }
 
-  /// Whether bits other than zero are left over; throws what was found wrong on the way.
+  /// Whether bits other than zero are left over. Throws the fault that was found on the way.
   func finish(at end: Int) throws(OTPError) -> Bool {
     if let firstFault { throw .invalidBase32(position: firstFault) }
-    // A whole character too many: the text lost one, or never was the encoding of bytes.
+    // A character too many: the text lost one, or was never an encoding of bytes.
     if bitCount >= 5 { throw .invalidBase32(position: end) }
     return pending & (1 << UInt32(bitCount) - 1) != 0
   }
@@ -100,18 +100,18 @@ private struct Decoder {
     if firstFault == nil { firstFault = position }
   }
 
-  /// The 5-bit value of a character, above 31 for an alien one; arithmetic, because a table would be read at an
-  /// address that is secret.
+  /// The 5-bit value of a character, above 31 for a foreign one. It is computed, because a table would be read at a
+  /// secret address.
   private static func value(of character: UInt8) -> UInt32 {
     let letter = UInt32(character | 0x20) &- UInt32(UInt8(ascii: "a"))
     let digit = UInt32(character) &- UInt32(UInt8(ascii: "2"))
-    let isLetter = 0 &- isBelow(letter, 26)
-    let isDigit = 0 &- isBelow(digit, 6)
+    let isLetter = 0 &- isBelow(letter, bound: 26)
+    let isDigit = 0 &- isBelow(digit, bound: 6)
     return letter & isLetter | (digit &+ 26) & isDigit | 32 & ~(isLetter | isDigit)
   }
 
-  /// 1 when `value` is below `bound`, else 0; both are far from 2^31 or have wrapped around zero.
-  private static func isBelow(_ value: UInt32, _ bound: UInt32) -> UInt32 {
+  /// 1 when `value` is below `bound`, else 0. Both are far below 2^31, or have wrapped around zero.
+  private static func isBelow(_ value: UInt32, bound: UInt32) -> UInt32 {
     (value &- bound) >> 31 & ~value >> 31
   }
 }

@@ -1,10 +1,11 @@
 import COTPKernels
 public import SecretMemory
 
-/// Codes of many credentials judged at once: a login server's queue, or a search for whose code this is.
+/// Judges the codes of many credentials at once: for the queue of a login server, or to find the credential of a
+/// code.
 ///
-/// The keyed midstates of all credentials lie in one piece of secret memory (up to 64 KiB locked, above that kept
-/// out of core dumps), and every candidate of every question is computed and compared.
+/// The keyed midstates of all credentials are in one piece of secret memory (up to 64 KiB locked, above that kept
+/// out of core dumps). Every candidate of every question is computed and compared.
 public struct BulkVerifier: ~Copyable, Sendable {
   /// The most credentials that one verifier holds, whatever the algorithm.
   public static let maximumCapacity = 1 << 17
@@ -30,7 +31,7 @@ public struct BulkVerifier: ~Copyable, Sendable {
   public let algorithm: OTPAlgorithm
   /// What the codes of every credential look like.
   public let format: OTPFormat
-  /// How many credentials there is room for.
+  /// How many credentials fit.
   public let capacity: Int
   /// How many credentials there are.
   public private(set) var count = 0
@@ -45,7 +46,7 @@ public struct BulkVerifier: ~Copyable, Sendable {
     self.init(capacity: capacity, algorithm: algorithm, format: format, lanes: .best(for: algorithm))
   }
 
-  /// A verifier that goes one way, for tests of each.
+  /// A verifier that uses the given lanes, so that a test can cover each.
   package init(
     capacity: Int, algorithm: OTPAlgorithm, format: OTPFormat, lanes: OTPLanes
   ) {
@@ -86,31 +87,32 @@ public struct BulkVerifier: ~Copyable, Sendable {
     return count - 1
   }
 
-  /// For each question the smallest counter of its window that has its code; `nil` for none, and for a code of
+  /// For each question, the smallest counter of its window that has its code; `nil` for no match, and for a code of
   /// another format.
   ///
-  /// - Precondition: Each credential has been added, each window has fewer than 2^63 counters, and the questions are at
-  ///   most 2^32.
+  /// - Precondition: Each credential has been added, each window has fewer than 2^63 counters, and there are at
+  ///   most 2^32 questions.
   /// - Complexity: One HMAC over 8 bytes per candidate.
   public func firstMatches(of queries: [Query]) -> [UInt64?] {
     precondition(queries.count <= 1 << 32, "BulkVerifier.firstMatches: too many questions")
     return unsafe [UInt64?](unsafeUninitializedCapacity: queries.count) { matches, initializedCount in
       unsafe queries.withUnsafeBufferPointer { queries in
         midstates.expose { span in
-          unsafe span.withUnsafeBytes { unsafe answer(queries, $0.baseAddress, matches) }
+          unsafe span.withUnsafeBytes { unsafe answer(queries, midstates: $0.baseAddress, matches: matches) }
         }
       }
       initializedCount = queries.count
     }
   }
 
-  /// Tells all answers, a lot of candidates at a time.
+  /// Answers all questions, a lot of candidates at a time.
   ///
-  /// Before a lot is computed the next one is filled. Filling takes none of the units that hash: the processor does much of
-  /// it while the lot before is still being computed. And when a lot's turn comes, its midstates have been asked for.
+  /// The next lot is filled before a lot is computed. Filling uses none of the units that hash, so the processor
+  /// does much of it while the previous lot is still being computed. And when the turn of a lot comes, its
+  /// midstates are already in the cache.
   private func answer(
-    _ queries: UnsafeBufferPointer<Query>, _ midstates: UnsafeRawPointer?,
-    _ matches: UnsafeMutableBufferPointer<UInt64?>
+    _ queries: UnsafeBufferPointer<Query>, midstates: UnsafeRawPointer?,
+    matches: UnsafeMutableBufferPointer<UInt64?>
   ) {
     unsafe withUnsafeTemporaryAllocation(of: otp_lot.self, capacity: 2) { lots in
       unsafe lots.initialize(repeating: otp_lot())
@@ -119,10 +121,11 @@ public struct BulkVerifier: ~Copyable, Sendable {
       var candidate = Candidate()
       var count = 0
       repeat {
-        let nextCount = unsafe fill(next, after: &candidate, queries, midstates, matches)
+        let nextCount = unsafe fill(
+          next, after: &candidate, queries: queries, midstates: midstates, matches: matches)
         let equal = unsafe otp_compare(
           lanes.kernel, algorithm.kernel, midstates, lot, count, format.modulus)
-        unsafe tell(equal, of: lot, matches)
+        unsafe tell(equal, of: lot, matches: matches)
         unsafe swap(&lot, &next)
         count = nextCount
       } while count > 0
@@ -130,12 +133,12 @@ public struct BulkVerifier: ~Copyable, Sendable {
     }
   }
 
-  /// Fills a lot with the candidates after the last one, and returns how many there were.
+  /// Fills a lot with the candidates after the last one, and returns their number.
   @inline(__always)
   private func fill(
     _ lot: UnsafeMutablePointer<otp_lot>, after candidate: inout Candidate,
-    _ queries: UnsafeBufferPointer<Query>, _ midstates: UnsafeRawPointer?,
-    _ matches: UnsafeMutableBufferPointer<UInt64?>
+    queries: UnsafeBufferPointer<Query>, midstates: UnsafeRawPointer?,
+    matches: UnsafeMutableBufferPointer<UInt64?>
   ) -> Int {
     let credentials = 0..<count
     let size = algorithm.midstateByteCount
@@ -156,7 +159,8 @@ public struct BulkVerifier: ~Copyable, Sendable {
         candidate.pair = UInt32(truncatingIfNeeded: query.credential)
         candidate.counter = window.lowerBound
         candidate.last = window.upperBound
-        // No value is as large as the modulus: a code of another format is compared like any other, and never found.
+        // No value is as large as the modulus, so a code of another format is compared like any other and never
+        // found.
         candidate.wanted = query.code.format == format ? query.code.value : modulus
       }
       unsafe otp_put(
@@ -166,10 +170,10 @@ public struct BulkVerifier: ~Copyable, Sendable {
     return otp_lot_size
   }
 
-  /// Tells the questions of the candidates that match, unless a smaller one did.
+  /// Answers the questions whose candidates match, unless a smaller candidate did.
   @inline(__always)
   private func tell(
-    _ equal: UInt32, of lot: UnsafeMutablePointer<otp_lot>, _ matches: UnsafeMutableBufferPointer<UInt64?>
+    _ equal: UInt32, of lot: UnsafeMutablePointer<otp_lot>, matches: UnsafeMutableBufferPointer<UInt64?>
   ) {
     var rest = equal
     while rest != 0 {

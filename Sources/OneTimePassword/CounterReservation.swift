@@ -1,9 +1,9 @@
-/// A block of counters taken from the store in one durable write, so that the next codes need none.
+/// A block of counters, taken from the store in one durable write, so that the next codes need no write.
 ///
-/// What is left of a block when its owner ends is a gap: a counter is never issued twice. The verifier's
-/// look-ahead must swallow the gap, so a block is smaller than half of it.
+/// What is left of a block when its owner ends is a gap. A counter is never issued twice. The look-ahead of the
+/// verifier must cover the gap, so a block is smaller than half of it.
 public struct CounterReservation: ~Copyable, Sendable {
-  /// What the store must hold as its next counter, durably, before the first code of the block is shown.
+  /// The next counter that the store must hold, durably, before the first code of the block is shown.
   public let counterAfterBlock: UInt64
   private var next: UInt64
 

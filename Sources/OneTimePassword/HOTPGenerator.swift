@@ -2,13 +2,25 @@ import COTPKernels
 public import SecretMemory
 import VaultCrypto
 
-/// The codes of one credential (RFC 4226), made from a key that was hashed once.
+/// Generates the codes of one credential (RFC 4226). The key is hashed once.
 ///
-/// The keyed midstates lie in secret memory and are wiped when the generator ends. Every 64-bit counter is allowed.
+/// This is the front page of OneTimePassword: HOTP, TOTP and Steam codes as pure values. The module knows no vault,
+/// no store and no clock. Read in this order:
+///
+/// - ``HOTPGenerator`` and ``TOTPGenerator`` make codes in an ``OTPFormat``; ``TimeSteps`` divides time into steps.
+/// - ``HOTPVerifier`` and ``TOTPVerifier`` judge an ``OTPCode`` with an ``OTPVerdict``; ``Throttle`` delays after
+///   wrong codes. ``BulkVerifier`` judges the codes of many credentials at once.
+/// - ``OTPAuthURI`` reads and writes what services print into QR codes, with ``Base32``.
+/// - ``CounterReservation`` and ``OfflineUse`` are for provers that work without their store or their peer for a
+///   while.
+/// - ``OTPLanes`` chooses how the processor computes many codes. ``OTPError`` is the error of the module.
+///
+/// The keyed midstates are in secret memory, and are wiped when the generator ends. Every 64-bit counter is
+/// allowed.
 public struct HOTPGenerator: ~Copyable, Sendable {
   /// The hash under the HMAC.
   public let algorithm: OTPAlgorithm
-  /// What a code looks like.
+  /// The format of the codes.
   public let format: OTPFormat
   private let hmac: KeyedHMAC
   private let midstates: SecretBytes
@@ -36,7 +48,7 @@ public struct HOTPGenerator: ~Copyable, Sendable {
     try self.init(key: key, algorithm: algorithm, format: format, lanes: .best(for: algorithm))
   }
 
-  /// A generator that goes one way through windows, for tests of each.
+  /// A generator that uses the given lanes, so that a test can cover each.
   package init(
     key: borrowing SecretBytes, algorithm: OTPAlgorithm, format: OTPFormat, lanes: OTPLanes
   ) throws(OTPError) {

@@ -1,8 +1,8 @@
-/// The state of a verifier of counter-based codes, as a value: look-ahead, resynchronization, growing delay
-/// (RFC 4226 §7.2–7.4).
+/// The state of a verifier of counter-based codes, as a value: look-ahead, resynchronization, growing delay (RFC
+/// 4226 §7.2–7.4).
 ///
-/// It knows no store and no clock. Whoever keeps it loads it, asks one question, and stores it back in one
-/// transaction, *before* the verdict is shown: that makes a code single use between processes (RFC 4226 §7.2).
+/// It knows no store and no clock. The caller loads it, asks one question, and stores it back in one transaction,
+/// *before* the verdict is shown. That makes a code single use between processes (RFC 4226 §7.2).
 public struct HOTPVerifier: Sendable, Hashable {
   /// The most candidates that one question may have.
   public static let maximumWindow: UInt64 = 10_000
@@ -11,14 +11,14 @@ public struct HOTPVerifier: Sendable, Hashable {
   public private(set) var nextCounter: UInt64
   /// The counter accepted last.
   public private(set) var lastAccepted: UInt64?
-  /// Failures and the delay that they cost.
+  /// The failures, and the delay that they cause.
   public var throttle: Throttle
   /// How many counters after the expected one are tried, as `oathtool --window` counts.
   public let lookAhead: UInt64
-  /// The same for two codes in a row.
+  /// The same for two consecutive codes.
   public let resyncWindow: UInt64
 
-  /// A verifier as it was stored, or a fresh one.
+  /// A verifier as it was stored, or a new one.
   ///
   /// - Throws: ``OTPError/invalidWindow`` above ``maximumWindow``.
   public init(
@@ -53,7 +53,7 @@ public struct HOTPVerifier: Sendable, Hashable {
     return failure(at: time)
   }
 
-  /// Finds the counter again by two codes in a row (RFC 4226 §7.4).
+  /// Finds the counter again, by two consecutive codes (RFC 4226 §7.4).
   ///
   /// - Parameter time: Seconds of the clock that ``Throttle`` describes.
   /// - Throws: As ``accept(_:by:at:)``.
@@ -69,7 +69,7 @@ public struct HOTPVerifier: Sendable, Hashable {
     return acceptance(of: match + 1)
   }
 
-  /// The counters tried for the first of `codes` codes in a row, so that the last one still has a successor.
+  /// The counters to try for the first of `codes` consecutive codes, so that the last one still has a successor.
   private func window(_ width: UInt64, codes: UInt64) throws(OTPError) -> ClosedRange<UInt64> {
     let limit = UInt64.max - codes
     guard nextCounter <= limit else { throw .counterExhausted }

@@ -1,6 +1,6 @@
-/// What an issuer or account may be: short UTF-8 that a prompt can show as it is.
+/// The rules for an issuer or account: short UTF-8 that a prompt can show as it is.
 enum NameRules {
-  /// The text that bytes stand for, checked.
+  /// The text of `bytes`, checked.
   static func text(of bytes: [UInt8]) throws(OTPError) -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidURI(.notUTF8) }
     return try checked(text)
@@ -14,7 +14,7 @@ enum NameRules {
     return trimmed
   }
 
-  /// Control characters, line separators, and what turns the direction of the text that follows.
+  /// Control characters, line separators, and characters that change the direction of the text after them.
   private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069: true

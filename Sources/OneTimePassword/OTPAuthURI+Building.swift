@@ -23,7 +23,7 @@ extension OTPAuthURI {
 
   private func writeLabel(into output: inout OutputRawSpan) {
     if let labelIssuer { PercentCoding.encode(labelIssuer, into: &output) }
-    // Without an issuer an account with a colon would be cut at it.
+    // Without an issuer, an account with a colon would be split at the colon.
     if labelIssuer != nil || account.utf8.contains(UInt8(ascii: ":")) { output.append(":") }
     PercentCoding.encode(account, into: &output)
   }

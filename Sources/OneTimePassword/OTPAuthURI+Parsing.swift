@@ -10,14 +10,14 @@ extension OTPAuthURI {
     self = try text.expose { (span) throws(OTPError) in try OTPAuthURI(parsing: span) }
   }
 
-  /// Reads a URI; wiping the text is left to the caller.
+  /// Reads a URI. The caller wipes the text.
   ///
   /// - Throws: As ``init(parsing:)-(SecretBytes)``.
   public init(parsing text: RawSpan) throws(OTPError) {
     let parts = try URIParts(text)
     var parameters = URIParameters()
-    try parameters.read(text, parts.query)
-    let label = try URILabel(text, parts.label)
+    try parameters.read(text, query: parts.query)
+    let label = try URILabel(text, range: parts.label)
     guard let encodedSecret = parameters.secret.take() else { throw .invalidURI(.missingSecret) }
     var hasTrailingBits = false
     let secret = try encodedSecret.expose { (span) throws(OTPError) in
@@ -37,7 +37,7 @@ extension OTPAuthURI {
 
 private enum URIType { case hotp, totp, steam }
 
-/// Where the parts of a URI lie.
+/// The positions of the parts of a URI.
 private struct URIParts {
   let type: URIType
   let label: Range<Int>
@@ -48,10 +48,10 @@ private struct URIParts {
     try Self.refuseForbiddenBytes(text)
     let scheme: StaticString = "otpauth://"
     let start = scheme.utf8CodeUnitCount
-    guard text.byteCount >= start, ASCII.equalIgnoringCase(text.bytes(0..<start), scheme) else {
+    guard text.byteCount >= start, ASCII.equalIgnoringCase(text.bytes(0..<start), to: scheme) else {
       throw .invalidURI(.notOTPAuth)
     }
-    // Without a `?` everything after the type could be the secret: nothing of it is looked at.
+    // Without a `?`, everything after the type could be the secret, so it is not looked at.
     guard let question = text.firstIndex(of: UInt8(ascii: "?"), in: start..<text.byteCount) else {
       throw .invalidURI(.missingSecret)
     }
@@ -74,9 +74,9 @@ private struct URIParts {
   }
 
   private static func type(named word: [UInt8]) throws(OTPError) -> URIType {
-    if ASCII.equalIgnoringCase(word, "totp") { return .totp }
-    if ASCII.equalIgnoringCase(word, "hotp") { return .hotp }
-    if ASCII.equalIgnoringCase(word, "steam") { return .steam }
+    if ASCII.equalIgnoringCase(word, to: "totp") { return .totp }
+    if ASCII.equalIgnoringCase(word, to: "hotp") { return .hotp }
+    if ASCII.equalIgnoringCase(word, to: "steam") { return .steam }
     throw .invalidURI(.unknownType)
   }
 }
@@ -86,8 +86,8 @@ private struct URILabel {
   let issuer: String?
   let account: String
 
-  init(_ text: RawSpan, _ range: Range<Int>) throws(OTPError) {
-    let bytes = try PercentCoding.bytes(text, range, plus: .isPlus)
+  init(_ text: RawSpan, range: Range<Int>) throws(OTPError) {
+    let bytes = try PercentCoding.bytes(of: text, range: range, plus: .isPlus)
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else {
       issuer = nil
       account = try NameRules.text(of: bytes)
@@ -99,7 +99,7 @@ private struct URILabel {
   }
 }
 
-/// The parameters that mean something, each at most once.
+/// The known parameters, each at most once.
 private struct URIParameters: ~Copyable {
   var secret: SecretBytes?
   private(set) var issuer: String?
@@ -113,32 +113,32 @@ private struct URIParameters: ~Copyable {
 
   init() {}
 
-  mutating func read(_ text: RawSpan, _ query: Range<Int>) throws(OTPError) {
+  mutating func read(_ text: RawSpan, query: Range<Int>) throws(OTPError) {
     var start = query.lowerBound
     while start < query.upperBound {
       let end = text.firstIndex(of: UInt8(ascii: "&"), in: start..<query.upperBound) ?? query.upperBound
-      if start < end { try readOne(text, start..<end) }
+      if start < end { try readOne(text, range: start..<end) }
       start = end + 1
     }
   }
 
-  private mutating func readOne(_ text: RawSpan, _ range: Range<Int>) throws(OTPError) {
+  private mutating func readOne(_ text: RawSpan, range: Range<Int>) throws(OTPError) {
     let equals = text.firstIndex(of: UInt8(ascii: "="), in: range) ?? range.upperBound
     let value = min(equals + 1, range.upperBound)..<range.upperBound
-    guard let name = Self.knownName(text, range.lowerBound..<equals) else {
+    guard let name = Self.knownName(in: text, range: range.lowerBound..<equals) else {
       unknownCount += 1
       return
     }
     guard !seen.contains(name) else { throw .invalidURI(.duplicateParameter) }
     seen.append(name)
     if name == "secret" {
-      secret = try PercentCoding.secret(text, value, plus: .isSpace)
+      secret = try PercentCoding.secret(of: text, range: value, plus: .isSpace)
     } else {
-      try take(name, PercentCoding.bytes(text, value, plus: .isSpace))
+      try take(name, value: PercentCoding.bytes(of: text, range: value, plus: .isSpace))
     }
   }
 
-  private mutating func take(_ name: String, _ value: [UInt8]) throws(OTPError) {
+  private mutating func take(_ name: String, value: [UInt8]) throws(OTPError) {
     switch name {
     case "issuer":
       let name = try NameRules.text(of: value)
@@ -150,7 +150,7 @@ private struct URIParameters: ~Copyable {
     case "period": period = value
     case "counter": counter = value
     default:
-      guard ASCII.equalIgnoringCase(value, "steam") else { throw .invalidURI(.unknownEncoder) }
+      guard ASCII.equalIgnoringCase(value, to: "steam") else { throw .invalidURI(.unknownEncoder) }
       isSteam = true
     }
   }
@@ -161,7 +161,7 @@ private struct URIParameters: ~Copyable {
       if isSteam && type == .hotp { throw .invalidURI(.unknownEncoder) }
       return type
     }
-    let isIssuedBySteam = issuer.map { ASCII.equalIgnoringCase(Array($0.utf8), "Steam") } ?? false
+    let isIssuedBySteam = issuer.map { ASCII.equalIgnoringCase(Array($0.utf8), to: "Steam") } ?? false
     return isSteam || isIssuedBySteam && digits ?? 5 == 5 ? .steam : .totp
   }
 
@@ -193,8 +193,8 @@ private struct URIParameters: ~Copyable {
     return unknownCount + (unused == nil ? 0 : 1)
   }
 
-  private static func knownName(_ text: RawSpan, _ range: Range<Int>) -> String? {
-    // Compared in place: what stands here can be a piece of a secret with a stray `&` in it.
+  private static func knownName(in text: RawSpan, range: Range<Int>) -> String? {
+    // Compared in place, because this can be a piece of a secret with a stray `&` in it.
     ["secret", "issuer", "algorithm", "digits", "period", "counter", "encoder"].first { name in
       name.utf8.elementsEqual(range, by: { $0 == text.byte(at: $1) | 0x20 })
     }

@@ -3,10 +3,10 @@ public import SecretMemory
 /// A credential as services print it into QR codes: `otpauth://TYPE/LABEL?secret=…` (Key URI Format).
 ///
 /// The text holds the secret, so it is read from and written to ``SecretBytes``. What the format leaves open is
-/// refused, never guessed: an unknown type, algorithm, encoder or number of digits, a `hotp` URI without counter,
-/// a parameter given twice. What is only unwise is accepted and named in ``warnings``.
+/// refused, never guessed: an unknown type, algorithm, encoder or number of digits, a `hotp` URI without counter, a
+/// repeated parameter. What is only unwise is accepted and named in ``warnings``.
 public struct OTPAuthURI: ~Copyable, Sendable {
-  /// The longest text that is read; what is written is shorter.
+  /// The longest text that is read. Texts that this module writes are shorter.
   public static let maximumByteCount = 4096
   /// The longest issuer or account, in bytes of UTF-8.
   public static let maximumNameByteCount = 255
@@ -31,11 +31,11 @@ public struct OTPAuthURI: ~Copyable, Sendable {
     case shortSecret(bitCount: Int)
     /// The Base32 text ends in bits that belong to no byte and are not zero.
     case trailingBits
-    /// The label names another issuer than the `issuer` parameter, which counts.
+    /// The label names another issuer than the `issuer` parameter. The parameter counts.
     case issuerMismatch
     /// The label names no account.
     case emptyAccount
-    /// So many parameters mean nothing here. They are not named: what follows a stray `&` can be secret.
+    /// The number of parameters that mean nothing here. They are not named: what follows a stray `&` can be secret.
     case ignoredParameters(count: Int)
   }
 
@@ -51,15 +51,15 @@ public struct OTPAuthURI: ~Copyable, Sendable {
   public let secret: SecretBytes
   /// The hash under the HMAC.
   public let algorithm: OTPAlgorithm
-  /// What a code looks like.
+  /// The format of the codes.
   public let format: OTPFormat
   /// What is unwise about this credential.
   public let warnings: [Warning]
 
-  /// A URI for a credential of ours.
+  /// The URI of a credential.
   ///
   /// - Parameters:
-  ///   - issuer: Who accepts the codes; `nil` or empty for nobody named.
+  ///   - issuer: Who accepts the codes; `nil` or empty for none.
   ///   - algorithm: SHA-1 when `nil`; the only one for Steam codes.
   ///   - digits: 6 when `nil`, else 6, 7 or 8; Steam codes have 5.
   /// - Throws: ``OTPError/invalidURI(_:)`` for a name, ``OTPError/emptyKey``,
@@ -71,7 +71,7 @@ public struct OTPAuthURI: ~Copyable, Sendable {
   ) throws(OTPError) {
     let issuer = try issuer.map { (text) throws(OTPError) in try NameRules.checked(text) }
     let account = try NameRules.checked(account)
-    // A label splits at its first colon, so an issuer with a colon stands in the parameter alone.
+    // A label is split at its first colon, so an issuer with a colon is written into the parameter only.
     let labelIssuer = issuer.flatMap { $0.isEmpty || $0.utf8.contains(UInt8(ascii: ":")) ? nil : $0 }
     try self.init(
       kind: kind, labelIssuer: labelIssuer, issuerParameter: issuer, account: account, secret: secret,

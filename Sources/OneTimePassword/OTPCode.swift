@@ -1,9 +1,9 @@
-/// A code as somebody typed it, checked and canonical before it is counted or compared.
+/// A code as a person typed it, checked before it is counted or compared.
 ///
-/// Only the exact characters of the format are taken: no spaces, no dashes, no digits of other scripts. What
-/// cannot be a code at all is an error and never counts as a failed attempt.
+/// Only the exact characters of the format are accepted: no spaces, no dashes, no digits of other scripts. What
+/// cannot be a code is an error, and never counts as a failed attempt.
 public struct OTPCode: Sendable, Hashable {
-  /// What the code looks like.
+  /// The format of the code.
   public let format: OTPFormat
   /// The code as a number below the format's modulus.
   public let value: UInt32

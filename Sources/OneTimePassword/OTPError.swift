@@ -9,19 +9,19 @@ public enum OTPError: Error, Hashable, Sendable {
   case secretTooLong
   /// The Base32 text cannot be read at this offset; the length of the text when it ends too early.
   case invalidBase32(position: Int)
-  /// The algorithm is none of SHA1, SHA256, SHA512, or not the one that Steam codes use.
+  /// The algorithm is not SHA1, SHA256 or SHA512, or not the one that Steam codes use.
   case unknownAlgorithm
   /// The number of digits is not 6, 7 or 8 (5 for Steam codes).
   case invalidDigits
-  /// The period is not a whole number of seconds from 1 on, or not the one that Steam codes use.
+  /// The period is not a whole number of seconds, 1 or more, or not the one that Steam codes use.
   case invalidPeriod
   /// The counter is not a number from 0 to 2^64 − 1.
   case invalidCounter
   /// The counter has no successor: the credential must be replaced.
   case counterExhausted
-  /// The time lies before T0, or a clock offset moves T0 out of range.
+  /// The time is before T0, or a clock offset moves T0 out of range.
   case timeOutOfRange
-  /// The text is no code of the format asked for: wrong length, or a character that codes do not have.
+  /// The text is not a code of the expected format: wrong length, or a character that codes do not have.
   case invalidCode
   /// The window has more candidates than a verifier may accept.
   case invalidWindow
@@ -29,7 +29,7 @@ public enum OTPError: Error, Hashable, Sendable {
   case invalidReservation
   /// Too many codes or too much time since the last synchronization.
   case desynchronized
-  /// The text is no acceptable `otpauth:` URI.
+  /// The text is not an acceptable `otpauth:` URI.
   case invalidURI(URIFault)
 
   /// What is wrong with an `otpauth:` URI.
@@ -38,7 +38,7 @@ public enum OTPError: Error, Hashable, Sendable {
     case tooLong
     /// It does not begin with `otpauth://`.
     case notOTPAuth
-    /// The type is none of `totp`, `hotp`, `steam`.
+    /// The type is not `totp`, `hotp` or `steam`.
     case unknownType
     /// There is no `/` after the type.
     case missingLabel

@@ -1,6 +1,6 @@
-/// What a code looks like: 6 to 8 decimal digits, or Steam's five characters.
+/// The format of a code: 6 to 8 decimal digits, or Steam's five characters.
 ///
-/// Either is the truncated HMAC value (RFC 4226 §5.3) modulo ``modulus``, written in a number system.
+/// Both are the truncated HMAC value (RFC 4226 §5.3) modulo ``modulus``, written in a number system.
 public struct OTPFormat: Sendable, Hashable {
   /// Five characters of Steam's alphabet, the least significant first.
   public static let steam = OTPFormat(length: 5)
@@ -34,14 +34,14 @@ public struct OTPFormat: Sendable, Hashable {
   /// Whether codes are written in Steam's alphabet.
   public var isSteam: Bool { characterCount == 5 }
 
-  /// No two formats have the same length, so it says everything: 5 is Steam, 6 to 8 are decimal.
+  /// No two formats have the same length, so the length identifies the format: 5 is Steam, 6 to 8 are decimal.
   private let characterCount: UInt8
 
   private init(length: UInt8) {
     characterCount = length
   }
 
-  /// `value` modulo ``modulus``; divisors that the compiler knows are several times as fast.
+  /// `value` modulo ``modulus``. Division by a constant is several times as fast.
   func reduced(_ value: UInt32) -> UInt32 {
     switch characterCount {
     case 5: value % (26 * 26 * 26 * 26 * 26)
@@ -85,7 +85,7 @@ public struct OTPFormat: Sendable, Hashable {
     }
   }
 
-  /// The number that a code stands for, if its characters are exactly those of this format.
+  /// The value of a code, if its characters are exactly those of this format.
   func value(of characters: some Collection<UInt8>) -> UInt32? {
     guard characters.count == length else { return nil }
     return isSteam ? Self.steamValue(characters) : ASCII.decimal(characters).map(UInt32.init)

@@ -1,7 +1,7 @@
 import COTPKernels
 
-/// Ways to compute the codes of many counters side by side. All give the same values; the processor decides which
-/// there are, and a test can force each.
+/// Ways to compute the codes of many counters side by side. All give the same values. The processor decides which
+/// ways exist, and a test can force each.
 package enum OTPLanes: String, CaseIterable, Sendable {
   /// 128-bit vectors of the compiler, on any processor.
   case portable
@@ -12,7 +12,7 @@ package enum OTPLanes: String, CaseIterable, Sendable {
   /// 512-bit vectors.
   case avx512
 
-  /// Whether this processor can go this way with this algorithm.
+  /// Whether this processor supports this way for this algorithm.
   package func isSupported(for algorithm: OTPAlgorithm) -> Bool {
     otp_lanes_supported(kernel, algorithm.kernel) != 0
   }

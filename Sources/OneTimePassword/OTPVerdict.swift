@@ -1,5 +1,6 @@
-/// What a verifier says about a code. Its state has changed with every verdict but ``OTPRefusal/alreadyUsed`` and
-/// ``OTPRefusal/waiting(remainingSeconds:)``: store the state before the verdict is shown to anybody.
+/// The judgment of a verifier about a code. Every verdict but ``OTPRefusal/alreadyUsed`` and
+/// ``OTPRefusal/waiting(remainingSeconds:)`` changes the state of the verifier: store the state before anyone sees
+/// the verdict.
 public enum OTPVerdict: Sendable, Hashable {
   /// The code is right and now used.
   case accepted(OTPAcceptance)
@@ -23,11 +24,11 @@ public struct OTPAcceptance: Sendable, Hashable {
 
 /// Why a code was not accepted.
 public enum OTPRefusal: Sendable, Hashable {
-  /// It is no code of the window. Counted as a failure.
+  /// No counter of the window has this code. Counted as a failure.
   case noMatch
-  /// It was right, but it or a later one has been accepted before. Not counted: the code was known, not guessed,
-  /// and one double click must not lock anybody out.
+  /// The code is right, but it or a later one has been accepted before. Not counted: the code was known, not
+  /// guessed, and one double click must not lock a user out.
   case alreadyUsed
-  /// Too many failures: it was not looked at. Not counted.
+  /// Too many failures: the code was not judged. Not counted.
   case waiting(remainingSeconds: Int64)
 }

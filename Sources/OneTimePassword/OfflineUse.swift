@@ -1,10 +1,11 @@
-/// How long a prover has gone without its peer: after too many codes or too much time it must synchronize first.
+/// How long a prover has worked without its peer. After too many codes or too much time, it must synchronize first.
 public struct OfflineUse: Sendable, Hashable {
   /// Codes made since the last synchronization.
   public private(set) var codes: UInt32
   /// Unix time of the last synchronization, in seconds.
   public private(set) var lastSynchronized: Int64
-  /// What to add to our clock to get the peer's, in seconds; for ``TimeSteps/correcting(clockOffsetSeconds:)``.
+  /// What to add to the local clock to get the clock of the peer, in seconds; for
+  /// ``TimeSteps/correcting(clockOffsetSeconds:)``.
   public private(set) var clockOffsetSeconds: Int64
   /// How many codes may be made without synchronization; `nil` for any number.
   public let maximumCodes: UInt32?
@@ -25,8 +26,8 @@ public struct OfflineUse: Sendable, Hashable {
 
   /// Counts a code that is about to be made.
   ///
-  /// A clock that stands more than a minute before the last synchronization was set back, and counts as too old.
-  /// - Throws: ``OTPError/desynchronized``; nothing is counted then.
+  /// A clock that is more than a minute before the last synchronization was set back, and counts as too old.
+  /// - Throws: ``OTPError/desynchronized``. Nothing is counted then.
   public mutating func recordCode(at unixTime: Int64) throws(OTPError) {
     if let maximumCodes, codes >= maximumCodes { throw .desynchronized }
     if let maximumAgeSeconds {
@@ -36,7 +37,7 @@ public struct OfflineUse: Sendable, Hashable {
     if codes < .max { codes += 1 }
   }
 
-  /// Notes that the peer has been asked.
+  /// Records that the peer has been asked.
   public mutating func synchronize(clockOffsetSeconds: Int64, at unixTime: Int64) {
     codes = 0
     lastSynchronized = unixTime

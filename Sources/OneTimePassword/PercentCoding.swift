@@ -2,12 +2,12 @@ import SecretMemory
 
 /// Percent-encoding of RFC 3986 §2.1.
 enum PercentCoding {
-  /// What stands for a space besides `%20`.
+  /// How a space is written besides `%20`.
   enum Plus { case isPlus, isSpace }
 
-  /// Hands each decoded byte of `range` to `take`.
+  /// Passes each decoded byte of `range` to `take`.
   static func decode(
-    _ text: RawSpan, _ range: Range<Int>, plus: Plus, _ take: (UInt8) -> Void
+    _ text: RawSpan, range: Range<Int>, plus: Plus, taking take: (UInt8) -> Void
   ) throws(OTPError) {
     var offset = range.lowerBound
     while offset < range.upperBound {
@@ -26,17 +26,17 @@ enum PercentCoding {
     }
   }
 
-  /// The decoded bytes of something that is not secret.
-  static func bytes(_ text: RawSpan, _ range: Range<Int>, plus: Plus) throws(OTPError) -> [UInt8] {
+  /// The decoded bytes of a text that is not secret.
+  static func bytes(of text: RawSpan, range: Range<Int>, plus: Plus) throws(OTPError) -> [UInt8] {
     var bytes: [UInt8] = []
-    try decode(text, range, plus: plus) { bytes.append($0) }
+    try decode(text, range: range, plus: plus) { bytes.append($0) }
     return bytes
   }
 
-  /// The decoded bytes of something that is secret.
-  static func secret(_ text: RawSpan, _ range: Range<Int>, plus: Plus) throws(OTPError) -> SecretBytes {
+  /// The decoded bytes of a secret text.
+  static func secret(of text: RawSpan, range: Range<Int>, plus: Plus) throws(OTPError) -> SecretBytes {
     try SecretBytes(capacity: range.count) { (output) throws(OTPError) in
-      try decode(text, range, plus: plus) { output.append($0) }
+      try decode(text, range: range, plus: plus) { output.append($0) }
     }
   }
 

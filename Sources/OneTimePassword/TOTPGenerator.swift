@@ -1,10 +1,11 @@
 public import SecretMemory
 
-/// The codes of one credential that follow the clock (RFC 6238). It has no clock: the time is an argument.
+/// Generates the codes of one credential that follow the clock (RFC 6238). It has no clock: the time is an
+/// argument.
 public struct TOTPGenerator: ~Copyable, Sendable {
-  /// The code for a step number; also what verifies.
+  /// The generator for step numbers, which also verifies.
   public let hotp: HOTPGenerator
-  /// How time is cut into steps.
+  /// How time is divided into steps.
   public let steps: TimeSteps
 
   /// A generator of decimal codes.
@@ -42,7 +43,7 @@ public struct TOTPGenerator: ~Copyable, Sendable {
     self.steps = steps
   }
 
-  /// The code that is valid at a moment, and how long it is.
+  /// The code that is valid at a moment, and the step in which it is valid.
   ///
   /// - Parameter unixTime: Seconds since 1970.
   /// - Throws: ``OTPError/timeOutOfRange`` before T0.

@@ -1,25 +1,25 @@
 /// The state of a verifier of time-based codes, as a value: window, single use, clock drift (RFC 6238 §5.2, §6).
 ///
-/// It knows no store and no clock. Whoever keeps it loads it, asks one question, and stores it back in one
-/// transaction, *before* the verdict is shown: that makes a code single use between processes.
+/// It knows no store and no clock. The caller loads it, asks one question, and stores it back in one transaction,
+/// *before* the verdict is shown. That makes a code single use between processes.
 public struct TOTPVerifier: Sendable, Hashable {
   /// The most steps to either side that one question may cover.
   public static let maximumWindow: UInt64 = 5_000
 
-  /// The step accepted last; no step up to it is ever accepted again.
+  /// The step accepted last. No step up to it is ever accepted again.
   public private(set) var lastAccepted: UInt64?
-  /// How many steps the prover's clock is ahead of ours: what the last resynchronization found.
+  /// How many steps the clock of the prover is ahead, as the last resynchronization found.
   public private(set) var offsetSteps: Int64
-  /// How many steps the last accepted code was away from our clock.
+  /// How far, in steps, the last accepted code was from the current time.
   public private(set) var lastDrift: Int64
-  /// Failures and the delay that they cost.
+  /// The failures, and the delay that they cause.
   public var throttle: Throttle
   /// How many steps before and after the current one are tried.
   public let window: UInt64
-  /// The same for two codes in a row.
+  /// The same for two consecutive codes.
   public let resyncWindow: UInt64
 
-  /// A verifier as it was stored, or a fresh one.
+  /// A verifier as it was stored, or a new one.
   ///
   /// - Throws: ``OTPError/invalidWindow`` above ``maximumWindow``.
   public init(
@@ -58,7 +58,8 @@ public struct TOTPVerifier: Sendable, Hashable {
     return failure(at: time)
   }
 
-  /// Finds the prover's clock by two codes in a row, the second one read just now, and keeps the offset.
+  /// Finds the clock of the prover by two consecutive codes, of which the second was read just now, and keeps the
+  /// offset.
   ///
   /// - Parameters: As ``accept(_:by:unixTime:at:)``.
   /// - Throws: As ``accept(_:by:unixTime:at:)``.

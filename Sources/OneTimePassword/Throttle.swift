@@ -1,18 +1,18 @@
 /// The growing delay after wrong codes (RFC 4226 §7.3): n failures in a row cost n units, up to a maximum.
 ///
-/// Time is in seconds of a clock that the caller passes in and that nobody can set (`CLOCK_BOOTTIME`). After a
-/// reboot that clock starts anew: the caller, who knows the boot id, then calls ``restartDelay(at:)``.
+/// Time is in seconds of a clock that the caller passes in, and that no user can set (`CLOCK_BOOTTIME`). That clock
+/// starts again at a reboot. The caller, who knows the boot id, then calls ``restartDelay(at:)``.
 public struct Throttle: Sendable, Hashable {
   /// Wrong codes since the last right one.
   public private(set) var failures: UInt32
   /// When the last wrong code came; `nil` after a right one.
   public private(set) var lastFailure: Int64?
-  /// What the first failure costs, and what each further one adds, in seconds.
+  /// The delay of the first failure, and what each further one adds, in seconds.
   public let unitSeconds: Int64
   /// The longest delay in seconds.
   public let maximumSeconds: Int64
 
-  /// A throttle as it was stored, or a fresh one; negative times count as zero.
+  /// A throttle as it was stored, or a new one. Negative times count as zero.
   public init(
     failures: UInt32 = 0, lastFailure: Int64? = nil, unitSeconds: Int64 = 5, maximumSeconds: Int64 = 3600
   ) {
@@ -22,9 +22,9 @@ public struct Throttle: Sendable, Hashable {
     self.maximumSeconds = max(0, maximumSeconds)
   }
 
-  /// Seconds until the next attempt is looked at; 0 when it is looked at now.
+  /// Seconds until the next attempt is judged; 0 when it is judged now.
   ///
-  /// A time before the last failure gets the full delay: a clock that went back shortens nothing.
+  /// A time before the last failure gets the full delay, so that setting a clock back shortens nothing.
   public func remainingSeconds(at time: Int64) -> Int64 {
     guard let lastFailure else { return 0 }
     guard time >= lastFailure else { return delaySeconds }
@@ -38,7 +38,7 @@ public struct Throttle: Sendable, Hashable {
     lastFailure = time
   }
 
-  /// Begins the delay anew, at its full length: for the first use after a reboot.
+  /// Restarts the delay at its full length: for the first use after a reboot.
   public mutating func restartDelay(at time: Int64) {
     if failures > 0 { lastFailure = time }
   }

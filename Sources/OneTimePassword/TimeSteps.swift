@@ -1,4 +1,4 @@
-/// How time is cut into steps: step = floor((time − T0) / period) (RFC 6238 §4.2).
+/// How time is divided into steps: step = floor((time − T0) / period) (RFC 6238 §4.2).
 public struct TimeSteps: Sendable, Hashable {
   /// The length of a step in seconds, 1 or more.
   public let periodSeconds: Int64
@@ -23,7 +23,7 @@ public struct TimeSteps: Sendable, Hashable {
     return try TimeSteps(periodSeconds: periodSeconds, t0: moved)
   }
 
-  /// The step that a moment lies in.
+  /// The step that contains a moment.
   ///
   /// - Parameter unixTime: Seconds since 1970, any 64-bit value from T0 on.
   /// - Throws: ``OTPError/timeOutOfRange`` before T0.

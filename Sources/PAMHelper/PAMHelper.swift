@@ -3,32 +3,38 @@ import Glibc
 import PAMMessages
 import SecretMemory
 
-/// `vault-pam`: the process in which PAM's modules run, so that one that crashes, hangs, exits or prints does it here.
+/// `vault-pam`: the process in which PAM's modules run, so that a module that crashes, hangs, exits or prints does
+/// so here.
 ///
-/// `VaultPrompts` starts it for one question and ends it. ``PAMMessages`` is what the two say to each other, and ``PAMSession``
-/// asks PAM. It trusts the program that started it, and is trusted by it no further than one verdict.
+/// `VaultPrompts` starts it for one question and ends it. It trusts the program that started it. That program
+/// trusts it for one verdict only. This is the front page of PAMHelper; read in this order:
+///
+/// - ``PAMMessages`` defines what the two programs say to each other (module PAMMessages).
+/// - ``main(_:)`` reads one request, and sends one verdict.
+/// - ``PAMSession`` calls libpam, with both steps.
+/// - ``PAMQuestions`` passes the questions and texts of modules on to the program.
 package enum PAMHelper {
   /// Answers one request and ends the process.
   ///
-  /// - Parameter place: Where the services are; nil for the system's. What is shipped passes nil.
+  /// - Parameter place: The place of the services; nil for that of the system. The shipped program passes nil.
   package static func main(_ place: PAMSession.Place? = nil) -> Never {
     ProcessHardening.apply()
     guard isStarted(withWords: place == nil ? 1 : 2) else {
-      say("vault-pam: vaultctl starts this program; it is of no use by itself")
+      say("vault-pam: vaultctl starts this program; do not start it by hand")
       _exit(2)
     }
     _ = unsafe clinux_name_process("vault-pam")
-    // Where the program ended before the first of these, the second sees it.
+    // If the program ended before the first call, the second one notices it.
     guard clinux_end_with_parent() == 0, let channel = takeChannel(), !channel.isClosed else { _exit(1) }
     guard let bytes = try? channel.receive(), let request = PAMRequest(bytes) else { _exit(1) }
     let own = getpid()
     let conversation = PAMQuestions(channel)
     let (step, result) = PAMSession.verify(request, in: place, asking: conversation)
-    // A module may have made a child that came back here: it has nothing to say.
+    // A module may have made a child that returns here. The child must say nothing.
     guard getpid() == own else { _exit(1) }
-    let isSent = conversation.channel.send(PAMVerdict(request.nonce, step, result: result).bytes)
+    let isSent = conversation.channel.send(PAMVerdict(request.nonce, step: step, result: result).bytes)
     conversation.channel.finish()
-    // Without what modules have left to do at the exit of their process.
+    // Skips what modules have registered for the exit of the process.
     _exit(isSent ? 0 : 1)
   }
 
@@ -38,8 +44,8 @@ package enum PAMHelper {
       && status.st_mode & S_IFMT == S_IFSOCK
   }
 
-  /// The socket gets another number, which no program that a module starts inherits, and 0, 1 and 2 become /dev/null: what
-  /// modules print is lost, and reaches neither the program nor the person.
+  /// Moves the socket to another number, which no program that a module starts inherits. Descriptors 0, 1 and 2
+  /// become /dev/null: the output of modules is lost, and reaches neither the program nor the person.
   private static func takeChannel() -> PAMChannel? {
     let socket = fcntl(0, F_DUPFD_CLOEXEC, 3)
     let null = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)

@@ -3,17 +3,17 @@ import Glibc
 import PAMMessages
 import SecretMemory
 
-/// What modules ask and say, passed on to the program and its person.
+/// Passes the questions and texts of modules on to the program, which has the person.
 final class PAMQuestions {
   let channel: PAMChannel
 
   init(_ channel: consuming PAMChannel) { self.channel = channel }
 
-  /// Shows or asks one message of a module.
+  /// Passes on one message of a module, and for a question its answer.
   ///
   /// - Returns: 0; anything else is a fault, which CPAM remembers.
   func pass(
-    _ kind: PAMReport.Kind, _ message: UnsafePointer<CChar>, _ answer: inout UnsafeMutablePointer<CChar>?
+    _ kind: PAMReport.Kind, message: UnsafePointer<CChar>, answer: inout UnsafeMutablePointer<CChar>?
   )
     -> Int32
   {
@@ -29,7 +29,7 @@ final class PAMQuestions {
   }
 }
 
-/// The bridge from C.
+/// Called by C for each message of a module.
 func passMessage(
   context: UnsafeMutableRawPointer?, style: Int32, message: UnsafePointer<CChar>?,
   answer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
@@ -38,10 +38,10 @@ func passMessage(
     let kind = kind(ofStyle: style)
   else { return -1 }
   let questions = unsafe Unmanaged<PAMQuestions>.fromOpaque(context).takeUnretainedValue()
-  return unsafe questions.pass(kind, message, &answer.pointee)
+  return unsafe questions.pass(kind, message: message, answer: &answer.pointee)
 }
 
-/// Answers are never shown while they are typed, also where the module asks with echo.
+/// Answers are never shown while they are typed, even where the module asks with echo.
 private func kind(ofStyle style: Int32) -> PAMReport.Kind? {
   switch style {
   case 1, 2: .question

@@ -2,9 +2,9 @@ import CPAM
 import Glibc
 import PAMMessages
 
-/// One question to libpam: both of its steps, for one user.
+/// One question to libpam: both steps, for one user.
 package enum PAMSession {
-  /// Where the files of services are, in tests: a function of libpam that takes a folder, and the folder.
+  /// Where the service files are, in tests: a function of libpam that takes a directory, and the directory.
   package struct Place {
     let function: String
     let folder: String
@@ -14,14 +14,14 @@ package enum PAMSession {
     }
   }
 
-  /// - Returns: Success only where both steps and the conversation succeeded, for the user of the request; else the first
-  ///   step that did not, and PAM's result.
+  /// - Returns: Success only when both steps and the conversation succeeded for the user of the request. Otherwise
+  ///   the first step that failed, and PAM's result.
   static func verify(
     _ request: PAMRequest, in place: Place?, asking questions: PAMQuestions
   ) -> (PAMVerdict.Step, Int32) {
     var session: OpaquePointer?
     let context = unsafe Unmanaged.passUnretained(questions).toOpaque()
-    let started = unsafe start(request, place, context, &session)
+    let started = unsafe start(request, in: place, context: context, session: &session)
     guard started == 0, let session = unsafe session else { return (.start, started == 0 ? -1 : started) }
     var step = PAMVerdict.Step.authenticate
     var result = unsafe cpam_authenticate(session)
@@ -36,8 +36,8 @@ package enum PAMSession {
   }
 
   private static func start(
-    _ request: PAMRequest, _ place: Place?, _ context: UnsafeMutableRawPointer,
-    _ session: inout OpaquePointer?
+    _ request: PAMRequest, in place: Place?, context: UnsafeMutableRawPointer,
+    session: inout OpaquePointer?
   ) -> Int32 {
     guard let place else {
       return unsafe cpam_start(request.service, request.user, cpam_place(), passMessage, context, &session)

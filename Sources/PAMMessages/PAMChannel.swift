@@ -11,11 +11,11 @@ package struct PAMChannel: ~Copyable, Sendable {
   deinit { close(descriptor) }
 
   package enum Fault: Error {
-    /// The other end is gone, or will say nothing more.
+    /// The other end is gone, or sends nothing more.
     case closed
-    /// The other end is gone, and has not read all that it was told.
+    /// The other end is gone, and has not read everything that was sent to it.
     case unread
-    /// A message that is too long, or a socket that is broken.
+    /// A message is too long, or the socket is broken.
     case malformed
   }
 
@@ -43,7 +43,7 @@ package struct PAMChannel: ~Copyable, Sendable {
     return Array(buffer[..<count])
   }
 
-  /// The answer to a question, which is waited for; nil when there will be none.
+  /// Waits for the answer to a question; nil when there will be none.
   package borrowing func receiveAnswer() -> SecretBytes? {
     var buffer = SecretBytes(zeroes: PAMMessages.longestAnswer + 1)
     let received = unsafe buffer.modify { bytes in unsafe receive(into: bytes) }
@@ -56,13 +56,13 @@ package struct PAMChannel: ~Copyable, Sendable {
     }
   }
 
-  /// Whether the other end is gone, with or without messages that nobody has read yet.
+  /// Whether the other end is gone. Unread messages may still be there.
   package var isClosed: Bool {
     var wait = pollfd(fd: descriptor, events: 0, revents: 0)
     return unsafe poll(&wait, 1, 0) > 0
   }
 
-  /// Nothing more comes from this end, also not from a copy of it that another process has.
+  /// Ends the connection, also for copies of this end in other processes.
   package borrowing func finish() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
 }
 
@@ -75,10 +75,11 @@ extension PAMChannel {
     }
   }
 
-  /// How many bytes the message has, 1 or more: an empty packet looks like the end. Nil when there is none yet.
+  /// The byte count of the message, 1 or more, because an empty packet looks like the end. Nil when there is no
+  /// message yet.
   private borrowing func receive(into buffer: UnsafeMutableRawBufferPointer) -> Result<Int?, Fault> {
     while true {
-      // With MSG_TRUNC the count is that of the packet, also where it was cut.
+      // With MSG_TRUNC, the count is that of the packet, even where it was cut.
       let count = unsafe recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_TRUNC))
       if count > 0 { return count <= buffer.count ? .success(count) : .failure(.malformed) }
       if count == 0 { return .failure(.closed) }

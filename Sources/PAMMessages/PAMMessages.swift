@@ -1,25 +1,29 @@
-/// What a program that asks PAM and `vault-pam`, the helper in which PAM's modules run, say to each other.
+/// The messages between a program that asks PAM and `vault-pam`, the helper in which PAM's modules run.
 ///
-/// They are the two ends of a pair of SOCK_SEQPACKET sockets; the helper gets its end as descriptors 0 and 1. A message is one
-/// packet of at most ``longest`` bytes, and its first byte is its type:
+/// The two are the ends of a pair of SOCK_SEQPACKET sockets. The helper gets its end as descriptors 0 and 1. A
+/// message is one packet of at most ``longest`` bytes. Its first byte is its type:
 ///
 /// | type | from | the rest |
 /// |---|---|---|
 /// | `R` request | program | version 1 (u8), nonce (16 bytes), byte count of the service (u8), service, user (UTF-8) |
-/// | `Q` question | helper | the words of a module, at most ``longestText`` bytes |
+/// | `Q` question | helper | the text of a module, at most ``longestText`` bytes |
 /// | `A` answer | program | what the person typed: at most ``longestAnswer`` bytes, no NUL |
-/// | `E` error, `T` text | helper | the words of a module, which has no answer to wait for |
+/// | `E` error, `T` text | helper | the text of a module, which waits for no answer |
 /// | `V` verdict | helper | the nonce of the request, step (u8, ``PAMVerdict/Step``), PAM's result (i32, little-endian) |
 ///
-/// The order: one request; then texts, errors, and questions, of which each waits for its answer; then one verdict, and the
-/// end of the connection. Everything else is a fault, and a fault is a denial. Success is a verdict of step 0 and result 0
-/// that repeats the nonce, with nothing behind it: no exit status, and nothing that a module prints, can look like it.
+/// The order: one request; then texts, errors and questions, and an answer after each question; then one verdict,
+/// and the end of the connection. Everything else is a fault, and a fault is a denial. Success is a verdict of step
+/// 0 and result 0 that repeats the nonce, with no message after it. No exit status and no output of a module can
+/// look like it.
+///
+/// Read next: ``PAMRequest``, ``PAMReport`` (what the helper says) and ``PAMVerdict``, then ``PAMChannel``, which
+/// sends and receives.
 package enum PAMMessages {
   /// The most bytes of one message.
   package static let longest = 4224
-  /// The most bytes of a module's words; what is longer is cut.
+  /// The most bytes of a text of a module. A longer text is cut.
   package static let longestText = 4096
-  /// The most bytes that PAM takes as an answer.
+  /// The most bytes of an answer that PAM accepts.
   package static let longestAnswer = 511
 
   static let version: UInt8 = 1

@@ -1,4 +1,4 @@
-/// 16 random bytes that tell one request from all others.
+/// 16 random bytes that distinguish one request from all others.
 package struct PAMNonce: Equatable, Sendable {
   let bytes: [UInt8]
 

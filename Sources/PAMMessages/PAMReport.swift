@@ -1,23 +1,23 @@
-/// What the helper says.
+/// A message of the helper.
 package enum PAMReport: Sendable {
   case question(String)
   case error(String)
   case text(String)
   case verdict(PAMVerdict)
 
-  /// The words of a module as a message, cut where they are too long; they need not be UTF-8.
+  /// The text of a module as a message, cut where it is too long. It need not be UTF-8.
   package static func bytes(ofKind kind: Kind, words: UnsafeRawBufferPointer) -> [UInt8] {
     unsafe [kind.rawValue] + words.prefix(PAMMessages.longestText)
   }
 
-  /// What a module does with its words.
+  /// What a module wants with its text.
   package enum Kind: UInt8, Sendable {
     case question = 0x51
     case error = 0x45
     case text = 0x54
   }
 
-  /// nil for bytes that are none of these.
+  /// nil for bytes that are none of these messages.
   package init?(_ bytes: [UInt8]) {
     let rest = bytes.dropFirst()
     guard let first = bytes.first else { return nil }

@@ -1,4 +1,4 @@
-/// What is asked of PAM.
+/// A question to PAM: is this its user?
 package struct PAMRequest: Sendable {
   package let nonce: PAMNonce
   package let service: String
@@ -14,7 +14,7 @@ package struct PAMRequest: Sendable {
       + user.utf8
   }
 
-  /// nil for bytes that are no request of this version.
+  /// nil for bytes that are not a request of this version.
   package init?(_ bytes: [UInt8]) {
     guard bytes.count > 19, bytes[0] == UInt8(ascii: "R"), bytes[1] == PAMMessages.version else { return nil }
     let end = 19 + Int(bytes[18])

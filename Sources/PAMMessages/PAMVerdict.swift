@@ -1,6 +1,6 @@
-/// What PAM found.
+/// The answer of PAM.
 package struct PAMVerdict: Sendable {
-  /// Where it ended.
+  /// The step that decided.
   package enum Step: UInt8, Sendable {
     /// Both steps succeeded, for the user of the request, and so did the conversation.
     case success
@@ -10,18 +10,18 @@ package struct PAMVerdict: Sendable {
     case authenticate
     /// `pam_acct_mgmt`.
     case account
-    /// The modules speak of another user.
+    /// The modules verified another user.
     case otherUser
-    /// A fault of the conversation, whatever the modules made of it.
+    /// A fault of the conversation, whatever PAM returned.
     case conversation
   }
 
   package let nonce: PAMNonce
   package let step: Step
-  /// The result of that step, of Linux-PAM; negative where libpam was not asked.
+  /// The result of that step in Linux-PAM; negative where libpam was not called.
   package let result: Int32
 
-  package init(_ nonce: PAMNonce, _ step: Step, result: Int32) {
+  package init(_ nonce: PAMNonce, step: Step, result: Int32) {
     (self.nonce, self.step, self.result) = (nonce, step, result)
   }
 
@@ -36,7 +36,7 @@ package struct PAMVerdict: Sendable {
   init?(_ bytes: ArraySlice<UInt8>) {
     guard bytes.count == 21, let step = Step(rawValue: bytes[bytes.startIndex + 16]) else { return nil }
     let number = bytes.suffix(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-    self.init(PAMNonce(bytes: Array(bytes.prefix(16))), step, result: Int32(bitPattern: number))
+    self.init(PAMNonce(bytes: Array(bytes.prefix(16))), step: step, result: Int32(bitPattern: number))
     guard (step == .success) == (result == 0) || step == .otherUser || step == .conversation else {
       return nil
     }

@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
 
-/// The work memory of Argon2: in pages of 2 MiB where the kernel gives them, in no core dump and no child, locked
-/// where the limit allows it. libargon2 wipes it before it is given back.
+/// The work memory of Argon2: in pages of 2 MiB where the kernel gives them, in no core dump and no child, and
+/// locked where the limit allows it. libargon2 wipes it before freeing it.
 package enum Argon2Memory {
-  /// Whether the last derivation's memory was locked; nil before the first. For diagnostics.
+  /// Whether the memory of the last derivation was locked; nil before the first. For diagnostics.
   package static var wasLocked: Bool? {
     switch lastLock.load(ordering: .relaxed) {
     case 0: nil
@@ -35,7 +35,7 @@ package enum Argon2Memory {
     unsafe munmap(memory, pageRounded(byteCount))
   }
 
-  /// Gives back what lies before the first multiple of 2 MiB and behind `byteCount` bytes from there.
+  /// Unmaps what is before the first multiple of 2 MiB, and what is after the `byteCount` bytes that begin there.
   private static func trim(_ outer: UnsafeMutableRawPointer, _ byteCount: Int) -> UnsafeMutableRawPointer {
     let start = unsafe outer.alignedUp(toMultipleOf: hugePage)
     let end = unsafe start + pageRounded(byteCount)

@@ -3,15 +3,14 @@ package import SecretMemory
 
 /// The key made from a passcode or a passphrase: Argon2id (RFC 9106), version 0x13, computed by libargon2.
 ///
-/// This module turns what a person types into a key, at a price: each derivation takes memory and time that a guesser
-/// has to pay for every guess. It knows no vault. Who derives when, with which parameters and what becomes of the key
-/// is the business of the modules above.
+/// This is the front page of PasswordDerivation, the module that turns what a person types into a key. Each
+/// derivation costs memory and time, and a guesser pays that price for every guess. The module knows no vault: the
+/// modules above decide when to derive a key, with which parameters, and what for.
 ///
-/// - ``Argon2id`` is the derivation: one function, ``derive(from:salt:parameters:bounds:byteCount:secret:aad:)``.
+/// - ``derive(from:salt:parameters:bounds:byteCount:secret:aad:)`` is the derivation.
 /// - ``Parameters`` say what one derivation costs: memory, passes and lanes.
-/// - ``Bounds`` say which parameters are accepted. They refuse a file whose parameters make a vault weak, or
-///   make this program stall.
-/// - ``Argon2Memory`` gives libargon2 its work memory: large pages, locked where possible, in no core dump.
+/// - ``Bounds`` say which parameters are accepted.
+/// - ``Argon2Memory`` gives libargon2 its work memory.
 /// - ``DerivationError`` says why there is no key.
 ///
 /// Read this file first, then `Argon2Memory.swift`.
@@ -35,7 +34,8 @@ package enum Argon2id {
     package static let standard = Parameters(memoryKiB: 64 << 10, iterations: 3, parallelism: 4)
   }
 
-  /// The parameters that are accepted: a floor against a vault made weak, a ceiling against one made to stall.
+  /// Which parameters are accepted. The floor refuses a vault that was made weak, the ceiling one that would stall
+  /// the program.
   package struct Bounds: Sendable, Hashable {
     package var floor: Parameters
     package var ceiling: Parameters
@@ -50,7 +50,7 @@ package enum Argon2id {
       floor: Parameters(memoryKiB: 19 << 10, iterations: 2, parallelism: 1),
       ceiling: Parameters(memoryKiB: 1 << 20, iterations: 16, parallelism: 64))
 
-    /// Whether `parameters` lie within the bounds, each by itself, and are ones that Argon2 knows.
+    /// Whether each of the `parameters` is within the bounds, and Argon2 accepts them together.
     package func allow(_ parameters: Parameters) -> Bool {
       floor.memoryKiB...ceiling.memoryKiB ~= parameters.memoryKiB
         && floor.iterations...ceiling.iterations ~= parameters.iterations
@@ -59,13 +59,13 @@ package enum Argon2id {
     }
   }
 
-  /// A key made from `passcode`.
+  /// The key derived from `passcode`.
   ///
   /// - Parameters:
   ///   - salt: 8 to 64 bytes; 16 recommended (RFC 9106 §3.1).
   ///   - byteCount: The length of the key, 4 to 1,024 bytes.
-  ///   - secret: The secret value K of RFC 9106 §3.1, which no vault uses: its vectors do.
-  ///   - aad: The associated data X, likewise.
+  ///   - secret: The secret value K of RFC 9106 §3.1. No vault uses it; the test vectors do.
+  ///   - aad: The associated data X of RFC 9106 §3.1, likewise.
   /// - Throws: ``DerivationError/parametersOutOfBounds`` before any work is done; ``DerivationError/outOfMemory``.
   package static func derive(
     from passcode: borrowing SecretBytes, salt: [UInt8], parameters: Parameters, bounds: Bounds = .standard,
@@ -77,24 +77,16 @@ package enum Argon2id {
     var key = SecretBytes(zeroes: byteCount)
     let result = unsafe key.modify { key in
       passcode.expose { passcode in
-        var context = unsafe argon2_context()
-        unsafe context.t_cost = parameters.iterations
-        unsafe context.m_cost = parameters.memoryKiB
-        unsafe context.lanes = parameters.parallelism
-        unsafe context.threads = parameters.parallelism
-        unsafe context.version = ARGON2_VERSION_13.rawValue
-        unsafe context.allocate_cbk = { unsafe Argon2Memory.allocate($0, $1) }
-        unsafe context.free_cbk = { unsafe Argon2Memory.free($0, $1) }
-        unsafe context.flags = 0  // the passcode is the caller's: it is not ours to clear
-        unsafe (context.out, context.outlen) = unsafe (input(UnsafeRawBufferPointer(key)), UInt32(key.count))
-        return unsafe passcode.withUnsafeBytes { passcode in
+        unsafe passcode.withUnsafeBytes { passcode in
           unsafe salt.withUnsafeBytes { salt in
             unsafe secret.withUnsafeBytes { secret in
               unsafe aad.withUnsafeBytes { aad in
-                unsafe (context.pwd, context.pwdlen) = unsafe (input(passcode), UInt32(passcode.count))
-                unsafe (context.salt, context.saltlen) = unsafe (input(salt), UInt32(salt.count))
-                unsafe (context.secret, context.secretlen) = unsafe (input(secret), UInt32(secret.count))
-                unsafe (context.ad, context.adlen) = unsafe (input(aad), UInt32(aad.count))
+                var context = unsafe context(for: parameters)
+                unsafe (context.out, context.outlen) = unsafe argument(UnsafeRawBufferPointer(key))
+                unsafe (context.pwd, context.pwdlen) = unsafe argument(passcode)
+                unsafe (context.salt, context.saltlen) = unsafe argument(salt)
+                unsafe (context.secret, context.secretlen) = unsafe argument(secret)
+                unsafe (context.ad, context.adlen) = unsafe argument(aad)
                 return unsafe argon2id_ctx(&context)
               }
             }
@@ -106,14 +98,29 @@ package enum Argon2id {
     return key
   }
 
-  /// libargon2 declares what it only reads as mutable.
-  private static func input(_ bytes: UnsafeRawBufferPointer) -> UnsafeMutablePointer<UInt8>? {
-    guard unsafe !bytes.isEmpty, let start = bytes.baseAddress else { return nil }
-    return unsafe UnsafeMutableRawPointer(mutating: start).assumingMemoryBound(to: UInt8.self)
+  private static func context(for parameters: Parameters) -> argon2_context {
+    var context = unsafe argon2_context()
+    unsafe context.t_cost = parameters.iterations
+    unsafe context.m_cost = parameters.memoryKiB
+    unsafe context.lanes = parameters.parallelism
+    unsafe context.threads = parameters.parallelism
+    unsafe context.version = ARGON2_VERSION_13.rawValue
+    unsafe context.allocate_cbk = { unsafe Argon2Memory.allocate($0, $1) }
+    unsafe context.free_cbk = { unsafe Argon2Memory.free($0, $1) }
+    unsafe context.flags = 0  // libargon2 must not wipe the passcode, which the caller owns
+    return unsafe context
+  }
+
+  /// The address and the byte count of `bytes`. libargon2 declares its input as mutable, and only reads it.
+  private static func argument(
+    _ bytes: UnsafeRawBufferPointer
+  ) -> (start: UnsafeMutablePointer<UInt8>?, count: UInt32) {
+    let start = unsafe UnsafeMutableRawPointer(mutating: bytes.baseAddress)
+    return unsafe (bytes.isEmpty ? nil : start?.assumingMemoryBound(to: UInt8.self), UInt32(bytes.count))
   }
 }
 
-/// The one turning point of libargon2's results into errors.
+/// Turns a result of libargon2 into an error. No other code does.
 private func check(argon2 result: Int32) throws(DerivationError) {
   switch result {
   case ARGON2_OK.rawValue: return

@@ -1,17 +1,17 @@
 import Glibc
 import Synchronization
 
-/// The locked memory of one process: slots of 64 bytes to 64 KiB by powers of two, in regions that are added as
-/// needed and never given back.
+/// The locked memory of one process: slots of 64 bytes to 64 KiB, by powers of two, in regions. Regions are added
+/// when needed and never removed.
 ///
-/// A slot that is freed is wiped first, so that every slot handed out is zero. A child made by `fork` starts an
-/// arena of its own at its first secret; that of its parent is not mapped there, or wiped.
+/// A slot is wiped when it is freed, so every slot that is handed out is zero. A child made by `fork` starts its
+/// own arena at its first secret. The arena of its parent is wiped or not mapped there.
 @safe
 final class Arena: Sendable {
   let mark = ForkMark()
   private let slots = unsafe Mutex(Slots())
 
-  /// Lends the arena of this process, which is made at the first call and lives for ever.
+  /// Lends the arena of this process, which the first call makes. It is never freed.
   @inline(__always)
   static func withCurrent<Result>(_ body: (Arena) -> Result) -> Result {
     let seen = published.load(ordering: .acquiring)
@@ -27,22 +27,22 @@ final class Arena: Sendable {
     unsafe slots.withLock { unsafe Unsynchronized($0.take(SlotSize(holding: byteCount))) }.pointer
   }
 
-  /// Takes back a slot that was given out for `byteCount` bytes and has been wiped.
-  func giveBack(_ start: UnsafeMutableRawPointer, _ byteCount: Int) {
+  /// Takes back a slot that was handed out for `byteCount` bytes and has been wiped.
+  func giveBack(_ start: UnsafeMutableRawPointer, byteCount: Int) {
     let slot = unsafe Unsynchronized(start)
-    unsafe slots.withLock { unsafe $0.giveBack(slot.pointer, SlotSize(holding: byteCount)) }
+    unsafe slots.withLock { unsafe $0.giveBack(slot.pointer, of: SlotSize(holding: byteCount)) }
   }
 
   var status: ArenaStatus { unsafe slots.withLock { unsafe $0.status } }
 
-  /// Lends each region's memory, while no slot can be taken or given back.
+  /// Lends the memory of each region. No slot can be taken or given back meanwhile.
   func forEachRegion(_ body: (UnsafeRawBufferPointer) -> Void) {
     unsafe slots.withLock { unsafe $0.forEachRegion(body) }
   }
 
   private init() {}
 
-  /// Only an arena that was not published ends: nobody has a slot of it.
+  /// Only an arena that was never published ends, and none of its slots is in use.
   deinit {
     unsafe slots.withLock { unsafe $0.discard() }
     mark.discard()
@@ -54,7 +54,7 @@ final class Arena: Sendable {
     unsafe UnsafeRawPointer(bitPattern: address).map { unsafe Unmanaged.fromOpaque($0) }
   }
 
-  /// Makes `arena` the one of this process unless another thread was faster, and returns the one that is.
+  /// Makes `arena` the arena of this process, unless another thread was faster. Returns the arena of this process.
   @inline(never)
   private static func publish(_ arena: Arena) -> Arena {
     let mine = unsafe UInt(bitPattern: Unmanaged.passRetained(arena).toOpaque())
@@ -75,7 +75,7 @@ final class Arena: Sendable {
   private static let published = Atomic<UInt>(0)
 }
 
-/// Carries a pointer out of a lock; what it points to is guarded by its owner, not by that lock.
+/// Carries a pointer out of a lock. Its owner guards what it points to; the lock does not.
 @unsafe
 private struct Unsynchronized: @unchecked Sendable {
   let pointer: UnsafeMutableRawPointer

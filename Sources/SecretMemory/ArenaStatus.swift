@@ -1,6 +1,6 @@
-/// What stands between the arena and whoever reads this process's memory, swap or core dump.
+/// How the arena keeps secrets from readers of this process's memory, swap space and core dumps.
 public struct ArenaStatus: Sendable, Equatable {
-  /// How memory is protected, the weakest region counts.
+  /// How memory is protected. With several regions, the weakest counts.
   public enum Protection: Sendable, Equatable {
     /// memfd_secret(2): locked, in no core dump, not even in the kernel's own mapping.
     case memfdSecret

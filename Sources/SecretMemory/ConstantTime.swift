@@ -18,7 +18,7 @@ package func isEqualInConstantTime(_ a: RawSpan, _ b: RawSpan) -> Bool {
   return opaque(difference) == 0
 }
 
-/// Hides a value from the optimizer, so that it cannot turn the loop above into one that ends early.
+/// Hides a value from the optimizer, so that it cannot make the loop above end early.
 @inline(never)
 @_optimize(none)
 private func opaque(_ value: UInt64) -> UInt64 { value }

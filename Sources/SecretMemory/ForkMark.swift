@@ -1,6 +1,6 @@
 import Glibc
 
-/// Knows whether the process that made it is the one that asks: `fork` leaves it false in the child.
+/// Tells whether this is the process that made the mark. In a child made by `fork` it is not.
 @safe
 @frozen
 @usableFromInline
@@ -11,13 +11,13 @@ package struct ForkMark: @unchecked Sendable {  // the page is written once, bef
     unsafe byte = unsafe Pages.mapForkMark()
   }
 
-  /// Gives back a mark that nobody else has seen.
+  /// Unmaps a mark that was never shared.
   func discard() { unsafe Pages.unmapForkMark(byte) }
 
   /// The mark of the calling process, the same at each call.
   package static var ofThisProcess: ForkMark { Arena.withCurrent { $0.mark } }
 
-  /// A mark that was kept as its address.
+  /// A mark whose address was stored.
   @inlinable
   package init(at address: UnsafeRawPointer) {
     unsafe byte = unsafe address.assumingMemoryBound(to: UInt8.self)
@@ -35,7 +35,8 @@ package struct ForkMark: @unchecked Sendable {  // the page is written once, bef
     unsafe byte.pointee == ForkMark.wipedByKernel || isOfThisProcessByID
   }
 
-  /// For kernels that do not wipe the page in a child (before 4.14, and some sandboxes): the maker's id behind it.
+  /// For kernels that do not wipe the page in a child (before 4.14, and some sandboxes): compares the process id
+  /// that is stored after the byte.
   @usableFromInline
   var isOfThisProcessByID: Bool {
     guard unsafe byte.pointee == ForkMark.keptByKernel else { return false }

@@ -1,5 +1,5 @@
-/// A stack of pointers in plain memory, for what lives as long as the process. An array would do the same, and ask the
-/// runtime for its type by name at the first use, which takes longer than to map the arena.
+/// A stack of pointers in ordinary memory that is never freed. An array would need a type lookup by name in the
+/// runtime at its first use, which takes longer than mapping the arena.
 @unsafe
 struct PointerStack {
   private(set) var count = 0

@@ -1,4 +1,4 @@
-/// The locked memory of this process that secrets of up to 64 KiB lie in.
+/// The locked memory of this process, which holds its secrets of up to 64 KiB.
 public enum SecretArena {
   /// How the arena is protected and how much of it is in use; for diagnostics.
   public static var status: ArenaStatus {
@@ -6,8 +6,8 @@ public enum SecretArena {
     return Arena.withCurrent { $0.status }
   }
 
-  /// Lends the memory of every region, for tests that look for bytes left behind. No secret may be made or end
-  /// its life inside `body`.
+  /// Lends the memory of every region, for tests that look for bytes that were not wiped. `body` must not make or
+  /// end a secret.
   package static func forEachRegion(_ body: (UnsafeRawBufferPointer) -> Void) {
     Arena.withCurrent { unsafe $0.forEachRegion(body) }
   }

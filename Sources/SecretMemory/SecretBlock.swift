@@ -1,8 +1,8 @@
 import Glibc
 
-/// A piece of secret memory: a slot of the arena, or pages of its own above 64 KiB.
+/// The memory of one secret: a slot of the arena, or pages of its own above 64 KiB.
 ///
-/// It is owned by exactly one ``SecretBytes``, which frees it once.
+/// Exactly one ``SecretBytes`` owns it, and frees it once.
 @usableFromInline
 @unsafe
 struct SecretBlock: @unchecked Sendable {  // one owner; nobody writes after the owner is made
@@ -30,9 +30,9 @@ struct SecretBlock: @unchecked Sendable {  // one owner; nobody writes after the
     guard unsafe mark.isOfThisProcess, let start = unsafe bytes.baseAddress else { return }
     unsafe explicit_bzero(start, bytes.count)
     if unsafe bytes.count > SecretBlock.largestSlot {
-      unsafe Pages.unmap(start, bytes.count)
+      unsafe Pages.unmap(start, byteCount: bytes.count)
     } else {
-      Arena.withCurrent { unsafe $0.giveBack(start, bytes.count) }
+      Arena.withCurrent { unsafe $0.giveBack(start, byteCount: bytes.count) }
     }
   }
 

@@ -1,10 +1,21 @@
-/// Bytes that nobody else may see: one owner, filled in place, lent for one call, wiped at the end.
+/// A secret in memory: bytes with one owner, written in place, lent for one call, and wiped when the owner ends.
 ///
-/// Up to 64 KiB they lie in the process's locked arena, which no core dump and no swap device holds. Above that
-/// they lie in pages of their own that no core dump holds and that are wiped, but may be swapped out.
+/// This is the front page of SecretMemory, the lowest Swift module. Every secret of the vault is in a value of this
+/// type from where it enters the process to where it leaves. A secret is never in `String`, `[UInt8]` or `Data`.
 ///
-/// A child made by `fork` does not inherit the bytes: there a borrowed secret may end its life (nothing happens),
-/// and reading it stops the process instead of returning zeros.
+/// Up to 64 KiB, the bytes are in the locked arena of the process, which is in no core dump and never swapped out.
+/// A larger secret has pages of its own: they are in no core dump and are wiped, but the kernel may swap them out.
+///
+/// A child made by `fork` does not inherit the bytes. There, a borrowed secret may end without effect, and reading
+/// it stops the process instead of returning zeros.
+///
+/// Read next:
+///
+/// - ``SharedSecret``: one secret with several owners. ``TypedSecret``: the rules for what a person types.
+/// - ``SecretArena`` and ``ArenaStatus``: how well this process protects its secrets. ``ProcessHardening``: what
+///   `main` calls first.
+/// - Inside: ``SecretBlock`` is the memory of one secret. ``Arena`` hands out the slots, ``Slots`` keeps the free
+///   ones, ``Pages`` maps the memory, and ``ForkMark`` detects a fork.
 @safe
 public struct SecretBytes: ~Copyable, Sendable {
   /// The most bytes one secret can hold: 16 MiB of plaintext and 64 KiB for what is wrapped around it.
@@ -14,10 +25,10 @@ public struct SecretBytes: ~Copyable, Sendable {
   /// How many bytes the secret has, 0 or more.
   public let byteCount: Int
 
-  /// A secret written in place by `body`; it has as many bytes as `body` appended.
+  /// A secret that `body` writes in place. It has as many bytes as `body` appends.
   ///
   /// - Parameter capacity: The most bytes that `body` may append, 0 to ``maximumByteCount``.
-  /// - Throws: What `body` throws; the bytes written so far are wiped.
+  /// - Throws: What `body` throws. The bytes written until then are wiped.
   @inlinable
   public init<E: Error>(
     capacity: Int, filling body: (inout OutputRawSpan) throws(E) -> Void
@@ -35,7 +46,7 @@ public struct SecretBytes: ~Copyable, Sendable {
     unsafe self.block = block
   }
 
-  /// A secret with the same bytes as `bytes`; wiping `bytes` is left to the caller.
+  /// A copy of `bytes`. The caller wipes `bytes`.
   @inlinable
   public init(copying bytes: RawSpan) {
     let count = bytes.byteCount
@@ -45,12 +56,12 @@ public struct SecretBytes: ~Copyable, Sendable {
     unsafe self.block = block
   }
 
-  /// A secret with the same bytes as an array that held none: a test's key, a public value.
+  /// A copy of an array that holds no secret: a key of a test, or a public value.
   package init(copying bytes: [UInt8]) {
     self.init(copying: unsafe bytes.span.bytes)
   }
 
-  /// A secret of `zeroes` bytes that are 0, for what is written later in place.
+  /// A secret of `zeroes` zero bytes, to be written in place later.
   package init(zeroes count: Int) {
     let block = unsafe SecretBlock.allocate(count)
     self.byteCount = count
@@ -62,7 +73,7 @@ public struct SecretBytes: ~Copyable, Sendable {
     unsafe block.free()
   }
 
-  /// Lends the bytes to `body`: the only way out.
+  /// Lends the bytes to `body`. There is no other way to read them.
   @inlinable
   public func expose<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
     unsafe block.requireOwnProcess()
@@ -70,7 +81,7 @@ public struct SecretBytes: ~Copyable, Sendable {
     return try unsafe body(bytes.bytes)
   }
 
-  /// Lends the bytes to `body` to be changed in place; their number stays.
+  /// Lends the bytes to `body`, which changes them in place. Their number stays the same.
   @inlinable
   package mutating func modify<R: ~Copyable, E: Error>(
     _ body: (UnsafeMutableRawBufferPointer) throws(E) -> R
@@ -79,7 +90,7 @@ public struct SecretBytes: ~Copyable, Sendable {
     return try unsafe body(UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<byteCount]))
   }
 
-  /// A second secret with the same bytes.
+  /// A copy.
   package func copy() -> SecretBytes {
     expose { SecretBytes(copying: $0) }
   }

@@ -1,9 +1,9 @@
-/// One secret with several owners: they share it by reference, and the last one to end wipes it.
+/// One secret with several owners. They share it by reference, and it is wiped when the last owner ends.
 ///
-/// For a secret that a copyable value, a closure or a collection has to hold. Where one owner suffices,
-/// ``SecretBytes`` is the type.
+/// Use it where a copyable value, a closure or a collection holds a secret. Use ``SecretBytes`` where one owner
+/// suffices.
 package final class SharedSecret: Sendable {
-  /// The secret itself, lent to those who take a `borrowing SecretBytes`.
+  /// The secret, for calls that borrow ``SecretBytes``.
   package let bytes: SecretBytes
 
   package init(_ bytes: consuming SecretBytes) { self.bytes = bytes }

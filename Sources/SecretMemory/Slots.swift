@@ -1,4 +1,5 @@
-/// Which slots of the arena are free. The lists lie in ordinary memory: an overrun of a secret cannot bend them.
+/// Which slots of the arena are free. The lists are in ordinary memory, so that an overrun of a secret cannot
+/// change them.
 @unsafe
 struct Slots: @unchecked Sendable {  // plain values and pointers, used under the arena's lock only
   /// One stack per size; like the arena it is never given back.
@@ -30,7 +31,7 @@ struct Slots: @unchecked Sendable {  // plain values and pointers, used under th
     return unsafe takeFresh(size)
   }
 
-  mutating func giveBack(_ slot: UnsafeMutableRawPointer, _ size: SlotSize) {
+  mutating func giveBack(_ slot: UnsafeMutableRawPointer, of size: SlotSize) {
     unsafe bytesInUse -= size.byteCount
     unsafe free[size.index].push(slot)
   }

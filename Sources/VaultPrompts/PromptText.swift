@@ -1,12 +1,12 @@
 package import VaultKit
 
-/// What a prompt shows of a request, the same on a terminal and in a pinentry.
+/// The text of a prompt, the same on a terminal and in a pinentry.
 package struct PromptText: Equatable {
-  /// What went wrong with the answer before this one; nil on the first.
+  /// What was wrong with the previous answer; nil the first time.
   package let problem: String?
-  /// What is about to happen, one fact a line, nothing in them that could move the cursor.
+  /// What is about to happen, one fact per line. No character in it can move the cursor.
   package let facts: [String]
-  /// What is asked for, without the colon.
+  /// The question, without the colon.
   package let question: String
 
   /// - Parameter longestField: The most Unicode scalars of one field that are shown.
@@ -25,13 +25,13 @@ package struct PromptText: Equatable {
     question = Self.question(of: request, longestField)
   }
 
-  /// All of it, the problem first.
+  /// All lines, the problem first.
   package var lines: [String] { (problem.map { [$0] } ?? []) + facts }
 
-  /// What does not show as itself is escaped, and what is too long is cut, visibly: neither a label nor a reason can
-  /// redraw, reorder or push away the other lines.
+  /// `text` with every character escaped that does not show as itself, and visibly cut at `limit`. So no label and
+  /// no reason can redraw, reorder or push away the other lines.
   package static func visible(_ text: String, limit: Int = longestField) -> String {
-    cut(VisibleText.escaped(text), limit)
+    cut(VisibleText.escaped(text), limit: limit)
   }
 
   /// The most Unicode scalars of one field that are shown.
@@ -39,7 +39,7 @@ package struct PromptText: Equatable {
 }
 
 extension PromptText {
-  /// As ``visible(_:limit:)``; and many spaces, which would imitate a new line, are counted instead of shown.
+  /// As ``visible(_:limit:)``. A run of spaces, which could imitate a new line, is shown as their number.
   private static func field(_ text: String, limit: Int) -> String {
     var shown = ""
     var spaces = 0
@@ -56,12 +56,12 @@ extension PromptText {
       shown.append(character)
     }
     endSpaces()
-    return cut(shown, limit)
+    return cut(shown, limit: limit)
   }
 
   private static let mostSpaces = 2
 
-  private static func cut(_ shown: String, _ limit: Int) -> String {
+  private static func cut(_ shown: String, limit: Int) -> String {
     let scalars = shown.unicodeScalars
     guard scalars.count > limit else { return shown }
     return String(scalars.prefix(limit)) + "… (\(scalars.count - limit) more characters)"

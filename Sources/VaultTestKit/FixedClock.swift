@@ -1,7 +1,7 @@
 import Synchronization
 package import VaultKit
 
-/// A clock that stands until it is moved.
+/// A clock that stops until it is moved.
 package final class FixedClock: VaultClock {
   private struct Reading {
     var wall: Int64
@@ -11,7 +11,7 @@ package final class FixedClock: VaultClock {
   }
   private let reading: Mutex<Reading>
 
-  /// A clock at a wall time in milliseconds since 1970, a while after boot.
+  /// A clock at a wall time in milliseconds since 1970, some time after boot.
   package init(milliseconds: Int64 = 1_700_000_000_000, boot: UInt64 = 1_000_000) {
     reading = Mutex(Reading(wall: milliseconds, boot: boot, bootID: [UInt8](repeating: 7, count: 16)))
   }
@@ -21,7 +21,7 @@ package final class FixedClock: VaultClock {
   package func isSynchronized() -> Bool { reading.withLock { $0.isSynchronized } }
   package func bootID() -> [UInt8]? { reading.withLock { $0.bootID } }
 
-  /// Time passes on both clocks.
+  /// Moves both clocks forward.
   package func advance(milliseconds: Int64) {
     reading.withLock {
       $0.wall += milliseconds
@@ -29,15 +29,15 @@ package final class FixedClock: VaultClock {
     }
   }
 
-  /// The wall clock alone is set.
+  /// Sets the wall clock only.
   package func setWall(milliseconds: Int64) { reading.withLock { $0.wall = milliseconds } }
 
-  /// The kernel reports a time service, or no longer.
+  /// Sets whether the kernel reports a time service.
   package func setSynchronized(_ isSynchronized: Bool) {
     reading.withLock { $0.isSynchronized = isSynchronized }
   }
 
-  /// The machine boots again.
+  /// Simulates a reboot.
   package func reboot() {
     reading.withLock {
       $0.boot = 0

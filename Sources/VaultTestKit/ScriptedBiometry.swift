@@ -1,13 +1,13 @@
 import Synchronization
 public import VaultKit
 
-/// A fingerprint reader that does what a script says. For tests only.
+/// A fingerprint reader that follows a script. For tests only.
 public final class ScriptedBiometry: BiometrySource {
-  /// What one verification ends with.
+  /// The end of one verification.
   public enum Outcome: Sendable {
     /// This finger matched.
     case finger(String)
-    /// It fails so.
+    /// The verification fails with this error.
     case failure(VaultError)
   }
 
@@ -19,19 +19,19 @@ public final class ScriptedBiometry: BiometrySource {
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - fingers: The enrolled ones.
-  ///   - outcomes: In order; a call beyond the last fails with `.authenticationFailed`.
+  ///   - fingers: The enrolled fingers.
+  ///   - outcomes: In order. A call beyond the last one fails with `.authenticationFailed`.
   public init(fingers: [String], _ outcomes: [Outcome] = []) {
     state = Mutex(State(fingers: fingers, outcomes: outcomes))
   }
 
-  /// Enrols and removes: the set is these fingers from now on.
+  /// Replaces the enrolled fingers.
   public func enroll(_ fingers: [String]) { state.withLock { $0.fingers = fingers } }
 
-  /// What was verified so far, or tried to be.
+  /// The requests so far.
   public var requests: [PromptRequest] { state.withLock { $0.requests } }
 
-  /// Ascending.
+  /// The enrolled fingers, ascending.
   public func enrolledFingers() -> [String] { state.withLock { $0.fingers.sorted() } }
 
   /// The next outcome.
@@ -53,7 +53,7 @@ public final class ScriptedBiometry: BiometrySource {
 extension VaultError {
   static var scripted: VaultError { VaultError(.authenticationFailed, "denied by the script") }
 
-  /// An error of a code, for scripts of tests.
+  /// An error with this code, for scripts of tests.
   public static func scripted(_ code: VaultError.Code) -> VaultError {
     VaultError(code, "as the script says")
   }

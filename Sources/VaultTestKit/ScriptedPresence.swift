@@ -1,14 +1,15 @@
 import Synchronization
 public import VaultKit
 
-/// A presence source that does what a script says. For tests only.
+/// A presence source that follows a script. For tests only.
 public final class ScriptedPresence: PresenceSource {
   private let state: Mutex<(outcomes: [VaultError?], requests: [PromptRequest])>
 
-  /// - Parameter outcomes: In order, nil for "there"; a call beyond the last fails with `.authenticationFailed`.
+  /// - Parameter outcomes: In order; nil means that the user is there. A call beyond the last one fails with
+  ///   `.authenticationFailed`.
   public init(_ outcomes: [VaultError?]) { state = Mutex((outcomes, [])) }
 
-  /// What was verified so far, or tried to be.
+  /// The requests so far.
   public var requests: [PromptRequest] { state.withLock { $0.requests } }
 
   /// The next outcome.

@@ -2,17 +2,17 @@ public import SecretMemory
 import Synchronization
 public import VaultKit
 
-/// A prompt that answers from a script and remembers what it was asked. For tests only.
+/// A prompt that answers from a script and records the requests. For tests only.
 public final class ScriptedPrompt: Prompt {
   /// One answer.
   public enum Answer: Sendable, Equatable {
-    /// What is typed.
+    /// The person types this.
     case text(String)
-    /// Yes or no.
+    /// The person agrees or declines.
     case confirm(Bool)
     /// The person declines.
     case cancel
-    /// There is nobody to ask.
+    /// No person can be asked.
     case nobody
   }
 
@@ -23,23 +23,23 @@ public final class ScriptedPrompt: Prompt {
   }
   private let state: Mutex<State>
 
-  /// - Parameter answers: In order; a request beyond the last is cancelled.
+  /// - Parameter answers: In order. A request beyond the last one is cancelled.
   public init(_ answers: [Answer] = []) { state = Mutex(State(answers: answers)) }
 
-  /// What was asked so far.
+  /// The requests so far.
   public var requests: [PromptRequest] { state.withLock { $0.requests } }
-  /// What was shown so far.
+  /// The shown lines so far.
   public var lines: [String] { state.withLock { $0.lines } }
-  /// Takes back the answers that nobody has asked for.
+  /// Removes the unused answers.
   public func empty() { state.withLock { $0.answers = [] } }
-  /// How many answers nobody has asked for.
+  /// The number of unused answers.
   public var unused: Int { state.withLock { $0.answers.count } }
 
   /// The next answer.
   public func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
     switch next(request) {
     case .text(let text): return SecretBytes(testing: text)
-    case .nobody: throw VaultError(.interactionNotAllowed, "the script has nobody to ask")
+    case .nobody: throw VaultError(.interactionNotAllowed, "the script has no person to ask")
     case .confirm, .cancel, nil: throw VaultError(.cancelled, "cancelled by the script")
     }
   }
@@ -48,12 +48,12 @@ public final class ScriptedPrompt: Prompt {
   public func confirm(_ request: PromptRequest) throws(VaultError) -> Bool {
     switch next(request) {
     case .confirm(let answer): return answer
-    case .nobody: throw VaultError(.interactionNotAllowed, "the script has nobody to ask")
+    case .nobody: throw VaultError(.interactionNotAllowed, "the script has no person to ask")
     case .text, .cancel, nil: throw VaultError(.cancelled, "cancelled by the script")
     }
   }
 
-  /// Is remembered.
+  /// Records the line.
   public func show(_ line: String, for request: PromptRequest) { state.withLock { $0.lines.append(line) } }
 
   private func next(_ request: PromptRequest) -> Answer? {

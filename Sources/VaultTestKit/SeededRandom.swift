@@ -21,7 +21,7 @@ package final class SeededRandom: RandomSource {
     for index in bytes.indices { unsafe bytes[index] = UInt8(truncatingIfNeeded: next() >> 33) }
   }
 
-  /// The next word.
+  /// The next 64 bits.
   package func next() -> UInt64 {
     state.withLock { words in
       let scrambled = words[1] &* 5

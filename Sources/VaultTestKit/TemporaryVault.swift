@@ -2,25 +2,34 @@ import Glibc
 public import SecretMemory
 public import VaultKit
 
-/// A vault in a folder of its own that goes with the value, and with the last vault opened in it.
+/// A vault in its own temporary directory. The directory is removed with this value and with the last vault that
+/// was opened in it.
+///
+/// This is the front page of VaultTestKit, which tests of this package and of its users import. Read in this order:
+///
+/// - ``TemporaryVault`` makes and opens vaults. `TestWorld.swift`: cheap derivations, and a world with fixed clock
+///   and randomness.
+/// - ``FixedClock`` and ``SeededRandom`` are the clock and the random source.
+/// - ``ScriptedPrompt``, ``ScriptedPresence`` and ``ScriptedBiometry`` answer in place of a person.
+/// - ``RawSQLite`` tampers with a vault file.
 public final class TemporaryVault: Sendable {
-  /// The folder with everything in it.
+  /// The directory, with everything in it.
   public let folder: String
   /// The vault file.
   public var path: String { folder + "/data/test.vault" }
-  /// The protector with its key beside, not in, the vault's folder.
+  /// The protector, whose key is beside the directory of the vault, not in it.
   public var protector: FileProtector { FileProtector(folder: folder + "/state") }
   package let environment: VaultEnvironment
 
-  /// A folder; the vault is made by ``makeCore(passcode:)`` or ``make(passcode:)``.
+  /// Makes the directory. ``makeCore(passcode:)`` or ``make(passcode:)`` makes the vault.
   ///
-  /// - Parameter place: The folder to make it in; `nil` for `TMPDIR`.
+  /// - Parameter place: The directory to make it in; `nil` for `TMPDIR`.
   package init(environment: VaultEnvironment = .testing(), in place: String? = nil) {
     let base = unsafe place ?? getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
     var template = Array((base + "/vault-test-XXXXXX").utf8CString)
     folder = unsafe template.withUnsafeMutableBufferPointer { buffer in
       guard let made = unsafe mkdtemp(buffer.baseAddress!) else {
-        preconditionFailure("TemporaryVault: no temporary folder below \(base)")
+        preconditionFailure("TemporaryVault: no temporary directory below \(base)")
       }
       return unsafe String(cString: made)
     }
@@ -43,7 +52,7 @@ public final class TemporaryVault: Sendable {
     try VaultCore.open(at: path, protector: protector, environment: holdingEnvironment)
   }
 
-  /// Keeps the folder while a vault in it is open, because a vault whose file is gone can no longer write.
+  /// Keeps the directory while a vault in it is open, because a vault whose file is gone can no longer write.
   private var holdingEnvironment: VaultEnvironment {
     var environment = environment
     let protector = environment.protector

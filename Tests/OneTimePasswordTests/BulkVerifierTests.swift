@@ -36,7 +36,7 @@ struct BulkVerifierTests {
   @Test("any number of questions, of windows of any width, gets what OpenSSL says", arguments: LanePath.here)
   func edges(_ path: LanePath) throws {
     var bench = try Bench(path: path, keys: 37)
-    for count in LaneTests.edges {
+    for count in OTPLanesTests.edges {
       // One candidate each, then one to five, so that lots end within a window.
       for widest in [1, 5] as [UInt64] {
         let questions = try (0..<count).map { number in
@@ -218,7 +218,7 @@ private struct Bench: ~Copyable {
   private mutating func value(_ credential: Int, _ counter: UInt64) -> UInt32 {
     if let value = known[credential][counter] { return value }
     let hmac = KeyedHMAC(key: secret(keys[credential]), algorithm: algorithm.hashAlgorithm)
-    let value = LaneTests.truncated(hmac, counter) % 1_000_000
+    let value = OTPLanesTests.truncated(hmac, counter) % 1_000_000
     known[credential][counter] = value
     return value
   }

@@ -59,7 +59,7 @@ struct PAMHelperPlaceTests {
     }
     let run = try enroll(tool, program)
     #expect(run.exit == 15)
-    #expect(run.errors.contains("there is no vault-pam to ask PAM with"), "\(run.errors)")
+    #expect(run.errors.contains("the helper program vault-pam is missing"), "\(run.errors)")
     #expect(run.errors.contains("scripts/install-pam --helper"))
     #expect(!FileManager.default.fileExists(atPath: ran))
     let found = try finding(tool, program)

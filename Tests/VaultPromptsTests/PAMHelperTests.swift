@@ -166,13 +166,13 @@ struct PAMHelperTests {
     }
     #expect(unsafe chmod(fake.path, 0o755) == 0 && chown(fake.path, 12345, 0) == 0)
     try expectNotStarted(
-      fake, "belongs to another user", hint: "put one that you or root made in its place")
+      fake, "belongs to another user", hint: "replace it with one that you or root built")
     // Of root's group it may be.
     #expect(unsafe chown(fake.path, 0, 12345) == 0)
     #expect(try fake.verify().agreed == true)
   }
 
-  @Test("what is no program is not started, and a FIFO makes nobody wait")
+  @Test("what is not a program is not started, and a FIFO makes nobody wait")
   func noProgram() throws {
     let fake = try FakeHelper("verdict()")
     let folder = fake.folder.path
@@ -181,10 +181,10 @@ struct PAMHelperTests {
       #expect(
         answer.error?.code == code && answer.error?.message.contains(words) == true, "\(answer.error as Any)")
     }
-    try expectError(folder, .verificationUnavailable, "is no program")
+    try expectError(folder, .verificationUnavailable, "is not a program")
     #expect(unsafe mkfifo(folder + "/fifo", 0o700) == 0)
-    try expectError(folder + "/fifo", .verificationUnavailable, "is no program")
-    try expectError("/dev/null", .verificationUnavailable, "is no program")
+    try expectError(folder + "/fifo", .verificationUnavailable, "is not a program")
+    try expectError("/dev/null", .verificationUnavailable, "is not a program")
     try Data("text".utf8).write(to: fake.folder.appendingPathComponent("text"))
     #expect(unsafe chmod(folder + "/text", 0o644) == 0)
     try expectError(folder + "/text", .verificationUnavailable, "does not start")
@@ -192,7 +192,7 @@ struct PAMHelperTests {
     try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: fake.path)
     #expect(
       try FakeHelper.verify(PAMPresence.Helper(at: folder + "/link", services: fake.services)).agreed == true)
-    try expectError(folder + "/absent", .unsupported, "there is no ")
+    try expectError(folder + "/absent", .unsupported, "is missing")
     try expectError("vault-pam-testing", .unsupported, "must be absolute")
     try expectError("", .unsupported, "must be absolute")
   }

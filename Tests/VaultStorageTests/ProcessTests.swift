@@ -19,44 +19,12 @@ struct ProcessTests {
       try store.write { (store: inout Store) throws(StorageError) in try store.setHead([1]) }
       try store.beginImmediate()
       try store.setHead([2])
-      for (name, call) in [
-        ("reading", { (store: inout Store) throws in _ = try store.head() }),
-        ("writing", { (store: inout Store) throws in try store.setHead([3]) }),
-        ("committing", { (store: inout Store) throws in try store.commit() }),
-        (
-          "beginning",
-          { (store: inout Store) throws in
-            store.rollback()
-            try store.beginImmediate()
-          }
-        ),
-        (
-          "checkpoint",
-          { (store: inout Store) throws in
-            store.rollback()
-            _ = try store.checkpoint(truncate: true)
-          }
-        ),
-        (
-          "integrity",
-          { (store: inout Store) throws in
-            store.rollback()
-            _ = try store.integrityCheck()
-          }
-        ),
-        (
-          "copying",
-          { (store: inout Store) throws in
-            store.rollback()
-            try store.vacuumInto(folder("copy"))
-          }
-        ),
-      ] as [(String, (inout Store) throws -> Void)] {
+      for (name, call) in callsOfStore(copyingTo: folder("copy")) {
         let code = Child.run { Child.expect(.usedAfterFork) { try call(&store) } }
         require(code == 0, "\(name): \(code)")
       }
-      let anew = Child.run { Child.expect(.usedAfterFork) { try openAndDrop(folder("v")) } }
-      require(anew == 0, "opened anew in a child: \(anew)")
+      let second = Child.run { Child.expect(.usedAfterFork) { try openAndDrop(folder("v")) } }
+      require(second == 0, "opened a second time in a child: \(second)")
       // Still in the transaction, the lock held: another process waits for it in vain.
       let waited = other.run()
       require(waited == 0, "the lock was lost: \(waited)")
@@ -116,21 +84,7 @@ struct ProcessTests {
       for _ in 0..<40 {
         let pipe = Pipe()
         let child = Child.start {
-          guard var store = try? Store.open(at: folder("v"), access: .readWrite, patience: .seconds(300))
-          else { return 1 }
-          var next = sequence
-          while true {
-            next += 1
-            let written: Void? = try? store.write { (store: inout Store) throws(StorageError) in
-              try store.setState(
-                StateRow(revision: next, body: SeededBytes.of(Int(next), count: 194)), row: 1)
-              try store.appendAudit(AuditRow(sequence: next, body: [], mac: SeededBytes.of(1, count: 32)))
-              try store.setHead(SeededBytes.of(Int(next), count: 290))
-            }
-            guard written != nil else { return 2 }
-            var word = next
-            _ = unsafe Foundation.write(pipe.fileHandleForWriting.fileDescriptor, &word, 8)
-          }
+          writeUntilKilled(folder("v"), after: sequence, telling: pipe.fileHandleForWriting.fileDescriptor)
         }
         try pipe.fileHandleForWriting.close()
         let first =
@@ -139,24 +93,8 @@ struct ProcessTests {
         kill(child, SIGKILL)
         require(Child.wait(child) == -SIGKILL, "the child ended by itself")
         let drained = try first + (pipe.fileHandleForReading.readToEnd() ?? Data())
-        let acknowledged = max(
-          sequence,
-          unsafe drained.suffix(8).withUnsafeBytes {
-            unsafe $0.count == 8 ? $0.loadUnaligned(as: UInt64.self) : 0
-          })
-        var store = try Store.open(at: folder("v"), access: .readOnly)
-        let state = try store.state(row: 1)
-        let revision = state?.revision ?? 0
-        if acknowledged > sequence {
-          require(revision >= acknowledged, "lost: \(revision) < \(acknowledged)")
-        }
-        if revision > 1_000 {
-          require(state?.body == SeededBytes.of(Int(revision), count: 194), "torn state")
-          require(try store.head() == SeededBytes.of(Int(revision), count: 290), "torn head")
-          require(try store.auditEntries(from: revision).map(\.sequence) == [revision], "torn audit")
-          sequence = revision
-        }
-        require(try store.integrityCheck() == [], "integrity")
+        sequence = try lastWholeCommit(
+          in: folder("v"), acknowledged: max(sequence, lastNumber(in: drained)), before: sequence)
       }
       require(sequence >= 1_040, "too few commits to mean anything: \(sequence)")
     }
@@ -244,4 +182,62 @@ private final class Box {
   }
 
   func drop() { store = nil }
+}
+
+/// Every call of a store that a child must not make, with its name.
+private func callsOfStore(copyingTo path: String) -> [(String, (inout Store) throws -> Void)] {
+  func outsideTransaction(_ call: @escaping (inout Store) throws -> Void) -> (inout Store) throws -> Void {
+    { store in
+      store.rollback()
+      try call(&store)
+    }
+  }
+  return [
+    ("reading", { store in _ = try store.head() }),
+    ("writing", { store in try store.setHead([3]) }),
+    ("committing", { store in try store.commit() }),
+    ("beginning", outsideTransaction { store in try store.beginImmediate() }),
+    ("checkpoint", outsideTransaction { store in _ = try store.checkpoint(truncate: true) }),
+    ("integrity", outsideTransaction { store in _ = try store.integrityCheck() }),
+    ("copying", outsideTransaction { store in try store.vacuumInto(path) }),
+  ]
+}
+
+/// Commits the numbers after `sequence`, each with its parts in four tables, and writes each to `descriptor` after
+/// its commit.
+private func writeUntilKilled(_ path: String, after sequence: UInt64, telling descriptor: Int32) -> Int32 {
+  guard var store = try? Store.open(at: path, access: .readWrite, patience: .seconds(300)) else { return 1 }
+  var next = sequence
+  while true {
+    next += 1
+    let written: Void? = try? store.write { (store: inout Store) throws(StorageError) in
+      try store.setState(StateRow(revision: next, body: SeededBytes.of(Int(next), count: 194)), row: 1)
+      try store.appendAudit(AuditRow(sequence: next, body: [], mac: SeededBytes.of(1, count: 32)))
+      try store.setHead(SeededBytes.of(Int(next), count: 290))
+    }
+    guard written != nil else { return 2 }
+    var word = next
+    _ = unsafe Foundation.write(descriptor, &word, 8)
+  }
+}
+
+/// The last number that the child wrote to its pipe; 0 for none.
+private func lastNumber(in bytes: Data) -> UInt64 {
+  unsafe bytes.suffix(8).withUnsafeBytes { unsafe $0.count == 8 ? $0.loadUnaligned(as: UInt64.self) : 0 }
+}
+
+/// The number of the last commit in the vault, whose parts must all be there, not before `acknowledged`.
+private func lastWholeCommit(
+  in path: String, acknowledged: UInt64, before sequence: UInt64
+) throws -> UInt64 {
+  var store = try Store.open(at: path, access: .readOnly)
+  let state = try store.state(row: 1)
+  let revision = state?.revision ?? 0
+  if acknowledged > sequence { require(revision >= acknowledged, "lost: \(revision) < \(acknowledged)") }
+  require(try store.integrityCheck() == [], "integrity")
+  guard revision > 1_000 else { return sequence }
+  require(state?.body == SeededBytes.of(Int(revision), count: 194), "torn state")
+  require(try store.head() == SeededBytes.of(Int(revision), count: 290), "torn head")
+  require(try store.auditEntries(from: revision).map(\.sequence) == [revision], "torn audit")
+  return revision
 }

@@ -1,10 +1,10 @@
 import VaultKit
 
-/// The clocks of one judgement.
+/// The times at which a code is judged.
 struct Clocks {
   /// Seconds since 1970.
   let wall: Int64
-  /// Seconds since boot: nobody can set it.
+  /// Seconds since boot, which no user can set.
   let boot: Int64
   let bootID: [UInt8]
 

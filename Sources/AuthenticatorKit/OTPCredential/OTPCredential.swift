@@ -8,8 +8,18 @@ public import VaultKit
 /// let credential = try await OTPCredential.enroll(uri, named: "example", in: vault)
 /// print(try await credential.nextCode().code)
 /// ```
+///
+/// This is the front page of AuthenticatorKit, which builds authenticator components on top of a vault. The vault
+/// keeps secret and state; the module OneTimePassword calculates. Read in this order:
+///
+/// - ``OTPCredential``: what an application uses, on the actor ``Vault``.
+/// - `VaultCore+OTP.swift`: the same on the synchronous core, for provers. A counter is on disk before its code is
+///   shown. `VaultCore+OTPVerifier.swift`: the same for verifiers. `Transaction+OTP.swift`: many credentials at
+///   once.
+/// - ``OTPItem``: how a credential is stored in the attributes and the state of an item.
+/// - ``OTPDescription``, ``OTPRole`` and ``OTPResult``: what callers see.
 public struct OTPCredential: Sendable {
-  /// The item behind it.
+  /// The item that stores the credential.
   public let id: ItemID
   /// HOTP, TOTP or Steam.
   public let kind: OTPDescription.Kind
@@ -19,9 +29,9 @@ public struct OTPCredential: Sendable {
   ///
   /// - Parameters:
   ///   - uri: The text as services print it, at most 4,096 bytes.
-  ///   - role: A prover prints codes, a verifier judges them.
-  ///   - window: Counters, or steps to either side, that a verifier tries; `nil` for 10 and 1.
-  ///   - context: Says the application password, where `access` asks for one.
+  ///   - role: A prover generates codes; a verifier judges them.
+  ///   - window: How many counters, or steps to either side, a verifier tries; `nil` for 10 and 1.
+  ///   - context: Gives the application password, where `access` asks for one.
   /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``.
   public static func enroll(
     _ uri: borrowing SecretBytes, role: OTPRole = .prover, window: UInt64? = nil,
@@ -29,17 +39,18 @@ public struct OTPCredential: Sendable {
     context: AuthenticationContext? = nil
   ) async throws(VaultError) -> OTPCredential {
     let text = uri.expose { SecretBytes(copying: $0) }
-    return try await vault.enroll(text, role, window, access, name, context)
+    return try await vault.enroll(
+      text, role: role, window: window, access: access, name: name, context: context)
   }
 
   /// The credential with this name.
   ///
   /// - Throws: ``VaultError/Code/itemNotFound``.
   public static func named(_ name: String, in vault: Vault) async throws(VaultError) -> OTPCredential {
-    OTPCredential(try await vault.describeOTP(name), vault)
+    OTPCredential(try await vault.describeOTP(name), vault: vault)
   }
 
-  init(_ description: OTPDescription, _ vault: Vault) {
+  init(_ description: OTPDescription, vault: Vault) {
     id = description.item.id
     kind = description.kind
     self.vault = vault
@@ -49,60 +60,62 @@ public struct OTPCredential: Sendable {
   ///
   /// - Parameter context: Who is asked where the credential has constraints.
   /// - Throws: ``VaultError/Code/policy`` for a verifier, ``VaultError/Code/outOfStep`` after a restore,
-  ///   ``VaultError/Code/locked``, ``VaultError/Code/expired`` at the end of the counter.
+  ///   ``VaultError/Code/locked``, ``VaultError/Code/expired`` when the counter has reached its end.
   public func nextCode(context: AuthenticationContext? = nil) async throws(VaultError) -> OTPResult {
-    try await vault.nextCode(self, context)
+    try await vault.nextCode(of: self, context: context)
   }
 
-  /// Judges a code, single use: what was accepted is on disk before this returns (RFC 6238 §5.2, RFC 4226 §7.2).
+  /// Judges a code, single use: an accepted code is on disk before this returns (RFC 6238 §5.2, RFC 4226 §7.2).
   ///
-  /// - Parameter code: Canonical: exactly the digits of a code.
-  /// - Returns: The counter or time step it was made from.
-  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``, ``VaultError/Code/malformed``.
+  /// - Parameter code: Exactly the characters of a code.
+  /// - Returns: The counter or time step of the code.
+  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``,
+  ///   ``VaultError/Code/malformed``.
   public func verify(_ code: String, context: AuthenticationContext? = nil) async throws(VaultError)
     -> OTPAcceptance
   {
-    try await vault.verify(self, code, context)
+    try await vault.verify(self, code: code, context: context)
   }
 
-  /// Finds the counter or clock of the other side again by two codes in a row (RFC 4226 §7.4).
+  /// Finds the counter or clock of the other side again, by two consecutive codes (RFC 4226 §7.4).
   public func resynchronize(
     _ first: String, _ second: String, context: AuthenticationContext? = nil
   ) async throws(VaultError) -> OTPAcceptance {
-    try await vault.resynchronize(self, first, second, context)
+    try await vault.resynchronize(self, first: first, second: second, context: context)
   }
 
-  /// Sets the counter of a HOTP credential and ends "needs resynchronization". Logged with the old and the new value.
+  /// Sets the counter of a HOTP credential and ends "needs resynchronization". The audit logs the old and the new
+  /// value.
   ///
   /// - Parameters:
   ///   - counter: The moving factor of the next code.
-  ///   - force: Allows a counter that was used before: its codes come a second time. The gate then asks for what the
-  ///     secret itself asks for: an unlocked vault, and whoever the credential's access rule names.
+  ///   - force: Allows a counter that was used before, so that its codes come a second time. The gate then asks for
+  ///     the same as for the secret itself: an unlocked vault, and what the credential's access rule asks for.
   /// - Throws: ``VaultError/Code/policy`` without `force` for a counter that was used before.
   public func setCounter(
     to counter: UInt64, force: Bool = false, context: AuthenticationContext? = nil
   ) async throws(VaultError) {
-    try await vault.setCounter(self, counter, force, context)
+    try await vault.setCounter(of: self, to: counter, force: force, context: context)
   }
 }
 
 extension Vault {
   fileprivate func enroll(
-    _ text: consuming SecretBytes, _ role: OTPRole, _ window: UInt64?, _ access: AccessControl,
-    _ name: String,
-    _ context: AuthenticationContext?
+    _ text: consuming SecretBytes, role: OTPRole, window: UInt64?, access: AccessControl,
+    name: String,
+    context: AuthenticationContext?
   ) throws(VaultError) -> OTPCredential {
     let parsed = try otp { () throws(OTPError) in try OTPAuthURI(parsing: text) }
     return OTPCredential(
       try core.addOTP(
-        parsed, named: name, role: role, window: window, access: access, context: context), self)
+        parsed, named: name, role: role, window: window, access: access, context: context), vault: self)
   }
 
   fileprivate func describeOTP(_ name: String) throws(VaultError) -> OTPDescription {
     try core.describeOTP(named: name)
   }
 
-  fileprivate func nextCode(_ credential: OTPCredential, _ context: AuthenticationContext?)
+  fileprivate func nextCode(of credential: OTPCredential, context: AuthenticationContext?)
     throws(VaultError) -> OTPResult
   {
     credential.kind == .hotp
@@ -110,20 +123,20 @@ extension Vault {
       : try core.timedCode(of: credential.id, context: context)
   }
 
-  fileprivate func verify(_ credential: OTPCredential, _ code: String, _ context: AuthenticationContext?)
+  fileprivate func verify(_ credential: OTPCredential, code: String, context: AuthenticationContext?)
     throws(VaultError) -> OTPAcceptance
   {
     try core.verifyOTP(of: credential.id, code: code, context: context)
   }
 
   fileprivate func resynchronize(
-    _ credential: OTPCredential, _ first: String, _ second: String, _ context: AuthenticationContext?
+    _ credential: OTPCredential, first: String, second: String, context: AuthenticationContext?
   ) throws(VaultError) -> OTPAcceptance {
     try core.resynchronizeOTP(of: credential.id, first, second, context: context)
   }
 
   fileprivate func setCounter(
-    _ credential: OTPCredential, _ counter: UInt64, _ force: Bool, _ context: AuthenticationContext?
+    of credential: OTPCredential, to counter: UInt64, force: Bool, context: AuthenticationContext?
   ) throws(VaultError) {
     try core.setCounter(of: credential.id, to: counter, force: force, context: context)
   }

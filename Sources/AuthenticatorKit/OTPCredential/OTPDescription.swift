@@ -1,6 +1,6 @@
 public import VaultKit
 
-/// What is known of a credential without its secret.
+/// A credential without its secret.
 public struct OTPDescription: Sendable {
   /// HOTP, TOTP or Steam.
   public enum Kind: Int64, Sendable {
@@ -11,7 +11,7 @@ public struct OTPDescription: Sendable {
     /// Steam's five characters by the time.
     case steam = 3
 
-    /// The word in URIs and JSON.
+    /// The name in URIs and JSON.
     public var word: String {
       switch self {
       case .hotp: "hotp"

@@ -2,7 +2,7 @@ package import OneTimePassword
 import SecretMemory
 package import VaultKit
 
-/// The parameters of a credential as its attributes hold them.
+/// The parameters of a credential, as the attributes of its item hold them.
 struct OTPItem {
   let item: Item
   let kind: OTPDescription.Kind
@@ -25,7 +25,7 @@ struct OTPItem {
       let algorithm = attributes[.otpAlgorithm].flatMap(Self.algorithm),
       let digits = attributes[.otpDigits],
       let period = attributes[.otpPeriod] ?? (kind == .totp ? nil : 30),  // the others do not need one
-      let format = Self.format(kind, digits), period >= 1
+      let format = Self.format(of: kind, digits: digits), period >= 1
     else {
       throw VaultError(.unsupported, "the credential has parameters that this version does not know")
     }
@@ -39,7 +39,7 @@ struct OTPItem {
   }
 
   /// The attributes of a new credential.
-  static func attributes(_ uri: borrowing OTPAuthURI, _ role: OTPRole, window: UInt64?) -> Attributes {
+  static func attributes(of uri: borrowing OTPAuthURI, role: OTPRole, window: UInt64?) -> Attributes {
     var attributes = Attributes()
     switch uri.kind {
     case .hotp:
@@ -78,8 +78,8 @@ struct OTPItem {
     }
   }
 
-  /// The URI again, for export.
-  func uri(_ key: consuming SecretBytes, _ state: ItemState) throws(VaultError) -> OTPAuthURI {
+  /// The URI, for export.
+  func uri(key: consuming SecretBytes, state: ItemState) throws(VaultError) -> OTPAuthURI {
     let uriKind: OTPAuthURI.Kind =
       switch kind {
       case .hotp: .hotp(counter: state.counter)
@@ -104,19 +104,19 @@ struct OTPItem {
     }
   }
 
-  private static func format(_ kind: OTPDescription.Kind, _ digits: Int64) -> OTPFormat? {
+  private static func format(of kind: OTPDescription.Kind, digits: Int64) -> OTPFormat? {
     if kind == .steam { return digits == 5 ? .steam : nil }
     return try? OTPFormat.decimal(Int(clamping: digits))
   }
 }
 
-/// Runs a step of the one-time-password module and turns its error.
+/// Runs a call of the module OneTimePassword, and turns its error.
 func otp<R: ~Copyable>(_ body: () throws(OTPError) -> R) throws(VaultError) -> R {
   do throws(OTPError) { return try body() } catch { throw VaultError(otp: error) }
 }
 
 extension VaultError {
-  /// A refusal of the one-time-password module, with what to do next.
+  /// An error of the module OneTimePassword, with what to do next.
   package init(otp error: OTPError) {
     self =
       switch error {
@@ -127,19 +127,20 @@ extension VaultError {
         VaultError(
           .malformed, "the secret is not Base32 (character \(position + 1))", hint: "copy the whole URI again"
         )
-      case .unknownAlgorithm: VaultError(.malformed, "the algorithm is none of SHA1, SHA256, SHA512")
+      case .unknownAlgorithm: VaultError(.malformed, "the algorithm is not SHA1, SHA256 or SHA512")
       case .invalidDigits: VaultError(.malformed, "a code has 6, 7 or 8 digits")
-      case .invalidPeriod: VaultError(.malformed, "the period is not a number of seconds from 1 on")
+      case .invalidPeriod: VaultError(.malformed, "the period is not a whole number of seconds, 1 or more")
       case .invalidCounter: VaultError(.malformed, "the counter is not a number from 0 to 2^64 - 1")
       case .counterExhausted:
-        VaultError(.expired, "the counter has come to its end", hint: "enroll a new credential")
+        VaultError(.expired, "the counter has reached its end", hint: "enroll a new credential")
       case .timeOutOfRange: VaultError(.malformed, "the time is out of range")
       case .invalidCode:
-        VaultError(.malformed, "that is not a code of this credential: digits only, of its length")
+        VaultError(
+          .malformed, "that is not a code of this credential: it has another length or other characters")
       case .invalidWindow: VaultError(.malformed, "the window is too large")
       case .invalidReservation: VaultError(.malformed, "the block of counters is too large")
       case .desynchronized:
-        VaultError(.outOfStep, "the credential is out of step", hint: "synchronise it first")
+        VaultError(.outOfStep, "the credential is out of step", hint: "synchronize it first")
       case .invalidURI(let fault):
         VaultError(
           .malformed, "that is not an otpauth URI: \(Self.words(fault))",

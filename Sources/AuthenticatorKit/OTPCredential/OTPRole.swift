@@ -1,7 +1,7 @@
-/// Which side of a one-time password a credential is.
+/// The side of a one-time password that a credential is on.
 public enum OTPRole: Int64, Sendable {
-  /// Keeps the next counter and prints codes.
+  /// Keeps the next counter and generates codes.
   case prover = 1
-  /// Keeps the last accepted one and judges codes; never prints one.
+  /// Keeps the last accepted counter and judges codes. It never generates one.
   case verifier = 2
 }

@@ -2,7 +2,7 @@ package import OneTimePassword
 package import SecretMemory
 package import VaultKit
 
-/// One-time passwords on the synchronous core; ``OTPCredential`` is the same over the actor.
+/// One-time passwords on the synchronous core. ``OTPCredential`` offers the same on the actor.
 extension VaultCore {
   /// Adds a credential.
   ///
@@ -13,14 +13,14 @@ extension VaultCore {
     context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPDescription {
     var new = NewItem(
-      .otp, name: name, attributes: OTPItem.attributes(uri, role, window: window), access: access,
+      .otp, name: name, attributes: OTPItem.attributes(of: uri, role: role, window: window), access: access,
       audit: audit)
     if case .hotp(let counter) = uri.kind { new.state.counter = counter }
     let item = try add(new, secret: uri.secret.copy(), context: context)
     return try OTPItem(item).description(new.state)
   }
 
-  /// What is known of a credential without its secret.
+  /// A credential without its secret.
   package func describeOTP(named name: String) throws(VaultError) -> OTPDescription {
     try reading { transaction throws(VaultError) in
       let item = try OTPItem(transaction.item(named: name))
@@ -28,11 +28,12 @@ extension VaultCore {
     }
   }
 
-  /// The next code of a HOTP prover: the counter after it is on disk before this returns.
+  /// The next code of a HOTP prover. The counter after it is on disk before this returns.
   ///
-  /// At most once: a counter may be skipped when a process dies, none is ever used twice.
+  /// At most once: a counter may be skipped when a process ends, but no counter is used twice.
   /// - Parameter context: Who is asked where the credential has constraints.
-  /// - Throws: ``VaultError/Code/policy`` for a verifier, ``VaultError/Code/outOfStep``, ``VaultError/Code/locked``.
+  /// - Throws: ``VaultError/Code/policy`` for a verifier, ``VaultError/Code/outOfStep``,
+  ///   ``VaultError/Code/locked``.
   package func nextHOTPCode(of id: ItemID, context: AuthenticationContext? = nil) throws(VaultError)
     -> OTPResult
   {
@@ -104,9 +105,9 @@ extension VaultCore {
     return result
   }
 
-  /// Sets the counter of a HOTP credential by hand and ends "needs resync".
+  /// Sets the counter of a HOTP credential and ends "needs resynchronization".
   ///
-  /// - Parameter force: Allows a smaller counter, which would print codes again.
+  /// - Parameter force: Allows a smaller counter, which generates codes again.
   package func setCounter(
     of id: ItemID, to counter: UInt64, force: Bool = false, context: AuthenticationContext? = nil
   ) throws(VaultError) {
@@ -123,14 +124,14 @@ extension VaultCore {
       let item = try OTPItem(transaction.item(id))
       guard item.kind == .hotp else { throw VaultError(.policy, "only HOTP credentials have a counter") }
       let before = try transaction.state(of: id)
-      // A counter at its end stays there and is blocked: setting it again would go back.
+      // A counter at its end stays there and is blocked, because setting it again would go back.
       let isBackward = counter < before.counter || before.isBlocked
       guard !isBackward || force else {
         throw VaultError(
           .policy, "the counter is \(before.counter) already; a smaller one would use codes twice",
           hint: "add --force if the server really is behind")
       }
-      // Repeated codes are as sensitive as the secret: the same rules apply.
+      // Repeated codes are as sensitive as the secret, so the same rules apply.
       try transaction.permitChange(of: id, needingKeys: isBackward, with: grant.take())
       try transaction.changeState(of: id) { state throws(VaultError) in
         state.counter = counter
@@ -168,7 +169,7 @@ extension OTPItem {
 }
 
 extension WriteTransaction {
-  /// The counter to use now; the next one is what the commit writes.
+  /// The counter to use now. The commit writes the next one.
   mutating func takeCounter(of item: Item) throws(VaultError) -> UInt64 {
     let now = Instant(milliseconds: max(0, item.modified.milliseconds))
     var used: UInt64 = 0

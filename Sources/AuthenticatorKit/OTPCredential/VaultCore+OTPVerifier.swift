@@ -3,36 +3,36 @@ import SecretMemory
 package import VaultKit
 
 extension VaultCore {
-  /// Judges one code, single use: what was accepted is on disk before this returns.
+  /// Judges one code, single use: an accepted code is on disk before this returns.
   ///
-  /// - Parameter text: Canonical: exactly the digits of a code, nothing else.
+  /// - Parameter text: Exactly the characters of a code.
   /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut`` with `retryAfter`,
   ///   ``VaultError/Code/malformed``, ``VaultError/Code/policy`` for a prover.
   package func verifyOTP(
     of id: ItemID, code text: String, context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPAcceptance {
-    try judge(id, .codeVerified, context) { item, key, state, clocks throws(VaultError) in
+    try judge(id, as: .codeVerified, context: context) { item, key, state, clocks throws(VaultError) in
       let code = try otp { () throws(OTPError) in try OTPCode(text, format: item.format) }
-      return try item.accept(code, key, &state, clocks)
+      return try item.accept(code, key: key, state: &state, clocks: clocks)
     }
   }
 
-  /// Finds the counter, or the clock, of the other side again by two codes in a row (RFC 4226 §7.4).
+  /// Finds the counter, or the clock, of the other side again, by two consecutive codes (RFC 4226 §7.4).
   package func resynchronizeOTP(
     of id: ItemID, _ first: String, _ second: String, context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPAcceptance {
-    try judge(id, .resynchronized, context) { item, key, state, clocks throws(VaultError) in
+    try judge(id, as: .resynchronized, context: context) { item, key, state, clocks throws(VaultError) in
       let codes = try otp { () throws(OTPError) in
         (try OTPCode(first, format: item.format), try OTPCode(second, format: item.format))
       }
-      return try item.resynchronize(codes.0, codes.1, key, &state, clocks)
+      return try item.resynchronize(codes.0, then: codes.1, key: key, state: &state, clocks: clocks)
     }
   }
 
-  /// One judgement in one transaction. A refusal is committed before it is thrown: failures count across crashes.
+  /// Judges in one transaction. A refusal is committed before it is thrown, so that failures count across crashes.
   private func judge(
-    _ id: ItemID, _ operation: AuditOperation, _ context: AuthenticationContext?,
-    _ body: (OTPItem, borrowing SecretBytes, inout ItemState, Clocks) throws(VaultError) -> OTPVerdict
+    _ id: ItemID, as operation: AuditOperation, context: AuthenticationContext?,
+    body: (OTPItem, borrowing SecretBytes, inout ItemState, Clocks) throws(VaultError) -> OTPVerdict
   ) throws(VaultError) -> OTPAcceptance {
     let clocks = Clocks(environment.clock)
     let verdict = try authorizing(.use, on: id, context) { (grant) throws(VaultError) in
@@ -50,20 +50,28 @@ extension VaultCore {
         return verdict!
       }
     }
-    switch verdict {
+    return try verdict.acceptance()
+  }
+}
+
+extension OTPVerdict {
+  /// How the code was accepted.
+  ///
+  /// - Throws: Why it was refused.
+  fileprivate func acceptance() throws(VaultError) -> OTPAcceptance {
+    switch self {
     case .accepted(let acceptance): return acceptance
     case .refused(.noMatch): throw VaultError(.authenticationFailed, "the code is wrong")
     case .refused(.alreadyUsed):
       throw VaultError(.authenticationFailed, "the code was used already", hint: "wait for the next one")
     case .refused(.waiting(let seconds)):
       throw VaultError(
-        .lockedOut, "too many wrong codes: the next one is looked at in \(seconds) s",
+        .lockedOut, "too many wrong codes: the next one is judged in \(seconds) s",
         retryAfter: .seconds(seconds))
     }
   }
-}
 
-extension OTPVerdict {
+  /// The result as the audit log records it.
   fileprivate var result: UInt16 {
     switch self {
     case .accepted: 0
@@ -74,80 +82,82 @@ extension OTPVerdict {
 }
 
 extension OTPItem {
-  func accept(_ code: OTPCode, _ key: borrowing SecretBytes, _ state: inout ItemState, _ clocks: Clocks)
+  func accept(_ code: OTPCode, key: borrowing SecretBytes, state: inout ItemState, clocks: Clocks)
     throws(VaultError) -> OTPVerdict
   {
     if kind == .hotp {
-      var verifier = try hotpVerifier(state, clocks)
+      var verifier = try hotpVerifier(of: state, at: clocks)
       let generator = try hotp(key)
       let verdict = try otp { () throws(OTPError) in try verifier.accept(code, by: generator, at: clocks.boot)
       }
-      store(verifier, &state, clocks)
+      store(verifier, in: &state, at: clocks)
       return verdict
     }
-    var verifier = try totpVerifier(state, clocks)
+    var verifier = try totpVerifier(of: state, at: clocks)
     let generator = try totp(key)
     let verdict = try otp { () throws(OTPError) in
       try verifier.accept(code, by: generator, unixTime: clocks.wall, at: clocks.boot)
     }
-    store(verifier, &state, clocks)
+    store(verifier, in: &state, at: clocks)
     return verdict
   }
 
   func resynchronize(
-    _ first: OTPCode, _ second: OTPCode, _ key: borrowing SecretBytes, _ state: inout ItemState,
-    _ clocks: Clocks
+    _ first: OTPCode, then second: OTPCode, key: borrowing SecretBytes, state: inout ItemState,
+    clocks: Clocks
   ) throws(VaultError) -> OTPVerdict {
     if kind == .hotp {
-      var verifier = try hotpVerifier(state, clocks)
+      var verifier = try hotpVerifier(of: state, at: clocks)
       let generator = try hotp(key)
       let verdict = try otp { () throws(OTPError) in
         try verifier.resynchronize(first, second, by: generator, at: clocks.boot)
       }
-      store(verifier, &state, clocks)
+      store(verifier, in: &state, at: clocks)
       return verdict
     }
-    var verifier = try totpVerifier(state, clocks)
+    var verifier = try totpVerifier(of: state, at: clocks)
     let generator = try totp(key)
     let verdict = try otp { () throws(OTPError) in
       try verifier.resynchronize(first, second, by: generator, unixTime: clocks.wall, at: clocks.boot)
     }
-    store(verifier, &state, clocks)
+    store(verifier, in: &state, at: clocks)
     return verdict
   }
 
   // MARK: State
 
-  private func hotpVerifier(_ state: ItemState, _ clocks: Clocks) throws(VaultError) -> HOTPVerifier {
+  private func hotpVerifier(of state: ItemState, at clocks: Clocks) throws(VaultError) -> HOTPVerifier {
     try otp { () throws(OTPError) in
       try HOTPVerifier(
-        nextCounter: state.counter, lastAccepted: state.lastAccepted, throttle: throttle(state, clocks),
+        nextCounter: state.counter, lastAccepted: state.lastAccepted,
+        throttle: throttle(of: state, at: clocks),
         lookAhead: window)
     }
   }
 
-  private func totpVerifier(_ state: ItemState, _ clocks: Clocks) throws(VaultError) -> TOTPVerifier {
+  private func totpVerifier(of state: ItemState, at clocks: Clocks) throws(VaultError) -> TOTPVerifier {
     try otp { () throws(OTPError) in
       try TOTPVerifier(
-        lastAccepted: state.lastAccepted, offsetSteps: state.clockOffset, throttle: throttle(state, clocks),
+        lastAccepted: state.lastAccepted, offsetSteps: state.clockOffset,
+        throttle: throttle(of: state, at: clocks),
         window: window)
     }
   }
 
-  private func store(_ verifier: HOTPVerifier, _ state: inout ItemState, _ clocks: Clocks) {
+  private func store(_ verifier: HOTPVerifier, in state: inout ItemState, at clocks: Clocks) {
     state.counter = verifier.nextCounter
     state.lastAccepted = verifier.lastAccepted
-    store(verifier.throttle, &state, clocks)
+    store(verifier.throttle, in: &state, at: clocks)
   }
 
-  private func store(_ verifier: TOTPVerifier, _ state: inout ItemState, _ clocks: Clocks) {
+  private func store(_ verifier: TOTPVerifier, in state: inout ItemState, at clocks: Clocks) {
     state.lastAccepted = verifier.lastAccepted
     state.clockOffset = verifier.offsetSteps
-    store(verifier.throttle, &state, clocks)
+    store(verifier.throttle, in: &state, at: clocks)
   }
 
-  /// The throttle as stored; after a reboot its delay begins anew.
-  private func throttle(_ state: ItemState, _ clocks: Clocks) -> Throttle {
+  /// The throttle as stored. After a reboot, its delay starts again.
+  private func throttle(of state: ItemState, at clocks: Clocks) -> Throttle {
     guard state.failures > 0 else { return Throttle() }
     var throttle = Throttle(
       failures: state.failures, lastFailure: Int64(clamping: state.failureBootMilliseconds / 1000))
@@ -155,7 +165,7 @@ extension OTPItem {
     return throttle
   }
 
-  private func store(_ throttle: Throttle, _ state: inout ItemState, _ clocks: Clocks) {
+  private func store(_ throttle: Throttle, in state: inout ItemState, at clocks: Clocks) {
     state.failures = throttle.failures
     state.failureBootMilliseconds = UInt64(clamping: (throttle.lastFailure ?? 0)) &* 1000
     state.failureBoot = throttle.lastFailure == nil ? [] : clocks.bootID

@@ -2,30 +2,30 @@ package import OneTimePassword
 package import SecretMemory
 package import VaultKit
 
-/// Credentials inside a transaction, for what moves many items at once.
+/// Credentials inside a transaction, for operations on many items at once.
 extension WriteTransaction {
   /// Adds a credential.
   ///
   /// - Parameters:
-  ///   - window: Counters, or steps to either side, that a verifier tries; `nil` for 10 and 1.
-  ///   - adjust: Sets what else is to be known of the item.
+  ///   - window: How many counters, or steps to either side, a verifier tries; `nil` for 10 and 1.
+  ///   - adjust: Sets further fields of the item.
   package mutating func addOTP(
     _ uri: borrowing OTPAuthURI, named name: String, role: OTPRole, window: UInt64? = nil,
-    _ adjust: (inout NewItem) -> Void = { _ in }
+    adjusting adjust: (inout NewItem) -> Void = { _ in }
   ) throws(VaultError) -> Item {
-    var new = NewItem(.otp, name: name, attributes: OTPItem.attributes(uri, role, window: window))
+    var new = NewItem(.otp, name: name, attributes: OTPItem.attributes(of: uri, role: role, window: window))
     if case .hotp(let counter) = uri.kind { new.state.counter = counter }
     adjust(&new)
     return try add(new, secret: uri.secret.copy())
   }
 
-  /// The URI of a credential with its secret, and an entry in the audit that it was taken out.
+  /// The URI of a credential with its secret. An entry in the audit records the export.
   package mutating func exportOTP(_ item: Item, with grant: consuming Grant? = nil) throws(VaultError)
     -> SecretBytes
   {
     let credential = try OTPItem(item)
     let key = try exportSecret(of: item, with: grant)
-    let text = try credential.uri(key, try state(of: item.id)).text()
+    let text = try credential.uri(key: key, state: try state(of: item.id)).text()
     try log(.exported, item)
     return text
   }

@@ -24,7 +24,7 @@ _Bool clinux_is_clock_synchronized(void) {
   return state >= 0 && state != TIME_ERROR && !(clock.status & STA_UNSYNC);
 }
 
-// Thread-local memory lies on the stack of every thread of the program: a pointer is all that belongs there.
+// Thread-local memory is on the stack of every thread of the program, so only a pointer is kept there.
 static _Thread_local clinux_random_pool *pool;
 static pthread_key_t pool_end;
 static int has_pool_end;

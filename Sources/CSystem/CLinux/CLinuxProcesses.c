@@ -116,7 +116,7 @@ static void become_bound(
 int clinux_spawn_bound(
     pid_t *process, const char *path, char *const words[], char *const variables[], int input, int output) {
   sigset_t all, before;
-  // The child shares our memory until it is another program: no handler of ours may run in it.
+  // The child shares the memory of this process until it becomes another program, so none of its handlers may run there.
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   volatile int problem = 0;
@@ -149,7 +149,7 @@ static bool arrange(int kept, int ready) {
   return true;
 }
 
-/// Whether the byte came that says "I am ready"; the end of the pipe says that nobody will send it.
+/// Whether the byte came that says "I am ready". The end of the pipe means that it will not come.
 static bool is_ready(int pipe) {
   char byte = 0;
   ssize_t count;

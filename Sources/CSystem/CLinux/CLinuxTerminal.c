@@ -22,7 +22,7 @@ static void restore_and_end(int number) {
     tcsetattr(guard.descriptor, TCSANOW, &guard.before);
   for (size_t index = 0; index < fatal_count; index++)
     if (fatal[index] == number) sigaction(number, &guard.actions[index], NULL);
-  // The signal is blocked until this handler returns. A fault would come again by itself, a signal that was sent would not.
+  // The signal is blocked until this handler returns. A fault would recur by itself, a signal that was sent would not.
   raise(number);
   errno = kept;
 }

@@ -32,7 +32,7 @@ struct cpam_session {
   void *handle;
   cpam_ask ask;
   void *context;
-  /// The first fault stays: a module may forget it and say success.
+  /// The first fault stays, because a module may ignore it and report success.
   bool has_fault;
 };
 

@@ -1,4 +1,4 @@
-// What Swift cannot say of SQLite's interface: variadic calls, destructor constants that are casts, composed macros.
+// The parts of SQLite's interface that Swift cannot use: variadic calls, destructor constants that are casts, composed macros.
 #pragma once
 #include <sqlite3.h>
 #include <stddef.h>

@@ -30,7 +30,7 @@ typedef struct call {
   void *secret;             // a SecretValue
 
   GObject *cancellable, *connection, *service;
-  char owner[256];          // the unique name of whoever offers the service
+  char owner[256];          // the unique name of the program that offers the service
   char *default_path;
   secret_service_answer *answer;
 
@@ -54,7 +54,7 @@ static void free_call(call *c) {
   const libsecret_functions *s = c->s;
   if (c->service) s->g_object_unref(c->service);
   // The last reference closes the connection, and the service forgets its session. An asynchronous close would keep it
-  // until somebody runs the main loop of this thread, which nobody does.
+  // until the main loop of this thread runs, which it never does.
   if (c->connection) s->g_object_unref(c->connection);
   if (c->secret) s->secret_value_unref(c->secret);
   if (c->cancellable) s->g_object_unref(c->cancellable);
@@ -83,7 +83,7 @@ static call *new_call(const secret_service_request *request, void (*run)(call *)
   return c;
 }
 
-/// Moves the deadline; whoever waits looks at it anew when the old one has passed.
+/// Moves the deadline. The waiting thread reads it again when the old one has passed.
 static void set_deadline(call *c, uint32_t milliseconds) {
   pthread_mutex_lock(&c->lock);
   clock_gettime(CLOCK_MONOTONIC, &c->deadline);
@@ -169,7 +169,7 @@ static bool find_owner(call *c) {
       return failed(c, error);
     }
     s->g_clear_error(&error);
-    // Nobody has the name. Where the bus knows a program for it, it may start it; that makes no key and asks nobody.
+    // No program owns the name. If the bus knows one, it may start it: that makes no key and asks no person.
     reply = ask_bus(c, "StartServiceByName", s->g_variant_new("(su)", name_of_service, 0), "(u)", &error);
     if (!reply) {
       if (s->g_cancellable_is_cancelled(c->cancellable) || s->g_dbus_connection_is_closed(c->connection)) {
@@ -185,7 +185,7 @@ static bool find_owner(call *c) {
   return false;
 }
 
-/// Only a program of this user may be asked, or root's: no other could be on a session bus that is in order.
+/// Only a program of this user or of root may be asked. No other can be on a session bus that is in order.
 static bool check_owner(call *c) {
   const libsecret_functions *s = c->s;
   GError *error = NULL;
@@ -273,7 +273,7 @@ static void *property(call *c, const char *path, const char *interface, const ch
 
 // MARK: collections and items
 
-/// Finds the default collection, which may be none.
+/// Finds the default collection. There may be none.
 static bool find_default(call *c) {
   const libsecret_functions *s = c->s;
   GError *error = NULL;
@@ -511,7 +511,7 @@ static secret_service_answer *plain_answer(secret_service_status status) {
 }
 
 static secret_service_answer *perform(call *c) {
-  // GLib's threads come from this one: none of them shall take a signal that is meant for the program.
+  // GLib's threads inherit from this one: none of them may take a signal that is meant for the program.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);

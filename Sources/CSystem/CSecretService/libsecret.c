@@ -14,7 +14,7 @@ static void load(void) {
   void *library = dlopen("libsecret-1.so.0", RTLD_NOW | RTLD_LOCAL);
   if (!library) return;
   atomic_store(&is_loaded, true);
-  // A search below libsecret finds what it stands on as well: GIO, GObject, GLib. Never closed: GLib has threads.
+  // A search in libsecret also finds its dependencies: GIO, GObject, GLib. Never closed: GLib has threads.
   is_complete = true;
 #define FIND(result, name, parameters) \
   *(void **)&functions.name = dlsym(library, #name); \

@@ -1,4 +1,4 @@
-// What we call of libsecret 0.18 and newer, GIO, GObject and GLib: declared by hand, so that building needs none of
+// The functions used of libsecret 0.18 and newer, GIO, GObject and GLib: declared by hand, so that building needs none of
 // their headers, and found by name, so that running needs them only where a vault's key is kept there.
 #pragma once
 #include <stdbool.h>
@@ -8,7 +8,7 @@ typedef struct { uint32_t domain; int code; char *message; } GError;
 typedef void GObject;
 typedef uintptr_t GType;
 typedef struct { GType type; const char *name; unsigned class_size, instance_size; } GTypeQuery;
-/// The head of every GObjectClass, up to what we replace.
+/// The head of every GObjectClass, up to the functions that are replaced.
 typedef struct {
   GType type;
   void *construct_properties;

@@ -1,4 +1,4 @@
-/// What a derived key is for, "vault/1/purpose": two uses of one key never share a label.
+/// The purpose of a derived key, such as "vault/1/purpose". Two uses of one key never share a label.
 package struct Label: Sendable, Hashable {
   package let utf8: [UInt8]
 

@@ -1,6 +1,6 @@
 extension [UInt8] {
-  /// `count` bytes that `fill` writes. The standard library's initializer for memory that is not set yet looks up a
-  /// type at each call, which costs more than setting these few bytes.
+  /// `count` bytes that `fill` writes. The standard library's initializer for uninitialized memory looks up a type
+  /// at each call, which costs more than setting these few bytes to zero.
   @inline(__always)
   init(
     count: Int, filledBy fill: (UnsafeMutableRawBufferPointer) throws(CryptoError) -> Void

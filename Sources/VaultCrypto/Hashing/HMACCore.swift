@@ -3,7 +3,7 @@ import Glibc
 
 /// HMAC (RFC 2104) over any of the hash functions, on memory that the caller owns and wipes.
 ///
-/// What a key leaves behind are two *midstates*: the states after its inner and after its outer block.
+/// A key becomes two *midstates*: the states of the hash after the inner and after the outer key block.
 enum HMACCore<Hash: HashCore> {
   typealias Context = Hash.Context
 
@@ -13,23 +13,23 @@ enum HMACCore<Hash: HashCore> {
       unsafe block.initializeMemory(as: UInt8.self, repeating: 0)
       if key.count > Hash.blockByteCount {
         unsafe Hash.start(midstates)
-        unsafe Hash.update(midstates, key)
+        unsafe Hash.update(midstates, with: key)
         unsafe Hash.finish(midstates, into: block.baseAddress!)
       } else {
         unsafe block.copyMemory(from: key)
       }
       unsafe flip(block, with: 0x36)
       unsafe Hash.start(midstates)
-      unsafe Hash.update(midstates, UnsafeRawBufferPointer(block))
+      unsafe Hash.update(midstates, with: UnsafeRawBufferPointer(block))
       unsafe flip(block, with: 0x36 ^ 0x5c)
       unsafe Hash.start(midstates + 1)
-      unsafe Hash.update(midstates + 1, UnsafeRawBufferPointer(block))
+      unsafe Hash.update(midstates + 1, with: UnsafeRawBufferPointer(block))
       unsafe wipe(block)
     }
   }
 
-  /// The code of what `message` feeds to the context it is given, written to `code`. `work` is left in need of
-  /// wiping; `code` may be part of what `message` feeds.
+  /// Writes the code of what `message` feeds to its context to `code`. The caller wipes `work`. `code` may be part
+  /// of what `message` feeds.
   @inline(__always)
   static func authenticate(
     _ midstates: UnsafePointer<Context>, work: UnsafeMutablePointer<Context>,
@@ -39,7 +39,7 @@ enum HMACCore<Hash: HashCore> {
     unsafe message(work)
     unsafe Hash.finish(work, into: code)
     unsafe work.update(from: midstates + 1, count: 1)
-    unsafe Hash.update(work, UnsafeRawBufferPointer(start: code, count: Hash.digestByteCount))
+    unsafe Hash.update(work, with: UnsafeRawBufferPointer(start: code, count: Hash.digestByteCount))
     unsafe Hash.finish(work, into: code)
   }
 
@@ -48,7 +48,7 @@ enum HMACCore<Hash: HashCore> {
   }
 }
 
-/// Overwrites `bytes` in a way that no optimizer removes.
+/// Overwrites `bytes`. The optimizer cannot remove it.
 @inline(__always)
 func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
   if let start = bytes.baseAddress { unsafe explicit_bzero(start, bytes.count) }

@@ -1,4 +1,4 @@
-/// The hash functions that HMAC is offered with.
+/// The hash functions that HMAC can use.
 package enum HashAlgorithm: Sendable, Hashable, CaseIterable {
   case sha1
   case sha256

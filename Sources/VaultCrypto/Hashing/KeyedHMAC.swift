@@ -1,7 +1,7 @@
 import COpenSSL
 package import SecretMemory
 
-/// HMAC under one key (RFC 2104), whose key blocks are hashed once and kept as midstates in secret memory.
+/// HMAC under one key (RFC 2104). The key blocks are hashed once, and kept as midstates in secret memory.
 package struct KeyedHMAC: ~Copyable, Sendable {
   package let algorithm: HashAlgorithm
   private let midstates: SecretBytes
@@ -12,7 +12,7 @@ package struct KeyedHMAC: ~Copyable, Sendable {
     self.midstates = key.expose { KeyedHMAC.midstates(of: $0, algorithm) }
   }
 
-  /// For a key that lies outside of secret memory: a salt, or a test vector.
+  /// For a key outside secret memory: a salt, or a test vector.
   package init(key: RawSpan, algorithm: HashAlgorithm = .sha256) {
     self.algorithm = algorithm
     self.midstates = KeyedHMAC.midstates(of: key, algorithm)
@@ -35,7 +35,7 @@ package struct KeyedHMAC: ~Copyable, Sendable {
     return code
   }
 
-  /// The code as a key: written straight into secret memory.
+  /// The code as a key, written straight into secret memory.
   package func secretCode(of message: (inout HMACMessage) -> Void) -> SecretBytes {
     var code = SecretBytes(zeroes: algorithm.digestByteCount)
     unsafe code.modify { unsafe write(to: $0, message) }
@@ -49,17 +49,17 @@ package struct KeyedHMAC: ~Copyable, Sendable {
     precondition(code.count >= algorithm.digestByteCount, "KeyedHMAC.write(to:_:): buffer too short")
     let start = code.baseAddress!
     switch algorithm {
-    case .sha1: unsafe write(SHA1Core.self, to: start, HMACMessage.sha1, message)
-    case .sha256: unsafe write(SHA256Core.self, to: start, HMACMessage.sha256, message)
-    case .sha512: unsafe write(SHA512Core.self, to: start, HMACMessage.sha512, message)
+    case .sha1: unsafe write(SHA1Core.self, to: start, wrapping: HMACMessage.sha1, message: message)
+    case .sha256: unsafe write(SHA256Core.self, to: start, wrapping: HMACMessage.sha256, message: message)
+    case .sha512: unsafe write(SHA512Core.self, to: start, wrapping: HMACMessage.sha512, message: message)
     }
   }
 
   @inline(__always)
   private func write<Hash: HashCore>(
     _ hash: Hash.Type, to code: UnsafeMutableRawPointer,
-    _ wrap: (UnsafeMutablePointer<Hash.Context>) -> HMACMessage.Context,
-    _ message: (inout HMACMessage) -> Void
+    wrapping wrap: (UnsafeMutablePointer<Hash.Context>) -> HMACMessage.Context,
+    message: (inout HMACMessage) -> Void
   ) {
     unsafe withMidstates(of: hash) { midstates in
       unsafe withUnsafeTemporaryAllocation(of: Hash.Context.self, capacity: 1) { work in

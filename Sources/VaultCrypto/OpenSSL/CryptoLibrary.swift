@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// The OpenSSL that is loaded.
+/// The loaded version of OpenSSL.
 package enum CryptoLibrary {
   /// Like `3.0.17`.
   package static var version: String { unsafe String(cString: OpenSSL_version(OPENSSL_VERSION_STRING)) }

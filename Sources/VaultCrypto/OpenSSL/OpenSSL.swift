@@ -1,25 +1,25 @@
 import COpenSSL
 
-/// OpenSSL's start-up and what is taken from it once.
+/// Starts OpenSSL, and keeps what is taken from it once.
 enum OpenSSL {
-  /// Starts the library without any openssl.cnf: a configuration file could put another engine in its place.
-  /// Comes before every other call that needs the library's state. The tables of names that old programs ask
-  /// by are not filled: nothing here does, and filling them is a fifth of the instructions of a short command.
+  /// Starts the library without any openssl.cnf, because a configuration file could replace its ciphers. Call it
+  /// before every other call that needs the state of the library. The tables of names stay empty: this module asks
+  /// for nothing by name, and filling them takes a fifth of the instructions of a short command.
   static let start: Void = {
     OPENSSL_init_crypto(
       UInt64(
         OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ADD_ALL_CIPHERS | OPENSSL_INIT_NO_ADD_ALL_DIGESTS), nil)
   }()
 
-  /// AES-256-GCM, made at the first use and kept for ever.
+  /// AES-256-GCM, made at the first use and never freed.
   static func aes256GCM() throws(CryptoError) -> OpaquePointer {
     guard let cipher = unsafe cachedAES256GCM.pointer else { throw .library(code: 0) }
     return unsafe cipher
   }
 
-  /// OpenSSL 3 keeps the method of 1.1 beside the provider's: the same assembly behind fewer calls. A copy of
-  /// it is used as it stands, where the original would be looked up among the providers, whose set-up costs
-  /// more than all the rest of a short command: docs/decisions/0006-cipher-method.md.
+  /// OpenSSL 3 keeps the method of version 1.1 beside that of the provider: the same assembly behind fewer calls. A
+  /// copy of it is used directly. The original would be looked up among the providers, and their set-up costs more
+  /// than all the rest of a short command: docs/decisions/0006-cipher-method.md.
   private static let cachedAES256GCM: Method = {
     start
     return unsafe Method(pointer: EVP_CIPHER_meth_dup(EVP_aes_256_gcm()))
@@ -31,9 +31,9 @@ enum OpenSSL {
   }
 }
 
-/// The one turning point of OpenSSL's results into errors: 1 or more is success.
+/// Turns a result of OpenSSL into an error: 1 or more is success.
 ///
-/// - Throws: `error`, or ``CryptoError/library(code:)`` with the first code of the thread's queue, which is
+/// - Throws: `error`, or ``CryptoError/library(code:)`` with the first code of the thread's queue. The queue is
 ///   emptied.
 @inline(__always)
 func check(_ result: Int32, orThrow error: CryptoError? = nil) throws(CryptoError) {

@@ -1,11 +1,11 @@
 import COpenSSL
 
-/// One of OpenSSL's asymmetric keys, public or private; the library wipes a private one when it is freed.
+/// An asymmetric key of OpenSSL, public or private. The library wipes a private key when it frees it.
 @safe
 struct PKeyHandle: ~Copyable, @unchecked Sendable {  // one owner, and EVP_PKEY itself is counted with locks
   let pointer: OpaquePointer
 
-  /// Takes over what an OpenSSL call made, nil being its failure.
+  /// Owns a key that a call of OpenSSL made; nil is the failure of that call.
   ///
   /// - Throws: `error`, or ``CryptoError/library(code:)``.
   init(_ made: OpaquePointer?, orThrow error: CryptoError? = nil) throws(CryptoError) {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// getrandom(2), which waits until the kernel has been seeded; no state of ours that could leak or be copied.
+/// getrandom(2), which waits until the kernel is seeded. This process keeps no state that could leak or be copied.
 enum KernelRandom {
   static func fill(_ bytes: UnsafeMutableRawBufferPointer) throws(CryptoError) {
     var rest = unsafe bytes

@@ -1,15 +1,16 @@
 import CLinux
 import SecretMemory
 
-/// Random bytes of the calling thread, drawn in advance, since a call costs more than the cipher. They become salts
-/// and nonces, so they lie in ordinary memory; what is handed out is wiped, and a child made by `fork` draws anew.
+/// Random bytes of the calling thread, drawn in advance, because one call of a generator costs more than the
+/// cipher. They become salts and nonces, which are public, so they are in ordinary memory. Bytes that are handed
+/// out are wiped in the pool, and a child made by `fork` draws new ones.
 ///
-/// The first 512 come from the kernel: a command that lives for milliseconds needs no more, and starting OpenSSL's
-/// generator takes a quarter of one. Who needs more gets 32 KiB at a time from that generator:
-/// a call of it costs as much as 3 KiB.
+/// The first 512 bytes come from the kernel. A command that runs for milliseconds needs no more, and starting the
+/// generator of OpenSSL takes a quarter of a millisecond. After that, the pool takes 32 KiB at a time from that
+/// generator: one call costs as much as 3 KiB.
 enum RandomPool {
-  /// Fills `target`, or returns false when it is longer than 256 bytes: then the generator itself is as good. Also
-  /// without memory for a pool.
+  /// Fills `target`. Returns false for more than 256 bytes, for which the generator itself is as fast, and where
+  /// there is no memory for a pool.
   ///
   /// - Throws: ``CryptoError/randomUnavailable``.
   @inline(__always)
@@ -19,14 +20,13 @@ enum RandomPool {
     if unsafe !isFilled(pool, for: target.count) { try unsafe refill(pool) }
     unsafe pool.pointee.left -= target.count
     let taken = unsafe bytes(of: pool) + pool.pointee.left
-    unsafe move(taken, to: start, target.count)
+    unsafe move(taken, to: start, count: target.count)
     return true
   }
 
-  /// Moves bytes out, leaving zeros. The requests are short: calls of memcpy and memset would cost more than this.
+  /// Moves bytes out and leaves zeros. The requests are short: calls of memcpy and memset would cost more.
   @inline(__always)
-  private static func move(_ taken: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, _ count: Int)
-  {
+  private static func move(_ taken: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, count: Int) {
     var offset = 0
     while count &- offset >= 16 {
       unsafe move(taken + offset, to: target + offset, leaving: SIMD2<UInt64>())
@@ -64,7 +64,8 @@ enum RandomPool {
   private static func refill(_ pool: UnsafeMutablePointer<clinux_random_pool>) throws(CryptoError) {
     unsafe pool.pointee.left = 0
     let mark = ForkMark.ofThisProcess
-    // In a child OpenSSL's locks may be held for ever by a thread that was not forked along: start anew, without it.
+    // In a child, a thread that was not forked may hold the locks of OpenSSL for ever. So the first bytes come from
+    // the kernel again.
     let isFirst = unsafe pool.pointee.refills == 0 || pool.pointee.mark != mark.address
     unsafe pool.pointee.mark = unsafe mark.address
     let count = isFirst ? firstByteCount : byteCount

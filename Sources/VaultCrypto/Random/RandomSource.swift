@@ -1,14 +1,13 @@
 package import SecretMemory
 
-/// Where random bytes come from: the system's generator, or a fixed one in tests.
+/// Where random bytes come from: the generators of the system, or fixed bytes in tests.
 package protocol RandomSource: Sendable {
-  /// Fills `bytes`, all of it or none.
+  /// Fills all of `bytes`, or throws.
   ///
-  /// - Throws: ``CryptoError/randomUnavailable``; nothing is then sealed or made.
+  /// - Throws: ``CryptoError/randomUnavailable``. The caller then seals or generates nothing.
   func fill(_ bytes: UnsafeMutableRawBufferPointer) throws(CryptoError)
 
-  /// Fills `bytes` for use as a key. The same as ``fill(_:)`` unless the source keeps a generator of its own for
-  /// keys.
+  /// Fills `bytes` for use as a key. The same as ``fill(_:)``, unless the source has a separate generator for keys.
   func fillKey(_ bytes: UnsafeMutableRawBufferPointer) throws(CryptoError)
 }
 

@@ -1,4 +1,4 @@
-/// The generators of this system: the kernel's for keys, a pool in front of OpenSSL's for salts and nonces.
+/// The generators of this system: the kernel for keys, and a pool in front of OpenSSL for salts and nonces.
 package struct SystemRandom: RandomSource {
   package init() {}
 

@@ -1,7 +1,7 @@
 package import SecretMemory
 
-/// The plain AES-256-GCM layer under the seals, for published vectors and benchmarks. Nothing in the vault calls it:
-/// there nobody chooses an IV.
+/// The plain AES-256-GCM layer under the seals, for published vectors and benchmarks. The vault never calls it,
+/// because a caller of a seal never chooses an IV.
 package struct AESGCM: ~Copyable {
   private let sealing: CipherContext
   private let opening: CipherContext

@@ -1,7 +1,7 @@
 import COpenSSL
 
-/// The steps that lead from a wrapping key to the keys of one committing seal (docs/format/vault-file.md, section 4), on
-/// one piece of stack memory that is wiped at the end.
+/// The steps from a wrapping key to the keys of one committing seal (docs/format/vault-file.md, section 4), on
+/// stack memory that is wiped at the end.
 @unsafe
 struct CommittingKeys {
   private let memory: UnsafeMutableRawBufferPointer
@@ -19,7 +19,7 @@ struct CommittingKeys {
   }
 
   var salt: UnsafeRawBufferPointer { unsafe part(Layout.salt) }
-  var encryptionKey: UnsafeRawBufferPointer { unsafe part(Layout.keys, 32) }
+  var encryptionKey: UnsafeRawBufferPointer { unsafe part(Layout.keys, byteCount: 32) }
   var commitment: UnsafeRawBufferPointer { unsafe part(Layout.keys + 32) }
 
   /// The IV of a key that is used once.
@@ -40,10 +40,10 @@ struct CommittingKeys {
     try unsafe random.fill(UnsafeMutableRawBufferPointer(start: message, count: 32))
     unsafe hash(plaintext, to: Layout.plaintextHash)
     unsafe withHMAC(key: key, to: Layout.salt) { context in
-      unsafe SHA256Core.update(context, CommittingKeys.hedge)
+      unsafe SHA256Core.update(context, with: CommittingKeys.hedge)
     }
     unsafe withHMAC(key: salt, to: Layout.salt) { context in
-      unsafe SHA256Core.update(context, UnsafeRawBufferPointer(start: message, count: 96))
+      unsafe SHA256Core.update(context, with: UnsafeRawBufferPointer(start: message, count: 96))
     }
   }
 
@@ -64,7 +64,7 @@ struct CommittingKeys {
   private func hash(_ bytes: UnsafeRawBufferPointer, to offset: Int) {
     let context = unsafe contexts
     unsafe SHA256Core.start(context)
-    unsafe SHA256Core.update(context, bytes)
+    unsafe SHA256Core.update(context, with: bytes)
     unsafe SHA256Core.finish(context, into: memory.baseAddress! + offset)
   }
 
@@ -81,7 +81,7 @@ struct CommittingKeys {
     unsafe (memory.baseAddress! + Layout.contexts).assumingMemoryBound(to: SHA256_CTX.self)
   }
 
-  private func part(_ offset: Int, _ byteCount: Int = 32) -> UnsafeRawBufferPointer {
+  private func part(_ offset: Int, byteCount: Int = 32) -> UnsafeRawBufferPointer {
     unsafe UnsafeRawBufferPointer(start: memory.baseAddress! + offset, count: byteCount)
   }
 
@@ -90,7 +90,8 @@ struct CommittingKeys {
     return unsafe UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
   }
 
-  /// Where what lies. `random`, `aadHash`, `plaintextHash` are neighbours: together they are hashed into the salt.
+  /// The offsets. `random`, `aadHash` and `plaintextHash` are adjacent, because they are hashed together into the
+  /// salt.
   private enum Layout {
     static var contexts: Int { 0 }
     static var random: Int { 3 * MemoryLayout<SHA256_CTX>.stride }

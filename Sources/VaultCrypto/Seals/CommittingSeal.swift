@@ -1,12 +1,23 @@
 package import SecretMemory
 
-/// Suite 1: AES-256-GCM with a key used once and a commitment to that key, so that one seal opens under one key
-/// only, even when somebody chose the keys.
+/// Suite 1: AES-256-GCM with a key that is used once, and a commitment to that key. One seal opens under one key
+/// only, even when an attacker chose the keys.
 ///
 ///     version(1) = 1 ‖ suite(1) = 1 ‖ salt(32) ‖ commitment(32) ‖ ciphertext ‖ tag(16)
 ///
-/// The salt is hedged: a generator that repeats (a cloned machine) gives two equal seals of equal content, never
-/// one key for two contents.
+/// The salt is hedged: if the random generator repeats its output (a cloned machine), equal content gives two equal
+/// seals, and different content never shares a key.
+///
+/// This is the front page of VaultCrypto, the only module that imports OpenSSL. It knows no vault and no file. Read
+/// in this order:
+///
+/// - `Seals/`: ``CommittingSeal`` wraps keys and seals secrets; ``RecordSeal`` (suite 2) seals records that are
+///   listed and rewritten.
+/// - `Derivation/`: ``HKDF`` makes a key from a key, for a ``Label``. `Hashing/`: ``KeyedHMAC`` and ``SHA256``.
+/// - `KeyAgreement/` and `Signing/`: ``X25519KeyPair``, ``SigningKey`` and ``VerifyingKey``.
+/// - `Random/`: ``RandomSource`` and ``SystemRandom``. `OpenSSL/`: its handles, and the one place that turns its
+///   results into errors.
+/// - ``CryptoError`` is the error of the module.
 package enum CommittingSeal {
   /// How much longer a seal is than its plaintext, in bytes.
   package static var overhead: Int { headerByteCount + SealFormat.tagByteCount }
@@ -23,7 +34,7 @@ package enum CommittingSeal {
     return try unsafe plaintext.withUnsafeBytes { (plaintext) throws(CryptoError) in
       try key.expose { (key) throws(CryptoError) in
         try unsafe key.withUnsafeBytes { (key) throws(CryptoError) in
-          try unsafe seal(plaintext, key, label, aad, random)
+          try unsafe seal(plaintext, key: key, label: label, aad: aad, random: random)
         }
       }
     }
@@ -59,7 +70,7 @@ package enum CommittingSeal {
       try unsafe SealFormat.check(sealed, suite: SealFormat.committingSuite, headerByteCount: headerByteCount)
       return try key.expose { (key) throws(CryptoError) in
         try unsafe key.withUnsafeBytes { (key) throws(CryptoError) in
-          try unsafe open(sealed, key, label, aad)
+          try unsafe open(sealed, key: key, label: label, aad: aad)
         }
       }
     }
@@ -72,7 +83,7 @@ package enum CommittingSeal {
     try unsafe open(sealed.span.bytes, under: key, label: label, aad: aad)
   }
 
-  /// Looks at the form of a seal, with no key.
+  /// Checks the layout of a seal, without a key.
   ///
   /// - Throws: ``CryptoError/malformed``, ``CryptoError/unsupported(version:suite:)``, ``CryptoError/tooLarge``.
   package static func check(_ sealed: [UInt8]) throws(CryptoError) {
@@ -84,8 +95,8 @@ package enum CommittingSeal {
   private static var headerByteCount: Int { 2 + 32 + 32 }
 
   private static func seal(
-    _ plaintext: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ label: Label, _ aad: [UInt8],
-    _ random: some RandomSource
+    _ plaintext: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, label: Label, aad: [UInt8],
+    random: some RandomSource
   ) throws(CryptoError) -> [UInt8] {
     try unsafe CommittingKeys.withScratch { (scratch) throws(CryptoError) in
       unsafe scratch.hashAssociatedData(aad)
@@ -104,7 +115,7 @@ package enum CommittingSeal {
   }
 
   private static func open(
-    _ sealed: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ label: Label, _ aad: [UInt8]
+    _ sealed: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, label: Label, aad: [UInt8]
   ) throws(CryptoError) -> SecretBytes {
     let salt = unsafe UnsafeRawBufferPointer(rebasing: sealed[2..<34])
     let commitment = unsafe UnsafeRawBufferPointer(rebasing: sealed[34..<66])

@@ -1,18 +1,18 @@
 package import SecretMemory
 import Synchronization
 
-/// Suite 2: AES-256-GCM under one derived, random key per label and generation, whose schedule is kept; for records
-/// that are listed or rewritten often.
+/// Suite 2: AES-256-GCM under one derived, random key per label and generation, whose key schedule is kept. For
+/// records that are often listed or rewritten.
 ///
 ///     version(1) = 1 ‖ suite(1) = 2 ‖ generation(4, big-endian) ‖ nonce(12) ‖ ciphertext ‖ tag(16)
 ///
-/// The nonce is hedged as the salt of ``CommittingSeal``. It does not commit to its key, which is allowed because
-/// nobody ever guesses or chooses such a key.
+/// The nonce is hedged like the salt of ``CommittingSeal``. The seal does not commit to its key. That is safe
+/// because no person chooses such a key, and an attacker cannot guess one.
 package final class RecordSeal: Sendable {
   /// How much longer a seal is than its plaintext, in bytes.
   package static var overhead: Int { headerByteCount + SealFormat.tagByteCount }
 
-  /// How many seals one key may write, in all processes together; the caller's count is the persistent one.
+  /// How many times one key may seal, in all processes together. The caller keeps the persistent count.
   package static var writeLimit: UInt64 { 1 << 31 }
 
   /// The generation of the root key that new seals carry and that seals must carry to be opened.
@@ -22,11 +22,7 @@ package final class RecordSeal: Sendable {
   private let nonceKey: KeyedHMAC
   private let ciphers: Mutex<Ciphers>
 
-  /// - Parameters:
-  ///   - root: The root key of `generation`; HKDF makes the sealing key under `label`, the nonce key under
-  ///     `nonceLabel`.
-  ///   - writes: How many seals this key has written before, in all processes together.
-  /// - Throws: ``CryptoError/outOfMemory`` or the library's error.
+  /// How many times this key has sealed, as far as this process knows.
   package init(
     root: borrowing SecretBytes, label: Label, nonceLabel: Label, generation: UInt32, writes: UInt64 = 0
   ) throws(CryptoError) {
@@ -38,8 +34,8 @@ package final class RecordSeal: Sendable {
     self.ciphers = Mutex(Ciphers(writes: writes))
   }
 
-  /// Frees and cleanses the ciphers. Their key schedules are in ordinary memory, because OpenSSL allocates its contexts
-  /// there. The next seal or opening derives them again from the root key, which is in secret memory.
+  /// Frees and wipes the ciphers. Their key schedules are in ordinary memory, because OpenSSL allocates its
+  /// contexts there. The next seal or opening derives them again from the root key, which is in secret memory.
   package func releaseCiphers() { ciphers.withLock { $0.release() } }
 
   /// How many seals this key has written, as far as this process knows.
@@ -162,7 +158,7 @@ package final class RecordSeal: Sendable {
     try unsafe generation(of: sealed.span.bytes)
   }
 
-  /// What stands before the nonce, which is associated data too.
+  /// The bytes before the nonce. They are associated data too.
   package static var roomBeforeAAD: Int { 6 }
   private static var headerByteCount: Int { roomBeforeAAD + CipherContext.ivByteCount }
 

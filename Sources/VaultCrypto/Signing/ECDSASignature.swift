@@ -1,4 +1,4 @@
-/// The two spellings of an ECDSA signature on P-256: r ‖ s, and a DER sequence of two integers.
+/// The two encodings of an ECDSA signature on P-256: r ‖ s, and a DER sequence of two integers.
 enum ECDSASignature {
   /// - Throws: ``CryptoError/signatureMismatch`` when `raw` is not 64 bytes.
   static func der(fromRaw raw: [UInt8]) throws(CryptoError) -> [UInt8] {

@@ -1,7 +1,8 @@
 import COpenSSL
 import SecretMemory
 
-/// Private keys in and out, PKCS#8 being written here and not by OpenSSL, whose encoders leave copies behind.
+/// Imports and exports private keys. This module writes PKCS#8 itself, because the encoders of OpenSSL leave copies
+/// in memory.
 enum PrivateKeyCoding {
   static func importPKCS8(_ pkcs8: borrowing SecretBytes) throws(CryptoError) -> PKeyHandle {
     OpenSSL.start
@@ -72,7 +73,7 @@ enum PrivateKeyCoding {
   }
 
   static func exportPKCS8(
-    _ key: borrowing PKeyHandle, _ type: SigningKeyType, publicKey: VerifyingKey
+    _ key: borrowing PKeyHandle, type: SigningKeyType, publicKey: VerifyingKey
   ) throws(CryptoError) -> SecretBytes {
     switch type {
     case .ed25519: DER.ed25519(seed: try rawPrivateKey(key))
@@ -124,7 +125,7 @@ enum PrivateKeyCoding {
 }
 
 extension PKeyHandle {
-  /// - Throws: ``CryptoError/invalidKey`` when it is none of ours.
+  /// - Throws: ``CryptoError/invalidKey`` when the key is not of a ``SigningKeyType``.
   func signingKeyType() throws(CryptoError) -> SigningKeyType {
     let bitCount = unsafe EVP_PKEY_get_bits(pointer)
     if unsafe EVP_PKEY_is_a(pointer, "ED25519") == 1 { return .ed25519 }

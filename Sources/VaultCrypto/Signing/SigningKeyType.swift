@@ -1,4 +1,4 @@
-/// What kind of key signs.
+/// The kinds of key that sign.
 package enum SigningKeyType: Sendable, Hashable, CaseIterable {
   /// ECDSA on the curve P-256 (FIPS 186-4).
   case p256

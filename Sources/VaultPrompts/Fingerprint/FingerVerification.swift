@@ -1,7 +1,7 @@
 import Glibc
 import VaultKit
 
-/// One attempt at a claimed reader, which is released at its end whatever it was.
+/// One attempt at a claimed reader. The reader is released at the end in any case.
 struct FingerVerification: ~Copyable {
   private let reader: FingerprintReader
   private let signals: PromptSignals
@@ -9,7 +9,7 @@ struct FingerVerification: ~Copyable {
 
   /// A finger that matched.
   struct Match {
-    /// As fprintd names what it looked for; "any" for all of them.
+    /// The finger that fprintd looked for; "any" for all of them.
     fileprivate var selected: String?
 
     func finger(of enrolled: [String]) -> String? {
@@ -19,11 +19,11 @@ struct FingerVerification: ~Copyable {
   }
 
   init(
-    _ reader: consuming FingerprintReader, _ signals: PromptSignals, _ limits: FprintdSource.Limits,
+    _ reader: consuming FingerprintReader, signals: PromptSignals, limits: FprintdSource.Limits,
     until deadline: Deadline
   ) throws(SystemBus.Failure) {
     try reader.listen(until: deadline)
-    _ = try reader.call("Claim", "", until: deadline)
+    _ = try reader.call("Claim", text: "", until: deadline)
     self.reader = reader
     self.signals = signals
     self.limits = limits
@@ -35,7 +35,7 @@ struct FingerVerification: ~Copyable {
     _ = try? reader.call("Release", until: deadline)
   }
 
-  /// - Parameter deadline: Until then fprintd must have begun; a person has her own time.
+  /// - Parameter deadline: Until then, fprintd must have begun. The person has a separate limit.
   borrowing func run(
     until deadline: Deadline, showing progress: (String) -> Void
   ) throws(SystemBus.Failure) -> Match {
@@ -61,16 +61,16 @@ struct FingerVerification: ~Copyable {
 }
 
 extension FingerVerification {
-  /// fprintd tells everybody what it found for anybody. A result that comes before the answer to our own VerifyStart is of
-  /// another verification, and is dropped: messages of one sender keep their order.
+  /// fprintd sends every result to every program. A result that comes before the answer to this VerifyStart belongs
+  /// to another verification, and is dropped: messages of one sender keep their order.
   private borrowing func start(until deadline: Deadline) throws(SystemBus.Failure) {
-    let call = try reader.begin("VerifyStart", "any")
+    let call = try reader.begin("VerifyStart", text: "any")
     do throws(SystemBus.Failure) {
       while true { if try nextMessage(until: deadline).answers(call) { return } }
-    } catch .refused(Self.nobody) { throw .silent }
+    } catch .refused(Self.timedOut) { throw .silent }
   }
 
-  /// True for a match, false when the same finger may be tried again; everything else throws.
+  /// True for a match, false when the same finger may be tried again. Every other result throws.
   private borrowing func isMatch(_ result: String, isLast: Bool) throws(SystemBus.Failure) -> Bool {
     if result == "verify-match" { return true }
     guard !isLast, Self.retries[result] != nil else { throw .refused(result) }
@@ -88,8 +88,8 @@ extension FingerVerification {
     }
   }
 
-  /// The next message from fprintd itself, or from the bus, which answers for it where a call is forbidden. Any program can
-  /// send one to us; only these count.
+  /// The next message from fprintd itself, or from the bus, which answers in its place where a call is forbidden.
+  /// Any program can send messages to this connection; only these count.
   private borrowing func nextMessage(until deadline: Deadline) throws(SystemBus.Failure) -> SystemBus.Message
   {
     while true {
@@ -108,24 +108,24 @@ extension FingerVerification {
       if let signal, try signals.meaning(of: signal) == .stop { _ = raise(SIGSTOP) }
     } catch {
       switch error {
-      case .timedOut: throw .refused(Self.nobody)
+      case .timedOut: throw .refused(Self.timedOut)
       case .signalled: throw .refused(Self.signalled)
       default: throw .refused(Self.cancelled)
       }
     }
   }
 
-  private static func advice(_ result: String) -> String { "once more: " + (retries[result] ?? "") }
+  private static func advice(_ result: String) -> String { "try again: " + (retries[result] ?? "") }
 
-  /// What fprintd calls a scan that was no good.
+  /// The results of failed scans.
   private static let retries = [
-    "verify-retry-scan": "the scan was no good", "verify-swipe-too-short": "the swipe was too short",
+    "verify-retry-scan": "the scan was not usable", "verify-swipe-too-short": "the swipe was too short",
     "verify-finger-not-centered": "put the finger in the middle",
     "verify-remove-and-retry": "lift the finger first",
   ]
 
-  // Ends of ours, beside the names of D-Bus errors and of fprintd's results.
-  static let nobody = "nobody"
+  // Ends that this type adds to the names of D-Bus errors and of fprintd's results.
+  static let timedOut = "timed out"
   static let cancelled = "cancelled"
   static let signalled = "signalled"
   static let tooManyRetries = "too many retries"

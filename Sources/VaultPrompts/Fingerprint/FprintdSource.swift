@@ -3,9 +3,9 @@ public import VaultKit
 
 /// The fingerprint reader of the machine, through fprintd.
 ///
-/// **Advisory**: fprintd answers over the bus, and a program of the same user can put itself between. It tells which
-/// fingers are enrolled by their names only: the same finger enrolled anew, or somebody else's under the same name, looks
-/// the same. One verification is one attempt.
+/// **Advisory**: fprintd answers over the bus, and a program of the same user can intercept the answer. fprintd
+/// identifies enrolled fingers by name only: a finger that is enrolled again, or another person's finger under the
+/// same name, looks the same. One verification is one attempt.
 public struct FprintdSource: BiometrySource {
   private let limits: Limits
   private let open = OpenPrompt()
@@ -15,10 +15,10 @@ public struct FprintdSource: BiometrySource {
 
   package init(limits: Limits) { self.limits = limits }
 
-  /// The enrolled fingers of the user of this process, ascending, none twice: "right-index-finger".
+  /// The enrolled fingers of the user of this process, ascending, without duplicates: "right-index-finger".
   ///
-  /// - Throws: `.unsupported` when there is no bus, no fprintd or no reader; `.verificationUnavailable` when what is
-  ///   there does not work.
+  /// - Throws: `.unsupported` when there is no bus, no fprintd or no reader; `.verificationUnavailable` when one of
+  ///   them does not work.
   public func enrolledFingers() throws(VaultError) -> [String] {
     do throws(SystemBus.Failure) {
       let deadline = Deadline(after: limits.setUp)
@@ -28,10 +28,11 @@ public struct FprintdSource: BiometrySource {
 
   /// Waits for a finger, up to half a minute.
   ///
-  /// - Returns: The finger that matched, where fprintd tells or only one is enrolled; else nil.
-  /// - Throws: `.authenticationFailed` for a finger that is not enrolled; `.cancelled` by Ctrl-C, by another thread and
-  ///   when nobody touches the reader; `.busy` when another program uses it; `.verificationUnavailable` when it was
-  ///   unplugged or fails; `.unsupported` when there is no bus, fprintd, reader or enrolled finger.
+  /// - Returns: The finger that matched, where fprintd tells it or only one is enrolled; else nil.
+  /// - Throws: `.authenticationFailed` for a finger that is not enrolled; `.cancelled` by Ctrl-C, by another
+  ///   thread, and when no finger comes; `.busy` when another program uses the reader; `.verificationUnavailable`
+  ///   when the reader was unplugged or fails; `.unsupported` when there is no bus, fprintd, reader or enrolled
+  ///   finger.
   public func verify(
     _ request: PromptRequest, showing progress: (String) -> Void
   ) throws(VaultError) -> String? {
@@ -45,23 +46,23 @@ public struct FprintdSource: BiometrySource {
       let reader = try FingerprintReader(until: deadline)
       let fingers = try reader.enrolledFingers(until: deadline)
       guard !fingers.isEmpty else { throw .refused(FingerprintReader.noPrints) }
-      return try FingerVerification(reader, signals, limits, until: deadline)
+      return try FingerVerification(reader, signals: signals, limits: limits, until: deadline)
         .run(until: deadline, showing: progress).finger(of: fingers)
     } catch { throw VaultError(fprintd: error) }
   }
 
-  /// Ends a verification that is open, from any thread, as `.cancelled`.
+  /// Ends an open verification, from any thread, as `.cancelled`.
   public func cancel() { open.cancel() }
 
-  /// How long is waited for what.
+  /// How long to wait for what.
   package struct Limits: Sendable {
-    /// The bus and fprintd, until a finger can be asked for. With `release` it stays under 5 s.
+    /// For the bus and fprintd, until a finger can be asked for. Together with `release`, less than 5 s.
     package var setUp: Duration
-    /// A person at the reader.
+    /// For a person at the reader.
     package var person: Duration
-    /// How many scans that were no good.
+    /// How many failed scans to accept.
     package var retries: Int
-    /// To give the reader back.
+    /// For releasing the reader.
     package static let release = Duration.seconds(1)
 
     package init(setUp: Duration = .milliseconds(3900), person: Duration = .seconds(30), retries: Int = 10) {

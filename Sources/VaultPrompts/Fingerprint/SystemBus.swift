@@ -2,26 +2,26 @@ import CSystemd
 import Glibc
 import VaultKit
 
-/// A connection to the system bus, and nothing but what talking to one service needs.
+/// A connection to the system bus, with only what talking to one service needs.
 @safe
 struct SystemBus: ~Copyable {
   private let bus: OpaquePointer
 
-  /// What a call or a wait ended with.
+  /// Why a call or a wait failed.
   enum Failure: Error, Equatable {
     /// The name of a D-Bus error.
     case refused(String)
-    /// There is no libsystemd, or one too old.
+    /// There is no libsystemd, or it is too old.
     case noLibrary
     /// There is no bus, or it went away. The raw value is an errno.
     case gone(Int32)
-    /// No answer in time.
+    /// No answer came in time.
     case silent
-    /// An answer of another form.
+    /// An answer has an unknown form.
     case malformed
   }
 
-  /// Connects, and waits until the bus has said hello.
+  /// Connects, and waits until the bus has answered the hello.
   init(until deadline: Deadline) throws(Failure) {
     var opened: OpaquePointer?
     let result = unsafe csystemd_open_system_bus(&opened)
@@ -41,9 +41,9 @@ struct SystemBus: ~Copyable {
   var descriptor: Int32 { unsafe csystemd_descriptor(bus) }
   var events: Int32 { unsafe csystemd_events(bus) }
 
-  /// Calls a method with no argument or one text.
+  /// Calls a method without an argument or with one text.
   borrowing func call(
-    _ target: Target, _ method: String, _ text: String? = nil, until deadline: Deadline
+    _ target: Target, method: String, text: String? = nil, until deadline: Deadline
   ) throws(Failure) -> Message {
     var reply: OpaquePointer?
     var error = [CChar](repeating: 0, count: 256)
@@ -51,23 +51,23 @@ struct SystemBus: ~Copyable {
     let result = unsafe csystemd_call(
       bus, target.service, target.path, target.interface, method, text, microseconds, &reply, &error,
       error.count)
-    guard result >= 0, let reply = unsafe reply else { throw Self.failure(result, error) }
+    guard result >= 0, let reply = unsafe reply else { throw Self.failure(result, error: error) }
     return unsafe Message(reply)
   }
 
-  /// Begins a call with one text; its answer comes as a message, in its place among the others.
-  borrowing func begin(_ target: Target, _ method: String, _ text: String) throws(Failure) -> PendingCall {
+  /// Begins a call with one text. Its answer comes as a message, in order with the others.
+  borrowing func begin(_ target: Target, method: String, text: String) throws(Failure) -> PendingCall {
     var number: UInt64 = 0
     let result = unsafe csystemd_begin_call(
       bus, target.service, target.path, target.interface, method, text, &number)
-    guard result >= 0 else { throw Self.failure(result, []) }
+    guard result >= 0 else { throw Self.failure(result, error: []) }
     return PendingCall(number: number)
   }
 
-  /// A call whose answer has not been seen.
+  /// A call whose answer has not come yet.
   struct PendingCall { fileprivate let number: UInt64 }
 
-  /// The next message that is no answer to a call of ``call(_:_:_:until:)``; nil when there is none yet.
+  /// The next message that is not an answer to ``call(_:method:text:until:)``; nil when there is none yet.
   borrowing func next() throws(Failure) -> Message? {
     while true {
       var message: OpaquePointer?
@@ -95,7 +95,7 @@ struct SystemBus: ~Copyable {
     }
   }
 
-  private static func failure(_ result: Int32, _ error: [CChar]) -> Failure {
+  private static func failure(_ result: Int32, error: [CChar]) -> Failure {
     let name = String(decoding: error.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     switch -result {
     case ECONNRESET, ENOTCONN, EPIPE, ESHUTDOWN: return .gone(-result)
@@ -109,14 +109,14 @@ struct SystemBus: ~Copyable {
     }
   }
 
-  /// Whom a call is for.
+  /// The object that a call is for.
   struct Target {
     var service: String
     var path: String
     var interface: String
   }
 
-  /// A message that was received.
+  /// A received message.
   @safe
   struct Message: ~Copyable {
     private let message: OpaquePointer
@@ -150,7 +150,7 @@ struct SystemBus: ~Copyable {
       return value != 0
     }
 
-    /// An array of texts, of which more than `most` are not read.
+    /// An array of texts. At most `most` of them are read.
     borrowing func readTexts(most: Int) throws(Failure) -> [String] {
       guard unsafe csystemd_enter_texts(message) > 0 else { throw .malformed }
       var texts: [String] = []

@@ -6,11 +6,11 @@ extension VaultError {
     switch failure {
     case .noLibrary:
       self.init(
-        .unsupported, "there is no libsystemd here to reach fprintd with",
+        .unsupported, "libsystemd is missing, so fprintd cannot be reached",
         hint: "install it: apt install libsystemd0")
     case .gone(let code) where [ENOENT, ECONNREFUSED, ENOMEDIUM, EACCES].contains(code):
       self.init(
-        .unsupported, "there is no system bus to reach fprintd on",
+        .unsupported, "there is no system bus, so fprintd cannot be reached",
         hint: "biometry by phrase works without one",
         underlying: code)
     case .gone(let code):
@@ -18,9 +18,9 @@ extension VaultError {
         .verificationUnavailable, "fprintd or the system bus went away", hint: "try again", underlying: code)
     case .silent:
       self.init(
-        .verificationUnavailable, "fprintd gives no answer", hint: "restart it: systemctl restart fprintd")
+        .verificationUnavailable, "fprintd does not answer", hint: "restart it: systemctl restart fprintd")
     case .malformed:
-      self.init(.verificationUnavailable, "fprintd answers in a form that is not known")
+      self.init(.verificationUnavailable, "fprintd answers in an unknown form")
     case .refused(let name): self.init(fprintd: name)
     }
   }
@@ -28,10 +28,10 @@ extension VaultError {
   private init(fprintd name: String) {
     switch name {
     case FingerVerification.cancelled: self.init(.cancelled, "cancelled at the fingerprint reader")
-    case FingerVerification.nobody:
-      self.init(.cancelled, "nobody put a finger on the reader", prompt: .timeout)
+    case FingerVerification.timedOut:
+      self.init(.cancelled, "no finger was put on the reader in time", prompt: .timeout)
     case FingerVerification.signalled: self.init(.cancelled, "a signal ended the prompt", prompt: .signal)
-    case "verify-no-match": self.init(.authenticationFailed, "the finger is not an enrolled one")
+    case "verify-no-match": self.init(.authenticationFailed, "the finger is not enrolled")
     case FingerVerification.tooManyRetries, "verify-retry-scan", "verify-swipe-too-short",
       "verify-finger-not-centered",
       "verify-remove-and-retry":
@@ -41,12 +41,13 @@ extension VaultError {
       self.init(
         .verificationUnavailable, "the fingerprint reader was unplugged", hint: "plug it in and try again")
     case FingerprintReader.noPrints:
-      self.init(.unsupported, "no finger is enrolled with fprintd", hint: "enrol one: fprintd-enroll")
+      self.init(.unsupported, "no finger is enrolled with fprintd", hint: "enroll one: fprintd-enroll")
     case "net.reactivated.Fprint.Error.NoSuchDevice":
       self.init(.unsupported, "there is no fingerprint reader", hint: "biometry by phrase works without one")
     case "net.reactivated.Fprint.Error.AlreadyInUse":
       self.init(
-        .busy, "the fingerprint reader is in use by another program", hint: "try again when that is through")
+        .busy, "the fingerprint reader is in use by another program",
+        hint: "try again when that program has finished")
     case "net.reactivated.Fprint.Error.PermissionDenied", "org.freedesktop.DBus.Error.AccessDenied":
       self.init(
         .verificationUnavailable, "fprintd does not let this user verify fingers",

@@ -4,18 +4,19 @@ import SecretMemory
 import Synchronization
 import VaultKit
 
-/// Our side of one question to PAM: what the helper says, and what its modules ask of the person.
+/// One question to PAM, as seen from this process: it reads what the helper says, and asks the person what PAM's
+/// modules ask.
 ///
-/// Every fault ends it as a denial, and the helper with it.
+/// Every fault ends the conversation as a denial, and ends the helper.
 final class PAMConversation: Sendable {
   private let state = Mutex((isCancelled: false, isAsking: false))
-  /// It was cancelled.
+  /// Signalled when the conversation is cancelled.
   private let changed: WakePipe
   private let request: PromptRequest
   private let prompt: any Prompt
   private let limits: PAMPresence.Limits
 
-  init(_ request: PromptRequest, _ prompt: any Prompt, _ limits: PAMPresence.Limits) throws(VaultError) {
+  init(for request: PromptRequest, asking prompt: any Prompt, limits: PAMPresence.Limits) throws(VaultError) {
     changed = try WakePipe()
     (self.request, self.prompt, self.limits) = (request, prompt, limits)
   }
@@ -31,7 +32,7 @@ final class PAMConversation: Sendable {
     try requireEnd(of: process.channel)
   }
 
-  /// Ends it, from any thread, as the person would who declines.
+  /// Ends the conversation, from any thread, as if the person declined.
   func cancel() {
     let isAsking = state.withLock { state in
       state.isCancelled = true
@@ -43,15 +44,15 @@ final class PAMConversation: Sendable {
 }
 
 extension PAMConversation {
-  /// Until the helper has its verdict.
+  /// Passes messages on until the verdict comes.
   private func converse(_ channel: borrowing PAMChannel) throws(VaultError) -> PAMVerdict {
     let end = Deadline(after: limits.whole)
     var patience = limits.silence
     var problem = request.problem
     for _ in 0...Self.mostMessages {
-      switch try next(channel, until: .earlier(end, Deadline(after: patience))) {
+      switch try next(channel, until: .earlier(of: end, and: Deadline(after: patience))) {
       case .question(let question):
-        try answer(question, problem, channel)
+        try answer(question, after: problem, on: channel)
         patience = limits.silence
       case .error(let text):
         problem = Self.oneLine(text)
@@ -63,20 +64,20 @@ extension PAMConversation {
       case .verdict(let verdict): return verdict
       }
     }
-    throw VaultError(.verificationUnavailable, "a PAM module talks without end")
+    throw VaultError(.verificationUnavailable, "a PAM module sends endless messages")
   }
 
   private func answer(
-    _ question: String, _ problem: String?, _ channel: borrowing PAMChannel
+    _ question: String, after problem: String?, on channel: borrowing PAMChannel
   ) throws(VaultError) {
-    let typed = try ask(question, problem)
-    // A module waits for its answer: what came meanwhile is no part of the conversation.
+    let typed = try ask(question, after: problem)
+    // A module waits for its answer. A message that came meanwhile is a fault.
     guard try received(channel) == nil else { throw .pamNonsense }
     guard channel.send(answer: typed) else { throw .pamEnded }
   }
 
-  /// What the person types.
-  private func ask(_ question: String, _ problem: String?) throws(VaultError) -> SecretBytes {
+  /// Asks the person.
+  private func ask(_ question: String, after problem: String?) throws(VaultError) -> SecretBytes {
     var request = request
     request.question = Self.name(ofSecret: question)
     request.problem = problem
@@ -101,15 +102,14 @@ extension PAMConversation {
 
   private func check(_ answer: borrowing SecretBytes) throws(VaultError) {
     guard answer.byteCount <= PAMMessages.longestAnswer else {
-      throw VaultError(.malformed, "PAM takes no password longer than \(PAMMessages.longestAnswer) bytes")
+      throw VaultError(.malformed, "PAM accepts passwords of at most \(PAMMessages.longestAnswer) bytes")
     }
-    let hasNUL = answer.expose { bytes in
-      (0..<bytes.byteCount).contains { unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) == 0 }
+    guard !answer.containsNUL else {
+      throw VaultError(.malformed, "PAM accepts no password with a NUL byte")
     }
-    guard !hasNUL else { throw VaultError(.malformed, "a password with a NUL byte is none for PAM") }
   }
 
-  /// "Password:" alone could be any password.
+  /// The name of what a module asks for. "Password:" alone could mean any password.
   private static func name(ofSecret question: String) -> String {
     let words = oneLine(question)
     let plain = words.lowercased().prefix { $0 != ":" }
@@ -121,7 +121,7 @@ extension PAMConversation {
     text.split { $0.isNewline }.joined(separator: " ")
   }
 
-  /// More than a module has reason for.
+  /// More messages than a module has reason for.
   private static let mostMessages = 100
 }
 
@@ -145,7 +145,8 @@ extension PAMConversation {
     }
   }
 
-  /// A helper that has more to say after its verdict, or has not read what it was told before, did not mean it.
+  /// Waits for the end of the helper. More messages after the verdict, or unread messages, make the verdict
+  /// invalid.
   private func requireEnd(of channel: borrowing PAMChannel) throws(VaultError) {
     let deadline = Deadline(after: limits.silence)
     while true {

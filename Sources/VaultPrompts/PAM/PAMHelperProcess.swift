@@ -3,7 +3,7 @@ import Glibc
 import PAMMessages
 import VaultKit
 
-/// A started helper and our end of the connection. It is ended and waited for whatever happens.
+/// A running helper and this end of its connection. The value ends the helper and waits for it in any case.
 struct PAMHelperProcess: ~Copyable {
   let channel: PAMChannel
   private let pid: pid_t
@@ -15,7 +15,7 @@ struct PAMHelperProcess: ~Copyable {
     guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
       throw VaultError(.io, "no socket for vault-pam", underlying: errno)
     }
-    // Ours alone: each end has flags of its own.
+    // For this end only: each end has its own flags.
     _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
     let channel = PAMChannel(owning: ends[0])
     let pid = unsafe clinux_spawn_helper(program.descriptor, program.path, helper.word, ends[1])
@@ -30,7 +30,7 @@ struct PAMHelperProcess: ~Copyable {
   }
 
   deinit {
-    // It has nothing to tidy up, and a module could hold any other signal back.
+    // The helper has nothing to tidy up, and a module could block any other signal.
     if ChildProcess.hasEnded(pid, within: .zero) { return }
     kill(pid, SIGKILL)
     _ = ChildProcess.hasEnded(pid, within: .seconds(2))

@@ -2,13 +2,13 @@ import Glibc
 import VaultKit
 
 extension PAMPresence {
-  /// The program in which PAM's modules run, and where it is looked for: at a path that was given, else beside the running
-  /// program, else where it is installed. Never along PATH, and neither an option nor a variable names it.
+  /// The program in which PAM's modules run, and the places where it is looked for: at a given path; otherwise
+  /// beside the running program, then where it is installed. Never along PATH. No option and no variable names it.
   package struct Helper: Sendable {
     private let given: String?
-    /// Its one word, in tests.
+    /// Its only argument, in tests.
     let word: String?
-    /// The folders of the services that it knows.
+    /// The directories of the PAM services that the helper knows.
     let services: [String]
 
     package static let installed = Helper(given: nil, word: nil, services: systemServices)
@@ -16,7 +16,7 @@ extension PAMPresence {
     /// - Parameter path: An absolute path.
     package init(at path: String) { self.init(given: path, word: nil, services: Self.systemServices) }
 
-    /// One that is never installed and takes a folder of services, for tests.
+    /// A helper that takes a directory of services, for tests. It is never installed.
     package init(at path: String, services folder: String) {
       self.init(given: path, word: folder, services: [folder])
     }
@@ -25,7 +25,7 @@ extension PAMPresence {
       (self.given, self.word, self.services) = (given, word, services)
     }
 
-    /// A program beside the one that this process runs.
+    /// The path of a program beside the running one.
     package static func beside(_ name: String) -> String? {
       var buffer = [CChar](repeating: 0, count: 4096)
       let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
@@ -41,21 +41,22 @@ extension PAMPresence {
 }
 
 extension PAMPresence.Helper {
-  /// The first of the places where there is such a file, opened and found to be trustworthy.
+  /// Opens the first helper that exists at one of the places, and checks that it can be trusted.
   ///
-  /// - Throws: `.unsupported` where there is none; `.verificationUnavailable` where somebody else could have put it there
-  ///   or could change it: then no other place is tried.
+  /// - Throws: `.unsupported` where there is none; `.verificationUnavailable` where another user could have put it
+  ///   there or could change it. Then no other place is tried.
   func opened() throws(VaultError) -> Program {
     for path in try places() {
       let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
       if file < 0, errno == ENOENT || errno == ENOTDIR { continue }
-      guard file >= 0 else { throw Self.unusable(path, "cannot be opened", hint: nil, errno) }
+      guard file >= 0 else { throw Self.unusable(path, why: "cannot be opened", hint: nil, code: errno) }
       let program = Program(descriptor: file, path: path)
       try program.check()
       return program
     }
     throw VaultError(
-      .unsupported, "there is no \(given.map { PromptText.visible($0) } ?? "vault-pam") to ask PAM with",
+      .unsupported,
+      "the helper program \(given.map { PromptText.visible($0) } ?? "vault-pam") is missing",
       hint: "as root: scripts/install-pam --helper PATH-OF-VAULT-PAM")
   }
 
@@ -68,21 +69,22 @@ extension PAMPresence.Helper {
   }
 
   static func unusable(
-    _ path: String, _ why: String, hint: String?, _ code: Int32? = nil
+    _ path: String, why: String, hint: String?, code: Int32? = nil
   ) -> VaultError {
     VaultError(
       .verificationUnavailable, "\(PromptText.visible(path)) \(why), so PAM is not asked", hint: hint,
       underlying: code)
   }
 
-  /// How a file that should not be at this place is replaced. Installing one elsewhere does not help: no other is looked for.
+  /// How to replace a file that should not be at this place. Installing one elsewhere does not help, because no
+  /// other place is tried.
   fileprivate static func replacing(_ path: String) -> String {
     path == installedPath
       ? "as root: scripts/install-pam --helper PATH-OF-VAULT-PAM"
-      : "put one that you or root made in its place: scripts/build-release"
+      : "replace it with one that you or root built: scripts/build-release"
   }
 
-  /// An open file: what is checked is what is started, whatever has its path by then.
+  /// An open file. What is checked is what is started, even if another file gets the same path.
   struct Program: ~Copyable {
     let descriptor: Int32
     let path: String
@@ -92,17 +94,18 @@ extension PAMPresence.Helper {
     fileprivate borrowing func check() throws(VaultError) {
       var status = stat()
       guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-        throw unusable(path, "is no program", hint: replacing(path))
+        throw unusable(path, why: "is not a program", hint: replacing(path))
       }
       guard status.st_uid == 0 || status.st_uid == geteuid() else {
-        throw unusable(path, "belongs to another user", hint: replacing(path))
+        throw unusable(path, why: "belongs to another user", hint: replacing(path))
       }
       guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
-        throw unusable(path, "can be changed by others", hint: advice(status))
+        throw unusable(path, why: "can be changed by others", hint: advice(status))
       }
     }
 
-    /// A build under umask 002 is the usual reason. Not for a link, which may lead to a file of another purpose.
+    /// Advice for a file that others can change. The usual reason is a build under umask 002. No such advice for a
+    /// link, which may lead to a file with another purpose.
     private borrowing func advice(_ status: stat) -> String {
       var entry = stat()
       guard unsafe lstat(path, &entry) == 0, entry.st_mode & S_IFMT == S_IFREG, entry.st_nlink == 1 else {

@@ -2,7 +2,7 @@ import PAMMessages
 import VaultKit
 
 extension PAMVerdict {
-  /// nil is success of both steps and of the conversation, for the user that was asked about.
+  /// nil when both steps and the conversation succeeded, for the user of the request.
   var denial: VaultError? {
     switch step {
     case .success: nil
@@ -11,22 +11,23 @@ extension PAMVerdict {
     case .account: Self.error(ofAccount: result)
     case .otherUser: VaultError(.authenticationFailed, "PAM verified another user")
     case .conversation:
-      VaultError(.verificationUnavailable, "a PAM module asks in a way that is not known")
+      VaultError(.verificationUnavailable, "a PAM module asks in an unknown way")
     }
   }
   /// The numbers are those of Linux-PAM.
   private static func error(ofAuthentication result: Int32) -> VaultError {
     switch result {
-    case 7: denied("PAM denied it: a wrong answer, or a rule of the administrator", result)
-    case 6: denied("PAM does not permit it", result)
-    case 8: denied("PAM may not read what it compares the answer with", result)
-    case 10: denied("PAM does not know this user", result)
-    case 11: denied("PAM denied it: too many tries", result)
-    case 12, 27: denied("the password has expired", result, hint: "change it: passwd")
-    case 13: denied("the account has expired", result)
+    case 7: denied("PAM denied access: a wrong answer, or a rule of the administrator", result: result)
+    case 6: denied("PAM denied permission", result: result)
+    case 8: denied("PAM cannot read the stored password", result: result)
+    case 10: denied("PAM does not know this user", result: result)
+    case 11: denied("PAM denied access: too many tries", result: result)
+    case 12, 27: denied("the password has expired", result: result, hint: "change it: passwd")
+    case 13: denied("the account has expired", result: result)
     case 9:
       VaultError(
-        .verificationUnavailable, "PAM does not reach the service that knows the password", underlying: result
+        .verificationUnavailable, "PAM cannot reach the service that verifies the password",
+        underlying: result
       )
     default: broken(result)
     }
@@ -34,15 +35,15 @@ extension PAMVerdict {
 
   private static func error(ofAccount result: Int32) -> VaultError {
     switch result {
-    case 7, 6: denied("PAM does not let this account in", result)
-    case 10: denied("PAM does not know this account", result)
-    case 12, 27: denied("the password has expired", result, hint: "change it: passwd")
-    case 13: denied("the account has expired", result)
+    case 7, 6: denied("PAM denies access to this account", result: result)
+    case 10: denied("PAM does not know this account", result: result)
+    case 12, 27: denied("the password has expired", result: result, hint: "change it: passwd")
+    case 13: denied("the account has expired", result: result)
     default: broken(result)
     }
   }
 
-  private static func denied(_ message: String, _ result: Int32, hint: String? = nil) -> VaultError {
+  private static func denied(_ message: String, result: Int32, hint: String? = nil) -> VaultError {
     VaultError(.authenticationFailed, message, hint: hint, underlying: result)
   }
 
@@ -56,10 +57,10 @@ extension PAMVerdict {
 extension VaultError {
   static var pamSilent: VaultError {
     VaultError(
-      .verificationUnavailable, "a PAM module gives no answer", hint: "the system log may say which one")
+      .verificationUnavailable, "a PAM module does not answer", hint: "the system log may say which one")
   }
 
-  /// A module that ends its process is one reason, a vault-pam that does not start for want of a library another.
+  /// Either a module ended the process of the helper, or the helper does not start because a library is missing.
   static var pamEnded: VaultError {
     VaultError(
       .verificationUnavailable, "vault-pam ended without a verdict of PAM",
@@ -68,8 +69,8 @@ extension VaultError {
 
   static var pamNonsense: VaultError {
     VaultError(
-      .verificationUnavailable, "vault-pam says what makes no sense",
-      hint: "install the one that belongs to this version")
+      .verificationUnavailable, "vault-pam breaks the protocol",
+      hint: "install the vault-pam of this version")
   }
 
   static var pamCancelled: VaultError { VaultError(.cancelled, "cancelled while PAM was asked") }

@@ -3,13 +3,14 @@ import PAMMessages
 import Synchronization
 public import VaultKit
 
-/// Whether the person at the machine is its user, as the system's PAM service `vault` finds out: her login password,
-/// a fingerprint, a security key, whatever the administrator chose.
+/// Verifies that the person at the machine is its user, by the system's PAM service `vault`: with the login
+/// password, a fingerprint, a security key, or whatever the administrator chose.
 ///
-/// **Advisory**: the answer is a word of another program, and a library that is loaded into either can change it. No key
-/// depends on it. PAM's modules run in a helper program, `vault-pam`, which is started for one question and ended after it: one
-/// that hangs, crashes or exits does it there. Success is success of both `pam_authenticate` and `pam_acct_mgmt`, said in
-/// one message that repeats a random number of the question; everything else is a denial.
+/// **Advisory**: the answer comes from another program, and a library that is loaded into either program can change
+/// it. No key depends on it. PAM's modules run in a helper program, `vault-pam`. It is started for one question and
+/// ended after it, so a module that hangs, crashes or exits does so there. Success means that both
+/// `pam_authenticate` and `pam_acct_mgmt` succeeded, reported in one message that repeats the random number of the
+/// question. Everything else is a denial.
 public struct PAMPresence: PresenceSource {
   private let service: String
   private let user: String?
@@ -18,39 +19,39 @@ public struct PAMPresence: PresenceSource {
   private let open = OpenConversations()
 
   /// - Parameters:
-  ///   - service: The name of its file in `/etc/pam.d`, which `scripts/install-pam` installs.
+  ///   - service: The name of the service's file in `/etc/pam.d`, which `scripts/install-pam` installs.
   ///   - helper: The absolute path of `vault-pam`; nil for the one beside the running program, else the one in
   ///     `/usr/libexec/vaultctl`.
   public init(service: String = "vault", helper: String? = nil) {
     self.init(service: service, helper: helper.map { Helper(at: $0) } ?? .installed)
   }
 
-  /// - Parameter user: nil for the one that this process runs for.
+  /// - Parameter user: nil for the user of this process.
   package init(service: String, user: String? = nil, helper: Helper, limits: Limits = Limits()) {
     (self.service, self.user, self.helper, self.limits) = (service, user, helper, limits)
   }
 
-  /// Asks PAM, showing what it asks through `prompt`.
+  /// Asks PAM. `prompt` shows the questions of PAM's modules.
   ///
-  /// - Throws: `.authenticationFailed` for every answer that says no; `.cancelled`, `.interactionNotAllowed` and
-  ///   `.malformed` (NUL, more than 511 bytes) of the conversation; `.unsupported` when there is no `vault-pam` or no such
-  ///   service; `.verificationUnavailable` when others can change `vault-pam`, when the service cannot be read, when a module
-  ///   is broken or gives no answer.
+  /// - Throws: `.authenticationFailed` for every answer that denies; `.cancelled`, `.interactionNotAllowed` and
+  ///   `.malformed` (NUL, more than 511 bytes) from the conversation; `.unsupported` when there is no `vault-pam`
+  ///   or no such service; `.verificationUnavailable` when others can change `vault-pam`, when the service cannot
+  ///   be read, and when a module is broken or silent.
   public func verifyPresence(_ request: PromptRequest, asking prompt: any Prompt) throws(VaultError) {
     try helper.requireService(service)
     guard let user = user ?? Self.ownName() else {
-      throw VaultError(.unsupported, "this process runs for a user without a name, whom PAM cannot verify")
+      throw VaultError(.unsupported, "the user of this process has no name, so PAM cannot verify them")
     }
-    let conversation = try PAMConversation(request, prompt, limits)
+    let conversation = try PAMConversation(for: request, asking: prompt, limits: limits)
     open.add(conversation)
     defer { open.remove(conversation) }
     try conversation.verify(user: user, service: service, with: helper)
   }
 
-  /// Ends every verification that is open, from any thread, as `.cancelled`.
+  /// Ends every open verification, from any thread, as `.cancelled`.
   public func cancel() { open.cancel() }
 
-  /// Why PAM cannot be asked here; nil when it can.
+  /// Why PAM cannot verify anyone here; nil when it can.
   package func obstacle() -> VaultError? {
     do throws(VaultError) {
       _ = try helperPath()
@@ -59,20 +60,20 @@ public struct PAMPresence: PresenceSource {
     } catch { return error }
   }
 
-  /// Where `vault-pam` is.
+  /// The path of `vault-pam`.
   ///
   /// - Throws: Why it cannot be started.
   package func helperPath() throws(VaultError) -> String { try helper.opened().path }
 }
 
 extension PAMPresence {
-  /// How long is waited for what.
+  /// How long to wait for what.
   package struct Limits: Sendable {
-    /// A module that says nothing and asks nothing.
+    /// For a module that is silent and asks nothing.
     package var silence: Duration
-    /// A module that showed a text ("place your finger on the reader") and asks nothing.
+    /// For a module that showed a text ("place your finger on the reader") and asks nothing.
     package var afterText: Duration
-    /// Everything together; a prompt has its own patience.
+    /// For everything together. A prompt has its own patience.
     package var whole: Duration
 
     package init(
@@ -98,7 +99,8 @@ private final class OpenConversations: Sendable {
   func add(_ new: PAMConversation) { all.withLock { $0.append(new) } }
   func remove(_ old: PAMConversation) { all.withLock { $0.removeAll { $0 === old } } }
   func cancel() {
-    // A new array: what orders the uses of a shared one are its reference counts, which the thread sanitizer does not see.
+    // A new array, because the thread sanitizer does not see the reference counts that order the uses of a shared
+    // one.
     for conversation in all.withLock({ $0.map { $0 } }) { conversation.cancel() }
   }
 }

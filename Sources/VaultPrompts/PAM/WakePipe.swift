@@ -1,7 +1,7 @@
 import Glibc
 import VaultKit
 
-/// One thread wakes another: a pipe of our own, for `poll`.
+/// Wakes a thread that waits in `poll`: a pipe within the process.
 final class WakePipe: Sendable {
   private let reading: Int32
   private let writing: Int32
@@ -23,13 +23,13 @@ final class WakePipe: Sendable {
     close(writing)
   }
 
-  /// Whoever waits goes on; so does whoever waits next, when nobody does now.
+  /// Ends the current wait, or the next one when no thread waits now.
   func signal() {
     var byte: UInt8 = 0
     _ = unsafe write(writing, &byte, 1)
   }
 
-  /// Waits until somebody signals, or `other` has something to read or is gone. False at the deadline.
+  /// Waits until another thread signals, or `other` can be read or is gone. False at the deadline.
   func wait(or other: Int32, until deadline: Deadline) -> Bool {
     while true {
       var waits = [

@@ -2,7 +2,8 @@ import Glibc
 import SecretMemory
 import VaultKit
 
-/// The lines of the Assuan protocol as a client sees them. What comes in lies in locked memory, and is wiped at the end.
+/// The lines of the Assuan protocol, as a client reads and writes them. Input is in locked memory, and is wiped at
+/// the end.
 struct AssuanChannel: ~Copyable {
   private let input: Int32
   private let output: Int32
@@ -18,23 +19,23 @@ struct AssuanChannel: ~Copyable {
     self.output = output
   }
 
-  /// What one line of the server means.
+  /// The meaning of one line of the server.
   enum Answer: Equatable {
     case ok
     /// A gpg-error number.
     case error(UInt32)
-    /// The bytes behind "D ", still escaped, were lent.
+    /// `data` has got the bytes after "D ", still escaped.
     case data
     case inquiry
     /// Status and comments.
     case other
   }
 
-  /// The next line.
+  /// Reads the next line.
   ///
   /// - Parameters:
-  ///   - wait: Returns when the descriptor can be read; what it throws ends the reading.
-  ///   - data: Is lent the escaped bytes of a data line.
+  ///   - wait: Returns when the descriptor can be read. Its error ends the reading.
+  ///   - data: Borrows the escaped bytes of a data line.
   mutating func answer(
     waiting wait: (Int32) throws(VaultError) -> Void, data: (RawSpan) throws(VaultError) -> Void
   ) throws(VaultError) -> Answer {
@@ -51,8 +52,8 @@ struct AssuanChannel: ~Copyable {
     }
   }
 
-  /// Sends one line; `text` holds no secret and is escaped.
-  func send(_ command: String, _ text: String? = nil, until deadline: Deadline) throws(VaultError) {
+  /// Sends one line. `text` is not secret; it is escaped here.
+  func send(_ command: String, text: String? = nil, until deadline: Deadline) throws(VaultError) {
     let line = Array((command + (text.map { " " + Self.escaped($0) } ?? "") + "\n").utf8)
     precondition(line.count <= Self.longestLine + 1, "AssuanChannel.send: a line that is too long")
     var rest = line[...]
@@ -87,23 +88,20 @@ struct AssuanChannel: ~Copyable {
 extension AssuanChannel {
   /// Appends the decoded bytes to `secret`.
   ///
-  /// - Throws: `.malformed` for a NUL byte and where there is no room.
+  /// - Throws: `.malformed` when `secret` is full.
   static func decode(_ escaped: RawSpan, into secret: inout OutputRawSpan) throws(VaultError) {
     var index = 0
     while index < escaped.byteCount {
-      var byte = Self.byte(escaped, index)
+      var byte = Self.byte(of: escaped, at: index)
       index += 1
       if byte == UInt8(ascii: "%") {
-        guard index + 1 < escaped.byteCount, let high = Self.digit(Self.byte(escaped, index)),
-          let low = Self.digit(Self.byte(escaped, index + 1))
-        else { throw .pinentryNonsense("an escape that is none") }
+        guard index + 1 < escaped.byteCount, let high = Self.digit(Self.byte(of: escaped, at: index)),
+          let low = Self.digit(Self.byte(of: escaped, at: index + 1))
+        else { throw .pinentryNonsense("an invalid escape") }
         byte = high << 4 | low
         index += 2
       }
-      guard byte != 0 else { throw VaultError(.malformed, "what was typed holds a NUL byte") }
-      guard secret.freeCapacity > 0 else {
-        throw VaultError(.malformed, "what was typed is longer than \(TerminalPrompt.longestSecret) bytes")
-      }
+      guard secret.freeCapacity > 0 else { throw VaultError(prompt: .tooLong(limit: TypedSecret.longest)) }
       unsafe secret.append(byte, as: UInt8.self)
     }
   }
@@ -129,7 +127,7 @@ extension AssuanChannel {
   }
 
   private static func newline(in bytes: RawSpan, count: Int) -> Int? {
-    (0..<count).first { byte(bytes, $0) == UInt8(ascii: "\n") }
+    (0..<count).first { byte(of: bytes, at: $0) == UInt8(ascii: "\n") }
   }
 
   private static func meaning(
@@ -148,25 +146,26 @@ extension AssuanChannel {
     case "INQUIRE": return .inquiry
     case "S", "#": return .other
     default:
-      guard line.byteCount == 0 || byte(line, 0) == UInt8(ascii: "#") else {
+      guard line.byteCount == 0 || byte(of: line, at: 0) == UInt8(ascii: "#") else {
         throw .pinentryNonsense("a line that is not of the Assuan protocol")
       }
       return .other
     }
   }
 
-  /// The first word of a line, when it is short enough to be one of the protocol. Never a secret: that is behind "D ".
+  /// The first word of a line, if it is short enough to be one of the protocol. It is never a secret, because a
+  /// secret comes after "D ".
   private static func word(of line: RawSpan) -> String {
-    let end = (0..<line.byteCount).first { byte(line, $0) == UInt8(ascii: " ") } ?? line.byteCount
+    let end = (0..<line.byteCount).first { byte(of: line, at: $0) == UInt8(ascii: " ") } ?? line.byteCount
     guard end <= 8 else { return "" }
-    return String(decoding: (0..<end).map { byte(line, $0) }, as: UTF8.self)
+    return String(decoding: (0..<end).map { byte(of: line, at: $0) }, as: UTF8.self)
   }
 
   private static func number(behind start: Int, in line: RawSpan) -> UInt32? {
     var number: UInt64 = 0
     var count = 0
     for index in start..<max(start, line.byteCount) {
-      let digit = byte(line, index)
+      let digit = byte(of: line, at: index)
       guard digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9"), count < 10 else { break }
       number = number * 10 + UInt64(digit - UInt8(ascii: "0"))
       count += 1
@@ -183,7 +182,7 @@ extension AssuanChannel {
     }
   }
 
-  private static func byte(_ bytes: RawSpan, _ index: Int) -> UInt8 {
+  private static func byte(of bytes: RawSpan, at index: Int) -> UInt8 {
     unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
   }
 }
@@ -193,7 +192,7 @@ extension VaultError {
 
   static var pinentrySilent: VaultError {
     VaultError(
-      .verificationUnavailable, "pinentry gives no answer",
+      .verificationUnavailable, "pinentry does not answer",
       hint: "try another one: VAULT_PINENTRY=/usr/bin/pinentry-tty")
   }
 

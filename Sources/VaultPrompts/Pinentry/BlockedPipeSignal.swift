@@ -1,7 +1,7 @@
 import Glibc
 
-/// Writing to a pipe without a reader must be an error here, not a signal that ends the host: SIGPIPE is blocked in this
-/// thread, and one that came is taken out before it is let through again.
+/// Blocks SIGPIPE in this thread, because writing to a pipe without a reader must be an error here, not a signal
+/// that ends the host program. ``restore()`` discards a SIGPIPE that came meanwhile.
 struct BlockedPipeSignal {
   private let before: sigset_t
   private let wasPending: Bool

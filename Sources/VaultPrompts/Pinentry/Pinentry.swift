@@ -1,23 +1,23 @@
 import Glibc
 
-/// Which pinentry asks, and where it may do so.
+/// A pinentry program, and where it may ask.
 package struct Pinentry: Sendable, Equatable {
   /// The absolute path of the program.
   package var path: String
-  /// The terminal that it may use; nil where there is none.
+  /// The terminal that the program may use; nil for none.
   package var terminal: String?
-  /// The variables that it needs, "NAME=value"; nothing else of our environment reaches it.
+  /// The environment variables that the program needs, "NAME=value". It gets no others.
   package var environment: [String]
 
-  /// Why there is none.
+  /// Why there is no pinentry.
   package enum Absence: Error, Equatable {
     /// No program is installed.
     case notInstalled
     /// `$VAULT_PINENTRY` is not the absolute path of a program.
     case badVariable
-    /// Neither a display nor a terminal is there for it.
+    /// The program would have neither a display nor a terminal.
     case nowhereToAsk
-    /// There is no display, and the terminal is another program's now.
+    /// There is no display, and another program uses the terminal now.
     case terminalTaken(TerminalError)
   }
 
@@ -27,8 +27,8 @@ package struct Pinentry: Sendable, Equatable {
     self.environment = environment
   }
 
-  /// The one that `$VAULT_PINENTRY` names, else the system's. In the background of a terminal, and where
-  /// another program reads from it, it is left a display alone.
+  /// The pinentry that `$VAULT_PINENTRY` names, else the one of the system. In the background of a terminal, and
+  /// where another program reads from the terminal, it may use a display only.
   ///
   /// - Parameters:
   ///   - terminalPath: The controlling terminal by its name.
@@ -85,7 +85,7 @@ extension Pinentry {
     }
   }
 
-  /// /usr/bin/pinentry is the one that the administrator chose; the others where no choice was made.
+  /// /usr/bin/pinentry is the choice of the administrator. The others count where no choice was made.
   private static let programs = [
     "pinentry", "pinentry-gnome3", "pinentry-qt", "pinentry-gtk-2", "pinentry-curses", "pinentry-tty",
   ].map { "/usr/bin/\($0)" }

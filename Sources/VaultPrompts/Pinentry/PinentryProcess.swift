@@ -2,16 +2,19 @@ import CLinux
 import Glibc
 import VaultKit
 
-/// A started pinentry: its two pipes, and its end. It is waited for whatever happens, so no zombie stays. It ends with the
-/// thread that started it: left behind by a process that was killed, it would read what is typed at the next prompt.
+/// A running pinentry and its two pipes. The value waits for its end in any case, so no zombie remains. It ends
+/// with the thread that started it: a pinentry that outlived a killed process would read what is typed at the next
+/// prompt.
 struct PinentryProcess: ~Copyable {
   let input: Int32
   let output: Int32
   private let pid: pid_t
-  /// How long it may take to go by itself. One that is at its question when the pipes close would not notice.
+  /// How long it may take to end by itself. A pinentry that shows its question does not notice that the pipes
+  /// close.
   private var grace = Duration.milliseconds(20)
 
-  /// Starts it with the two pipes, nothing on standard error, no other descriptor, and no signal ignored or blocked.
+  /// Starts the program with the two pipes, nothing on standard error, no other descriptor, and no signal ignored
+  /// or blocked.
   init(_ pinentry: Pinentry) throws(VaultError) {
     var toChild: [Int32] = [-1, -1]
     var fromChild: [Int32] = [-1, -1]
@@ -20,7 +23,7 @@ struct PinentryProcess: ~Copyable {
       for end in toChild where end >= 0 { close(end) }
       throw VaultError(.io, "no pipe for pinentry", underlying: code)
     }
-    // The child gets copies; other programs that are started meanwhile must get none.
+    // The child gets copies. Other programs that start meanwhile must not get any.
     for end in toChild + fromChild { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer {
       close(toChild[0])
@@ -32,7 +35,7 @@ struct PinentryProcess: ~Copyable {
       close(fromChild[0])
       throw VaultError(
         .interactionNotAllowed, "pinentry does not start: \(PromptText.visible(pinentry.path))",
-        hint: "set VAULT_PINENTRY to the path of one that does", underlying: result)
+        hint: "set VAULT_PINENTRY to the path of one that starts", underlying: result)
     }
     self.pid = pid
     input = toChild[1]
@@ -40,10 +43,10 @@ struct PinentryProcess: ~Copyable {
     for end in [input, output] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
   }
 
-  /// It was told to go, and has something to tidy up.
+  /// It was told to end, and needs time to tidy up.
   mutating func letGo() { grace = .milliseconds(500) }
 
-  /// Closes the pipes, then waits: a while for it to go by itself, then with SIGTERM, then with SIGKILL.
+  /// Closes the pipes, waits a while for its end, sends SIGTERM, and at last SIGKILL.
   deinit {
     close(input)
     close(output)
@@ -65,7 +68,7 @@ struct PinentryProcess: ~Copyable {
   }
 
   private static func withCStrings<R>(
-    _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> R
+    _ texts: [String], body: ([UnsafeMutablePointer<CChar>?]) -> R
   ) -> R {
     let pointers = unsafe texts.map { unsafe strdup($0) } + [nil]
     defer { unsafe pointers.forEach { unsafe free($0) } }

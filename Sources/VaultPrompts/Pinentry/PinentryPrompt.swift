@@ -2,27 +2,27 @@ import Glibc
 public import SecretMemory
 public import VaultKit
 
-/// Asks through pinentry, the program by which people on Linux know their passphrases to be asked for.
+/// Asks through pinentry, the program through which people on Linux usually type their passphrases.
 ///
-/// It is started for each prompt, over two pipes (Assuan), with nothing of our environment but what it needs to find
-/// the display, and no other descriptor. What is typed goes from the pipe into locked memory.
+/// Each prompt starts it again, with two pipes (Assuan), with the environment variables that it needs to find the
+/// display, and with no other descriptor. What is typed goes from the pipe into locked memory.
 public struct PinentryPrompt: Prompt {
   private let pinentry: Pinentry
   private let patience: Duration
   private let silence: Duration
   private let open: OpenPrompt
 
-  /// The pinentry that `$VAULT_PINENTRY` names, else the system's.
+  /// The pinentry that `$VAULT_PINENTRY` names, else the one of the system.
   ///
   /// - Parameter patience: How long a person may take for one answer; then `.cancelled`.
-  /// - Throws: `.interactionNotAllowed` when there is none, or neither a display nor a terminal for it.
+  /// - Throws: `.interactionNotAllowed` when there is no pinentry, or neither a display nor a terminal for it.
   public init(patience: Duration = .seconds(300)) throws(VaultError) {
     do throws(Pinentry.Absence) {
       self.init(try Pinentry.find(processVariable), patience: patience)
     } catch { throw VaultError(absence: error) }
   }
 
-  /// - Parameter silence: How long pinentry itself may take until it asks the person.
+  /// - Parameter silence: How long pinentry itself may take until it shows the question.
   package init(
     _ pinentry: Pinentry, patience: Duration = .seconds(300), silence: Duration = Self.silence
   ) {
@@ -38,27 +38,29 @@ public struct PinentryPrompt: Prompt {
     self.open = open
   }
 
-  /// With the end of one that ignores SIGTERM it stays under 5 s.
+  /// The usual `silence`. Together with the end of a pinentry that ignores SIGTERM, it is less than 5 s.
   package static let silence = Duration.seconds(4)
 
-  /// At most 1,024 bytes.
+  /// Asks for a secret of at most ``TypedSecret/longest`` bytes.
   ///
-  /// - Throws: `.cancelled` when the person declines, nobody answers or pinentry ends; `.malformed` for NUL and more
-  ///   bytes; `.verificationUnavailable` when it talks nonsense or not at all; `.interactionNotAllowed` when it cannot ask.
+  /// - Throws: `.cancelled` when the person declines, when no answer comes, or when pinentry ends; `.malformed` for
+  ///   NUL and for more bytes; `.verificationUnavailable` when pinentry breaks the protocol or is silent;
+  ///   `.interactionNotAllowed` when pinentry cannot ask.
   public func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
-    try converse(request) { talk throws(VaultError) in
-      let secret = try SecretBytes(capacity: TerminalPrompt.longestSecret) { output throws(VaultError) in
+    try converse(about: request) { talk throws(VaultError) in
+      let secret = try SecretBytes(capacity: TypedSecret.longest) { output throws(VaultError) in
         try talk.ask("GETPIN") { data throws(VaultError) in try AssuanChannel.decode(data, into: &output) }
       }
+      guard !secret.containsNUL else { throw VaultError(.malformed, "the answer contains a NUL byte") }
       return secret
     }
   }
 
-  /// Whether the person pressed the button that agrees.
+  /// Asks for a yes or a no. True when the person pressed the button that agrees.
   public func confirm(_ request: PromptRequest) throws(VaultError) -> Bool {
     do {
-      _ = try converse(request) { talk throws(VaultError) in
-        try talk.ask("CONFIRM") { _ throws(VaultError) in throw .pinentryNonsense("data where none belongs") }
+      _ = try converse(about: request) { talk throws(VaultError) in
+        try talk.ask("CONFIRM") { _ throws(VaultError) in throw .pinentryNonsense("unexpected data") }
         return SecretBytes(zeroes: 0)
       }
       return true
@@ -67,13 +69,13 @@ public struct PinentryPrompt: Prompt {
     }
   }
 
-  /// Ends what is open, from any thread.
+  /// Ends an open prompt, from any thread.
   public func cancel() { open.cancel() }
 }
 
 extension PinentryPrompt {
   private func converse(
-    _ request: PromptRequest, _ body: (inout PinentryTalk) throws(VaultError) -> SecretBytes
+    about request: PromptRequest, asking body: (inout PinentryTalk) throws(VaultError) -> SecretBytes
   ) throws(VaultError) -> SecretBytes {
     let signals: PromptSignals
     do throws(TerminalError) {
@@ -87,23 +89,25 @@ extension PinentryPrompt {
     let held = HeldJobSignals()
     defer { held.restore() }
     let turn: PinentryTurn
-    do throws(TerminalError) { turn = try PinentryTurn(pinentry.terminal, signals, patience: patience) } catch
-    {
+    do throws(TerminalError) {
+      turn = try PinentryTurn(on: pinentry.terminal, signals: signals, patience: patience)
+    } catch {
       throw VaultError(prompt: error)
     }
     defer { turn.end() }
     let blocked = BlockedPipeSignal()
     defer { blocked.restore() }
-    return try talk(request, turn, body)
+    return try talk(about: request, in: turn, asking: body)
   }
 
   private func talk(
-    _ request: PromptRequest, _ turn: PinentryTurn,
-    _ body: (inout PinentryTalk) throws(VaultError) -> SecretBytes
+    about request: PromptRequest, in turn: PinentryTurn,
+    asking body: (inout PinentryTalk) throws(VaultError) -> SecretBytes
   ) throws(VaultError) -> SecretBytes {
     var process = try PinentryProcess(pinentry)
     var talk = PinentryTalk(
-      AssuanChannel(input: process.input, output: process.output), turn, patience: patience, silence: silence)
+      AssuanChannel(input: process.input, output: process.output), turn: turn, patience: patience,
+      silence: silence)
     try talk.begin(pinentry)
     try talk.describe(request)
     let answer = try body(&talk)
@@ -114,12 +118,12 @@ extension PinentryPrompt {
 }
 
 extension VaultError {
-  /// Why nobody can be asked through pinentry.
+  /// Why pinentry cannot ask.
   package init(absence: Pinentry.Absence) {
     switch absence {
     case .notInstalled:
       self.init(
-        .interactionNotAllowed, "there is no pinentry to ask with",
+        .interactionNotAllowed, "no pinentry is installed",
         hint: "install it: apt install pinentry-curses")
     case .badVariable:
       self.init(
@@ -132,10 +136,4 @@ extension VaultError {
         hint: "start it on a terminal or in a desktop session")
     }
   }
-}
-
-/// A variable of this process.
-func processVariable(_ name: String) -> String? {
-  guard let value = unsafe getenv(name) else { return nil }
-  return unsafe String(validatingCString: value)
 }

@@ -6,11 +6,11 @@ struct PinentryTalk: ~Copyable {
   private var channel: AssuanChannel
   private let turn: PinentryTurn
   private let patience: Duration
-  /// Until then pinentry itself must have answered; a person has her own time.
+  /// Until then, pinentry itself must have answered. The person has a separate limit.
   private var setUp: Deadline
 
   init(
-    _ channel: consuming AssuanChannel, _ turn: PinentryTurn, patience: Duration, silence: Duration
+    _ channel: consuming AssuanChannel, turn: PinentryTurn, patience: Duration, silence: Duration
   ) {
     self.channel = channel
     self.turn = turn
@@ -18,29 +18,30 @@ struct PinentryTalk: ~Copyable {
     setUp = Deadline(after: silence)
   }
 
-  /// The greeting, and where it may ask. Options that it does not know are refused by it, which is no harm.
+  /// Reads the greeting, and says where pinentry may ask. Pinentry may refuse options that it does not know.
   mutating func begin(_ pinentry: Pinentry) throws(VaultError) {
     try expectOK()
     var options = [
-      "lc-ctype=\(locale(pinentry, "LC_CTYPE"))", "lc-messages=\(locale(pinentry, "LC_MESSAGES"))",
+      "lc-ctype=\(locale(of: pinentry, named: "LC_CTYPE"))",
+      "lc-messages=\(locale(of: pinentry, named: "LC_MESSAGES"))",
     ]
     if let terminal = pinentry.terminal {
       options.append("ttyname=\(terminal)")
-      options.append("ttytype=\(variable(pinentry, "TERM") ?? "dumb")")
+      options.append("ttytype=\(variable(of: pinentry, named: "TERM") ?? "dumb")")
     }
-    for option in options where option.utf8.count < 300 { _ = try command("OPTION", option) }
-    _ = try command("SETTIMEOUT", String(max(1, patience.components.seconds)))
+    for option in options where option.utf8.count < 300 { _ = try command("OPTION", text: option) }
+    _ = try command("SETTIMEOUT", text: String(max(1, patience.components.seconds)))
   }
 
   mutating func describe(_ request: PromptRequest) throws(VaultError) {
     let text = Self.fitting(request)
-    try require("SETTITLE", "Vault")
-    try require("SETDESC", Self.description(text))
-    try require("SETPROMPT", text.question + ":")
-    if let problem = text.problem { try require("SETERROR", problem) }
+    try require("SETTITLE", text: "Vault")
+    try require("SETDESC", text: Self.description(text))
+    try require("SETPROMPT", text: text.question + ":")
+    if let problem = text.problem { try require("SETERROR", text: problem) }
   }
 
-  /// Asks the person.
+  /// Asks the question.
   mutating func ask(
     _ question: String, data: (RawSpan) throws(VaultError) -> Void
   ) throws(VaultError) {
@@ -49,7 +50,7 @@ struct PinentryTalk: ~Copyable {
     if let answer { throw Self.error(answer) }
   }
 
-  /// Says good-bye. Whether it is heard matters to nobody.
+  /// Ends the conversation. It does not matter whether pinentry reads this.
   func end() { try? channel.send("BYE", until: Deadline(after: .milliseconds(100))) }
 
   /// GPG_ERR_NOT_CONFIRMED.
@@ -63,16 +64,16 @@ extension PinentryTalk {
     }
   }
 
-  private mutating func require(_ command: String, _ text: String) throws(VaultError) {
-    if let number = try self.command(command, text) { throw Self.error(number) }
+  private mutating func require(_ command: String, text: String) throws(VaultError) {
+    if let number = try self.command(command, text: text) { throw Self.error(number) }
   }
 
-  private mutating func command(_ command: String, _ text: String) throws(VaultError) -> UInt32? {
-    try channel.send(command, text, until: setUp)
+  private mutating func command(_ command: String, text: String) throws(VaultError) -> UInt32? {
+    try channel.send(command, text: text, until: setUp)
     return try final(until: setUp, isPerson: false, Self.noData)
   }
 
-  /// Reads to the line that ends a command: nil for OK, else the error's number.
+  /// Reads up to the line that ends a command: nil for OK, else the number of the error.
   private mutating func final(
     until deadline: Deadline, isPerson: Bool, _ data: (RawSpan) throws(VaultError) -> Void
   ) throws(VaultError) -> UInt32? {
@@ -85,12 +86,12 @@ extension PinentryTalk {
       switch answer {
       case .ok: return nil
       case .error(let number): return number
-      // The quality bar of a passphrase, and the like: we have no answer.
+      // Such as the quality bar of a passphrase: this client has no answer.
       case .inquiry: try channel.send("CAN", until: Deadline(after: .seconds(1)))
       case .data, .other: if deadline.hasPassed { throw .pinentrySilent }
       }
     }
-    throw .pinentryNonsense("lines without end")
+    throw .pinentryNonsense("endless lines")
   }
 
   private static func wait(
@@ -104,16 +105,16 @@ extension PinentryTalk {
   }
 
   private static func noData(_ data: RawSpan) throws(VaultError) {
-    throw .pinentryNonsense("data where none belongs")
+    throw .pinentryNonsense("unexpected data")
   }
 
-  /// The lower 16 bits are the code, the upper say who found it.
+  /// The lower 16 bits are the code; the upper ones name the source.
   private static func error(_ number: UInt32) -> VaultError {
     let code = Int32(number & 0xFFFF)
     return switch code {
     case 99, 198: VaultError(.cancelled, "cancelled at the prompt", underlying: code)
     case notConfirmed: VaultError(.cancelled, "not confirmed at the prompt", underlying: code)
-    case 62: VaultError(.cancelled, "nobody answered the prompt", underlying: code, prompt: .timeout)
+    case 62: VaultError(.cancelled, "the prompt timed out", underlying: code, prompt: .timeout)
     default:
       VaultError(
         .interactionNotAllowed, "pinentry cannot ask here (gpg error \(number))",
@@ -121,7 +122,7 @@ extension PinentryTalk {
     }
   }
 
-  /// Everything in one line of the protocol, each field cut shorter until it fits.
+  /// The text, with each field cut until everything fits into one line of the protocol.
   private static func fitting(_ request: PromptRequest) -> PromptText {
     for limit in [300, 150, 75, 40] {
       let text = PromptText(request, longestField: limit)
@@ -131,16 +132,18 @@ extension PinentryTalk {
     return PromptText(request, longestField: 20)
   }
 
-  /// The first line is ours: from a tag in it Qt would take the whole for rich text, where much can be hidden.
+  /// The first line is fixed text: if it began with a tag, Qt would take the whole for rich text, which can hide
+  /// much.
   private static func description(_ text: PromptText) -> String {
     (["The vault asks for: \(text.question)"] + text.facts).joined(separator: "\n")
   }
 
-  private func locale(_ pinentry: Pinentry, _ name: String) -> String {
-    variable(pinentry, "LC_ALL") ?? variable(pinentry, name) ?? variable(pinentry, "LANG") ?? "C.UTF-8"
+  private func locale(of pinentry: Pinentry, named name: String) -> String {
+    variable(of: pinentry, named: "LC_ALL") ?? variable(of: pinentry, named: name) ?? variable(
+      of: pinentry, named: "LANG") ?? "C.UTF-8"
   }
 
-  private func variable(_ pinentry: Pinentry, _ name: String) -> String? {
+  private func variable(of pinentry: Pinentry, named name: String) -> String? {
     let value = pinentry.environment.first { $0.hasPrefix(name + "=") }?.dropFirst(name.count + 1)
     return value.flatMap { $0.isEmpty ? nil : PromptText.visible(String($0)) }
   }

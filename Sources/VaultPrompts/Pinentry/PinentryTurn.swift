@@ -1,8 +1,9 @@
 import Glibc
 
-/// The turn of a pinentry: on the terminal that it may use, or on none where it has a display alone.
+/// The turn of a pinentry: on the terminal that it may use, or on none where it has a display only.
 ///
-/// The pinentry sets the mode. We hold the lock, note the mode for the next prompt, and restore it at the end.
+/// The pinentry sets the mode. This type holds the lock, records the mode for the next prompt, and restores the
+/// mode at the end.
 final class PinentryTurn {
   private let signals: PromptSignals
   private let descriptor: Int32
@@ -10,7 +11,7 @@ final class PinentryTurn {
   private var turn: TerminalTurn?
 
   /// - Parameter path: The terminal; nil for none.
-  init(_ path: String?, _ signals: PromptSignals, patience: Duration) throws(TerminalError) {
+  init(on path: String?, signals: PromptSignals, patience: Duration) throws(TerminalError) {
     self.signals = signals
     self.path = path
     guard let path else {
@@ -19,7 +20,9 @@ final class PinentryTurn {
     }
     descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .noTerminal(errno) }
-    turn = try TerminalTurn(descriptor, signals, patience: patience) { TerminalPrompt.sayWaiting(on: path) }
+    turn = try TerminalTurn(on: descriptor, signals: signals, patience: patience) {
+      TerminalPrompt.sayWaiting(on: path)
+    }
     do throws(TerminalError) { try turn?.prepareRecord() } catch {
       turn?.end()
       throw error
@@ -28,20 +31,20 @@ final class PinentryTurn {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Waits until the program says something, answering signals meanwhile.
+  /// Waits until the program writes something, and handles signals meanwhile.
   func wait(for output: Int32, until deadline: Deadline) throws(TerminalError) {
     while let meaning = try wait(for: output, deadline) {
       if meaning == .stop { try stop() }
     }
   }
 
-  /// Restores the mode, which a program that was killed leaves as it was in the middle.
+  /// Restores the mode, because a killed program leaves it changed.
   func end() {
     try? turn?.noteMode()
     turn?.end()
   }
 
-  /// With a display alone there is no terminal to look at: nothing happens until the program or a signal does something.
+  /// With a display only, there is no terminal to look at: only the program or a signal ends the wait.
   private func wait(
     for output: Int32, _ deadline: Deadline
   ) throws(TerminalError) -> PromptSignals.Meaning? {
@@ -55,7 +58,7 @@ final class PinentryTurn {
     }
   }
 
-  /// The program is stopped with us: by Ctrl-Z, or when it reads from a terminal that the shell has taken.
+  /// Ctrl-Z stops the program together with this process. So does reading from a terminal that the shell has taken.
   private func stop() throws(TerminalError) {
     guard turn != nil else {
       JobControl.stop()

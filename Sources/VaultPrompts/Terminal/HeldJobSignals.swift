@@ -1,7 +1,7 @@
 import Glibc
 
-/// While a prompt is open its thread holds back SIGTTIN and SIGTTOU: a read in the background then is an error and does
-/// not stop the process group; a write goes through, and so does restoring the mode.
+/// Blocks SIGTTIN and SIGTTOU in the thread of an open prompt. A read in the background is then an error and does
+/// not stop the process group. A write succeeds, and so does restoring the mode.
 struct HeldJobSignals {
   private let before: sigset_t
 

@@ -2,8 +2,8 @@ import Glibc
 
 /// Which process group may use a terminal.
 enum JobControl {
-  /// Whether the process is in the terminal's foreground group. True for a terminal that does not control the process,
-  /// and for one that is gone: neither has a group of it.
+  /// Whether the process is in the foreground group of the terminal. True for a terminal that does not control the
+  /// process, and for one that is gone: neither has a group of this process.
   static func isInForeground(of terminal: Int32) -> Bool {
     let group = tcgetpgrp(terminal)
     return group < 0 || group == getpgrp()
@@ -14,7 +14,8 @@ enum JobControl {
     guard isInForeground(of: terminal) else { throw .background }
   }
 
-  /// Lets the kernel refuse a change of the mode by a process that is in the background by now: SIGTTOU interrupts `body`.
+  /// Runs `body`, which changes the mode. If the process is in the background by now, the kernel refuses the
+  /// change: SIGTTOU interrupts `body`.
   static func refusingBackground(_ body: () -> Int32) -> Int32 {
     var output = signals(SIGTTOU)
     unsafe pthread_sigmask(SIG_UNBLOCK, &output, nil)
@@ -22,8 +23,8 @@ enum JobControl {
     return body()
   }
 
-  /// Stops the process as Ctrl-Z does without a prompt. In an orphaned process group, as after `ssh -t`, where nothing could
-  /// continue it, the kernel does nothing.
+  /// Stops the process as Ctrl-Z does without a prompt. In an orphaned process group, as after `ssh -t`, the kernel
+  /// does nothing, because nothing could continue the process.
   static func stop() {
     var before = sigaction()
     var usual = sigaction()

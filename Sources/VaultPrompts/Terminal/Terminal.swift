@@ -1,11 +1,11 @@
 import Glibc
 package import SecretMemory
 
-/// A terminal that is opened by its name, so that standard input and output stay data.
+/// A terminal that is opened by its name, so that standard input and output stay free for data.
 ///
-/// One prompt is open on it at a time, of all processes of a user, and only in the foreground: ``TerminalTurn``. Echo is
-/// off only while a secret is typed, and back on after it however the prompt ends: an answer, Ctrl-C, a signal that ends
-/// the process, nobody there, and for as long as Ctrl-Z stops it.
+/// Of all processes of a user, one prompt at a time is open on a terminal, and only in the foreground:
+/// ``TerminalTurn``. Echo is off only while a secret is typed. It is on again after the prompt, however the prompt
+/// ends, and while Ctrl-Z stops the process.
 package struct Terminal: ~Copyable {
   private let descriptor: Int32
 
@@ -23,10 +23,10 @@ package struct Terminal: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// One line typed with echo, without its newline: what a person may see.
+  /// Reads a line that the person types with echo. Returns it without its newline.
   ///
   /// - Parameters:
-  ///   - text: What is asked; what does not show as itself is escaped.
+  ///   - text: The question. Characters that do not show as themselves are escaped.
   ///   - limit: The most bytes that may be typed, up to ``longestLine``.
   ///   - show: Shows what belongs above the question, once no other prompt is open on the terminal.
   package borrowing func readLine(
@@ -36,10 +36,10 @@ package struct Terminal: ~Copyable {
       Asking(lines: [], question: PromptText.visible(text), limit: limit, echoes: true), after: show)
   }
 
-  /// Whether the process may ask on it.
+  /// Whether this process is in the foreground of the terminal.
   package var isInForeground: Bool { JobControl.isInForeground(of: descriptor) }
 
-  /// Why nobody can be asked on a terminal; nil when a prompt can be shown.
+  /// Why no prompt can be shown on a terminal; nil when one can.
   package static func obstacle(at path: String) -> TerminalError? {
     do throws(TerminalError) {
       let terminal = try Terminal(path: path)
@@ -48,44 +48,44 @@ package struct Terminal: ~Copyable {
     } catch { return error }
   }
 
-  /// Shows text on the terminal, with nothing after it; what does not show as itself is escaped.
+  /// Shows text without a newline. Characters that do not show as themselves are escaped.
   package borrowing func show(_ text: String) { _ = writeAll(PromptText.visible(text)) }
 
-  /// Shows a line of text; what does not show as itself is escaped.
+  /// Shows a line of text. Characters that do not show as themselves are escaped.
   ///
   /// - Throws: ``TerminalError/noTerminal(_:)`` where the terminal does not take it.
   package borrowing func showLine(_ text: String) throws(TerminalError) {
     guard writeAll(PromptText.visible(text) + "\n") else { throw .noTerminal(EIO) }
   }
 
-  /// Shows a secret of printable characters, with nothing after it.
+  /// Shows a secret of printable characters, without a newline.
   ///
   /// - Throws: ``TerminalError/noTerminal(_:)`` where the terminal does not take it.
   package borrowing func show(_ secret: borrowing SecretBytes) throws(TerminalError) {
     guard secret.expose({ writeAll($0) }) else { throw .noTerminal(EIO) }
   }
 
-  /// The kernel's line buffer ends at 4,095 bytes; what is typed beyond it is lost.
+  /// The most bytes of a line. The line buffer of the kernel ends at 4,095 bytes; what is typed beyond is lost.
   package static var longestLine: Int { 4000 }
 }
 
 extension Terminal {
   /// One question and how it is asked.
   struct Asking {
-    /// Shown above the question; whoever makes them has made them visible.
+    /// Shown above the question. They are already escaped.
     var lines: [String]
     var question: String
     var limit: Int
     var echoes: Bool
     /// How long a person may take.
     var patience = PromptSignals.longestTurn
-    /// Through which another thread ends it.
+    /// Lets another thread end the prompt.
     var open: OpenPrompt?
 
     var text: String { lines.map { $0 + "\n" }.joined() + question }
   }
 
-  /// One line, without its newline.
+  /// Asks the question and reads one line, without its newline.
   ///
   /// - Parameter show: Shows what belongs above the question.
   borrowing func ask(
@@ -97,28 +97,28 @@ extension Terminal {
     defer { asking.open?.close() }
     let held = HeldJobSignals()
     defer { held.restore() }
-    var turn = try TerminalTurn(descriptor, signals, patience: asking.patience) { sayWaiting() }
+    var turn = try TerminalTurn(on: descriptor, signals: signals, patience: asking.patience) { sayWaiting() }
     defer { turn.end() }
     try turn.beginTyping(echoes: asking.echoes)
     try show(self)
     guard writeAll(asking.text) else { throw .noTerminal(EIO) }
     defer { if !asking.echoes, isInForeground { _ = writeAll("\n") } }
-    return try readLine(asking, signals, &turn)
+    return try readLine(asking, signals: signals, turn: &turn)
   }
 
-  /// Says that another prompt is open, whose question ends without a newline.
+  /// Says that another prompt is open. The question of that prompt ends without a newline.
   borrowing func sayWaiting() {
     guard isInForeground else { return }
     _ = writeAll("\nAnother prompt is open: this one waits for its end, at most 300 s.\n")
   }
 
   private borrowing func readLine(
-    _ asking: Asking, _ signals: PromptSignals, _ turn: inout TerminalTurn
+    _ asking: Asking, signals: PromptSignals, turn: inout TerminalTurn
   ) throws(TerminalError) -> SecretBytes {
-    // Two bytes more: the newline, and one that shows a longer line to be longer.
+    // Two bytes more: the newline, and one that reveals a longer line.
     let line = try SecretBytes(capacity: asking.limit + 2) { output throws(TerminalError) in
       while output.freeCapacity > 0 {
-        try waitForInput(asking, signals, &turn)
+        try waitForInput(asking, signals: signals, turn: &turn)
         if try readSome(&output) { return }
       }
     }
@@ -126,7 +126,7 @@ extension Terminal {
     return line.expose { bytes in SecretBytes(copying: bytes.extracting(0..<bytes.byteCount - 1)) }
   }
 
-  /// Appends what can be read now; true at the end of the line.
+  /// Appends the bytes that can be read now. Returns true at the end of the line.
   private borrowing func readSome(_ output: inout OutputRawSpan) throws(TerminalError) -> Bool {
     var got = 0
     var isComplete = false
@@ -143,9 +143,9 @@ extension Terminal {
     return isComplete
   }
 
-  /// Waits until a byte can be read, answering signals meanwhile.
+  /// Waits until a byte can be read, and handles signals meanwhile.
   private borrowing func waitForInput(
-    _ asking: Asking, _ signals: PromptSignals, _ turn: inout TerminalTurn
+    _ asking: Asking, signals: PromptSignals, turn: inout TerminalTurn
   ) throws(TerminalError) {
     var deadline = Deadline(after: asking.patience)
     while true {

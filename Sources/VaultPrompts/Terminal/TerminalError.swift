@@ -6,20 +6,29 @@ package enum TerminalError: Error, Equatable, Sendable {
   case background
   /// Another program reads what is typed, key by key, and may show it.
   case inUse
-  /// The lock that keeps other prompts off the terminal cannot be made; the text says why.
+  /// The lock that keeps other prompts off the terminal cannot be made. The text says why.
   case noLock(String)
-  /// Another prompt stayed open on the terminal for as long as a prompt waits.
+  /// Another prompt on the terminal stayed open for as long as a prompt waits.
   case busy
   /// Ctrl-C, Ctrl-D or the end of the terminal; or another thread ended the prompt.
   case cancelled
-  /// Nobody answered for as long as a prompt waits.
+  /// No answer came within the patience of the prompt.
   case timedOut
   /// More bytes than the limit were typed.
   case tooLong(limit: Int)
   /// A signal asked the process to end; the terminal has been restored.
   case signalled(Int32)
 
-  /// Why nobody can be asked on the terminal; nil where somebody was.
+  /// Whether the terminal cannot ask for a reason that does not keep pinentry from asking: rule 2 of
+  /// ``AutomaticPrompt``.
+  var letsPinentryAsk: Bool {
+    switch self {
+    case .noTerminal, .background, .inUse: true
+    case .noLock, .busy, .cancelled, .timedOut, .tooLong, .signalled: false
+    }
+  }
+
+  /// Why no prompt can be shown on the terminal; nil where one was shown.
   package var obstacle: String? {
     switch self {
     case .noTerminal: "there is no terminal to ask on"

@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
 
-/// The lock of one terminal: a `flock` on the file `tty-MAJOR-MINOR` of ``LockFolder``. The kernel releases it with the
-/// process. The file is never removed.
+/// The lock of one terminal: a `flock` on the file `tty-MAJOR-MINOR` in the ``LockDirectory``. The kernel releases
+/// it when the process ends. The file is never removed.
 ///
-/// Each attempt opens the file, so that two prompts of one process exclude each other too.
+/// Each attempt opens the file again, so that two prompts of one process exclude each other too.
 struct TerminalLock: ~Copyable {
   private let name: String
   private var file: Int32 = -1
 
-  /// Not yet taken.
+  /// The lock of `terminal`, not yet taken.
   init(of terminal: Int32) throws(TerminalError) {
     // The device number of /dev/tty itself is the same for every terminal.
     var device: UInt32 = 0
@@ -24,7 +24,7 @@ struct TerminalLock: ~Copyable {
   /// - Throws: ``TerminalError/noLock(_:)``.
   mutating func take() throws(TerminalError) -> Bool {
     release()
-    let folder = try LockFolder.open()
+    let folder = try LockDirectory.open()
     defer { close(folder) }
     let opened = try open(in: folder)
     guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
@@ -33,7 +33,7 @@ struct TerminalLock: ~Copyable {
       guard problem == EWOULDBLOCK || problem == EINTR else { throw refusal(problem) }
       return false
     }
-    // Logging out removes /run/user/UID: what was locked must still be what the next prompt opens.
+    // Logging out removes /run/user/UID. The locked file must still be the file that the next prompt opens.
     guard isNamed(opened, in: folder) else {
       close(opened)
       return false
@@ -47,14 +47,14 @@ struct TerminalLock: ~Copyable {
     file = -1
   }
 
-  /// What a prompt that was killed left; nil after an orderly end.
+  /// The record that a killed prompt left; nil after an orderly end.
   borrowing func record() -> TerminalRecord? {
     var bytes = [UInt8](repeating: 0, count: TerminalRecord.byteCount + 1)
     let count = unsafe bytes.withUnsafeMutableBytes { unsafe pread(file, $0.baseAddress, $0.count, 0) }
     return count > 0 ? TerminalRecord(Array(bytes.prefix(count))) : nil
   }
 
-  /// - Throws: ``TerminalError/noLock(_:)``, on a full disk.
+  /// - Throws: ``TerminalError/noLock(_:)``, such as on a full disk.
   borrowing func write(_ record: TerminalRecord) throws(TerminalError) {
     let bytes = record.bytes
     let count = unsafe bytes.withUnsafeBytes { unsafe pwrite(file, $0.baseAddress, $0.count, 0) }

@@ -14,10 +14,10 @@ struct TerminalMode: Equatable {
   /// Whether what is typed is shown.
   var echoes: Bool { flags.c_lflag & tcflag_t(ECHO) != 0 }
 
-  /// Whether the terminal gives lines; a program that reads key by key has set it otherwise.
+  /// Whether the terminal delivers whole lines. A program that reads key by key has set it otherwise.
   var isLineByLine: Bool { flags.c_lflag & tcflag_t(ICANON) != 0 }
 
-  /// This mode with what another program has changed in a mode that was made from it.
+  /// This mode, with the changes that another program made from `old` to `new`.
   func taking(changesFrom old: TerminalMode, to new: TerminalMode) -> TerminalMode {
     let mine = bytes
     let (old, new) = (old.bytes, new.bytes)
@@ -37,7 +37,7 @@ struct TerminalMode: Equatable {
     return mode
   }
 
-  /// Sets it at once, not when all output is through: on a terminal that somebody stopped that would never be.
+  /// Sets the mode at once. Waiting until all output is shown could last for ever on a terminal that is stopped.
   ///
   /// - Returns: 0 or an errno; EINTR after SIGTTOU, which a process in the background gets.
   func set(on terminal: Int32) -> Int32 {
@@ -49,7 +49,7 @@ struct TerminalMode: Equatable {
 }
 
 extension TerminalMode {
-  /// Every field in a fixed order, without the gaps between them.
+  /// Every field in a fixed order, without padding.
   var bytes: [UInt8] {
     var bytes: [UInt8] = []
     for number in [

@@ -2,10 +2,11 @@ import Glibc
 public import SecretMemory
 public import VaultKit
 
-/// Asks on a terminal that is opened by its name; standard input and output stay data.
+/// Asks on a terminal that is opened by its name. Standard input and output stay free for data.
 ///
-/// Shows what is about to happen, for which item, who asks and why, which secret is asked for, how many tries are left and
-/// what an empty answer does; what does not show as itself is escaped, and over-long text is cut visibly. The terminal is as before however the prompt ends.
+/// It shows what is about to happen, for which item, who asks and why, which secret the person is to type, how many
+/// tries are left, and what an empty answer does. Characters that do not show as themselves are escaped, and text
+/// that is too long is cut visibly. The terminal is restored, however the prompt ends.
 public struct TerminalPrompt: Prompt {
   private let path: String
   private let patience: Duration
@@ -24,49 +25,52 @@ public struct TerminalPrompt: Prompt {
     self.open = open
   }
 
-  /// One line typed without echo, at most 1,024 bytes.
+  /// Reads a line that the person types without echo, at most ``TypedSecret/longest`` bytes.
   ///
-  /// - Throws: `.cancelled` (Ctrl-C, Ctrl-D, nobody answered, another thread), `.malformed` when it is longer,
-  ///   `.interactionNotAllowed` at once where there is no terminal, where the process is in its background, and where
-  ///   the terminal cannot be locked for one prompt.
+  /// - Throws: `.cancelled` after Ctrl-C, Ctrl-D, a timeout, or a cancellation by another thread; `.malformed` for
+  ///   a longer line; `.interactionNotAllowed` at once, where there is no terminal, where the process is in the
+  ///   background, and where the terminal cannot be locked for one prompt.
   public func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
     do throws(TerminalError) { return try type(request) } catch { throw VaultError(prompt: error) }
   }
 
-  /// Whether `y` or `yes` was typed; an empty line, `n` and `no` decline, other words are asked about twice more.
+  /// Asks for a yes or a no. `y` and `yes` agree; an empty line, `n` and `no` decline. After any other answer it
+  /// asks again, at most twice.
   public func confirm(_ request: PromptRequest) throws(VaultError) -> Bool {
     do throws(TerminalError) { return try agree(request) } catch { throw VaultError(prompt: error) }
   }
 
-  /// As ``readSecret(_:)``, with the error of the terminal.
+  /// As ``readSecret(_:)``, but throws the error of the terminal.
   ///
   /// - Parameters:
   ///   - limit: The most bytes that may be typed, up to ``Terminal/longestLine``.
-  ///   - isRepeated: The same is typed once more: the question alone is shown.
+  ///   - isRepeated: The person types the same secret again: only the question is shown.
   package func type(
-    _ request: PromptRequest, limit: Int = longestSecret, isRepeated: Bool = false
+    _ request: PromptRequest, limit: Int = TypedSecret.longest, isRepeated: Bool = false
   ) throws(TerminalError) -> SecretBytes {
     let text = PromptText(request)
-    return try ask(isRepeated ? [] : text.lines, text.question + ": ", echoes: false, limit: limit)
+    return try ask(
+      showing: isRepeated ? [] : text.lines, question: text.question + ": ", echoes: false, limit: limit)
   }
 
   /// As ``confirm(_:)``.
   func agree(_ request: PromptRequest) throws(TerminalError) -> Bool {
     let text = PromptText(request)
     for round in 0..<3 {
-      let answer = try ask(round == 0 ? text.lines : [], text.question + "? [y/N] ", echoes: true)
+      let answer = try ask(
+        showing: round == 0 ? text.lines : [], question: text.question + "? [y/N] ", echoes: true)
       if let answer = Self.decision(answer) { return answer }
     }
     return false
   }
 
-  /// A line of its own; nothing where there is no terminal, or the process is in its background.
+  /// Shows a line. Does nothing where there is no terminal, or the process is in its background.
   public func show(_ line: String, for request: PromptRequest) {
     guard let terminal = try? Terminal(path: path), terminal.isInForeground else { return }
     try? terminal.showLine(line)
   }
 
-  /// Ends what is open, from any thread.
+  /// Ends an open prompt, from any thread.
   public func cancel() { open.cancel() }
 
   /// Says on a terminal, where there is one, that another prompt is open.
@@ -74,13 +78,11 @@ public struct TerminalPrompt: Prompt {
     if let path, let terminal = try? Terminal(path: path) { terminal.sayWaiting() }
   }
 
-  /// The most bytes of a secret.
-  public static let longestSecret = 1024
 }
 
 extension TerminalPrompt {
   private func ask(
-    _ lines: [String], _ question: String, echoes: Bool, limit: Int = longestSecret
+    showing lines: [String], question: String, echoes: Bool, limit: Int = TypedSecret.longest
   ) throws(TerminalError) -> SecretBytes {
     try Terminal(path: path).ask(
       Terminal.Asking(
@@ -88,7 +90,7 @@ extension TerminalPrompt {
   }
 
   private static func decision(_ answer: borrowing SecretBytes) -> Bool? {
-    // No secret: a word that the terminal has shown.
+    // Not a secret: the terminal has shown it.
     let word = answer.expose { span in
       String(decoding: unsafe span.withUnsafeBytes { unsafe Array($0) }, as: UTF8.self)
     }
@@ -101,12 +103,12 @@ extension TerminalPrompt {
 }
 
 extension VaultError {
-  /// What a prompt that gave no answer means to whoever asked.
+  /// The error that a caller sees when a terminal prompt has no answer.
   init(prompt error: TerminalError) {
     switch error {
     case .cancelled: self.init(.cancelled, "cancelled at the prompt")
-    case .timedOut: self.init(.cancelled, "nobody answered the prompt", prompt: .timeout)
-    case .tooLong(let limit): self.init(.malformed, "what was typed is longer than \(limit) bytes")
+    case .timedOut: self.init(.cancelled, "the prompt timed out", prompt: .timeout)
+    case .tooLong(let limit): self.init(.malformed, "the answer is longer than \(limit) bytes")
     case .busy: self.init(.cancelled, "another prompt stayed open on this terminal", prompt: .notShown)
     case .noTerminal(let code):
       self.init(
@@ -117,7 +119,7 @@ extension VaultError {
     case .inUse:
       self.init(
         .interactionNotAllowed, error.obstacle!,
-        hint: "run it as a command of its own; if a program left the terminal so: stty sane")
+        hint: "run it as a command of its own; if a program left the terminal in this state: stty sane")
     case .noLock:
       self.init(
         .interactionNotAllowed, error.obstacle!,

@@ -1,10 +1,10 @@
 import Glibc
 import VaultKit
 
-/// What the lock of a terminal holds while a prompt is open: what the next prompt needs to set the terminal right after
-/// a prompt that was killed.
+/// The content of the lock file while a prompt is open. With it, the next prompt restores the terminal after a
+/// killed one.
 struct TerminalRecord: Equatable {
-  /// All zero where it cannot be read.
+  /// The boot id; all zero where it cannot be read.
   private let boot: [UInt8]
   /// 0 where the terminal does not control this process.
   private let session: Int32
@@ -13,14 +13,15 @@ struct TerminalRecord: Equatable {
   /// The mode that the prompt set.
   let during: TerminalMode
 
-  /// What a prompt is about to do to a terminal.
+  /// The record of a prompt that is about to change the mode of a terminal.
   init(of terminal: Int32, before: TerminalMode, during: TerminalMode) {
     boot = Self.thisBoot
     session = Self.session(of: terminal)
     (self.before, self.during) = (before, during)
   }
 
-  /// Whether the terminal is as the prompt left it: the same boot, the same session, the mode that the prompt set.
+  /// Whether the terminal is still as the prompt left it: the same boot, the same session, and the mode that the
+  /// prompt set.
   func describes(_ terminal: Int32, in mode: TerminalMode) -> Bool {
     boot.contains { $0 != 0 } && boot == Self.thisBoot && session > 0
       && session == Self.session(of: terminal) && mode == during
@@ -37,7 +38,7 @@ extension TerminalRecord {
     return Self.mark + boot + number + before.bytes + during.bytes
   }
 
-  /// Nil for anything but a whole record.
+  /// Nil for anything but a complete record.
   init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.byteCount, bytes.starts(with: Self.mark) else { return nil }
     boot = Array(bytes[8..<24])

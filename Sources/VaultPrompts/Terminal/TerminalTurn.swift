@@ -1,10 +1,11 @@
 import CLinux
 import Glibc
 
-/// One prompt's turn on a terminal: it holds the terminal's lock, and changes its mode while a line is typed.
+/// The turn of one prompt on a terminal: it holds the lock of the terminal, and changes its mode while a line is
+/// typed.
 ///
-/// The lock excludes the prompts of all processes of this user. A prompt that was killed leaves its record in the lock's
-/// file; the next turn restores the mode from it.
+/// The lock excludes the prompts of all processes of this user. A prompt that was killed leaves a record in the
+/// file of the lock. The next turn restores the mode from that record.
 struct TerminalTurn: ~Copyable {
   private let terminal: Int32
   private let signals: PromptSignals
@@ -12,30 +13,30 @@ struct TerminalTurn: ~Copyable {
   private var lock: TerminalLock
   /// The mode outside the prompt.
   private(set) var before: TerminalMode
-  /// The mode that the prompt has set; nil while it is ``before``.
+  /// The mode that the prompt has set; nil while the terminal is in ``before``.
   private var during: TerminalMode?
-  /// It was stopped and goes on; SIGCONT has still to be read from the pipe.
+  /// The prompt was stopped and continued. SIGCONT is still unread in the pipe.
   private var isContinued = false
-  /// Another program asks, under this lock: a pinentry, which sets the mode itself, also when it is continued.
+  /// A pinentry asks under this lock. It sets the mode itself, also when it is continued.
   private var isAnothers = false
 
   /// Waits until no other prompt is open on the terminal.
   ///
   /// - Parameters:
-  ///   - patience: Waits no longer than this, and no longer than 300 s.
+  ///   - patience: The longest wait; at most 300 s.
   ///   - waiting: Called once, when another prompt is open.
-  /// - Throws: ``TerminalError/background``, ``TerminalError/inUse``, ``TerminalError/busy``, ``TerminalError/noLock(_:)``, or
-  ///   what a signal means.
+  /// - Throws: ``TerminalError/background``, ``TerminalError/inUse``, ``TerminalError/busy``,
+  ///   ``TerminalError/noLock(_:)``, or the meaning of a signal.
   init(
-    _ terminal: Int32, _ signals: PromptSignals, patience: Duration, waiting: () -> Void
+    on terminal: Int32, signals: PromptSignals, patience: Duration, waiting: () -> Void
   ) throws(TerminalError) {
-    let lock = try Self.lock(terminal, signals, patience, waiting)
+    let lock = try Self.lock(terminal, signals: signals, patience: patience, waiting: waiting)
     before = try Self.mode(outside: terminal)
     self.lock = lock
     (self.terminal, self.signals, self.patience) = (terminal, signals, patience)
   }
 
-  /// Sets the mode in which a line is typed; what was typed before is dropped.
+  /// Sets the mode in which a line is typed. Discards what was typed before.
   mutating func beginTyping(echoes: Bool) throws(TerminalError) {
     try set(before.typing(echoes: echoes))
     guard try TerminalMode(of: terminal).echoes == echoes else { throw .noTerminal(EIO) }
@@ -47,14 +48,14 @@ struct TerminalTurn: ~Copyable {
     lock.release()
   }
 
-  /// Stops the process as Ctrl-Z does, with the mode restored and the lock released. When it is continued in the
-  /// foreground, it takes both again.
+  /// Restores the mode, releases the lock, and stops the process as Ctrl-Z does. When the process is continued in
+  /// the foreground, it takes both again.
   mutating func stop(waiting: () -> Void) throws(TerminalError) {
     let typing = during
     end()
     JobControl.stop()
     isContinued = true
-    lock = try Self.lock(terminal, signals, patience, waiting)
+    lock = try Self.lock(terminal, signals: signals, patience: patience, waiting: waiting)
     guard !isAnothers else {
       if let typing { try set(typing) }
       return
@@ -63,14 +64,14 @@ struct TerminalTurn: ~Copyable {
     if let typing { try set(before.typing(echoes: typing.echoes)) }
   }
 
-  /// Another program is about to ask, under this lock. From now on the record has its place on the disk, which it keeps
-  /// when its content changes.
+  /// A pinentry is about to ask under this lock. From now on the record occupies its place on the disk, and keeps
+  /// it when its content changes.
   mutating func prepareRecord() throws(TerminalError) {
     isAnothers = true
     if during == nil { try writeRecord(before) }
   }
 
-  /// Another program asks, under this lock: its mode is what the prompt has set.
+  /// A pinentry asks under this lock: its mode becomes the mode that the prompt has set.
   mutating func noteMode() throws(TerminalError) {
     try JobControl.requireForeground(of: terminal)
     guard let now = try? TerminalMode(of: terminal), now != before, now != during else { return }
@@ -78,19 +79,20 @@ struct TerminalTurn: ~Copyable {
     try writeRecord(now)
   }
 
-  /// Another program has changed the mode that the prompt set, so that what is typed may show.
+  /// Whether another program has changed the mode that the prompt set, so that what is typed may show.
   borrowing func isChanged() throws(TerminalError) -> Bool {
     try JobControl.requireForeground(of: terminal)
     guard let during, let now = try? TerminalMode(of: terminal) else { return false }
     return now != during
   }
 
-  /// SIGSTOP may have stopped the process, and another may have changed the mode before it was continued, or meanwhile.
+  /// Sets the mode right after the process was continued. SIGSTOP may have stopped the process, and another program
+  /// may have changed the mode meanwhile.
   ///
-  /// - Returns: Whether the question has to be shown again.
+  /// - Returns: Whether the question must be shown again.
   mutating func wake() throws(TerminalError) -> Bool {
     try JobControl.requireForeground(of: terminal)
-    // The first signal after ``stop(waiting:)`` is the one that ended it.
+    // The first signal after ``stop(waiting:)`` is the one that ended the stop.
     let isKnown = isContinued
     isContinued = false
     guard let typing = during, let now = try? TerminalMode(of: terminal), now != typing else {
@@ -102,13 +104,14 @@ struct TerminalTurn: ~Copyable {
     return true
   }
 
-  /// Whether a prompt can ask, at once or after another one: false where another program reads from the terminal.
+  /// Whether a prompt can ask, at once or after another prompt: false where another program reads from the
+  /// terminal.
   static func canBegin(on terminal: Int32) throws(TerminalError) -> Bool {
     let mode = try TerminalMode(of: terminal)
     guard !mode.isLineByLine else { return true }
     var lock = try TerminalLock(of: terminal)
     guard try lock.take() else { return true }
-    // What a prompt that was killed left, the next one sets right.
+    // The next prompt repairs what a killed prompt left.
     return lock.record()?.describes(terminal, in: mode) ?? false
   }
 
@@ -123,18 +126,18 @@ extension TerminalTurn {
     during = mode
     try Self.set(mode, on: terminal)
     tcflush(terminal, TCIFLUSH)
-    // What the terminal has made of it.
+    // The mode that the terminal has made of it.
     let now = try TerminalMode(of: terminal)
     guard now != mode else { return }
     during = now
     try writeRecord(now)
   }
 
-  /// The mode of before. What was typed and not read is dropped: it was typed at this prompt, and a shell would show it,
-  /// or run the rest of a line that was too long.
+  /// Restores the mode from before the prompt, and discards what was typed and not read. That was typed at this
+  /// prompt: a shell would show it, or run the rest of a line that was too long.
   private mutating func restore() {
-    // In the background the terminal is another's, unless nobody has changed the mode since. A line editor that has
-    // changed it restores it itself.
+    // In the background, the terminal belongs to another program, unless its mode is still ours. A line editor that
+    // has changed the mode restores it itself.
     if let mode = during, let now = try? TerminalMode(of: terminal),
       now == mode || now.isLineByLine && JobControl.isInForeground(of: terminal)
     {
@@ -146,14 +149,15 @@ extension TerminalTurn {
     during = nil
   }
 
-  /// What puts the mode right when the process is killed, and when it crashes. Without it nobody is asked.
+  /// Records how to restore the mode if the process is killed or crashes. Without this record, no question is
+  /// asked.
   private borrowing func writeRecord(_ mode: TerminalMode) throws(TerminalError) {
     try lock.write(TerminalRecord(of: terminal, before: before, during: mode))
     var (before, during) = (before.flags, mode.flags)
     unsafe clinux_guard_terminal(terminal, &before, &during)
   }
 
-  /// - Throws: ``TerminalError/inUse``: a line editor or a program that fills the screen reads what is typed, and shows it.
+  /// - Throws: ``TerminalError/inUse``: a line editor or a full-screen program reads what is typed, and shows it.
   private static func mode(outside terminal: Int32) throws(TerminalError) -> TerminalMode {
     let mode = try TerminalMode(of: terminal)
     guard mode.isLineByLine else { throw .inUse }
@@ -161,7 +165,7 @@ extension TerminalTurn {
   }
 
   private static func lock(
-    _ terminal: Int32, _ signals: PromptSignals, _ patience: Duration, _ waiting: () -> Void
+    _ terminal: Int32, signals: PromptSignals, patience: Duration, waiting: () -> Void
   ) throws(TerminalError) -> TerminalLock {
     try JobControl.requireForeground(of: terminal)
     var lock = try TerminalLock(of: terminal)
@@ -171,18 +175,18 @@ extension TerminalTurn {
       if isFirst { waiting() }
       isFirst = false
       guard !deadline.hasPassed else { throw .busy }
-      // What ends a prompt ends the wait for it.
+      // A signal that ends a prompt ends the wait for it too.
       if try signals.pause(.milliseconds(20)) == .stop { JobControl.stop() }
       try JobControl.requireForeground(of: terminal)
     }
     try JobControl.requireForeground(of: terminal)
-    try setRight(terminal, lock)
+    try setRight(terminal, under: lock)
     return lock
   }
 
-  /// Restores the mode that a prompt which was killed left changed, when it is certain that nobody has changed it since.
+  /// Restores the mode that a killed prompt changed, when it is certain that no program has changed it since.
   private static func setRight(
-    _ terminal: Int32, _ lock: borrowing TerminalLock
+    _ terminal: Int32, under lock: borrowing TerminalLock
   ) throws(TerminalError) {
     if let record = lock.record(), record.describes(terminal, in: try TerminalMode(of: terminal)) {
       try set(record.before, on: terminal)
@@ -190,7 +194,7 @@ extension TerminalTurn {
     lock.empty()
   }
 
-  /// Sets a mode from the foreground alone.
+  /// Sets a mode, from the foreground only.
   private static func set(_ mode: TerminalMode, on terminal: Int32) throws(TerminalError) {
     while true {
       let problem = JobControl.refusingBackground { mode.set(on: terminal) }

@@ -1,14 +1,14 @@
 import Glibc
 
-/// The end of a process that this one started.
+/// Waits for the end of a process that this process started.
 enum ChildProcess {
-  /// Waits for it, so that no zombie stays. False when it still runs after `duration`.
+  /// Waits for the process, so that no zombie remains. False when it still runs after `duration`.
   static func hasEnded(_ pid: pid_t, within duration: Duration) -> Bool {
     let deadline = Deadline(after: duration)
     var pause: UInt32 = 500
     while true {
       let result = waitpid(pid, nil, WNOHANG)
-      // ECHILD: the host lets the kernel reap its children.
+      // ECHILD: the host program lets the kernel reap its children.
       if result == pid || (result < 0 && errno != EINTR) { return true }
       if deadline.hasPassed { return false }
       usleep(pause)

@@ -1,4 +1,4 @@
-/// The moment at which waiting ends. Every wait of this module has one.
+/// The moment at which a wait ends. Every wait of this module has one.
 struct Deadline {
   private let instant: ContinuousClock.Instant
 
@@ -6,14 +6,14 @@ struct Deadline {
 
   var hasPassed: Bool { ContinuousClock.now >= instant }
 
-  /// What is left, for `poll`: 0 when nothing is left, never the -1 that waits for ever.
+  /// The time left, for `poll`: 0 when no time is left, never -1, which waits for ever.
   var milliseconds: Int32 {
     let (seconds, attoseconds) = (instant - .now).components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
     return Int32(clamping: min(seconds, 1_000_000) * 1000 + attoseconds / 1_000_000_000_000_000 + 1)
   }
 
-  static func earlier(_ first: Deadline, _ second: Deadline) -> Deadline {
+  static func earlier(of first: Deadline, and second: Deadline) -> Deadline {
     first.instant < second.instant ? first : second
   }
 }

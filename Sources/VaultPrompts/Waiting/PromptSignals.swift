@@ -1,30 +1,30 @@
 import Glibc
 import Synchronization
 
-/// The signals that end or stop a process, turned into bytes of a pipe while a prompt is open.
+/// The signals that end or stop a process. While a prompt is open, each becomes a byte in a pipe.
 ///
-/// A pipe and `poll` leave no moment in which a signal is missed. Signals that were ignored stay ignored, but for Ctrl-C,
-/// because a person can always decline, and for SIGTTIN and SIGTTOU, because the background never stops a prompt. One
-/// prompt of a process is open at a time: signals and keys have one reader.
+/// With a pipe and `poll`, no signal is missed. Ignored signals stay ignored, with two exceptions: Ctrl-C, because
+/// a person can always decline, and SIGTTIN and SIGTTOU, because the background never stops a prompt. Only one
+/// prompt of a process is open at a time, because signals and keys have one reader.
 ///
-/// Signals that follow a fault of the program are not here, because it cannot go on after them:
-/// `clinux_guard_terminal` answers those.
+/// Signals that follow a fault of the program are not handled here, because the program cannot continue after them:
+/// `clinux_guard_terminal` handles those.
 struct PromptSignals {
   /// Becomes readable when a signal has come.
   let descriptor: Int32
-  /// A 0 written here ends the prompt: see ``OpenPrompt``.
+  /// Writing a 0 here ends the prompt: see ``OpenPrompt``.
   let wake: Int32
   private let before: [(signal: Int32, action: sigaction)]
 
   /// - Parameter waiting: Called once, when another prompt of this process is open.
-  /// - Throws: ``TerminalError/noTerminal(_:)`` when no pipe can be had, ``TerminalError/busy`` when another
+  /// - Throws: ``TerminalError/noTerminal(_:)`` when no pipe can be made; ``TerminalError/busy`` when another
   ///   prompt of this process stays open for longer than `patience`.
   static func take(
     patience: Duration = longestTurn, waiting: () -> Void = {}
   ) throws(TerminalError) -> PromptSignals {
     let cameBefore = endingSignal.load(ordering: .sequentiallyConsistent)
     guard cameBefore == 0 else { throw .signalled(cameBefore) }
-    try waitForTurn(Deadline(after: patience), waiting)
+    try waitForTurn(until: Deadline(after: patience), waiting: waiting)
     var ends: [Int32] = [0, 0]
     guard unsafe pipe(&ends) == 0 else {
       let code = errno
@@ -43,8 +43,9 @@ struct PromptSignals {
         + unhandled.compactMap { redirect($0, when: isDefault) })
   }
 
-  /// The signals do again what they did before, also those that came too late for the prompt to answer. One that ended the
-  /// prompt comes again: at once, or when ``holdingEndingSignal(_:)`` ends, at most a second later.
+  /// Restores what the signals do without a prompt, and sends again those that came too late for the prompt. A
+  /// signal that ended the prompt is sent again: at once, or when ``holdingEndingSignal(_:)`` ends, at most a
+  /// second later.
   func giveBack() {
     for (signal, action) in before {
       var action = action
@@ -63,7 +64,7 @@ struct PromptSignals {
     passOn()
   }
 
-  /// The oldest signal that came and was not answered; 0 is a cancellation by another thread.
+  /// The oldest signal that no one has read yet; 0 is a cancellation by another thread.
   func next() -> Int32? {
     var byte: UInt8 = 0
     return unsafe read(descriptor, &byte, 1) == 1 ? Int32(byte) : nil
@@ -87,7 +88,7 @@ struct PromptSignals {
     }
   }
 
-  /// What a signal means for a prompt that is open.
+  /// What a signal means for an open prompt.
   enum Meaning {
     /// Ctrl-Z: the prompt stops the process.
     case stop
@@ -107,22 +108,23 @@ struct PromptSignals {
     }
   }
 
-  /// Waits until something can be read, or a signal comes.
+  /// Waits until `other` can be read, or a signal comes.
   ///
-  /// The kernel tells nobody that a terminal's foreground group or mode has changed, so the terminal is looked at: soon
-  /// after the beginning, when a shell may still be about to take it, and later five times a second.
+  /// The kernel does not report that the foreground group or the mode of a terminal has changed. So this function
+  /// looks at the terminal: soon after the beginning, when a shell may still be about to take it, and later five
+  /// times a second.
   ///
-  /// - Parameter look: Looks at the terminal, also once when something can be read; true when it has to be set right as
-  ///   after a signal that continues the process.
-  /// - Returns: What the signal means; nil when something can be read.
-  /// - Throws: What `look` throws; as of ``wait(for:_:until:)`` and ``meaning(of:)``.
+  /// - Parameter look: Looks at the terminal, and does so once more when `other` can be read. Returns true when the
+  ///   terminal must be set right, as after a signal that continues the process.
+  /// - Returns: The meaning of the signal; nil when `other` can be read.
+  /// - Throws: What `look`, ``wait(for:_:until:)`` and ``meaning(of:)`` throw.
   func wait(
     for other: Int32, until deadline: Deadline, looking look: () throws(TerminalError) -> Bool
   ) throws(TerminalError) -> Meaning? {
     var pause = Duration.milliseconds(5)
     while true {
       do throws(TerminalError) {
-        let next = Deadline.earlier(deadline, Deadline(after: pause))
+        let next = Deadline.earlier(of: deadline, and: Deadline(after: pause))
         if let signal = try wait(for: other, POLLIN, until: next) { return try meaning(of: signal) }
       } catch {
         guard error == .timedOut, !deadline.hasPassed else { throw error }
@@ -134,10 +136,10 @@ struct PromptSignals {
     }
   }
 
-  /// Waits for so long, or until a signal comes.
+  /// Waits for `duration`, or until a signal comes.
   ///
-  /// - Returns: nil when none came.
-  /// - Throws: As of ``meaning(of:)``.
+  /// - Returns: nil when no signal came.
+  /// - Throws: What ``meaning(of:)`` throws.
   func pause(_ duration: Duration) throws(TerminalError) -> Meaning? {
     do throws(TerminalError) {
       guard let signal = try wait(for: -1, 0, until: Deadline(after: duration)) else { return nil }
@@ -145,11 +147,11 @@ struct PromptSignals {
     } catch .timedOut { return nil }
   }
 
-  /// A signal that ends the prompt does, once the terminal is as before and the signals are given back, what it does
-  /// without a prompt: ends the process, as a rule.
+  /// Keeps a signal that ends the prompt. When the terminal is restored and the signals are given back, the signal
+  /// does what it does without a prompt: as a rule, it ends the process.
   private func passOnLater(_ signal: Int32) { endingSignal.store(signal, ordering: .sequentiallyConsistent) }
 
-  /// Sends a signal to this process when so many seconds have passed; false where that cannot be.
+  /// Sends a signal to this process after some seconds. False where that is not possible.
   private static func send(_ signal: Int32, after seconds: Int) -> Bool {
     var event = unsafe sigevent()
     unsafe event.sigev_notify = Int32(SIGEV_SIGNAL)
@@ -162,10 +164,10 @@ struct PromptSignals {
     return unsafe timer_settime(timer, 0, &time, nil) == 0
   }
 
-  /// How long a person may take for the prompt before this one.
+  /// How long a prompt waits for the one before it.
   static let longestTurn = Duration.seconds(300)
 
-  private static func waitForTurn(_ deadline: Deadline, _ waiting: () -> Void) throws(TerminalError) {
+  private static func waitForTurn(until deadline: Deadline, waiting: () -> Void) throws(TerminalError) {
     var isFirst = true
     while isTaken.exchange(true, ordering: .sequentiallyConsistent) {
       if isFirst { waiting() }
@@ -198,12 +200,12 @@ struct PromptSignals {
     unsafe unsafeBitCast(handler, to: Int.self)
   }
 
-  /// Whatever they do without a prompt.
+  /// Redirected in any case.
   private static let always = [SIGINT, SIGTTIN, SIGTTOU]
-  /// Unless they are ignored.
+  /// Redirected unless they are ignored.
   private static let ending = [SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
-  /// Where the program has no handler of its own: all others that end a process, and the one that continues it. The
-  /// real-time signals begin at 34, because the C library uses two itself.
+  /// Redirected where the program has no handler: all other signals that end a process, and the one that continues
+  /// it. The real-time signals begin at 34, because the C library uses two.
   private static let unhandled =
     [
       SIGCONT, SIGUSR1, SIGUSR2, SIGPIPE, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGIO, SIGPWR,
@@ -211,8 +213,8 @@ struct PromptSignals {
     ] + Array(34...64)
 }
 
-/// Runs `body`. A signal that ends a prompt in it ends the process after it, so that `body` can log that first. It has a
-/// second for that: another process may hold the vault.
+/// Runs `body`. If a signal ends a prompt in `body`, that signal ends the process only after `body`, so that `body`
+/// can log the prompt first. `body` has one second for that, because another process may hold the vault.
 package func holdingEndingSignal<R>(_ body: () throws -> R) rethrows -> R {
   isHeld.store(true, ordering: .sequentiallyConsistent)
   defer {
@@ -222,7 +224,7 @@ package func holdingEndingSignal<R>(_ body: () throws -> R) rethrows -> R {
   return try body()
 }
 
-/// What ended a prompt does what it does without a prompt.
+/// Sends the signal that ended a prompt again, so that it does what it does without a prompt.
 private func passOn() {
   let ending = endingSignal.exchange(0, ordering: .sequentiallyConsistent)
   if ending != 0 { kill(getpid(), ending) }
@@ -234,13 +236,13 @@ private let isHeld = Atomic<Bool>(false)
 /// Whether a prompt of this process is open.
 private let isTaken = Atomic<Bool>(false)
 
-/// The signal that ended the prompt that is open, if one did.
+/// The signal that ended the open prompt; 0 if none did.
 private let endingSignal = Atomic<Int32>(0)
 
 /// Where the handler writes; -1 while no prompt is open.
 private let signalPipe = Atomic<Int32>(-1)
 
-/// Async-signal-safe: one load and one `write`; errno is kept.
+/// Async-signal-safe: one load and one `write`. It keeps errno.
 private func noteSignal(_ signal: Int32) {
   let kept = errno
   var byte = UInt8(truncatingIfNeeded: signal)

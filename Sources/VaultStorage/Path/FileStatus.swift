@@ -1,6 +1,6 @@
 import Glibc
 
-/// What `stat` says of a file, as far as we ask.
+/// The fields of `stat` that this module uses.
 struct FileStatus {
   let device: UInt64
   let inode: UInt64

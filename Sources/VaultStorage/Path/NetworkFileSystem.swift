@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// File systems whose locks or shared memory do not hold between machines, or between a mount and its server.
+/// File systems whose locks or shared memory do not work between machines, or between a mount and its server.
 package enum NetworkFileSystem {
-  /// The name of the refused file system that `folder` lies on; nil when it is none of them.
+  /// The name of the refused file system that contains `folder`; nil for every other one.
   static func name(of folder: Int32, device: UInt64) throws(StorageError) -> String? {
     let type = clinux_file_system_type(folder)
     guard type >= 0 else { throw .cannotOpen(errno: errno) }
@@ -11,7 +11,7 @@ package enum NetworkFileSystem {
     return name(ofType: type)
   }
 
-  /// FUSE says only that it is FUSE; its kind stands in the mount table. One that is not found there is refused.
+  /// FUSE reports only that it is FUSE. The mount table tells its kind. A kind that is not found there is refused.
   package static func refusedFUSE(_ kind: String?) -> String? {
     guard let kind else { return "fuse" }
     return remoteFUSE.contains(kind) ? kind : nil
@@ -19,7 +19,7 @@ package enum NetworkFileSystem {
 
   private static let fuse: Int64 = 0x6573_5546
 
-  /// The name of the refused file system with this magic number of statfs(2); nil for all others.
+  /// The name of the refused file system with this magic number of statfs(2); nil for every other one.
   package static func name(ofType type: Int64) -> String? {
     switch type {
     case 0x6969: "nfs"

@@ -1,14 +1,15 @@
 import CLinux
 import Glibc
 
-/// The making of a vault: under a lock, beside its place, put there complete by one rename. A crash leaves at most
-/// a file under another name, which the next making removes; an error leaves nothing.
+/// Makes a vault: under a lock, beside its final place, moved there complete by one rename. A crash leaves at most
+/// a file under a temporary name, which the next attempt removes. An error leaves nothing.
 struct NewVaultPlace: ~Copyable {
   let place: VaultPath
   private let madeFolders: [String]
   private let lock: Int32
 
-  /// Makes the folders on the way (0700), checks the last one, locks, and refuses when something is there already.
+  /// Makes the missing directories (0700), checks the last one, takes the lock, and refuses when something is there
+  /// already.
   static func prepare(_ path: String) throws(StorageError) -> NewVaultPlace {
     let made = try makeFolders(VaultPath.split(path).folder)
     do throws(StorageError) {
@@ -33,18 +34,18 @@ struct NewVaultPlace: ~Copyable {
     self.lock = lock
   }
 
-  /// Where the vault is made.
+  /// The name under which the vault is made.
   var temporaryName: String { "." + place.name + ".new" }
 
   /// Gives the finished file its name, durably.
   ///
-  /// - Throws: ``StorageError/unconfirmed(code:errno:)`` once the name may exist: such a failure undoes nothing.
+  /// - Throws: ``StorageError/unconfirmed(code:errno:)`` once the name may exist. Such a failure undoes nothing.
   func publish() throws(StorageError) {
     guard unsafe clinux_rename_exclusively(place.folder, temporaryName, place.name) == 0 else {
       throw errno == EEXIST ? .alreadyExists : .unconfirmed(code: 0, errno: errno)
     }
     try sync(place.folderPath, isOptional: false)
-    // Also for folders that existed: the process that made one may have died before its name was durable.
+    // Also for directories that existed: the process that made one may have ended before its name was durable.
     var folder = place.folderPath
     while folder != "/" {
       folder = VaultPath.parent(of: folder)
@@ -52,14 +53,14 @@ struct NewVaultPlace: ~Copyable {
     }
   }
 
-  /// Lets others make vaults here again.
+  /// Lets other processes make vaults here again.
   func finish() { FileLock.release(lock, in: place) }
 
-  /// Removes what was made, unless it has the vault's name: then another process may already use it.
+  /// Removes what was made, unless it has the name of the vault: then another process may already use it.
   func abandon() {
     removeTemporary()
     FileLock.release(lock, in: place)
-    // Folders that are not empty stay.
+    // Directories that are not empty stay.
     for folder in madeFolders.reversed() { unsafe rmdir(folder) }
   }
 
@@ -75,7 +76,7 @@ struct NewVaultPlace: ~Copyable {
     for suffix in [""] + VaultPath.companions { place.remove(temporaryName + suffix) }
   }
 
-  /// - Parameter isOptional: Skips a folder in which this user cannot create files, or which cannot be read.
+  /// - Parameter isOptional: Skips a directory in which this user cannot create files, or which cannot be read.
   private func sync(_ folder: String, isOptional: Bool) throws(StorageError) {
     if isOptional, unsafe access(folder, W_OK) != 0 { return }
     let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -84,17 +85,17 @@ struct NewVaultPlace: ~Copyable {
       throw .unconfirmed(code: 0, errno: errno)
     }
     defer { close(descriptor) }
-    // EINVAL: the file system has nothing to do for a folder.
+    // EINVAL: the file system does not need this for a directory.
     guard fsync(descriptor) == 0 || errno == EINVAL || (isOptional && errno == EROFS) else {
       throw .unconfirmed(code: 0, errno: errno)
     }
   }
 
-  /// - Returns: The folders that were missing, outermost first.
+  /// - Returns: The directories that were missing, outermost first.
   private static func makeFolders(_ path: String) throws(StorageError) -> [String] {
     var missing: [String] = []
     var folder = path
-    // One that cannot be looked at is made, too: it is there, or the reason is known then.
+    // A directory that cannot be looked at is made too: either it exists, or the error says why not.
     while folder != "/", folder != ".", unsafe access(folder, F_OK) != 0 {
       missing.append(folder)
       folder = VaultPath.parent(of: folder)
@@ -116,7 +117,7 @@ struct NewVaultPlace: ~Copyable {
 }
 
 extension StorageError {
-  /// The error of a call that makes a file or a folder.
+  /// The error of a call that makes a file or a directory.
   static func creating(_ number: Int32) -> StorageError {
     switch number {
     case ENOSPC, EDQUOT: .full
@@ -128,8 +129,8 @@ extension StorageError {
 }
 
 extension VaultPath {
-  /// Makes an empty file, mode 0600, that SQLite will fill. It is new, so nobody has it open yet and closing the
-  /// descriptor takes no lock away.
+  /// Makes an empty file, mode 0600, for SQLite to fill. The file is new, so no other process has it open, and
+  /// closing the descriptor releases no lock.
   func makeEmptyFile(_ name: String) throws(StorageError) {
     let flags = O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC
     let file = unsafe clinux_create(folder, name, flags, 0o600)

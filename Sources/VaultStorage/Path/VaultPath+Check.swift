@@ -1,7 +1,7 @@
 import Glibc
 
 extension VaultPath {
-  /// Refuses a folder in which another user could exchange the vault, or whose locks do not hold.
+  /// Refuses a directory in which another user could replace the vault, or whose locks do not work.
   func checkFolder() throws(StorageError) {
     guard let about = try status(of: ".") else { throw .missing }
     guard about.owner == geteuid() || about.owner == 0 else { throw .refused(.folderForeignOwner) }
@@ -13,7 +13,7 @@ extension VaultPath {
     }
   }
 
-  /// Refuses a vault that is not a plain file of ours alone, or has such a file beside it.
+  /// Refuses a vault that is not a plain file of this user alone. The same holds for the files beside it.
   func checkFile() throws(StorageError) -> FileStatus {
     guard let about = try statusOfFile() else { throw .missing }
     try Self.check(about)
@@ -25,7 +25,7 @@ extension VaultPath {
     return about
   }
 
-  /// The file under the vault's name. A vault that is being renamed aside has two names for an instant.
+  /// The status of the file. While a vault is renamed to another name, it has two names for an instant.
   private func statusOfFile() throws(StorageError) -> FileStatus? {
     for _ in 0..<50 {
       guard let about = try status(of: name), about.isRegularFile, about.linkCount > 1 else { break }

@@ -1,18 +1,19 @@
 import CLinux
 import Glibc
 
-/// Where a vault lies: its folder, held open so that it cannot be exchanged, and its name therein.
+/// The place of a vault: its directory, held open so that it cannot be replaced, and its name in that directory.
 ///
-/// Nothing here opens the vault file. POSIX locks vanish when a process closes any descriptor of a locked file, and
-/// a commit that SQLite had acknowledged was lost that way: so the file is only looked at, and SQLite alone opens it.
+/// This type never opens the vault file. POSIX locks vanish when a process closes any descriptor of a locked file,
+/// and a commit that SQLite had confirmed was once lost that way. So the file is only looked at, and SQLite alone
+/// opens it.
 struct VaultPath: ~Copyable {
   /// A descriptor opened with `O_PATH`.
   let folder: Int32
-  /// The folder's path, absolute and without symbolic links.
+  /// The path of the directory, absolute and without symbolic links.
   let folderPath: String
   let name: String
 
-  /// - Throws: ``StorageError/missing`` when the folder does not exist.
+  /// - Throws: ``StorageError/missing`` when the directory does not exist.
   static func locate(_ path: String) throws(StorageError) -> VaultPath {
     let (folder, name) = try split(path)
     let resolved = try resolve(folder)
@@ -29,15 +30,15 @@ struct VaultPath: ~Copyable {
 
   deinit { close(folder) }
 
-  /// The path to hand to SQLite.
+  /// The path that SQLite opens.
   var full: String { path(of: name) }
 
   func path(of name: String) -> String { folderPath == "/" ? "/" + name : folderPath + "/" + name }
 
-  /// What SQLite keeps beside a database file.
+  /// The endings of the files that SQLite keeps beside a database file.
   static let companions = ["-wal", "-shm", "-journal"]
 
-  /// What lies under `name`, links not followed; nil when nothing does.
+  /// The status of what `name` names, without following links; nil when there is nothing.
   func status(of name: String) throws(StorageError) -> FileStatus? {
     var about = stat()
     if unsafe fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(about) }
@@ -45,10 +46,10 @@ struct VaultPath: ~Copyable {
     return nil
   }
 
-  /// Whether this process may write what lies under `name`, `.` being the folder.
+  /// Whether this process may write what `name` names; `.` is the directory.
   func isWritable(_ name: String) -> Bool { unsafe faccessat(folder, name, W_OK, AT_EACCESS) == 0 }
 
-  /// The folder's part and the last component of a path.
+  /// The directory and the last component of a path.
   static func split(_ path: String) throws(StorageError) -> (folder: String, name: String) {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     guard let name = parts.last, !["", ".", ".."].contains(name), !path.utf8.contains(0) else {

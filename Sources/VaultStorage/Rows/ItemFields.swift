@@ -11,7 +11,7 @@ package struct ItemFields: Equatable, Sendable {
   package let version: UInt64
   package let material: UInt64
   package let expires: Int64?
-  /// Whether a column has a value of a type, length or range that cannot be; it reads as zero, empty or NULL. The other rows
-  /// can be read all the same, and this one can be removed.
+  /// Whether a column has a value of an impossible type, length or range. It reads as zero, empty or NULL. The
+  /// other rows can still be read, and this one can be removed.
   package let isDamaged: Bool
 }

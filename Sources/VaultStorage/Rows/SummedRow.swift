@@ -6,9 +6,9 @@ package struct SummedRow: Equatable, Sendable {
 
   package var table: Table
   package var row: Int64
-  /// That of the item's row, for row 0 of `state` the one in its body; nil when there is no such item.
+  /// The generation of the item's row; for row 0 of `state`, the one in its body. Nil when there is no such item.
   package var generation: UInt32?
-  /// 16 or, for `material`, 32 bytes; fewer where a column has a value that cannot be, which has no generation either.
+  /// 16 bytes, or 32 for `material`; fewer where a column has an impossible value, which has no generation either.
   package var tags: [UInt8]
 
   package init(table: Table, row: Int64, generation: UInt32?, tags: [UInt8]) {

@@ -1,10 +1,12 @@
 import CSQLite
 
-/// Waiting for a lock that another process holds. SQLite's own waiting grows to pauses of 100 ms and starves some.
+/// Waits for a lock that another process holds. The waiting of SQLite itself grows to pauses of 100 ms, and starves
+/// some processes.
 struct BusyWait {
-  /// How long a statement waits before it gives up with ``StorageError/busy``, in nanoseconds.
+  /// How long a statement waits, in nanoseconds, before it ends with ``StorageError/busy``.
   var patience: Int64
-  /// Ends the waiting once the name leads to another file: a restore keeps the old one locked while it takes its place.
+  /// Ends the waiting once the name leads to another file: a restore keeps the old file locked while the new one
+  /// replaces it.
   private let name: OpenedName?
   private var start: Int64 = 0
 

@@ -1,12 +1,13 @@
 import Glibc
 
-/// Where writers wait for each other before they ask SQLite: a `flock` on the vault's folder.
+/// The queue in which writers wait for each other before they ask SQLite: a `flock` on the directory of the vault.
 ///
-/// A courtesy, not a guard: SQLite's own lock decides, and who has waited a second here goes on without. But a wait
-/// inside SQLite takes and drops five locks at each try, and those keep the log from being recycled: with fifty
-/// writers it grew by 10 MB a second. Only a folder that is closed to others serves, or they could make us wait.
+/// The queue is a courtesy, not a guard. The lock of SQLite decides, and a writer that has waited here for a second
+/// continues without its turn. The queue is needed because a wait inside SQLite takes and releases five locks at
+/// each try, and these keep the log from being reused: with fifty writers, the log grew by 10 MB a second. The
+/// queue is used only in a directory that no other user can open, because another user could make the writers wait.
 struct CommitQueue: ~Copyable {
-  /// Negative when the folder does not serve.
+  /// Negative when the directory cannot be used.
   private let folder: Int32
   /// In nanoseconds.
   private let patience: Int64

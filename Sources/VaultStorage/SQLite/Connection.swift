@@ -2,9 +2,9 @@ import CLinux
 import CSQLite
 import Glibc
 
-/// One connection to one database file, with its prepared statements, used by one caller at a time.
+/// One connection to one database file, with its prepared statements, for one caller at a time.
 ///
-/// A child made by `fork` must not use it and does not close it: closing would drop its parent's locks and
+/// A child made by `fork` must not use it and does not close it. Closing would release the locks of the parent and
 /// remove the files beside the database.
 @safe
 struct Connection: ~Copyable {
@@ -19,37 +19,37 @@ struct Connection: ~Copyable {
   /// How the file is opened.
   enum Mode {
     case readWrite
-    /// Locks are taken and the files beside the database are kept, but no statement may write.
+    /// Takes locks and keeps the files beside the database, but no statement may write.
     case readOnly
-    /// The medium, the file or the folder is not writable, and a log to be read lies beside the file.
+    /// The medium, the file or the directory is not writable, and there is a log to be read beside the file.
     case readOnlyMedium
-    /// The same without such a log: the file cannot change, no lock is taken, nothing is made beside it.
+    /// The same without such a log: the file cannot change. Takes no lock, and makes nothing beside the file.
     case immutable
   }
 
-  /// Opens an existing file; `path` is absolute and contains no symbolic link. Waits for no lock on a file that `name`
-  /// no longer leads to.
+  /// Opens an existing file. `path` is absolute and contains no symbolic link. A wait for a lock ends once `name`
+  /// no longer leads to the file.
   static func open(
-    _ path: String, _ mode: Mode, patience: Int64, name: OpenedName? = nil
+    _ path: String, mode: Mode, patience: Int64, name: OpenedName? = nil
   ) throws(StorageError) -> Connection {
     try ForkGuard.check()
     try SQLiteLibrary.check(sqlite3_libversion_number())
-    let database = try unsafe handle(path, mode)
+    let database = try unsafe handle(for: path, mode: mode)
     let wait = UnsafeMutablePointer<BusyWait>.allocate(capacity: 1)
     unsafe wait.initialize(to: BusyWait(patience: patience, name: name))
     unsafe BusyWait.install(on: database, wait)
     let bound = UnsafeMutablePointer<WorkBound>.allocate(capacity: 1)
     unsafe bound.initialize(to: WorkBound(path: path))
     unsafe WorkBound.install(on: database, bound)
-    let connection = unsafe Connection(database, wait, bound, isQueryOnly: mode != .readWrite)
+    let connection = unsafe Connection(database, wait: wait, bound: bound, isQueryOnly: mode != .readWrite)
     try connection.configure()
     return connection
   }
 
   @unsafe
   private init(
-    _ database: OpaquePointer, _ wait: UnsafeMutablePointer<BusyWait>,
-    _ bound: UnsafeMutablePointer<WorkBound>, isQueryOnly: Bool
+    _ database: OpaquePointer, wait: UnsafeMutablePointer<BusyWait>,
+    bound: UnsafeMutablePointer<WorkBound>, isQueryOnly: Bool
   ) {
     self.isQueryOnly = isQueryOnly
     unsafe self.database = database
@@ -80,7 +80,7 @@ struct Connection: ~Copyable {
   /// False in a child that inherited the connection by `fork`.
   var isOfThisProcess: Bool { forkCount == clinux_fork_count() }
 
-  /// True between a BEGIN that succeeded and its end; some errors end it.
+  /// True from a successful BEGIN to the end of the transaction. Some errors end it.
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(database) == 0 }
 
   /// The extended result code of the last call that failed.
@@ -91,37 +91,38 @@ struct Connection: ~Copyable {
 
   /// Lends the statement of `query` to `body`.
   mutating func use<R, E: StorageFailure>(
-    _ query: Query, _ body: (borrowing Cursor) throws(E) -> R
+    _ query: Query, lending body: (borrowing Cursor) throws(E) -> R
   ) throws(E) -> R {
     guard isOfThisProcess else { throw E(.usedAfterFork) }
     unsafe bound.pointee.begin()
-    return try unsafe statements[query.rawValue].use(on: database, lending, body)
+    return try unsafe statements[query.rawValue].use(on: database, lending: lending, body: body)
   }
 
-  /// Gives up what is kept in memory and can be read again.
+  /// Frees the cached pages, which can be read again.
   func releasePages() {
     guard isOfThisProcess else { return }
     unsafe sqlite3_db_release_memory(database)
   }
 
-  /// Runs statements that have no result and are used once.
+  /// Runs statements without a result that are used once.
   func execute(_ sql: String) throws(StorageError) {
     guard isOfThisProcess else { throw .usedAfterFork }
     unsafe bound.pointee.begin()
     errno = 0
-    try unsafe check(sqlite3_exec(database, sql, nil, nil, nil), database)
+    try unsafe check(sqlite3_exec(database, sql, nil, nil, nil), on: database)
   }
 
   /// Runs a statement that is used once, lending each row to `body`.
   func query(
-    _ sql: String, _ bind: (borrowing Cursor) throws(StorageError) -> Void = { _ throws(StorageError) in },
+    _ sql: String,
+    binding bind: (borrowing Cursor) throws(StorageError) -> Void = { _ throws(StorageError) in },
     row body: (borrowing Cursor) throws(StorageError) -> Void
   ) throws(StorageError) {
     guard isOfThisProcess else { throw .usedAfterFork }
     unsafe bound.pointee.begin()
     var statement: OpaquePointer?
     errno = 0
-    try unsafe check(sqlite3_prepare_v2(database, sql, -1, &statement, nil), database)
+    try unsafe check(sqlite3_prepare_v2(database, sql, -1, &statement, nil), on: database)
     defer { unsafe sqlite3_finalize(statement) }
     guard let statement = unsafe statement else { return }
     let cursor = unsafe Cursor(statement: statement, database: database, table: .header, lending: lending)
@@ -129,8 +130,8 @@ struct Connection: ~Copyable {
     while try cursor.step() { try body(cursor) }
   }
 
-  /// Moves the log into the database file, and empties the log when `truncate`. False when a reader prevents it for
-  /// longer than `patience`, in nanoseconds: the caller tries again another time.
+  /// Moves the log into the database file, and empties the log if `truncate`. False when readers prevent it for
+  /// longer than `patience`, in nanoseconds. The caller tries again later.
   func checkpoint(truncate: Bool, patience: Int64) throws(StorageError) -> Bool {
     guard isOfThisProcess else { throw .usedAfterFork }
     errno = 0
@@ -141,34 +142,35 @@ struct Connection: ~Copyable {
     defer { unsafe wait.pointee.patience = usual }
     let code = unsafe sqlite3_wal_checkpoint_v2(database, nil, mode, &frames, &moved)
     if code & 0xff == SQLITE_BUSY || code & 0xff == SQLITE_LOCKED { return false }
-    try unsafe check(code, database)
+    try unsafe check(code, on: database)
     return frames == moved
   }
 
   /// Writes changed pages into the log without a commit.
   func writeOut() throws(StorageError) {
     guard isOfThisProcess else { throw .usedAfterFork }
-    try unsafe check(sqlite3_db_cacheflush(database), database)
+    try unsafe check(sqlite3_db_cacheflush(database), on: database)
   }
 
-  /// Makes the file keep a write-ahead log; a vault copied by VACUUM INTO does not yet.
+  /// Makes the file keep a write-ahead log. A vault copied by VACUUM INTO has none yet.
   func useLog() throws(StorageError) {
     var mode: String?
     try query("PRAGMA journal_mode=WAL") { row throws(StorageError) in mode = row.text(0) }
     guard mode == "wal" else { throw .cannotOpen(errno: 0) }
   }
 
-  /// Writes a copy without free pages to the file at `path`, which is empty.
+  /// Writes a copy without free pages to the empty file at `path`.
   func copy(into path: String) throws(StorageError) {
-    // A reading connection refuses VACUUM INTO too, although it changes nothing of its own.
+    // A read-only connection refuses VACUUM INTO too, although that changes nothing in its own file.
     let refuses = isQueryOnly
     if refuses { try execute("PRAGMA query_only=OFF") }
     defer { if refuses { try? execute("PRAGMA query_only=ON") } }
     let bind = { (row: borrowing Cursor) throws(StorageError) in try row.bind(path, at: 1) }
-    try query("VACUUM INTO ?1", bind) { _ throws(StorageError) in }
+    try query("VACUUM INTO ?1", binding: bind) { _ throws(StorageError) in }
   }
 
-  /// What `PRAGMA integrity_check` lists; empty when all is well, or when `progress` ended it before it found any.
+  /// The lines of `PRAGMA integrity_check`; empty when there is no fault, or when `progress` ended the check before
+  /// it found one.
   func integrityCheck(progress: (() -> Bool)?) throws(StorageError) -> [String] {
     var lines: [String] = []
     do throws(StorageError) {
@@ -176,14 +178,14 @@ struct Connection: ~Copyable {
         try query("PRAGMA integrity_check") { row throws(StorageError) in lines.append(row.text(0) ?? "?") }
       }
     } catch .damaged(.page) where progress != nil && lines.isEmpty {
-      // Ended by `progress`: whoever asked knows.
+      // `progress` ended the check, so the caller knows.
     }
     return lines == ["ok"] ? [] : lines
   }
 
-  /// Runs `body`, asking `progress` now and then whether to go on.
+  /// Runs `body`, and calls `progress` from time to time. When `progress` returns false, `body` ends.
   private func withProgress(
-    _ progress: (() -> Bool)?, _ body: () throws(StorageError) -> Void
+    _ progress: (() -> Bool)?, body: () throws(StorageError) -> Void
   ) throws(StorageError) {
     guard let progress else { return try body() }
     let box = Box(progress)
@@ -203,12 +205,12 @@ struct Connection: ~Copyable {
     init(_ body: @escaping () -> Bool) { self.body = body }
   }
 
-  /// Leaves the log beside the file as it is when this is closed: it may be that of another file.
+  /// Leaves the log beside the file as it is when this connection is closed, because it may belong to another file.
   func leaveLog() { unsafe _ = csqlite_configure(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
 
   // MARK: - Opening
 
-  private static func handle(_ path: String, _ mode: Mode) throws(StorageError) -> OpaquePointer {
+  private static func handle(for path: String, mode: Mode) throws(StorageError) -> OpaquePointer {
     var flags = SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     var name = path
     switch mode {
@@ -219,10 +221,10 @@ struct Connection: ~Copyable {
       name = "file:" + percentEncoded(path) + "?immutable=1"
     }
     var database: OpaquePointer?
-    // SQLite's own file system by its name: an application may have made another one the default.
+    // Names SQLite's own file system, because the host program may have made another one the default.
     let code = unsafe sqlite3_open_v2(name, &database, flags, "unix")
     guard code == SQLITE_OK, let database = unsafe database else {
-      let error = unsafe storageError(code, database)
+      let error = unsafe storageError(code, on: database)
       unsafe sqlite3_close_v2(database)
       throw error
     }
@@ -237,7 +239,9 @@ struct Connection: ~Copyable {
       (SQLITE_DBCONFIG_ENABLE_VIEW, 0), (SQLITE_DBCONFIG_ENABLE_FKEY, 0), (SQLITE_DBCONFIG_DQS_DML, 0),
       (SQLITE_DBCONFIG_DQS_DDL, 0),
     ]
-    for (option, value) in switches { try unsafe check(csqlite_configure(database, option, value), database) }
+    for (option, value) in switches {
+      try unsafe check(csqlite_configure(database, option, value), on: database)
+    }
     unsafe sqlite3_limit(database, SQLITE_LIMIT_LENGTH, Int32(Store.mostBytes))
     try execute(
       """
@@ -248,13 +252,13 @@ struct Connection: ~Copyable {
     if isQueryOnly { try execute("PRAGMA query_only=ON") }
   }
 
-  /// The size to which a log is cut when it starts again after a long reader let it grow; an ordinary log is smaller.
+  /// The size to which the log is cut when it restarts after a long reader let it grow. An ordinary log is smaller.
   private static let mostIdleLogBytes = 8 << 20
 
-  /// Pages stay in memory as they are touched, up to this: a vault of 100,000 items fits.
+  /// The most memory for cached pages. A vault of 100,000 items fits.
   private var mostCachedKiB: Int { 128 << 10 }
 
-  /// A path as it stands in a URI: all but letters, digits and `/-._~` as `%XX`.
+  /// A path as it is written in a URI: every byte but letters, digits and `/-._~` as `%XX`.
   private static func percentEncoded(_ path: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var out: [UInt8] = []

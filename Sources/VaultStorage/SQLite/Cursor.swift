@@ -1,16 +1,16 @@
 import CSQLite
 import Glibc
 
-/// A statement in use: values are bound by position from 1, columns are read by position from 0.
+/// A running statement. Values are bound by position from 1; columns are read by position from 0.
 ///
-/// What is read was written by anybody: a value of another type or length than asked for is damage, never a trap.
+/// Anyone may have written what is read: a value of another type or length than expected is damage, never a trap.
 @safe
 struct Cursor: ~Copyable {
   private let statement: OpaquePointer
   private let database: OpaquePointer
   private let table: StorageError.Table
   private let lending: UnsafeMutablePointer<Lending>
-  /// The columns, where a function of the statement lends them.
+  /// The columns, while a function of the statement lends them.
   private let columns: Lending.Columns?
 
   @unsafe
@@ -25,13 +25,13 @@ struct Cursor: ~Copyable {
     unsafe self.columns = unsafe columns
   }
 
-  /// True when there is a row to read, false when there is no further one.
+  /// True when there is a row to read, false after the last one.
   func step() throws(StorageError) -> Bool {
     errno = 0
     let code = unsafe sqlite3_step(statement)
     if code == SQLITE_ROW { return true }
     if code == SQLITE_DONE { return false }
-    throw unsafe storageError(code, database)
+    throw unsafe storageError(code, on: database)
   }
 
   /// Steps through a statement that calls `lend`: `body` reads the arguments of each row, until it returns false.
@@ -49,10 +49,10 @@ struct Cursor: ~Copyable {
     }
   }
 
-  /// Runs a statement that has no result.
+  /// Runs a statement without a result.
   func run() throws(StorageError) { while try step() {} }
 
-  /// The error of a value that cannot be.
+  /// The error for an impossible value.
   var damage: StorageError { .damaged(.row(table)) }
 
   // MARK: - Values
@@ -63,7 +63,7 @@ struct Cursor: ~Copyable {
     let code = unsafe bytes.withUnsafeBytes {
       unsafe csqlite_bind_bytes(statement, index, $0.baseAddress, $0.count)
     }
-    try unsafe check(code, database)
+    try unsafe check(code, on: database)
   }
 
   func bind(_ bytes: Bytes16?, at index: Int32) throws(StorageError) {
@@ -71,19 +71,19 @@ struct Cursor: ~Copyable {
     let code = unsafe withUnsafeBytes(of: (bytes.high.bigEndian, bytes.low.bigEndian)) {
       unsafe csqlite_bind_bytes(statement, index, $0.baseAddress, $0.count)
     }
-    try unsafe check(code, database)
+    try unsafe check(code, on: database)
   }
 
   func bind(_ text: String, at index: Int32) throws(StorageError) {
     let code = unsafe text.withCString { unsafe csqlite_bind_text(statement, index, $0) }
-    try unsafe check(code, database)
+    try unsafe check(code, on: database)
   }
 
   /// Nil is NULL.
   func bind(_ value: (some FixedWidthInteger)?, at index: Int32) throws(StorageError) {
     guard let value else { return }
     guard let signed = Int64(exactly: value) else { throw .tooLarge }
-    try unsafe check(sqlite3_bind_int64(statement, index, signed), database)
+    try unsafe check(sqlite3_bind_int64(statement, index, signed), on: database)
   }
 
   // MARK: - Columns
@@ -117,11 +117,11 @@ struct Cursor: ~Copyable {
     unsafe Bytes16(loading: try blob(column, count: 16))
   }
 
-  /// The bytes of a blob; none where the value is of another type, as no seal is.
+  /// The bytes of a blob; none where the value has another type.
   func blobBytes(_ column: Int32) throws(StorageError) -> [UInt8] { isBlob(column) ? try bytes(column) : [] }
 
-  /// Lends them.
-  func withBlob<R>(_ column: Int32, _ body: (RawSpan) -> R) throws(StorageError) -> R {
+  /// Lends the bytes of a blob.
+  func withBlob<R>(_ column: Int32, body: (RawSpan) -> R) throws(StorageError) -> R {
     guard isBlob(column) else { return body(RawSpan()) }
     return try unsafe body(blob(column).bytes)
   }
@@ -133,7 +133,7 @@ struct Cursor: ~Copyable {
     unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: blob.suffix(count)))
   }
 
-  /// A text; nil when the column is NULL, of another type or no valid UTF-8.
+  /// A text; nil when the column is NULL, of another type, or not valid UTF-8.
   func text(_ column: Int32) -> String? {
     let value = unsafe value(column)
     guard unsafe sqlite3_value_type(value) == SQLITE_TEXT, let start = unsafe sqlite3_value_text(value)
@@ -160,8 +160,8 @@ struct Cursor: ~Copyable {
     return unsafe UnsafeRawBufferPointer(start: start, count: count)
   }
 
-  /// Asked for once per column: each `sqlite3_column_…` call looks the column up again. The value is one that only
-  /// the caller of this connection touches, as it is opened without a mutex.
+  /// The value of a column, fetched once, because each `sqlite3_column_…` call looks the column up again. Only the
+  /// caller of this connection uses the value, because the connection has no mutex.
   @unsafe
   private func value(_ column: Int32) -> OpaquePointer? {
     if let columns = unsafe columns { return unsafe columns[Int(column)] }

@@ -1,16 +1,17 @@
 import CSQLite
 
-/// Lends the columns of a row within the step that reads it, as the arguments of a function `lend` that statements of
-/// ours call. Read after the step, each column is looked up once more, which takes as long as the step itself.
+/// Lends the columns of a row within the step that reads it: they are the arguments of a function `lend` that some
+/// statements call. Read after the step, each column would be looked up once more, which takes as long as the step
+/// itself.
 @safe
 struct Lending {
   typealias Columns = UnsafeMutablePointer<OpaquePointer?>
 
-  /// Takes the columns of a row; answers whether a further one is wanted.
+  /// Takes the columns of a row. Returns whether it wants the next row.
   var body: ((Columns) throws(StorageError) -> Bool)?
-  /// What it answered last.
+  /// The last result of `body`.
   private(set) var goesOn = true
-  /// Why it did not answer.
+  /// The error that `body` threw.
   private(set) var failure: StorageError?
 
   /// Adds the function to `database`. `lending` must outlive the connection.
@@ -23,7 +24,7 @@ struct Lending {
       { context, _, columns in
         unsafe sqlite3_user_data(context)!.assumingMemoryBound(to: Lending.self).pointee.lend(columns!)
       }, nil, nil, nil)
-    try unsafe check(code, database)
+    try unsafe check(code, on: database)
   }
 
   private mutating func lend(_ columns: Columns) {

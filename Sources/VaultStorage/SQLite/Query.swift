@@ -1,7 +1,8 @@
-/// Every statement that runs on data, so that all SQL is read in one place.
+/// Every statement that runs on data, so that all SQL is in one place.
 ///
-/// A limit of -1 is none. Streams are in ascending order of their first column. None counts or filters within one step
-/// what a damaged file could make endless: rows come out one by one, and whoever takes them sees that they ascend.
+/// A limit of -1 means no limit. Streams are in ascending order of their first column. No statement counts or
+/// filters within one step what a damaged file could make endless: rows come one by one, and the caller checks that
+/// they ascend.
 enum Query: Int, CaseIterable {
   case begin, beginImmediate, commit, rollback
   case header, setHeader
@@ -89,7 +90,7 @@ enum Query: Int, CaseIterable {
     }
   }
 
-  /// The table that a wrong value is blamed on.
+  /// The table that an error about a wrong value names.
   var table: StorageError.Table {
     switch self {
     case .header, .setHeader, .begin, .beginImmediate, .commit, .rollback: .header

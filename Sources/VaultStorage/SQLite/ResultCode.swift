@@ -1,26 +1,27 @@
 import CSQLite
 import Glibc
 
-/// The one place where a result code of SQLite becomes an error.
-func check(_ code: Int32, _ database: OpaquePointer?) throws(StorageError) {
+/// Turns a result code of SQLite into an error. No other code does.
+func check(_ code: Int32, on database: OpaquePointer?) throws(StorageError) {
   guard code != SQLITE_OK else { return }
-  throw unsafe storageError(code, database)
+  throw unsafe storageError(code, on: database)
 }
 
 /// The error for a result code other than `SQLITE_OK`, `SQLITE_ROW` and `SQLITE_DONE`.
-func storageError(_ code: Int32, _ database: OpaquePointer?) -> StorageError {
+func storageError(_ code: Int32, on database: OpaquePointer?) -> StorageError {
   switch code & 0xff {
-  case SQLITE_CONSTRAINT: unsafe constraintError(code, database)
+  case SQLITE_CONSTRAINT: unsafe constraintError(code, on: database)
   case SQLITE_FULL: .full
-  case SQLITE_IOERR: unsafe ioError(code, database)
+  case SQLITE_IOERR: unsafe ioError(code, on: database)
   case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
   case SQLITE_READONLY: .readOnly
   case SQLITE_NOTADB: .damaged(.notADatabase)
-  // Only `errno`, set to zero before the call, tells a disk that cannot read a page from a page that cannot exist.
+  // Only `errno`, set to zero before the call, distinguishes a disk that cannot read a page from an impossible
+  // page.
   case SQLITE_CORRUPT where [EIO, ENXIO, ERANGE].contains(errno): .io(code: code, errno: errno)
-  // Interrupted by `WorkBound`: there is more of it than an undamaged file can hold.
+  // Interrupted by `WorkBound`: the statement did more work than an undamaged file can cause.
   case SQLITE_CORRUPT, SQLITE_FORMAT, SQLITE_INTERRUPT: .damaged(.page)
-  // The SQL is ours: where it does not fit or a value is of another type, the file is not what it was.
+  // The SQL is fixed: where it does not fit, or a value has another type, the file was changed.
   case SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_SCHEMA: .damaged(.schema)
   case SQLITE_TOOBIG: .tooLarge
   case SQLITE_CANTOPEN:
@@ -30,9 +31,9 @@ func storageError(_ code: Int32, _ database: OpaquePointer?) -> StorageError {
   }
 }
 
-/// A disk that is full shows as an I/O error where a quota or a limit of the process stops the write. What failed
-/// within a COMMIT SQLite does not keep for us; there `errno` itself, zero before the step, still says it.
-private func ioError(_ code: Int32, _ database: OpaquePointer?) -> StorageError {
+/// A full disk appears as an I/O error where a quota or a process limit stops the write. SQLite does not keep the
+/// `errno` of a failure within a COMMIT. There, `errno` itself, set to zero before the step, still has it.
+private func ioError(_ code: Int32, on database: OpaquePointer?) -> StorageError {
   let last = errno
   let kept = unsafe sqlite3_system_errno(database)
   let number = kept == 0 ? last : kept
@@ -42,10 +43,10 @@ private func ioError(_ code: Int32, _ database: OpaquePointer?) -> StorageError 
 extension StorageError {
   /// The same error, thrown by a COMMIT that failed with the extended result code `code`.
   ///
-  /// The mark of a commit is the last thing that is written to the log, before it is synchronized and published to
-  /// other processes. When no more bytes could be written, the mark is not there. After any other failure it may be:
-  /// what a failed `fdatasync` has left on the disk is unknown, and the process that recovers the log takes every whole
-  /// commit.
+  /// The mark of a commit is the last thing that is written to the log, before the log is synchronized and
+  /// published to other processes. When no more bytes could be written, the mark is not there. After any other
+  /// failure it may be there: what a failed `fdatasync` has left on the disk is unknown, and the process that
+  /// recovers the log accepts every complete commit.
   func ofCommit(_ code: Int32) -> StorageError {
     switch self {
     case .full where code == SQLITE_FULL || code == Int32(csqlite_io_error_write): self
@@ -56,7 +57,7 @@ extension StorageError {
   }
 }
 
-private func constraintError(_ code: Int32, _ database: OpaquePointer?) -> StorageError {
+private func constraintError(_ code: Int32, on database: OpaquePointer?) -> StorageError {
   let kinds = [csqlite_constraint_unique, csqlite_constraint_primary_key, csqlite_constraint_row]
   guard kinds.contains(Int(code)), let text = unsafe sqlite3_errmsg(database) else {
     return .unexpected(code: code)

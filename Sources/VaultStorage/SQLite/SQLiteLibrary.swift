@@ -1,8 +1,7 @@
-/// The SQLite library of the system: which version it is, and whether that is new enough.
+/// The SQLite library of the system: its version, and whether that is new enough.
 package enum SQLiteLibrary {
-  /// 3.40.0, the version of Debian 12: the oldest that the tests run with. `STRICT` tables and 64-bit counts of changes
-  /// came with
-  /// 3.37; an older library reads the schema of a vault as damage.
+  /// 3.40.0, the version of Debian 12: the oldest that the tests run with. `STRICT` tables and 64-bit change counts
+  /// came with 3.37; an older library reads the schema of a vault as damage.
   package static let oldest: Int32 = 3_040_000
 
   /// - Parameter number: The number that the library reports, `3_040_001` for 3.40.1.

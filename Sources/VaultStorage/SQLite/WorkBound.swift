@@ -3,9 +3,9 @@ import Glibc
 
 /// How much work one statement may do: a multiple of what reading the whole file takes.
 ///
-/// In a damaged file one page can be the child of many, many times over. Such a tree of a few pages has more rows than
-/// any disk, and SQLite goes through them in good faith, also within one step: where it is past every possible size
-/// of an undamaged file, the statement ends with ``StorageError/damaged(_:)``.
+/// In a damaged file, one page can be the child of many pages, many times over. A tree of a few such pages has more
+/// rows than any disk could hold, and SQLite walks through them, even within one step. When a statement has done
+/// more work than any undamaged file can cause, it ends with ``StorageError/damaged(_:)``.
 struct WorkBound {
   private let path: String
   private var intervals = 0
@@ -13,10 +13,10 @@ struct WorkBound {
 
   init(path: String) { self.path = path }
 
-  /// Another statement begins.
+  /// Starts the count for another statement.
   mutating func begin() { intervals = 0 }
 
-  /// Makes `database` stop in this way. `bound` must outlive the connection.
+  /// Installs the bound in `database`. `bound` must outlive the connection.
   @unsafe
   static func install(on database: OpaquePointer, _ bound: UnsafeMutablePointer<WorkBound>) {
     unsafe sqlite3_progress_handler(
@@ -24,9 +24,9 @@ struct WorkBound {
       { context in unsafe context!.assumingMemoryBound(to: WorkBound.self).pointee.isOver() ? 1 : 0 }, bound)
   }
 
-  /// Instructions of SQLite's machine between two looks: about a millisecond.
+  /// Instructions of SQLite's virtual machine between two checks: about a millisecond.
   private static let interval = 100_000
-  /// No look at the file before: a million instructions, more than most statements ever take.
+  /// The file is not looked at before a million instructions, more than most statements ever take.
   private static let free = 10
 
   private mutating func isOver() -> Bool {
@@ -36,8 +36,8 @@ struct WorkBound {
     return intervals > most!
   }
 
-  /// A row of ours has twenty bytes or more, and no statement takes more than 200 instructions for one. What is not
-  /// written yet is in memory, and within the first megabyte.
+  /// A row has twenty bytes or more, and no statement takes more than 200 instructions per row. Rows that are not
+  /// written yet are in memory, and within the first megabyte.
   private func mostIntervals() -> Int {
     var bytes = 1 << 20
     for suffix in ["", "-wal"] {

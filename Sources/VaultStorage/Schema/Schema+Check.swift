@@ -1,14 +1,15 @@
 extension Schema {
-  /// Compares what the file says of itself with the format, before anything in it is believed.
+  /// Compares the schema in the file with the format, before any content is trusted.
   static func check(_ connection: borrowing Connection) throws(StorageError) {
-    let application: Int32 = try pragma("application_id", connection)
+    let application: Int32 = try pragma("application_id", of: connection)
     guard application == applicationID else { throw .damaged(.notAVault) }
-    let version: Int32 = try pragma("user_version", connection)
+    let version: Int32 = try pragma("user_version", of: connection)
     guard version <= userVersion else { throw .newerFormat(version: version) }
     guard version == userVersion, try hasAllEntries(connection) else { throw .damaged(.schema) }
   }
 
-  private static func pragma(_ name: String, _ connection: borrowing Connection) throws(StorageError) -> Int32
+  private static func pragma(_ name: String, of connection: borrowing Connection) throws(StorageError)
+    -> Int32
   {
     var value: Int32?
     try connection.query("PRAGMA \(name)") { row throws(StorageError) in value = try row.integer(0) }
@@ -16,8 +17,8 @@ extension Schema {
     return value
   }
 
-  /// Whether the file has each entry of the format once, and nothing else. They are few, and the order in which
-  /// the file lists them is not part of the format.
+  /// Whether the file has each entry of the format once, and no other entry. There are few entries, and their order
+  /// is not part of the format.
   private static func hasAllEntries(_ connection: borrowing Connection) throws(StorageError) -> Bool {
     var missing = entries
     var isStrange = false

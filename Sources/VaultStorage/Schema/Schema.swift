@@ -1,4 +1,4 @@
-/// The schema of the format, `docs/format/vault-file.md` section 2, letter for letter.
+/// The schema of the format, `docs/format/vault-file.md` section 2, byte for byte.
 package enum Schema {
   /// `VLT1`.
   package static let applicationID: Int32 = 0x564C_5431

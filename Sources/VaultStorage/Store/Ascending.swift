@@ -1,7 +1,7 @@
-/// The keys of a walk so far: the next one is greater, or the file is damaged.
+/// The keys of a walk so far. The next key must be greater, or the file is damaged.
 ///
-/// A damaged page can name one page as the child of many, and so hand out the same rows in a circle: whoever collects
-/// them, or reads in batches from the last key on, would never come to an end.
+/// A damaged page can name one page as the child of many, so that the same rows come in a circle. A caller that
+/// collects them, or reads in batches from the last key on, would never end.
 struct Ascending<Key: Comparable> {
   private var last: Key?
 

@@ -70,9 +70,9 @@ extension Store {
     }
   }
 
-  /// Deletes the segments up to `number` and the entries before the first one of the segment that follows.
+  /// Deletes the segments up to `number`, and the entries before the first entry of the segment that follows.
   ///
-  /// - Returns: How many segments there were; with none after them nothing is deleted.
+  /// - Returns: How many segments were deleted. Without a following segment, nothing is deleted.
   @discardableResult
   package mutating func deleteSegments(through number: UInt64) throws(StorageError) -> Int {
     let first: UInt64? = try run(.segmentAfter) { row throws(StorageError) in

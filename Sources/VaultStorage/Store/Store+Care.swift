@@ -4,10 +4,10 @@ extension Store {
   /// The version of the SQLite library in use, `3.40.1`.
   package static var sqliteVersion: String { unsafe String(cString: sqlite3_libversion()) }
 
-  /// Moves the log into the file; with `truncate` the log is emptied, so that deleted rows are in neither.
+  /// Moves the log into the file. With `truncate`, the log is emptied, so that deleted rows are in neither.
   ///
-  /// - Parameter isPatient: Waits up to a fifth of a second for readers and writers in other processes, instead of two
-  ///   milliseconds.
+  /// - Parameter isPatient: Waits up to a fifth of a second for readers and writers in other processes, instead of
+  ///   two milliseconds.
   /// - Returns: False when they prevent it for longer.
   /// - Precondition: No transaction is open.
   package mutating func checkpoint(truncate: Bool, isPatient: Bool = true) throws(StorageError) -> Bool {
@@ -20,8 +20,8 @@ extension Store {
     return try connection.checkpoint(truncate: truncate, patience: isPatient ? 200_000_000 : 2_000_000)
   }
 
-  /// Writes the changes of the transaction to the log without a commit, so that a full disk is found. Changes without a
-  /// commit do not count, and the next transaction overwrites them.
+  /// Writes the changes of the transaction to the log without a commit, so that a full disk is found early. Changes
+  /// without a commit do not count, and the next transaction overwrites them.
   ///
   /// - Precondition: A write transaction is open.
   package mutating func writeOut() throws(StorageError) {
@@ -29,16 +29,17 @@ extension Store {
     try connection.writeOut()
   }
 
-  /// What is wrong with the file's pages and indexes; empty when nothing is. Reads the whole file.
+  /// The faults of the file's pages and indexes; empty when there are none. Reads the whole file.
   ///
-  /// `progress` is called about every millisecond of work; when it returns false the check ends with what it has.
+  /// `progress` is called about every millisecond of work. When it returns false, the check ends with what it has
+  /// found.
   package mutating func integrityCheck(
     progress: (() -> Bool)? = nil
   ) throws(StorageError) -> [String] {
     try connection.integrityCheck(progress: progress)
   }
 
-  /// Writes the whole file anew, without free pages.
+  /// Rewrites the whole file, without free pages.
   ///
   /// - Precondition: No transaction is open.
   package mutating func vacuum() throws(StorageError) {
@@ -48,9 +49,9 @@ extension Store {
     try connection.execute("VACUUM")
   }
 
-  /// Writes a copy without free pages to a new file at `path`, mode 0600. It has no log beside it.
+  /// Writes a copy without free pages to a new file at `path`, mode 0600. The copy has no log beside it.
   ///
-  /// - Throws: ``StorageError/alreadyExists``; nothing is left of a copy that could not be finished.
+  /// - Throws: ``StorageError/alreadyExists``. A copy that could not be finished is removed.
   /// - Precondition: No transaction is open.
   package mutating func vacuumInto(_ path: String) throws(StorageError) {
     precondition(!isInTransaction, "Store.vacuumInto: a transaction is open")

@@ -3,20 +3,21 @@ import Glibc
 extension Store {
   /// Makes a vault at `path` with the rows that `body` writes, and opens it.
   ///
-  /// The vault appears under its name complete and durable, or not at all; when it is not certain that it is durable,
-  /// it stays. Folders that are missing are made, 0700; the file is 0600. `body` runs inside the one write transaction
-  /// that makes the schema; `publishing` runs when the file is complete, right before the rename that gives it its name
-  /// is attempted, and prevents that by an error.
-  /// - Throws: ``StorageError/alreadyExists`` when anything lies at the path, also a link or a forgotten `-wal`;
-  ///   ``StorageError/busy`` when another process is making a vault there; what `body` and
-  ///   `publishing` throw. Nothing is left then.
-  ///   ``StorageError/unconfirmed(code:errno:)`` when the vault has its name and the disk failed; what an opening throws.
+  /// The vault appears under its name complete and durable, or not at all. When it is not certain that it is
+  /// durable, it stays. Missing directories are made with mode 0700; the file has mode 0600. `body` runs inside the
+  /// one write transaction that makes the schema. `publishing` runs when the file is complete, right before the
+  /// rename that gives it its name; an error of `publishing` prevents the rename.
+  ///
+  /// - Throws: ``StorageError/alreadyExists`` when there is anything at the path, also a link or an old `-wal`;
+  ///   ``StorageError/busy`` when another process is making a vault there; what `body` and `publishing` throw.
+  ///   Nothing is left then. ``StorageError/unconfirmed(code:errno:)`` when the vault has its name and the disk
+  ///   failed; what an opening throws.
   package static func create<E: StorageFailure>(
     at path: String, publishing: () throws(E) -> Void = {}, _ body: (inout Store) throws(E) -> Void
   ) throws(E) -> Store {
     let new = try E.from(at: path) { () throws(StorageError) in try NewVaultPlace.prepare(path) }
     do throws(E) {
-      try fill(new.place.path(of: new.temporaryName), body)
+      try fill(new.place.path(of: new.temporaryName), writing: body)
       try publishing()
       let store = try E.from(at: path) { () throws(StorageError) in
         try new.publish()
@@ -32,7 +33,7 @@ extension Store {
 
   /// Makes the schema and the first rows in one transaction, and leaves one file with an empty log.
   private static func fill<E: StorageFailure>(
-    _ path: String, _ body: (inout Store) throws(E) -> Void
+    _ path: String, writing body: (inout Store) throws(E) -> Void
   ) throws(E) {
     var store = try E.from { () throws(StorageError) in try empty(path) }
     try store.write { store throws(E) in
@@ -45,7 +46,7 @@ extension Store {
   }
 
   private static func empty(_ path: String) throws(StorageError) -> Store {
-    let connection = try Connection.open(path, .readWrite, patience: 10_000_000_000)
+    let connection = try Connection.open(path, mode: .readWrite, patience: 10_000_000_000)
     try connection.execute("PRAGMA page_size=\(Schema.pageSize); PRAGMA encoding='UTF-8'")
     try connection.useLog()
     return Store(path: path, isReadOnly: false, name: nil, connection: connection, queue: .none())

@@ -14,7 +14,7 @@ extension Store {
     try item(.itemByName) { row throws(StorageError) in try row.bind(name, at: 1) }
   }
 
-  /// As ``item(name:)``, faster: `meta` is lent. `body` is not called when there is no such item.
+  /// As ``item(name:)``, but faster: lends `meta`. Does not call `body` when there is no such item.
   package mutating func withItem(
     name: Bytes16, _ body: (ItemFields, _ meta: RawSpan) -> Void
   ) throws(StorageError) {
@@ -46,9 +46,9 @@ extension Store {
     return try change(.updateItem) { row throws(StorageError) in try row.bind(item) } > 0
   }
 
-  /// Deletes the row of `item` only; material, state and blind values have calls of their own.
+  /// Deletes the row of `item` only. Material, state and blind values have calls of their own.
   ///
-  /// - Returns: False when there was none.
+  /// - Returns: False when there was no such row.
   @discardableResult
   package mutating func deleteItem(row number: Int64) throws(StorageError) -> Bool {
     recentItem = nil
@@ -72,7 +72,7 @@ extension Store {
     }
   }
 
-  /// As ``forEachItem(after:limit:_:)``, faster: `meta` is lent, nothing is allocated.
+  /// As ``forEachItem(after:limit:_:)``, but faster: lends `meta`, and allocates nothing.
   package mutating func scanItems(
     after number: Int64 = .min, limit: Int? = nil, _ body: (ItemFields, _ meta: RawSpan) -> Bool
   ) throws(StorageError) {
@@ -88,7 +88,7 @@ extension Store {
     }
   }
 
-  /// Gives up the pages of the file that are kept in memory: for whoever walks once over many rows.
+  /// Frees the cached pages of the file, for callers that walk once over many rows.
   package mutating func releasePages() { connection.releasePages() }
 
   /// The rows of the items that expired before `time`, in milliseconds since 1970. Reads the whole table.
@@ -106,7 +106,7 @@ extension Store {
   }
 
   private mutating func item(
-    _ query: Query, _ bind: (borrowing Cursor) throws(StorageError) -> Void
+    _ query: Query, binding bind: (borrowing Cursor) throws(StorageError) -> Void
   ) throws(StorageError) -> ItemRow? {
     try run(query) { row throws(StorageError) in
       try bind(row)
@@ -168,7 +168,7 @@ extension ItemFields {
     isDamaged = false
   }
 
-  /// What can be read of a row in which something cannot be. Its number is its key, and must be one.
+  /// The readable part of a row with impossible values. Its number is its key, and must be a number.
   private init(damaged row: borrowing Cursor) throws(StorageError) {
     self.row = try row.integer(0)
     guard self.row > 0 else { throw row.damage }
@@ -199,12 +199,12 @@ extension ItemRow {
 }
 
 extension StorageFailure {
-  /// Runs `body`, whose error becomes one of this type.
+  /// Runs `body`, and turns its error into this type.
   static func from<R: ~Copyable>(_ body: () throws(StorageError) -> R) throws(Self) -> R {
     do throws(StorageError) { return try body() } catch { throw Self(error) }
   }
 
-  /// The same while the vault at `path` is opened or made.
+  /// The same, while the vault at `path` is opened or made.
   static func from<R: ~Copyable>(
     at path: String, _ body: () throws(StorageError) -> R
   ) throws(Self) -> R {

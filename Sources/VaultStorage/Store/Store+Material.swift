@@ -1,7 +1,7 @@
 extension Store {
   // MARK: - Material
 
-  /// A value that is no blob reads as empty, which opens nothing.
+  /// A value that is not a blob reads as empty. No seal is empty, so it opens nothing.
   package mutating func material(row number: Int64) throws(StorageError) -> MaterialRow? {
     try run(.material) { row throws(StorageError) in
       try row.bind(number, at: 1)
@@ -9,7 +9,7 @@ extension Store {
     }
   }
 
-  /// Inserts the row or writes it anew.
+  /// Inserts the row, or replaces it.
   package mutating func setMaterial(_ material: MaterialRow, row number: Int64) throws(StorageError) {
     try change(.setMaterial) { row throws(StorageError) in
       try row.bind(number, at: 1)
@@ -26,7 +26,7 @@ extension Store {
 
   // MARK: - State
 
-  /// A value that cannot be reads as 0 or empty, which opens nothing.
+  /// An impossible value reads as 0 or empty. No seal is empty, so it opens nothing.
   package mutating func state(row number: Int64) throws(StorageError) -> StateRow? {
     try run(.state) { row throws(StorageError) in
       try row.bind(number, at: 1)
@@ -35,7 +35,7 @@ extension Store {
     }
   }
 
-  /// Inserts the row or writes it anew.
+  /// Inserts the row, or replaces it.
   package mutating func setState(_ state: StateRow, row number: Int64) throws(StorageError) {
     try change(.setState) { row throws(StorageError) in
       try row.bind(number, at: 1)
@@ -52,9 +52,9 @@ extension Store {
 
   // MARK: - Blind index
 
-  /// Does nothing when the pair is there already.
+  /// Adds the pair. Does nothing when it is there already.
   ///
-  /// - Returns: False when it was.
+  /// - Returns: False when it was there.
   @discardableResult
   package mutating func insertBlind(value: [UInt8], row number: Int64) throws(StorageError) -> Bool {
     try change(.insertBlind) { row throws(StorageError) in
@@ -72,7 +72,7 @@ extension Store {
     } > 0
   }
 
-  /// Whether a row has `value`; many others may have it too.
+  /// Whether a row has `value`. Other rows may have it too.
   package mutating func hasBlind(value: [UInt8], row number: Int64) throws(StorageError) -> Bool {
     try run(.blind) { row throws(StorageError) in
       try row.bind(value, at: 1)

@@ -1,4 +1,4 @@
-/// What a rotation of the epoch writes: only the columns that a new generation of keys changes, so that the index of an
+/// The writes of an epoch rotation: only the columns that a new generation of keys changes, so that the index of an
 /// unchanged column is not written.
 extension Store {
   /// Writes primary key, name, generation and `meta` of the row `item.row`.
@@ -17,7 +17,7 @@ extension Store {
     } > 0
   }
 
-  /// Writes `keys` of a row of `material`; the secret stays.
+  /// Writes `keys` of a row of `material`. The secret stays.
   ///
   /// - Returns: False when there is no such row.
   @discardableResult
@@ -28,11 +28,11 @@ extension Store {
     } > 0
   }
 
-  /// Lets the log grow to about the size of the file before a commit moves it there, or sets the limit back to the
-  /// usual 4 MB.
+  /// Lets the log grow to about the size of the file before a commit moves it there, or restores the usual limit of
+  /// 4 MB.
   ///
-  /// Each commit of a rotation changes a part of nearly every page of the indexes: moved after each commit, these pages would
-  /// be written twice as often.
+  /// Each commit of a rotation changes a part of nearly every index page. Moved after each commit, these pages
+  /// would be written twice as often.
   package mutating func letLogGrow(_ may: Bool) throws(StorageError) {
     var pages: Int64 = 0
     if may {

@@ -1,11 +1,12 @@
 extension Store {
-  /// Opens the vault at `path`, after its place, owner, mode and schema have been checked. Makes nothing.
+  /// Opens the vault at `path`, after checking its place, owner, mode and schema. Makes nothing.
   ///
-  /// Where medium, file or folder cannot be written, the store is read-only whatever `access` asks for.
-  /// `patience` is how long a statement waits for other processes before it throws ``StorageError/busy``.
+  /// Where the medium, the file or the directory cannot be written, the store is read-only whatever `access` asks
+  /// for. `patience` is how long a statement waits for other processes before it throws ``StorageError/busy``.
+  ///
   /// - Throws: ``StorageError/missing``, ``StorageError/refused(_:)``, ``StorageError/damaged(_:)``,
-  ///   ``StorageError/newerFormat(version:)``, ``StorageError/busy``, ``StorageError/readOnly`` when a log lies
-  ///   beside a file on a medium that cannot be written, so that it cannot be read either.
+  ///   ``StorageError/newerFormat(version:)``, ``StorageError/busy``; ``StorageError/readOnly`` when there is a log
+  ///   beside a file on a medium that cannot be written, because the log cannot be read there.
   package static func open(
     at path: String, access: Access, patience: Duration = .seconds(10)
   ) throws(StorageError) -> Store {
@@ -14,40 +15,40 @@ extension Store {
     try place.checkFolder()
     let before = try place.checkFile()
     let mode = try mode(of: place, access)
-    let name = OpenedName(place.full, before)
-    let connection = try connect(to: place, mode, patience, name)
+    let name = OpenedName(place.full, file: before)
+    let connection = try connect(to: place, mode: mode, patience: patience, name: name)
     return Store(
       path: place.full, isReadOnly: mode != .readWrite, name: name,
       connection: connection,
       queue: mode == .readWrite ? CommitQueue(in: place, patience: patience) : .none())
   }
 
-  /// Opens the file, and believes it only when its schema is the right one.
+  /// Opens the file, and checks its schema.
   private static func connect(
-    to place: borrowing VaultPath, _ mode: Connection.Mode, _ patience: Int64, _ name: OpenedName
+    to place: borrowing VaultPath, mode: Connection.Mode, patience: Int64, name: OpenedName
   ) throws(StorageError) -> Connection {
     do throws(StorageError) {
-      let connection = try Connection.open(place.full, mode, patience: patience, name: name)
-      try check(connection, mode, place, name)
+      let connection = try Connection.open(place.full, mode: mode, patience: patience, name: name)
+      try check(connection, mode: mode, place: place, name: name)
       return connection
     } catch {
-      // A log is there, but what is needed to read it cannot be made.
+      // There is a log, but the files that reading it needs cannot be made.
       if case .cannotOpen = error, mode == .readOnlyMedium { throw .readOnly }
       throw error
     }
   }
 
   private static func check(
-    _ connection: borrowing Connection, _ mode: Connection.Mode, _ place: borrowing VaultPath,
-    _ name: OpenedName
+    _ connection: borrowing Connection, mode: Connection.Mode, place: borrowing VaultPath,
+    name: OpenedName
   ) throws(StorageError) {
     var failure: StorageError?
     do throws(StorageError) {
       try Schema.check(connection)
       if mode == .readWrite { try connection.useLog() }
     } catch { failure = error }
-    // Restored or replaced while we opened it: what was checked is not what was opened, and the log beside the name
-    // belongs to another file.
+    // Another process restored or replaced the vault meanwhile. What was checked is not what was opened, and the
+    // log beside the name belongs to another file.
     guard let now = try place.status(of: place.name), now.inode == name.inode else {
       connection.leaveLog()
       throw .busy

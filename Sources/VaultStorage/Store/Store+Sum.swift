@@ -1,5 +1,5 @@
 extension Store {
-  /// Lends what each row of `item`, `material`, `state` and `blind` adds to the sum, in this order and ascending.
+  /// Lends what each row of `item`, `material`, `state` and `blind` adds to the sum, in this order, each ascending.
   package mutating func forEachSummed<E: StorageFailure>(_ body: (SummedRow) throws(E) -> Void) throws(E) {
     for table in SummedRow.Table.allCases {
       try run(table.query) { row throws(E) in
@@ -19,7 +19,7 @@ extension Store {
     }
   }
 
-  /// How many rows there are. Reads them all: SQLite's own count would follow a damaged page without end.
+  /// The numbers of rows. Reads them all, because SQLite's own count would follow a damaged page without end.
   package mutating func counts() throws(StorageError) -> RowCounts {
     var counts = RowCounts(items: 0, materials: 0, states: 0, blinds: 0)
     try forEachSummed { row throws(StorageError) in

@@ -17,7 +17,7 @@ extension Store {
 
   // MARK: - Slots
 
-  /// The most slots that are read: a vault has about ten, one with a thousand members a few thousand.
+  /// The most slots that are read. A vault has about ten; one with a thousand members has a few thousand.
   package static var mostSlots: Int { 16_384 }
 
   /// All slots by ascending id.

@@ -1,25 +1,33 @@
-/// The vault file as rows of bytes: every table of the format, transactions, and nothing that knows a key.
+/// The vault file as rows of bytes: every table of the format, and transactions. It knows no key.
 ///
-/// Reads may run outside a transaction; inside one they cost 3 µs less and see one state. Every change runs between
-/// ``beginImmediate()`` and ``commit()``. What is read has the types and lengths of the format or throws
-/// ``StorageError/damaged(_:)``; what it means is not known here.
-// Every method is mutating, so whoever calls has the store alone; SQLite is opened for one thread at a time.
+/// This is the front page of VaultStorage, the only module that knows SQLite. Reads may run outside a transaction;
+/// inside one, each costs 3 µs less and all see one state. Every change runs between ``beginImmediate()`` and
+/// ``commit()``. Values that are read have the types and lengths of the format, or the read throws
+/// ``StorageError/damaged(_:)``. What they mean is decided above this module. Read in this order:
+///
+/// - `Store.swift`: transactions, and how statements run. `Store+Open` and `Store+Create` begin and end its life;
+///   the other extensions are one table each. `Rows/`: the rows.
+/// - `Path/`: ``VaultPath`` checks where a vault may be; ``NewVaultPlace`` makes one.
+/// - `SQLite/`: ``Connection``, ``Query`` (all SQL) and ``Cursor``; `ResultCode.swift` turns results into errors.
+/// - `Schema/`: the tables of `docs/format/vault-file.md`.
+/// - ``StorageError`` is the error of the module.
+// Every method is mutating, so a caller has exclusive access. SQLite is opened for one thread at a time.
 package struct Store: ~Copyable, @unchecked Sendable {
-  /// The longest value, in bytes: a plaintext of 16 MiB under the larger seal, and some.
+  /// The longest value, in bytes: a plaintext of 16 MiB under the larger seal, with a margin.
   package static let mostBytes = 17 << 20
 
-  /// The file's path, absolute, symbolic links among its folders resolved.
+  /// The path of the file, absolute, with symbolic links among its directories resolved.
   package let path: String
-  /// True when it was opened so, or when medium, folder or file do not allow writing.
+  /// True when it was opened read-only, or when the medium, the directory or the file does not allow writing.
   package let isReadOnly: Bool
-  /// The inode of the file: a copy has another one.
+  /// The inode of the file. A copy has another one.
   package var fileIdentity: UInt64 { name?.inode ?? 0 }
-  /// What each commit compares; nil for a file that is being made and has no name of its own yet.
+  /// What each commit compares; nil for a file that is being made and has no final name yet.
   private let name: OpenedName?
   var connection: Connection
   let queue: CommitQueue
   private var transaction = Transaction.none
-  /// The item that was looked up last by its id in this transaction: one operation asks for it several times.
+  /// The item that this transaction last looked up by its id, because one operation asks for it several times.
   var recentItem: ItemRow?
 
   package enum Access: Sendable {
@@ -45,7 +53,7 @@ package struct Store: ~Copyable, @unchecked Sendable {
 
   // MARK: - Transactions
 
-  /// Begins a transaction that may write; waits up to 10 s for other processes.
+  /// Begins a transaction that may write. Waits up to 10 s for other processes.
   ///
   /// - Precondition: No transaction is open.
   package mutating func beginImmediate() throws(StorageError) {
@@ -60,7 +68,7 @@ package struct Store: ~Copyable, @unchecked Sendable {
     transaction = .write
   }
 
-  /// Begins a transaction that reads: all its reads see the state of the first one.
+  /// Begins a transaction that reads. All its reads see the state of the first one.
   ///
   /// - Precondition: No transaction is open.
   package mutating func beginRead() throws(StorageError) {
@@ -69,7 +77,7 @@ package struct Store: ~Copyable, @unchecked Sendable {
     transaction = .read
   }
 
-  /// Makes the changes durable. When it throws, they are rolled back and not visible now.
+  /// Makes the changes durable. If it throws, they are rolled back and not visible now.
   ///
   /// - Throws: ``StorageError/unconfirmed(code:errno:)`` when they may still appear after a crash;
   ///   ``StorageError/moved(_:)`` when they would be written to a file that is no longer the vault.
@@ -89,7 +97,7 @@ package struct Store: ~Copyable, @unchecked Sendable {
       }
     }
     do throws(StorageError) { try run(.commit) } catch {
-      // No other process ever sees the log of a file without a name.
+      // No other process sees the log of a file without a name.
       let failure = isWriting && name != nil ? error.ofCommit(connection.lastFailure) : error
       rollback()
       throw failure
@@ -108,7 +116,7 @@ package struct Store: ~Copyable, @unchecked Sendable {
 
   private mutating func end() {
     recentItem = nil
-    // A child shares the parent's place in the queue, and must not give it up.
+    // A child shares the place of its parent in the queue, and must not release it.
     if case .read = transaction {} else if connection.isOfThisProcess { queue.leave() }
     transaction = .none
   }
@@ -117,7 +125,7 @@ package struct Store: ~Copyable, @unchecked Sendable {
     if case .none = transaction { false } else { true }
   }
 
-  /// Runs `body` in a transaction that may write, and commits; rolls back when either throws.
+  /// Runs `body` in a transaction that may write, and commits. Rolls back when either throws.
   package mutating func write<R: ~Copyable, E: StorageFailure>(
     _ body: (inout Store) throws(E) -> R
   ) throws(E) -> R {
@@ -147,11 +155,11 @@ package struct Store: ~Copyable, @unchecked Sendable {
 
   // MARK: - Statements
 
-  /// Runs a statement that reads, or one that governs the transaction.
+  /// Runs a statement that reads, or one that controls the transaction.
   mutating func run<R, E: StorageFailure>(
-    _ query: Query, _ body: (borrowing Cursor) throws(E) -> R
+    _ query: Query, body: (borrowing Cursor) throws(E) -> R
   ) throws(E) -> R {
-    do throws(E) { return try connection.use(query, body) } catch {
+    do throws(E) { return try connection.use(query, lending: body) } catch {
       noteLoss(error as? StorageError)
       throw error
     }
@@ -167,7 +175,7 @@ package struct Store: ~Copyable, @unchecked Sendable {
   /// - Precondition: A write transaction is open.
   @discardableResult
   mutating func change(
-    _ query: Query, _ bind: (borrowing Cursor) throws(StorageError) -> Void
+    _ query: Query, binding bind: (borrowing Cursor) throws(StorageError) -> Void
   ) throws(StorageError) -> Int {
     switch transaction {
     case .write: break
@@ -181,7 +189,8 @@ package struct Store: ~Copyable, @unchecked Sendable {
     return Int(connection.changes)
   }
 
-  /// A full disk or an I/O error makes SQLite roll back at once; what follows must not run outside a transaction.
+  /// A full disk or an I/O error makes SQLite roll back at once. Later statements must not run outside a
+  /// transaction.
   private mutating func noteLoss(_ error: StorageError?) {
     guard isInTransaction, connection.isOfThisProcess, !connection.isInTransaction else { return }
     if case .lost = transaction { return }

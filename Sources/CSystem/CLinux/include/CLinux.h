@@ -20,8 +20,8 @@ _Bool clinux_is_clock_synchronized(void);
 /// The length of a pool in bytes.
 enum { clinux_random_pool_size = 32 << 10 };
 
-/// Swift has no thread-local storage. Random bytes of the calling thread that nobody has had yet: the first `left`
-/// of `bytes`, valid while `mark` is that of this process. All zero when the thread begins with it, wiped when it ends.
+/// Swift has no thread-local storage. The unused random bytes of the calling thread: the first `left` of `bytes`, valid
+/// while `mark` is that of this process. All zero at the start of the thread, wiped at its end.
 typedef struct {
   size_t left;
   size_t refills;

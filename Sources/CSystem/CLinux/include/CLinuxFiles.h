@@ -2,11 +2,11 @@
 #pragma once
 #include <stdint.h>
 
-/// The Glibc module has no statfs. The type of the file system that `descriptor` (also O_PATH) lies on, as in
+/// The Glibc module has no statfs. The type of the file system that contains `descriptor` (also O_PATH), as in
 /// statfs(2), or -1 with errno set.
 int64_t clinux_file_system_type(int descriptor);
 
-/// The Glibc module has no O_PATH. Opens a folder that is not a symbolic link, to look into it only; close-on-exec.
+/// The Glibc module has no O_PATH. Opens a directory that is not a symbolic link, for lookups only; close-on-exec.
 /// Returns a descriptor, or -1 with errno set.
 int clinux_hold_folder(const char *path);
 
@@ -14,7 +14,7 @@ int clinux_hold_folder(const char *path);
 uint32_t clinux_device_major(uint64_t device);
 uint32_t clinux_device_minor(uint64_t device);
 
-/// The Glibc module has no renameat2. Renames within the folder `descriptor`, failing with EEXIST when `to` exists.
+/// The Glibc module has no renameat2. Renames within the directory `descriptor`, failing with EEXIST when `to` exists.
 /// Returns 0, or -1 with errno set.
 int clinux_rename_exclusively(int descriptor, const char *from, const char *to);
 
@@ -22,9 +22,9 @@ int clinux_rename_exclusively(int descriptor, const char *from, const char *to);
 /// file system that cannot. Returns 0, or -1 with errno set.
 int clinux_exchange(const char *one, const char *other);
 
-/// The lock of SQLite that excludes all others, as a lock of the open file: the bytes from 0x40000000 that every connection
-/// locks a part of. Does not wait: EAGAIN when somebody has the database open. Returns a descriptor, or -1 with errno set;
-/// closing it ends the lock.
+/// Takes the lock that excludes all connections of SQLite, as a lock of the open file: on the bytes from 0x40000000, of
+/// which every connection locks a part. Does not wait: EAGAIN when another process has the database open. Returns a descriptor, or -1 with errno set;
+/// closing it releases the lock.
 int clinux_hold_database(const char *path);
 
 /// Renames, failing with EEXIST when `to` exists. Returns 0, or -1 with errno set.

@@ -1,15 +1,15 @@
-// What the Glibc module lacks about a helper program of ours: the end that starts it, and the helper's own.
+// What the Glibc module lacks for a helper program: for the process that starts it, and for the helper.
 #pragma once
 #include <sys/types.h>
 
-/// Swift cannot read `environ`. Starts the program that `program` is open on, whatever its path is by now; it gets `name`
-/// and, unless that is NULL, `word` as its arguments, the environment of this process, `channel` as 0 and 1 and nothing
-/// else but `program` itself as 2, read-only; no signal is blocked or ignored in it. Needs /proc. Returns the process id,
+/// Swift cannot read `environ`. Starts the open file `program`, whatever its path is by now. The program gets `name` and,
+/// unless that is NULL, `word` as its arguments, the environment of this process, `channel` as descriptors 0 and 1, and
+/// `program` as 2, read-only. It gets no other descriptor, and no signal is blocked or ignored in it. Needs /proc. Returns the process id,
 /// or -1 with errno set.
 pid_t clinux_spawn_helper(int program, const char *name, const char *word, int channel);
 
-/// prctl is variadic. Gives the process the name that lists and logs show; of a program that is started by its descriptor
-/// the kernel knows only the number. Returns 0, or -1 with errno set.
+/// prctl is variadic. Sets the name of the process that lists and logs show. Of a program that was started by its
+/// descriptor, the kernel knows only the number. Returns 0, or -1 with errno set.
 int clinux_name_process(const char *name);
 
 /// Likewise. This process is killed when the thread that started it ends. Returns 0, or -1 with errno set.

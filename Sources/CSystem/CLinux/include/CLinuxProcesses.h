@@ -8,7 +8,7 @@
 /// descriptor, or -1 with errno set.
 int clinux_memory_file(void);
 
-/// fcntl is variadic and F_ADD_SEALS is missing. Nobody can change the file or its size any more. Returns 0, or -1
+/// fcntl is variadic and F_ADD_SEALS is missing. After this call, the file and its size can no longer be changed. Returns 0, or -1
 /// with errno set.
 int clinux_seal(int descriptor);
 
@@ -27,8 +27,8 @@ pid_t clinux_spawn(char *const words[], int input, int output);
 int clinux_spawn_bound(
   pid_t *process, const char *path, char *const words[], char *const variables[], int input, int output);
 
-/// Swift refuses fork. The child leads a session of its own and has none of our descriptors but `kept` (-1 for
-/// none), with 0, 1 and 2 on /dev/null; the signals of `blocked` wait; its parent is not this process. Returns 3 in the
+/// Swift refuses fork. The child leads its own session and keeps only the descriptor `kept` (-1 for none), with
+/// 0, 1 and 2 on /dev/null. The signals of `blocked` are blocked. Its parent is not this process. Returns 3 in the
 /// child, where `kept` has that number; -2 in the parent, once the child is like this; -1 with errno set when there is
 /// no child.
 ///

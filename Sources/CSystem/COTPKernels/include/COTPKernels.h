@@ -12,7 +12,7 @@ enum otp_hash { otp_sha1 = 0, otp_sha256 = 1, otp_sha512 = 2 };
 // Ways to compute the same values.
 enum otp_lanes { otp_portable = 0, otp_shani = 1, otp_avx2 = 2, otp_avx512 = 3 };
 
-// Whether this processor can go this way with this hash.
+// Whether this processor supports this way for this hash.
 int otp_lanes_supported(enum otp_lanes lanes, enum otp_hash hash);
 
 // A midstate pair: the chaining words after the inner and after the outer key block, in native order; 40, 64 or
@@ -32,7 +32,7 @@ size_t otp_find_pair(enum otp_lanes lanes, enum otp_hash hash, const void *midst
                      size_t count, uint32_t modulus, uint32_t wanted, uint32_t next);
 
 // What is computed and compared at once, in whole groups of lanes whatever their width: is the value of counters[i] under
-// midstate pair pairs[i] wanted[i]?  All pairs are valid, also those that nobody asks about.
+// midstate pair pairs[i] wanted[i]?  All pairs are valid, also those of unused entries.
 enum { otp_lot_size = 32 };
 struct otp_lot {
   uint64_t counters[otp_lot_size];

@@ -1,4 +1,4 @@
-// libpam, which vault-pam links: nothing else of ours does. Declared by hand, so that the build needs no headers of PAM; the
+// libpam, which only vault-pam links. Declared by hand, so that the build needs no headers of PAM; the
 // numbers are those of Linux-PAM, fixed since 1996.
 #pragma once
 #include <stddef.h>
@@ -9,8 +9,8 @@ typedef int (*cpam_ask)(void *context, int style, const char *message, char **an
 
 typedef struct cpam_session cpam_session;
 
-/// Where the service is looked up, when not in the system's folder: the name of a function of libpam that takes the folder
-/// as its fourth argument, and the folder. Both NULL: the system's.
+/// Where the service is looked up, if not in the directory of the system: the name of a function of libpam that takes the
+/// directory as its fourth argument, and the directory. Both NULL: the directory of the system.
 typedef struct {
   const char *function;
   const char *folder;
@@ -22,10 +22,10 @@ int cpam_start(const char *service, const char *user, cpam_place place, cpam_ask
 /// Both refuse an account without a password. PAM's results: 0 is success.
 int cpam_authenticate(cpam_session *session);
 int cpam_check_account(cpam_session *session);
-/// Whether the modules still speak of that user: they may change it.
+/// Whether the modules verified that user, because they may change it.
 _Bool cpam_is_user(cpam_session *session, const char *user);
 /// Lets the modules clean up. Returns whether one of them, now or before, asked for something that could not be answered or
-/// shown: a denial, whatever it says itself.
+/// shown. That is a denial, whatever the module returns.
 _Bool cpam_end(cpam_session *session, int result);
 
 /// The bytes as a string that a module wipes and frees; NULL without memory.

@@ -15,7 +15,7 @@ typedef enum {
   SECRET_SERVICE_DONE = 0,
   SECRET_SERVICE_NO_LIBRARY,       // libsecret is not installed, or too old
   SECRET_SERVICE_NO_BUS,           // the session bus cannot be reached, or went away
-  SECRET_SERVICE_NO_SERVICE,       // nobody on the bus offers the service
+  SECRET_SERVICE_NO_SERVICE,       // no program on the bus offers the service
   SECRET_SERVICE_FOREIGN,          // another user's program offers it
   SECRET_SERVICE_TIMED_OUT,        // no answer before the deadline
   SECRET_SERVICE_GONE,             // the service ended before it answered
@@ -45,7 +45,7 @@ typedef struct {
   size_t byte_count;
 } secret_service_item;
 
-/// What came of a call.
+/// The result of a call.
 typedef struct {
   secret_service_status status;
   char message[256];          // the words of the other side, for a person

@@ -8,7 +8,7 @@
 typedef struct csystemd_bus csystemd_bus;
 typedef struct csystemd_message csystemd_message;
 
-/// Every function returns a negative errno on failure; -ELIBACC when there is no libsystemd here, or one too old.
+/// Every function returns a negative errno on failure; -ELIBACC when libsystemd is missing or too old.
 
 /// A connection to the system bus that may not be ready yet.
 int csystemd_open_system_bus(csystemd_bus **bus);
@@ -25,12 +25,12 @@ int csystemd_call(csystemd_bus *bus, const char *destination, const char *path, 
                   const char *member, const char *text, uint64_t microseconds, csystemd_message **reply, char *error,
                   size_t error_count);
 
-/// Begins a call as above and does not wait for its answer, which comes in its place among the other messages.
+/// Begins a call as above and does not wait for its answer, which comes in order with the other messages.
 int csystemd_begin_call(csystemd_bus *bus, const char *destination, const char *path, const char *interface,
                         const char *member, const char *text, uint64_t *call);
 /// Whether a message answers that call, with a result or with an error.
 _Bool csystemd_answers(csystemd_message *message, uint64_t call);
-/// The name of the D-Bus error that a message is; NULL when it is none.
+/// The name of the D-Bus error in a message; NULL when the message is not an error.
 const char *csystemd_error(csystemd_message *message);
 
 /// The next argument; valid as long as the message. 0 at the end.

@@ -5,7 +5,7 @@ import VaultStorage
 
 /// Verified to fail, each of them, when a commit does not compare the name: what is acknowledged is in no file of that name.
 @Suite("A vault's name that leads elsewhere while it is open", .requirement("S3"))
-struct NameTests {
+struct OpenedNameTests {
   let folder = TemporaryFolder()
 
   /// What happens to the name of an open vault.

@@ -7,7 +7,7 @@ import VaultPrompts
 
 extension OneAtATime {
   @Suite("Pinentry", .serialized)
-  struct PinentryTests {
+  struct PinentryPromptTests {
     private static let request = PromptRequest(.passcode, operation: "read the password", label: "mail")
 
     private func answer(
@@ -113,7 +113,7 @@ extension OneAtATime {
       let silence: Duration
       init(
         _ name: String, _ code: VaultError.Code, _ script: String,
-        silence: Duration = PinentryTests.muchSilence
+        silence: Duration = PinentryPromptTests.muchSilence
       ) {
         (testDescription, self.code, self.script, self.silence) = (name, code, script, silence)
       }
@@ -154,7 +154,7 @@ extension OneAtATime {
         "serve('GETPIN', 'D ' + 'x' * 900 + '\\nD ' + 'x' * 125 + '\\nOK\\n')"),
       Fault("an escaped NUL", .malformed, "serve('GETPIN', 'D a%00b\\nOK\\n')"),
       Fault("a NUL as it is", .malformed, "serve('GETPIN', b'D a\\0b\\nOK\\n')"),
-      Fault("an escape that is none", .verificationUnavailable, "serve('GETPIN', 'D a%zz\\nOK\\n')"),
+      Fault("an invalid escape", .verificationUnavailable, "serve('GETPIN', 'D a%zz\\nOK\\n')"),
       Fault("an escape cut off", .verificationUnavailable, "serve('GETPIN', 'D a%4\\nOK\\n')"),
       Fault(
         "comments without end", .verificationUnavailable, "greet(); hear()\nwhile True: say('# la\\n' * 100)",

@@ -5,7 +5,7 @@ import VaultKit
 import VaultPrompts
 
 @Suite("fprintd", .serialized)
-struct FprintdTests {
+struct FprintdSourceTests {
   private func rig(_ service: FprintRig.Service) throws -> FprintRig? {
     if let missing = FprintRig.missing {
       print("NOT RUN: fprintd: \(missing) is not installed: scripts/install-deps")
@@ -35,12 +35,12 @@ struct FprintdTests {
     let wrong = try rig.attempt()
     try wrong.wait(for: "put your finger")
     try rig.reader("SCAN Z")
-    #expect(try wrong.end().last == "authenticationFailed: the finger is not an enrolled one")
+    #expect(try wrong.end().last == "authenticationFailed: the finger is not enrolled")
 
     let again = try rig.attempt()
     try again.wait(for: "put your finger")
     try rig.reader("RETRY 1", "SCAN A")
-    try again.wait(for: "once more")
+    try again.wait(for: "try again: ")
     #expect(try again.end().last == "verified: right-index-finger")
   }
 
@@ -72,7 +72,7 @@ struct FprintdTests {
     #expect(try attempt.end().last == "cancelled: cancelled at the fingerprint reader")
     #expect(attempt.process.terminationStatus == 3)
     let nobody = try rig.attempt("1").end()
-    #expect(nobody.last == "cancelled: nobody put a finger on the reader")
+    #expect(nobody.last == "cancelled: no finger was put on the reader in time")
     #expect(nobody.seconds < Answer.patience)
     let killed = try rig.attempt()
     try killed.wait(for: "put your finger")
@@ -94,7 +94,7 @@ struct FprintdTests {
     if fault == "stop" {
       kill(try #require(rig.fprintd).processIdentifier, SIGSTOP)
       let attempt = try rig.attempt(setUp: 1000).end()
-      #expect(attempt.last == "verificationUnavailable: fprintd gives no answer")
+      #expect(attempt.last == "verificationUnavailable: fprintd does not answer")
       #expect(attempt.seconds < Answer.patience)
       return
     }
@@ -124,7 +124,7 @@ struct FprintdTests {
         environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent/bus"], [word]
       ).end()
       #expect(gone.seconds < Answer.patience)
-      #expect(gone.last == "unsupported: there is no system bus to reach fprintd on")
+      #expect(gone.last == "unsupported: there is no system bus, so fprintd cannot be reached")
       let listener = try SilentListener()
       let silent = try FprintRig.Attempt(
         environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(listener.path)"], [word, "1000"]
@@ -141,8 +141,8 @@ struct FprintdTests {
     "a match that was sent before the answer to our own VerifyStart is of another verification",
     .requirement("Q4"),
     arguments: [
-      ("match-before-claim", "authenticationFailed: the finger is not an enrolled one"),
-      ("match-before-start", "authenticationFailed: the finger is not an enrolled one"),
+      ("match-before-claim", "authenticationFailed: the finger is not enrolled"),
+      ("match-before-start", "authenticationFailed: the finger is not enrolled"),
       ("start-refused", "busy: "),
     ])
   func early(behaviour: String, outcome: String) throws {
@@ -169,8 +169,8 @@ struct FprintdTests {
       ("endless", "authenticationFailed: the reader could not"),
       ("retry-last", "authenticationFailed: the reader could not"),
       ("unplugged", "verificationUnavailable: the fingerprint reader was unplugged"),
-      ("broken", "verificationUnavailable: "), ("slow", "verificationUnavailable: fprintd gives no answer"),
-      ("slow-start", "verificationUnavailable: fprintd gives no answer"),
+      ("broken", "verificationUnavailable: "), ("slow", "verificationUnavailable: fprintd does not answer"),
+      ("slow-start", "verificationUnavailable: fprintd does not answer"),
     ])
   func answers(behaviour: String, outcome: String) throws {
     guard let rig = try rig(.fake(behaviour)) else { return }

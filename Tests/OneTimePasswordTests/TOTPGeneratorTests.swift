@@ -3,7 +3,7 @@ import SecretMemory
 import Testing
 
 @Suite("TOTP codes")
-struct TOTPTests {
+struct TOTPGeneratorTests {
   @Test("a code says when it is valid and how long it still is")
   func validity() throws {
     let generator = try TOTPGenerator(key: rfcKey(), digits: 8)

@@ -36,7 +36,7 @@ struct LanePath: Sendable, CustomTestStringConvertible {
 }
 
 @Suite("Codes side by side in lanes")
-struct LaneTests {
+struct OTPLanesTests {
   @Test("some way is there for each algorithm, and the best one is possible")
   func ways() {
     for algorithm in OTPAlgorithm.allCases {

@@ -6,7 +6,7 @@ import VaultPrompts
 import VaultTestKit
 
 @Suite("PAM", .requirement("R18"), .serialized)
-struct PAMTests {
+struct PAMPresenceTests {
   // MARK: with pam_matrix: permit, deny, wrong
 
   @Test("the right password opens; its prompt shows the module's words and what is about to happen")

@@ -3,7 +3,7 @@ import SecretMemory
 import Testing
 
 @Suite("HOTP codes")
-struct HOTPTests {
+struct HOTPGeneratorTests {
   @Test("an empty key is refused")
   func emptyKey() {
     #expect(throws: OTPError.emptyKey) { _ = try HOTPGenerator(key: secret("")) }

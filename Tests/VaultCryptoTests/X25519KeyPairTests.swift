@@ -3,7 +3,7 @@ import Testing
 import VaultCrypto
 
 @Suite("X25519")
-struct X25519Tests {
+struct X25519KeyPairTests {
   @Test(
     "a private and a public key give the secrets of RFC 7748 §5.2 and §6.1",
     arguments: [

@@ -2,15 +2,15 @@ import CLinux
 import Glibc
 import VaultKit
 
-/// Where the locks of terminals are: one folder for all vaults of a user.
+/// The directory for the locks of terminals: one for all vaults of a user.
 ///
-/// `/run/user/UID` where it exists, whatever the environment says, so that programs with different environments meet;
-/// else the state folder. Never `/tmp`, where another user could hold the lock.
-enum LockFolder {
-  /// Opens the folder, made where there is none.
+/// `/run/user/UID` where it exists, whatever the environment says, so that programs with different environments
+/// share it. Otherwise the state directory. Never `/tmp`, where another user could hold the lock.
+enum LockDirectory {
+  /// Opens the directory, and makes it where it is missing.
   ///
-  /// - Returns: A descriptor to look into it.
-  /// - Throws: ``TerminalError/noLock(_:)`` where there is no folder of this user's own.
+  /// - Returns: A descriptor of the directory.
+  /// - Throws: ``TerminalError/noLock(_:)`` where this user has no such directory alone.
   static func open() throws(TerminalError) -> Int32 {
     if let folder = hold("/run/user/\(geteuid())") { return folder }
     let path: String
@@ -24,7 +24,7 @@ enum LockFolder {
     return folder
   }
 
-  /// Nil for a folder that another user owns or can write to, for a link, and where there is none.
+  /// Nil for a directory that another user owns or can write to, for a link, and for a missing one.
   private static func hold(_ path: String) -> Int32? {
     let folder = unsafe clinux_hold_folder(path)
     guard folder >= 0 else { return nil }

@@ -3,7 +3,7 @@ import Testing
 import VaultCrypto
 
 @Suite("Keyed hashing and derivation")
-struct HashingTests {
+struct KeyedHMACTests {
   private let rfc4226Key = Array("12345678901234567890".utf8)
 
   @Test("the truncated codes are those of RFC 4226 appendix D")
