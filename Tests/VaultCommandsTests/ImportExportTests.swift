@@ -284,6 +284,14 @@ struct ImportExportTests {
     #expect(try names(tool).count == 301)
   }
 
+  private func toolWithTwoItems() throws -> Tool {
+    let tool = try newTool()
+    let mail = ["item", "add", "mail", "--service", "s", "--account", "me"]
+    #expect(try tool.run(mail, input: Array("old".utf8)).exit == 0)
+    #expect(try tool("item", "add", "plain", input: Array("old".utf8)).exit == 0)
+    return tool
+  }
+
   @Test(
     "duplicates are skipped, renamed, replaced or refused, by name and by account; a dry run says so and does nothing"
   )
@@ -293,18 +301,10 @@ struct ImportExportTests {
       {"kind":"password","name":"other","service":"s","account":"me","secret":"new"}
       {"kind":"password","name":"plain","secret":"new"}
       """
-    func fresh() throws -> Tool {
-      let tool = try newTool()
-      #expect(
-        try tool("item", "add", "mail", "--service", "s", "--account", "me", input: Array("old".utf8)).exit
-          == 0)
-      #expect(try tool("item", "add", "plain", input: Array("old".utf8)).exit == 0)
-      return tool
-    }
     let input = Array(lines.utf8)
     for isDry in [true, false] {
       let dry = isDry ? ["--dry-run"] : []
-      let tool = try fresh()
+      let tool = try toolWithTwoItems()
       #expect(try tool.run(["import", "jsonl"] + dry, input: input).exit == 8)
       #expect(try names(tool) == ["mail", "plain"])
 
@@ -321,7 +321,7 @@ struct ImportExportTests {
       #expect(isDry ? there == ["mail", "plain"] : there.count == 5 && there.contains("mail-2"), "\(there)")
       #expect(try tool("item", "get", "mail").text == "old")
 
-      let two = try fresh()
+      let two = try toolWithTwoItems()
       let first = Array(lines.split(separator: "\n").dropLast(2).joined(separator: "\n").utf8)
       let replaced = try two.run(
         ["import", "jsonl", "--on-duplicate", "replace", "--json"] + dry, input: first)

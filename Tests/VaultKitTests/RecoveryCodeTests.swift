@@ -200,16 +200,7 @@ struct RestoredRecoveryCodeTests {
     #expect(try fields()[12] == nil && fields()[19] == nil)
     try expectRevoked(old)
     try expectRevoked(now)
-    // The factors are authenticated without the removed half, and a new code can be made.
-    if let passcode {
-      let reopened = try open()
-      try reopened.unlock(with: Passcode(testing: passcode))
-      _ = try reopened.enroll(
-        BiometricPhrase(testing: "mine"), named: "me", passcode: Passcode(testing: passcode))
-      try reopened.rotateEpoch(passcode: Passcode(testing: passcode))
-    } else {
-      try again.rotateEpoch()
-    }
+    try enrollAndRotate(again, passcode)
     try expectRevoked(old)
     try expectRevoked(now)
     let last = try open()
@@ -218,6 +209,19 @@ struct RestoredRecoveryCodeTests {
     try check(code)
     #expect(try last.verify().problems == [])
     try recover(code)
+  }
+
+  /// The factors are authenticated without the removed half.
+  private func enrollAndRotate(_ core: VaultCore, _ passcode: String?) throws {
+    if let passcode {
+      let reopened = try open()
+      try reopened.unlock(with: Passcode(testing: passcode))
+      _ = try reopened.enroll(
+        BiometricPhrase(testing: "mine"), named: "me", passcode: Passcode(testing: passcode))
+      try reopened.rotateEpoch(passcode: Passcode(testing: passcode))
+    } else {
+      try core.rotateEpoch()
+    }
   }
 
   @Test("a revoked code stays so when the passcode is removed by the very unlock")

@@ -104,13 +104,7 @@ struct RotationDamageTests {
     let vault = try Damaged(passcode: "p", count: 1_300)
     try vault.core.beginRotationForTesting(passcode: Passcode(testing: "p"))
     let name = try vault.damage(.meta, at: 3)
-    var told: [DamagedPart] = []
-    expect(.damaged) { () throws(VaultError) in
-      try vault.core.rotateEpoch(passcode: Passcode(testing: "p")) { _ in
-      } damaged: {
-        told.append($0)
-      }
-    }
+    let told = damageTold(vault.core, "p")
     #expect(told.map(\.item) == [vault.ids[3]] && told[0].words.contains(name))
     #expect(try vault.core.status().isRotationPaused)
     let core = try vault.place.openCore()
@@ -118,11 +112,37 @@ struct RotationDamageTests {
     let sequence = try core.status().sequence
     for _ in 0..<3 { try core.resumeRotation() }
     #expect(try core.status().sequence == sequence, "an opening wrote although there was nothing to do")
+    try changeKeysWhilePaused(core)
+    try backUpWhilePaused(vault, core)
+    _ = try core.removePasscode(Passcode(testing: "q"))
+    try core.setPasscode(Passcode(testing: "r"), recovery: .drop)
+    _ = try core.add(NewItem(.genericPassword, name: "later"), secret: SecretBytes(testing: "s"))
+    // Asked for again, it names the item again.
+    #expect(damageTold(core, "r").map(\.item) == [vault.ids[3]])
+    try endRotation(vault, core)
+  }
+
+  /// What a rotation of the epoch tells of damage, with which it ends.
+  private func damageTold(_ core: VaultCore, _ passcode: String) -> [DamagedPart] {
+    var told: [DamagedPart] = []
+    expect(.damaged) { () throws(VaultError) in
+      try core.rotateEpoch(passcode: Passcode(testing: passcode)) { _ in
+      } damaged: {
+        told.append($0)
+      }
+    }
+    return told
+  }
+
+  private func changeKeysWhilePaused(_ core: VaultCore) throws {
     try core.changePasscode(from: Passcode(testing: "p"), to: Passcode(testing: "q"))
     _ = try core.makeRecoveryCode()
     _ = try core.enroll(BiometricPhrase(testing: "phrase"), named: "m", passcode: Passcode(testing: "q"))
     try core.removeMember(named: "m")
     try core.rotateDeviceKey()
+  }
+
+  private func backUpWhilePaused(_ vault: Damaged, _ core: VaultCore) throws {
     let file = vault.place.folder + "/b.vault"
     let report = try core.backUp(to: file, passphrase: Passcode(testing: "x"))
     #expect(report.leftOut.map(\.id) == [vault.ids[3]] && report.leftOut[0].reason == .damaged)
@@ -132,19 +152,10 @@ struct RotationDamageTests {
     )
     try restored.core.rotateEpoch(passcode: Passcode(testing: "q"))
     #expect(try restored.core.verify().problems == [])
-    _ = try core.removePasscode(Passcode(testing: "q"))
-    try core.setPasscode(Passcode(testing: "r"), recovery: .drop)
-    _ = try core.add(NewItem(.genericPassword, name: "later"), secret: SecretBytes(testing: "s"))
-    // Asked for again, it names the item again.
-    told = []
-    expect(.damaged) { () throws(VaultError) in
-      try core.rotateEpoch(passcode: Passcode(testing: "r")) { _ in
-      } damaged: {
-        told.append($0)
-      }
-    }
-    #expect(told.map(\.item) == [vault.ids[3]])
-    // Once it is removed by its identifier, the next openings complete the rotation.
+  }
+
+  /// Once the item is removed by its identifier, the next openings complete the rotation.
+  private func endRotation(_ vault: Damaged, _ core: VaultCore) throws {
     try core.write { transaction in try transaction.delete(vault.ids[3]) }
     let last = try vault.place.openCore()
     try last.unlock(with: Passcode(testing: "r"))

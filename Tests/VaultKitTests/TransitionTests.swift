@@ -226,11 +226,29 @@ struct TransitionTests {
     header.set(7, u32: new.generation)
     header.set(8, u32: old.generation)
     // What needs the passcode goes, as in a vault that never had one.
-    var slots = stored.filter { $0.kind < 3 || $0.kind == 3 && $0.opener == 4 }
-    slots.append(try new.slot(900, 1, opener: 1, openerID: header[10]!, root, under: deviceKey))
+    let kept = stored.filter { $0.kind < 3 || $0.kind == 3 && $0.opener == 4 }
+    let slots = try kept + forgedSlots(new, root, after: old, under: deviceKey, id: header[10]!)
+    let mac = new.headerMAC(header, slots)
+    content.replaceSubrange(8..<16, with: header[4]!)
+    let sealed = try new.seal(Labels.head, Labels.headNonce).seal(
+      content, aad: new.part("head").encoded, random: SystemRandom())
+    try intruder.tamper { [slots] store throws(StorageError) in
+      try store.replaceSlots(slots)
+      try store.setHeader(HeaderRow(body: header.encoded, mac: mac))
+      try store.setHead(sealed)
+    }
+  }
+
+  /// The slots of a generation that the intruder has made.
+  private func forgedSlots(
+    _ new: borrowing RootKeys, _ root: borrowing SecretBytes, after old: borrowing RootKeys,
+    under deviceKey: borrowing SecretBytes, id: [UInt8]
+  ) throws -> [SlotRow] {
+    var slots: [SlotRow] = []
+    slots.append(try new.slot(900, 1, opener: 1, openerID: id, root, under: deviceKey))
     slots.append(
       try new.slot(
-        901, 2, opener: 1, openerID: header[10]!, SecretBytes(copying: [UInt8](repeating: 6, count: 32)),
+        901, 2, opener: 1, openerID: id, SecretBytes(copying: [UInt8](repeating: 6, count: 32)),
         under: deviceKey))
     let deviceSlotKey = HKDF.derive(
       from: SecretBytes(copying: [UInt8](repeating: 5, count: 32) + [UInt8](repeating: 6, count: 32)),
@@ -249,15 +267,7 @@ struct TransitionTests {
     slots.append(
       try new.slot(
         920, 5, subject: 1, SecretBytes(copying: [UInt8](repeating: 8, count: 32)), under: new.slotKey))
-    let mac = new.headerMAC(header, slots)
-    content.replaceSubrange(8..<16, with: header[4]!)
-    let sealed = try new.seal(Labels.head, Labels.headNonce).seal(
-      content, aad: new.part("head").encoded, random: SystemRandom())
-    try intruder.tamper { [slots] store throws(StorageError) in
-      try store.replaceSlots(slots)
-      try store.setHeader(HeaderRow(body: header.encoded, mac: mac))
-      try store.setHead(sealed)
-    }
+    return slots
   }
 
   /// Verified to fail on b5afbda, where the process goes on under the header without a passcode.

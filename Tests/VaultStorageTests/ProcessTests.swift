@@ -18,39 +18,7 @@ struct ProcessTests {
       try store.write { (store: inout Store) throws(StorageError) in try store.setHead([1]) }
       try store.beginImmediate()
       try store.setHead([2])
-      for (name, call) in [
-        ("reading", { (store: inout Store) throws in _ = try store.head() }),
-        ("writing", { (store: inout Store) throws in try store.setHead([3]) }),
-        ("committing", { (store: inout Store) throws in try store.commit() }),
-        (
-          "beginning",
-          { (store: inout Store) throws in
-            store.rollback()
-            try store.beginImmediate()
-          }
-        ),
-        (
-          "checkpoint",
-          { (store: inout Store) throws in
-            store.rollback()
-            _ = try store.checkpoint(truncate: true)
-          }
-        ),
-        (
-          "integrity",
-          { (store: inout Store) throws in
-            store.rollback()
-            _ = try store.integrityCheck()
-          }
-        ),
-        (
-          "copying",
-          { (store: inout Store) throws in
-            store.rollback()
-            try store.vacuumInto(folder("copy"))
-          }
-        ),
-      ] as [(String, (inout Store) throws -> Void)] {
+      for (name, call) in ProcessTests.calls(copy: folder("copy")) {
         let code = Child.run { Child.expect(.usedAfterFork) { try call(&store) } }
         require(code == 0, "\(name): \(code)")
       }
@@ -63,6 +31,42 @@ struct ProcessTests {
       require(try store.head() == [2], "the commit was lost")
       require(folder.names == ["v", "v-shm", "v-wal"], "\(folder.names)")
     }
+  }
+
+  private static func calls(copy: String) -> [(String, (inout Store) throws -> Void)] {
+    [
+      ("reading", { (store: inout Store) throws in _ = try store.head() }),
+      ("writing", { (store: inout Store) throws in try store.setHead([3]) }),
+      ("committing", { (store: inout Store) throws in try store.commit() }),
+      (
+        "beginning",
+        { (store: inout Store) throws in
+          store.rollback()
+          try store.beginImmediate()
+        }
+      ),
+      (
+        "checkpoint",
+        { (store: inout Store) throws in
+          store.rollback()
+          _ = try store.checkpoint(truncate: true)
+        }
+      ),
+      (
+        "integrity",
+        { (store: inout Store) throws in
+          store.rollback()
+          _ = try store.integrityCheck()
+        }
+      ),
+      (
+        "copying",
+        { (store: inout Store) throws in
+          store.rollback()
+          try store.vacuumInto(copy)
+        }
+      ),
+    ]
   }
 
   @Test("a store that ends in a child leaves log and locks of the parent alone")
@@ -115,21 +119,7 @@ struct ProcessTests {
       for _ in 0..<40 {
         let pipe = Pipe()
         let child = Child.start {
-          guard var store = try? Store.open(at: folder("v"), access: .readWrite, patience: .seconds(300))
-          else { return 1 }
-          var next = sequence
-          while true {
-            next += 1
-            let written: Void? = try? store.write { (store: inout Store) throws(StorageError) in
-              try store.setState(
-                StateRow(revision: next, body: SeededBytes.of(Int(next), count: 194)), row: 1)
-              try store.appendAudit(AuditRow(sequence: next, body: [], mac: SeededBytes.of(1, count: 32)))
-              try store.setHead(SeededBytes.of(Int(next), count: 290))
-            }
-            guard written != nil else { return 2 }
-            var word = next
-            _ = unsafe Foundation.write(pipe.fileHandleForWriting.fileDescriptor, &word, 8)
-          }
+          ProcessTests.commit(after: sequence, to: folder("v"), telling: pipe)
         }
         try pipe.fileHandleForWriting.close()
         let first =
@@ -138,11 +128,7 @@ struct ProcessTests {
         kill(child, SIGKILL)
         require(Child.wait(child) == -SIGKILL, "the child ended by itself")
         let drained = try first + (pipe.fileHandleForReading.readToEnd() ?? Data())
-        let acknowledged = max(
-          sequence,
-          unsafe drained.suffix(8).withUnsafeBytes {
-            unsafe $0.count == 8 ? $0.loadUnaligned(as: UInt64.self) : 0
-          })
+        let acknowledged = max(sequence, ProcessTests.lastNumber(in: drained))
         var store = try Store.open(at: folder("v"), access: .readOnly)
         let state = try store.state(row: 1)
         let revision = state?.revision ?? 0
@@ -159,6 +145,27 @@ struct ProcessTests {
       }
       require(sequence >= 1_040, "too few commits to mean anything: \(sequence)")
     }
+  }
+
+  /// Commits the numbers after `sequence`, and writes each to the pipe when it is acknowledged, until it is killed.
+  private static func commit(after sequence: UInt64, to path: String, telling pipe: Pipe) -> Int32 {
+    guard var store = try? Store.open(at: path, access: .readWrite, patience: .seconds(300)) else { return 1 }
+    var next = sequence
+    while true {
+      next += 1
+      let written: Void? = try? store.write { (store: inout Store) throws(StorageError) in
+        try store.setState(StateRow(revision: next, body: SeededBytes.of(Int(next), count: 194)), row: 1)
+        try store.appendAudit(AuditRow(sequence: next, body: [], mac: SeededBytes.of(1, count: 32)))
+        try store.setHead(SeededBytes.of(Int(next), count: 290))
+      }
+      guard written != nil else { return 2 }
+      var number = next
+      _ = unsafe Foundation.write(pipe.fileHandleForWriting.fileDescriptor, &number, 8)
+    }
+  }
+
+  private static func lastNumber(in numbers: Data) -> UInt64 {
+    unsafe numbers.suffix(8).withUnsafeBytes { unsafe $0.count == 8 ? $0.loadUnaligned(as: UInt64.self) : 0 }
   }
 
   @Test("many processes count together: no number twice, no error")
