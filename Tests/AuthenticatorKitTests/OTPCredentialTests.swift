@@ -157,11 +157,4 @@ struct OTPCredentialTests {
     let uri = try OTPAuthURI(parsing: SecretBytes(testing: text))
     return try core.addOTP(uri, named: "n", role: role).item.id
   }
-
-  private func expect(_ code: VaultError.Code, _ body: () throws(VaultError) -> Void) {
-    do throws(VaultError) {
-      try body()
-      Issue.record("expected \(code.rawValue)")
-    } catch { #expect(error.code == code) }
-  }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Planted, and found by these tests: the policy of `item edit --audit` not passed on; `--since` compared with "later"

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Planted, and found by these tests: the passcode's descriptor left open; the vault not closed (its log stayed

@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultKit
@@ -73,9 +74,9 @@ struct AttackPolicyTests {
     try forge(place, item, forgery)
     let again = try place.openCore()
     if let passcode { try again.unlock(with: Passcode(testing: passcode)) }
-    #expect(failure { () throws(VaultError) in _ = try again.secret(of: item.id) } != nil)
+    #expect(thrown { () throws(VaultError) in _ = try again.secret(of: item.id) } != nil)
     // What the forger waits for: a new secret put where the forged policy says.
-    let update = failure { () throws(VaultError) in
+    let update = thrown { () throws(VaultError) in
       try again.update(item.id, ItemChanges(), secret: SecretBytes(testing: "new"))
     }
     #expect(update != nil)
@@ -121,13 +122,6 @@ struct AttackPolicyTests {
       borrow = difference < 0 ? 1 : 0
       sum[index] = UInt8(difference & 255)
     }
-  }
-
-  private func failure(_ body: () throws(VaultError) -> Void) -> VaultError.Code? {
-    do throws(VaultError) {
-      try body()
-      return nil
-    } catch { return error.code }
   }
 }
 

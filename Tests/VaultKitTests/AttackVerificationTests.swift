@@ -1,6 +1,7 @@
 import Foundation
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -32,9 +33,7 @@ struct AttackVerificationTests {
     let new = NewItem(.genericPassword, name: "n", access: try AccessControl(constraints))
     let both = try given(passcode: "passcode", password: "password")
     guard let id = try? core.add(new, context: both).id else {
-      #expect(throws: VaultError.Code.malformed) {
-        try code { () throws(VaultError) in _ = try core.add(new, context: both) }
-      }
+      expect(.malformed) { () throws(VaultError) in _ = try core.add(new, context: both) }
       return
     }
     try core.update(id, ItemChanges(), secret: SecretBytes(testing: "s"), context: both)
@@ -204,21 +203,14 @@ struct AttackActorTests {
       secret: SecretBytes(testing: "s")
     ).id
     let prompt = WaitingPrompt()
-    async let code = failure { () throws(VaultError) in
+    async let error = thrown(awaiting: { () throws(VaultError) in
       _ = try await vault.secret(of: id, context: AuthenticationContext(reason: "", prompt: prompt))
-    }
+    })
     while !prompt.isOpen { await Task.yield() }
     vault.lock()
     prompt.answer()
-    let outcome = await code
+    let outcome = await error?.code
     #expect(outcome == .locked || outcome == .verificationNeeded)
-  }
-
-  private func failure(_ body: () async throws(VaultError) -> Void) async -> VaultError.Code? {
-    do throws(VaultError) {
-      try await body()
-      return nil
-    } catch { return error.code }
   }
 }
 

@@ -1,5 +1,6 @@
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultKit
 import VaultStorage
@@ -73,6 +74,24 @@ struct AuthenticationPresenceTests {
     #expect(try core.secret(failing: id, with: given) == nil)
   }
 
+  private func expectNoBiometry(_ core: VaultCore) {
+    for constraints: Constraints in [
+      .biometryAny, .biometryCurrentSet, [.biometryAny, .devicePasscode, .or],
+    ] {
+      expect(.policy) { () throws(VaultError) in
+        _ = try core.add(
+          NewItem(.genericPassword, name: "n", access: AccessControl(constraints)),
+          secret: SecretBytes(testing: "s"))
+      }
+    }
+  }
+
+  private func phrase() throws -> AuthenticationContext {
+    let context = AuthenticationContext(reason: "", interaction: .notAllowed)
+    context.provide(try BiometricPhrase(testing: "phrase"))
+    return context
+  }
+
   // Planted bugs: the login password wrapped `any` too; it counted as a member of the set: both seen to fail.
   @Test("it opens presence alone, is no biometry, and leaves the enrolled set as it was")
   func presenceAlone() throws {
@@ -81,17 +100,7 @@ struct AuthenticationPresenceTests {
     let slots = try Intruder(place: place).tamper { store throws(StorageError) in try store.slots() }
     #expect(
       Set(slots.filter { $0.kind == 4 && $0.opener == 6 }.map(\.subject)) == [0x0200_0000, 0x0500_0000])
-    for constraints: Constraints in [
-      .biometryAny, .biometryCurrentSet, [.biometryAny, .devicePasscode, .or],
-    ] {
-      #expect(throws: VaultError.Code.policy) {
-        try code { () throws(VaultError) in
-          _ = try core.add(
-            NewItem(.genericPassword, name: "n", access: AccessControl(constraints)),
-            secret: SecretBytes(testing: "s"))
-        }
-      }
-    }
+    expectNoBiometry(core)
     try core.removeMember(named: "login")
     _ = try core.enroll(
       BiometricPhrase(testing: "phrase"), named: "voice", passcode: Passcode(testing: "passcode"))
@@ -99,11 +108,6 @@ struct AuthenticationPresenceTests {
     let any = try add("any", .biometryAny, core)
     let presence = try add("presence", .userPresence, core)
     _ = try core.enrollLogin(passcode: Passcode(testing: "passcode"))
-    func phrase() throws -> AuthenticationContext {
-      let context = AuthenticationContext(reason: "", interaction: .notAllowed)
-      context.provide(try BiometricPhrase(testing: "phrase"))
-      return context
-    }
     for isEnrolled in [true, false] {
       #expect(try core.enrolledMembers().map(\.name) == (isEnrolled ? ["voice", "login"] : ["voice"]))
       #expect(try core.secret(failing: set, with: phrase()) == nil)
@@ -256,16 +260,12 @@ struct AuthenticationPresenceTests {
       let access = try AccessControl(constraint)
       #expect(access.enforcement(with: sources).map(\.enforcement) == [.keyDerivation])
     }
-    #expect(throws: VaultError.Code.duplicateItem) {
-      try code { () throws(VaultError) in
-        _ = try core.enrollLogin(passcode: Passcode(testing: "passcode"))
-      }
+    expect(.duplicateItem) { () throws(VaultError) in
+      _ = try core.enrollLogin(passcode: Passcode(testing: "passcode"))
     }
     let bare = try TemporaryVault(environment: .testing()).makeCore()
-    #expect(throws: VaultError.Code.policy) {
-      try code { () throws(VaultError) in
-        _ = try bare.enrollLogin(passcode: Passcode(testing: "passcode"))
-      }
+    expect(.policy) { () throws(VaultError) in
+      _ = try bare.enrollLogin(passcode: Passcode(testing: "passcode"))
     }
   }
 
@@ -344,11 +344,9 @@ struct AuthenticationReaderTests {
       (["toe", String(repeating: "x", count: 1 << 16)], .malformed),
     ]
     for (fingers, expected) in impossible {
-      #expect(throws: expected) {
-        try code { () throws(VaultError) in
-          _ = try core.enrollFingers(
-            of: ScriptedBiometry(fingers: fingers), passcode: Passcode(testing: "passcode"))
-        }
+      expect(expected) { () throws(VaultError) in
+        _ = try core.enrollFingers(
+          of: ScriptedBiometry(fingers: fingers), passcode: Passcode(testing: "passcode"))
       }
       #expect(try core.enrolledMembers() == members, "\(fingers.count)")
     }
@@ -375,10 +373,8 @@ struct AuthenticationReaderTests {
       #expect(try core.enrolledMembers().map(\.name) == ["left-thumb", "right-thumb"])
     }
     // A bus that names no finger decides nothing, not even with the passcode.
-    #expect(throws: VaultError.Code.policy) {
-      try code { () throws(VaultError) in
-        _ = try core.enrollFingers(of: reader, passcode: Passcode(testing: "passcode"))
-      }
+    expect(.policy) { () throws(VaultError) in
+      _ = try core.enrollFingers(of: reader, passcode: Passcode(testing: "passcode"))
     }
     reader.enroll(["left-thumb", "right-thumb"])
     #expect(try core.secret(failing: set, with: context) == nil)

@@ -1,5 +1,6 @@
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -51,17 +52,15 @@ struct AuthenticationTests {
     let (core, id) = try makeCore()
     #expect(core.isUnlocked)
     #expect(try core.secret(failing: id, with: nil) == .interactionNotAllowed)
-    #expect(throws: VaultError.Code.verificationNeeded) {
-      try code { () throws(VaultError) in
-        try core.reading { transaction throws(VaultError) in
-          _ = try transaction.useSecret(of: transaction.item(id))
-        }
+    expect(.verificationNeeded) { () throws(VaultError) in
+      try core.reading { transaction throws(VaultError) in
+        _ = try transaction.useSecret(of: transaction.item(id))
       }
     }
     let silent = context(ScriptedPrompt([.text("passcode")]), interaction: .notAllowed)
     #expect(try core.secret(failing: id, with: silent) == .interactionNotAllowed)
-    #expect(throws: VaultError.Code.interactionNotAllowed) {
-      try code { () throws(VaultError) in _ = try core.update(id, ItemChanges(), context: nil) }
+    expect(.interactionNotAllowed) { () throws(VaultError) in
+      _ = try core.update(id, ItemChanges(), context: nil)
     }
   }
 
@@ -160,16 +159,14 @@ struct AuthenticationTests {
   func grantOfAnotherSecret() throws {
     let (core, id) = try makeCore()
     let context = context(ScriptedPrompt([.text("passcode"), .text("passcode")]))
-    #expect(throws: VaultError.Code.busy) {
-      try code { () throws(VaultError) in
-        try core.authorizing(.use, on: id, context) { (grant) throws(VaultError) in
-          var grant = consume grant
-          if grant != nil {
-            try core.update(id, ItemChanges(), secret: SecretBytes(testing: "new"), context: context)
-          }
-          try core.reading { transaction throws(VaultError) in
-            _ = try transaction.useSecret(of: transaction.item(id), with: grant.take())
-          }
+    expect(.busy) { () throws(VaultError) in
+      try core.authorizing(.use, on: id, context) { (grant) throws(VaultError) in
+        var grant = consume grant
+        if grant != nil {
+          try core.update(id, ItemChanges(), secret: SecretBytes(testing: "new"), context: context)
+        }
+        try core.reading { transaction throws(VaultError) in
+          _ = try transaction.useSecret(of: transaction.item(id), with: grant.take())
         }
       }
     }
@@ -273,16 +270,10 @@ struct AuthenticationTests {
     query.constrained = .skip
     #expect(try core.items(matching: query).map(\.name) == ["plain"])
     query.constrained = .fail
-    #expect(throws: VaultError.Code.verificationNeeded) {
-      try code { () throws(VaultError) in _ = try core.items(matching: query) }
-    }
-    #expect(throws: VaultError.Code.interactionNotAllowed) {
-      try code { () throws(VaultError) in _ = try core.items(matching: Query()) }
-    }
-    #expect(throws: VaultError.Code.verificationNeeded) {
-      try code { () throws(VaultError) in
-        try core.reading { transaction throws(VaultError) in _ = try transaction.items(matching: Query()) }
-      }
+    expect(.verificationNeeded) { () throws(VaultError) in _ = try core.items(matching: query) }
+    expect(.interactionNotAllowed) { () throws(VaultError) in _ = try core.items(matching: Query()) }
+    expect(.verificationNeeded) { () throws(VaultError) in
+      try core.reading { transaction throws(VaultError) in _ = try transaction.items(matching: Query()) }
     }
   }
 
@@ -319,15 +310,13 @@ struct AuthenticationTests {
   func newApplicationPassword() throws {
     let core = try place.makeCore()
     let new = NewItem(.genericPassword, name: "n", access: try AccessControl(.applicationPassword))
-    #expect(throws: VaultError.Code.malformed) {
-      try code { () throws(VaultError) in
-        _ = try core.add(
-          new, secret: SecretBytes(testing: "s"),
-          context: context(ScriptedPrompt([.text("one"), .text("two")])))
-      }
+    expect(.malformed) { () throws(VaultError) in
+      _ = try core.add(
+        new, secret: SecretBytes(testing: "s"),
+        context: context(ScriptedPrompt([.text("one"), .text("two")])))
     }
-    #expect(throws: VaultError.Code.interactionNotAllowed) {
-      try code { () throws(VaultError) in _ = try core.add(new, secret: SecretBytes(testing: "s")) }
+    expect(.interactionNotAllowed) { () throws(VaultError) in
+      _ = try core.add(new, secret: SecretBytes(testing: "s"))
     }
     #expect(try core.items(matching: Query()).isEmpty)
     let prompt = ScriptedPrompt([.text("one"), .text("one"), .text("two"), .text("one")])

@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit

@@ -126,30 +126,22 @@ struct MemberTests {
   @Test("enrolment needs the passcode; names and phrases are enrolled once")
   func enrolment() throws {
     let bare = try TemporaryVault(environment: .testing()).makeCore()
-    #expect(throws: VaultError.Code.policy) {
-      try code { () throws(VaultError) in
-        _ = try bare.enroll(
-          BiometricPhrase(testing: "p"), named: "n", passcode: Passcode(testing: "passcode"))
-      }
+    expect(.policy) { () throws(VaultError) in
+      _ = try bare.enroll(
+        BiometricPhrase(testing: "p"), named: "n", passcode: Passcode(testing: "passcode"))
     }
     let core = try place.makeCore(passcode: "passcode")
-    #expect(throws: VaultError.Code.authenticationFailed) {
-      try code { () throws(VaultError) in
-        _ = try core.enroll(BiometricPhrase(testing: "p"), named: "n", passcode: Passcode(testing: "wrong"))
-      }
+    expect(.authenticationFailed) { () throws(VaultError) in
+      _ = try core.enroll(BiometricPhrase(testing: "p"), named: "n", passcode: Passcode(testing: "wrong"))
     }
     try enroll("p", "n", core)
     for (text, name) in [("p", "m"), ("q", "n")] {
-      #expect(throws: VaultError.Code.duplicateItem) {
-        try code { () throws(VaultError) in
-          _ = try core.enroll(
-            BiometricPhrase(testing: text), named: name, passcode: Passcode(testing: "passcode"))
-        }
+      expect(.duplicateItem) { () throws(VaultError) in
+        _ = try core.enroll(
+          BiometricPhrase(testing: text), named: name, passcode: Passcode(testing: "passcode"))
       }
     }
-    #expect(throws: VaultError.Code.itemNotFound) {
-      try code { () throws(VaultError) in try core.removeMember(named: "nobody") }
-    }
+    expect(.itemNotFound) { () throws(VaultError) in try core.removeMember(named: "nobody") }
     #expect(try core.enrolledMembers().map(\.name) == ["n"])
   }
 

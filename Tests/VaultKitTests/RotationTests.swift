@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -16,15 +17,13 @@ struct RotationTests {
     #expect(try core.secret(of: item.id).byteCount == 1)
     let after = try place.openCore().status()
     #expect(after.deviceKey != before)
-    #expect(throws: VaultError.Code.deviceKeyAbsent) {
-      try code { () throws(VaultError) in _ = try place.protector.loadKey(before, of: after.vault) }
+    expect(.deviceKeyAbsent) { () throws(VaultError) in
+      _ = try place.protector.loadKey(before, of: after.vault)
     }
     let stolen = FileProtector(file: place.folder + "/stolen.key")
     try stolen.storeKey(old, of: after.vault)
-    #expect(throws: VaultError.Code.deviceKeyWrong) {
-      try code { () throws(VaultError) in
-        _ = try VaultCore.open(at: place.path, protector: stolen, environment: place.environment)
-      }
+    expect(.deviceKeyWrong) { () throws(VaultError) in
+      _ = try VaultCore.open(at: place.path, protector: stolen, environment: place.environment)
     }
   }
 
@@ -102,8 +101,8 @@ struct RotationTests {
         try other.update(
           ids[1400 + steps], ItemChanges(attributes: attributes), secret: SecretBytes(testing: "y"))
         try other.delete(Query(name: "n\(1300 + steps)"))
-        #expect(throws: VaultError.Code.duplicateItem) {
-          try code { () throws(VaultError) in _ = try other.add(NewItem(.genericPassword, name: "n1299")) }
+        expect(.duplicateItem) { () throws(VaultError) in
+          _ = try other.add(NewItem(.genericPassword, name: "n1299"))
         }
       } catch { Issue.record(error) }
     }

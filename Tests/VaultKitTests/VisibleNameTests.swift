@@ -13,13 +13,6 @@ struct VisibleNameTests {
     "\u{85}", "\u{2028}", "\u{1B}", "  ",
   ]
 
-  private func refusal(_ body: () throws(VaultError) -> Void) -> VaultError? {
-    do throws(VaultError) {
-      try body()
-      return nil
-    } catch { return error }
-  }
-
   /// Planted bugs: neither default-ignorable characters nor those of `blanks` are looked for: each seen to fail.
   @Test(
     "a name, service or account with a character that does not show is refused", .requirement("Q14"),
@@ -32,14 +25,14 @@ struct VisibleNameTests {
     var account = NewItem(.genericPassword, name: "n")
     account.attributes[.account] = bad
     for new in [NewItem(.genericPassword, name: bad), service, account] {
-      let error = refusal { () throws(VaultError) in _ = try core.add(new) }
+      let error = thrown { () throws(VaultError) in _ = try core.add(new) }
       #expect(error?.code == .malformed)
       #expect(error?.message.utf8.allSatisfy { $0 < 0x80 } == true)
     }
     let id = try core.add(NewItem(.genericPassword, name: "n")).id
     var rename = ItemChanges()
     rename.attributes[.name] = bad
-    #expect(refusal { () throws(VaultError) in _ = try core.update(id, rename) }?.code == .malformed)
+    #expect(thrown { () throws(VaultError) in _ = try core.update(id, rename) }?.code == .malformed)
     #expect(try core.items(matching: Query(id: id)).first?.name == "n")
   }
 
@@ -52,7 +45,7 @@ struct VisibleNameTests {
     ])
   func scripts(name: String, isAllowed: Bool) throws {
     let core = try TemporaryVault().makeCore()
-    let error = refusal { () throws(VaultError) in _ = try core.add(NewItem(.genericPassword, name: name)) }
+    let error = thrown { () throws(VaultError) in _ = try core.add(NewItem(.genericPassword, name: name)) }
     #expect(error?.code == (isAllowed ? nil : .malformed), "\(name)")
   }
 
@@ -62,7 +55,7 @@ struct VisibleNameTests {
     arguments: ["login", "Login", "any", "passcode", "right-index-finger"])
   func reserved(name: String) throws {
     let core = try TemporaryVault(environment: .testing()).makeCore(passcode: "p")
-    let error = refusal { () throws(VaultError) in
+    let error = thrown { () throws(VaultError) in
       _ = try core.enroll(BiometricPhrase(testing: "x"), named: name, passcode: Passcode(testing: "p"))
     }
     #expect(error?.code == .policy)
@@ -73,7 +66,7 @@ struct VisibleNameTests {
   @Test("a member's name shows as what it is too", arguments: invisible)
   func member(character: String) throws {
     let core = try TemporaryVault(environment: .testing()).makeCore(passcode: "p")
-    let error = refusal { () throws(VaultError) in
+    let error = thrown { () throws(VaultError) in
       _ = try core.enroll(
         BiometricPhrase(testing: "x"), named: "right\(character)hand", passcode: Passcode(testing: "p"))
     }
@@ -107,7 +100,7 @@ struct VisibleNameTests {
     for left in [[3, 2, 1], [2, 1]] {
       let prompt = ScriptedPrompt(left.map { _ in .text("wrong") })
       let context = AuthenticationContext(reason: "", prompt: prompt)
-      _ = refusal { () throws(VaultError) in _ = try core.secret(of: item.id, context: context) }
+      _ = thrown { () throws(VaultError) in _ = try core.secret(of: item.id, context: context) }
       #expect(prompt.requests.map(\.triesLeft) == left)
     }
   }

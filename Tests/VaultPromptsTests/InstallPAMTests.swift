@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `scripts/install-pam` into a folder of its own: nothing of the system is touched.
@@ -9,20 +10,13 @@ struct InstallPAMTests {
   private var file: URL { root.appendingPathComponent("etc/pam.d/vault") }
 
   private func script(_ words: String..., umask: String = "022") throws -> (status: Int32, text: String) {
-    let process = Process()
     let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("../../scripts/install-pam").standardized.path
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", "umask \(umask) && exec \"$0\" \"$@\"", path] + words
-    process.environment = ["PATH": "/usr/bin:/bin", "DESTDIR": root.path]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return (process.terminationStatus, text)
+    let result = try Program(
+      "/bin/sh", ["-c", "umask \(umask) && exec \"$0\" \"$@\"", path] + words,
+      environment: ["PATH": "/usr/bin:/bin", "DESTDIR": root.path]
+    ).run()
+    return (result.status, result.text)
   }
 
   private func entries() -> [String] {

@@ -303,29 +303,16 @@ struct PAMTests {
   }
 
   private func shell(_ script: String) throws -> (status: Int32, text: String) {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
-    process.arguments = ["--user", "--map-root-user", "--mount", "/bin/sh", "-c", script]
-    return try finish(process)
+    try run("/usr/bin/unshare", ["--user", "--map-root-user", "--mount", "/bin/sh", "-c", script])
   }
 
   private func output(_ program: String, _ words: String...) throws -> String {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [program] + words
-    return try finish(process).text
+    try run(program, words).text
   }
 
-  private func finish(_ process: Process) throws -> (status: Int32, text: String) {
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let data = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-    return (process.terminationStatus, text)
+  private func run(_ program: String, _ words: [String]) throws -> (status: Int32, text: String) {
+    let result = try Program(program, words).run()
+    return (result.status, result.text.trimmingCharacters(in: .whitespacesAndNewlines))
   }
 
   @Test(

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import VaultStorage
 
@@ -140,14 +141,8 @@ private struct Tree {
 
   init(of table: String, in path: String) throws {
     self.path = path
-    let shell = Process()
-    shell.executableURL = URL(filePath: "/usr/bin/sqlite3")
-    shell.arguments = [path, "SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'"]
-    let output = Pipe()
-    shell.standardOutput = output
-    try shell.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    shell.waitUntilExit()
+    let query = "SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'"
+    let text = try Program("/usr/bin/sqlite3", [path, query]).run().text
     root = try #require(Int(text.split(separator: "\n").first ?? ""))
   }
 
