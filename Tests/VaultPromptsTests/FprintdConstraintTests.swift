@@ -8,7 +8,7 @@ import VaultPrompts
 import VaultTestKit
 
 /// The column of the constraint table that a scripted reader cannot stand for: the real fprintd, one enrolled finger, and
-/// scans of it and of another one. The other columns are in `Tests/VaultKitTests/ConstraintTests.swift`.
+/// scans of it and of another one. The other columns are in `Tests/VaultKitTests/ConstraintsTests.swift`.
 @Suite("Constraints with the real fprintd", .serialized)
 struct FprintdConstraintTests {
   /// Planted bugs: a finger that is not enrolled counted as a match; `or` made one alternative of both constraints; the

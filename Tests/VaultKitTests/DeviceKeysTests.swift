@@ -7,7 +7,7 @@ import VaultStorage
 import VaultTestKit
 
 @Suite("The owner of device keys")
-struct DeviceKeyTests {
+struct DeviceKeysTests {
   /// Header field 20 of a vault or a backup.
   private func replacedKeys(_ path: String) throws -> [DeviceKeyID] {
     var store = try Store.open(at: path, access: .readOnly)

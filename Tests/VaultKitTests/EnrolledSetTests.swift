@@ -6,7 +6,7 @@ import VaultTestKit
 
 /// The enrolled set with phrases in the place of fingers (R14).
 @Suite("Enrolled set", .requirement("R14"))
-struct MemberTests {
+struct EnrolledSetTests {
   private let counter = Counter()
   private let clock = FixedClock()
   private let place: TemporaryVault
@@ -217,7 +217,7 @@ extension VaultCore {
 
 /// Random changes and uses of the set against a model of twenty lines (R14, short form).
 @Suite("Enrolled set, by a model", .requirement("R14"))
-struct MemberModelTests {
+struct EnrolledSetModelTests {
   /// What ought to be.
   private struct Model {
     var members: [String] = []

@@ -5,7 +5,7 @@ import VaultKit
 import VaultTestKit
 
 @Suite("How many commits a key has seen")
-struct WitnessTests {
+struct KeyWitnessTests {
   private let vault = TemporaryVault()
 
   private var file: String {
@@ -67,7 +67,7 @@ struct WitnessTests {
   @Test("what a process prints to an output that it has closed is not written into the witness")
   func printed() async {
     await #expect(processExitsWith: .success) {
-      let tests = WitnessTests()
+      let tests = KeyWitnessTests()
       let vault = tests.vault
       let core = try vault.makeCore()
       _ = try core.add(NewItem(.genericPassword, name: "first"))

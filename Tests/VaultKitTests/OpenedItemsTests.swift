@@ -8,7 +8,7 @@ import VaultTestKit
 
 /// Items that are opened after one another share their policy and the memory of their attributes.
 @Suite("Opened items")
-struct OpenedItemTests {
+struct OpenedItemsTests {
   private let place = TemporaryVault(environment: .testing())
 
   /// Planted bugs, each seen to fail: the items before are not finished where another policy begins; attributes begin
