@@ -49,7 +49,7 @@ struct LayeringTests {
     #expect(count >= 10)
   }
 
-  // Seen to fail: VaultCore+Rotation calls storeKey of its protector.
+  // Verified to fail when VaultCore+Rotation calls storeKey of its protector.
   @Test("device keys are stored, deleted and promoted by their one owner alone")
   func deviceKeyOwner() throws {
     let owner = "Sources/VaultKit/Keys/DeviceKeys.swift"

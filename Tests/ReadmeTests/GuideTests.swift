@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Planted, and found by these tests: a changed number, a left-out line and a renamed option in a guide; a passcode
-/// that is echoed; a prompt left out of the transcript, after the five minutes that the replay waits.
+/// Verified to fail when a guide has a changed number, omits a line or renames an option, when a passcode is echoed,
+/// and when the transcript omits a prompt (after the five minutes that the replay waits).
 @Suite("The guides and the transcripts")
 struct GuideTests {
   static let guides =

@@ -9,7 +9,7 @@ import VaultStorage
 import VaultTestKit
 
 extension Torture {
-  /// R3 in short. Planted, and found: a COMMIT that fails taken for one that succeeded.
+  /// R3 in short. Verified to fail when a COMMIT that fails is taken for one that succeeded.
   @Suite("Failing disks", .requirement("R3"), .serialized)
   struct Faults {
     @Test(

@@ -7,7 +7,7 @@ import VaultKit
 import VaultTestKit
 
 extension Torture {
-  /// R5 for biometry. Planted, and found: the failure counted after the derivation in place of before it.
+  /// R5 for biometry. Verified to fail when the failure is counted after the derivation instead of before it.
   @Suite("Tries of a phrase", .requirement("R5"), .serialized)
   struct PhraseTries {
     private let vault: TemporaryVault
@@ -75,7 +75,8 @@ extension Torture {
     }
   }
 
-  /// R14. Planted, and found: a removal that leaves the set and its slots as they are; a set made anew under its old number.
+  /// R14. Verified to fail when a removal leaves the set and its slots unchanged, and when a new set has its old
+  /// number.
   @Suite("The enrolled set under kill", .requirement("R14"), .serialized)
   struct MemberKills {
     private struct Item {

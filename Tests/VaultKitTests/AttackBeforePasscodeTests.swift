@@ -65,7 +65,7 @@ struct AttackBeforePasscodeTests {
     }
   }
 
-  /// Seen to fail: `changePasscode` seals the old trust key again.
+  /// Verified to fail when `changePasscode` seals the old trust key again.
   @Test("what was vouched for under the old passcode is damage beside the slots of the new one")
   func olderHeader() throws {
     let core = try place.makeCore(passcode: "passcode")
@@ -79,7 +79,7 @@ struct AttackBeforePasscodeTests {
     expect(.damaged) { () throws(VaultError) in try place.openCore().unlock(with: passcode("second")) }
   }
 
-  /// Seen to fail: field 16 does not cover field 8.
+  /// Verified to fail when field 16 does not cover field 8.
   @Test("keys of the generation before, put back beside the present ones, are damage at the next unlock")
   func revivedGeneration() throws {
     let core = try place.makeCore(passcode: "passcode")
@@ -100,7 +100,7 @@ struct AttackBeforePasscodeTests {
     expect(.damaged) { () throws(VaultError) in try later.unlock(with: passcode()) }
   }
 
-  /// Seen to fail: every passcode gets the same trust key.
+  /// Verified to fail when every passcode gets the same trust key.
   @Test("a passcode that is changed or set again, and a new generation, have another trust key")
   func keysOfTrust() throws {
     let core = try place.makeCore(passcode: "passcode")

@@ -91,7 +91,7 @@ struct AttackConstraintTests {
     }
   }
 
-  // Planted bug: a member's source and the number of its factor not compared: seen to fail.
+  // Verified to fail when a member's source and the number of its factor are not compared.
   @Test("the login password, which the device key opens, is not passed off as a member of the set")
   func smuggledLogin() throws {
     let core = try place.makeCore(passcode: "passcode")

@@ -38,7 +38,7 @@ struct AttackScanTests {
     }
   }
 
-  /// Planted bug, seen to fail: `verify` does not ask whether a value's row is there.
+  /// Verified to fail when `verify` does not ask whether a value's row is there.
   @Test("verify names the item whose row in the index leads elsewhere, among others with the same value")
   func changedIndex() throws {
     let core = try place.makeCore()

@@ -31,7 +31,7 @@ struct AttackStateTests {
     #expect(try place.openCore().verify().problems == [])
   }
 
-  /// Seen to fail: an older head row is taken over without comparing the sum of the rows.
+  /// Verified to fail when an older head row is taken over without comparing the sum of the rows.
   @Test(
     "an older header and head row beside the rows of now are damage to a running process, and nothing is written"
   )

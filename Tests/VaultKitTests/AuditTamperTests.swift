@@ -9,9 +9,9 @@ import VaultTestKit
 
 /// R15: every edit, deletion, exchange and truncation of the log is found, by whoever has the passcode.
 ///
-/// That the log has one entry for each operation is shown after the kills of R1 (Tests/TortureTests).
-/// Planted, and found: an entry's MAC not compared in `AuditWalk`; a segment that may end early; `endsAsHeadSays` not
-/// asked by `Verification`; a segment's `previous` not compared while the vault is locked.
+/// That the log has one entry for each operation is shown after the kills of R1 (Tests/TortureTests). Verified to fail
+/// when `AuditWalk` does not compare an entry's MAC, when a segment may end early, when `Verification` does not ask
+/// `endsAsHeadSays`, and when a segment's `previous` is not compared while the vault is locked.
 @Suite("An altered audit log", .requirement("R15"), .serialized)
 struct AuditTamperTests {
   /// Entries before the passcode, then a new chain with more of them; long: over several full segments.
@@ -35,7 +35,7 @@ struct AuditTamperTests {
     try log.expectBeginning(operation: 21, isFound: false)
   }
 
-  /// Seen to fail: an empty segment is allowed where the oldest segment may be.
+  /// Verified to fail when an empty segment is allowed where the oldest segment may be.
   @Test("segment 1 without entries is found, whatever follows it")
   func emptyFirst() throws {
     let log = try Log(entries: 10, segments: 0, isGuarded: true)

@@ -34,7 +34,7 @@ struct AuthenticationPresenceTests {
     AuthenticationContext(reason: "because", prompt: prompt, presence: presence, reuse: reuse)
   }
 
-  // Planted bug: a source is asked where asking is not allowed: seen to fail.
+  // Verified to fail when a source is asked where asking is not allowed.
   @Test("a source that says yes opens the item in a locked vault; one that says no, and none, do not")
   func opens() throws {
     let core = try makeCore()
@@ -92,7 +92,7 @@ struct AuthenticationPresenceTests {
     return context
   }
 
-  // Planted bugs: the login password wrapped `any` too; it counted as a member of the set: both seen to fail.
+  // Verified to fail when `any` is wrapped to the login password too, and when that counts as a member of the set.
   @Test("it opens presence alone, is no biometry, and leaves the enrolled set as it was")
   func presenceAlone() throws {
     let core = try makeCore()
@@ -159,7 +159,7 @@ struct AuthenticationPresenceTests {
     return context
   }
 
-  // Planted bug: what was kept serves whatever login password is enrolled: seen to fail.
+  // Verified to fail when what was kept serves whatever login password is enrolled.
   @Test("what was shown before a removal does not serve after it, also where it is enrolled anew")
   func enrolledAnew() throws {
     let core = try makeCore()
@@ -229,7 +229,7 @@ struct AuthenticationPresenceTests {
     #expect(prompt.requests.map(\.subject) == [.phrase] && source.requests.count == 1)
   }
 
-  // Planted bug: nobody looks at the context again after the source was asked: seen to fail.
+  // Verified to fail when the context is not checked again after the source was asked.
   @Test("an invalidated context asks no source, and one invalidated meanwhile opens nothing")
   func invalidated() throws {
     let core = try makeCore()
@@ -354,7 +354,7 @@ struct AuthenticationReaderTests {
     #expect(try core.secret(failing: set, with: context) == nil)
   }
 
-  // Planted bug: a finger that the reader has no longer stays a member: seen to fail.
+  // Verified to fail when a finger that the reader has no longer stays a member.
   @Test("another list closes items and destroys nothing; enrolling anew makes another set, for good")
   func enrolledAnew() throws {
     let core = try place.makeCore(passcode: "passcode")

@@ -257,7 +257,7 @@ struct AuthenticationTests {
     #expect(try core.delete(Query(name: "n")) == 1)
   }
 
-  // Planted bug: an item is given the policy of the item before it: seen to fail.
+  // Verified to fail when an item is given the policy of the item before it.
   @Test("listing asks once for all constrained items, leaves them out, or fails, as the query says")
   func listing() throws {
     let (core, _) = try makeCore()

@@ -11,7 +11,7 @@ import VaultTestKit
 struct OpenedItemsTests {
   private let place = TemporaryVault(environment: .testing())
 
-  /// Planted bugs, each seen to fail: the items before are not finished where another policy begins; attributes begin
+  /// Verified to fail when the items before are not finished where another policy begins, and when attributes begin
   /// where those of the item before begin.
   @Test("in a list each item has its own attributes and its own policy, whoever stands beside it")
   func neighbours() throws {
@@ -55,7 +55,7 @@ struct OpenedItemsTests {
     #expect(try core.items(matching: Query(limit: 65)).map(\.name) == (0..<65).map { "n\($0)" })
   }
 
-  /// Planted bugs, each seen to fail: items are together by their number alone; an item that is large by itself is looked
+  /// Verified to fail when items are together by their number alone, and when an item that is large by itself is looked
   /// for among those that are not finished.
   @Test("whoever keeps one item of a list does not keep the megabytes of its neighbours")
   func large() async {
@@ -127,8 +127,8 @@ struct OpenedItemsTests {
     }
   }
 
-  /// Planted bug, seen to fail for the four contents whose attributes are wrong: they are not checked when their item is
-  /// opened.
+  /// Verified to fail, for the four contents whose attributes are wrong, when attributes are not checked at the opening
+  /// of their item.
   @Test("what is sealed and is no item is damage as soon as it is opened", arguments: Content.allCases)
   func unreadable(content: Content) throws {
     let core = try place.makeCore()
@@ -161,7 +161,7 @@ struct OpenedItemsTests {
     #expect(names == ["one"])
   }
 
-  /// Planted bug, seen to fail: attributes are not checked when their item is opened.
+  /// Verified to fail when attributes are not checked at the opening of their item.
   @Test(
     "whatever is sealed as an item either is damage or can be read, listed, searched, changed and deleted")
   func mutations() throws {

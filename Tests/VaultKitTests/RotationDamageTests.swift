@@ -12,7 +12,8 @@ import VaultTestKit
 struct RotationDamageTests {
   enum Part: String, CaseIterable { case meta, keys, secret, state, audit, index, generation }
 
-  /// Seen to fail: `prepareEpoch` looks at nothing, and the rotation begins. For secrets: `check(_:_:_:)` ends after the data key.
+  /// Verified to fail when `prepareEpoch` checks nothing and the rotation begins; for secrets, when `check(_:_:_:)`
+  /// ends after the data key.
   @Test("what does not open is named before it begins, and nothing is changed", arguments: Part.allCases)
   func named(part: Part) throws {
     let vault = try Damaged(passcode: "p", count: part == .index ? 400 : 12)
@@ -66,8 +67,8 @@ struct RotationDamageTests {
     #expect(try vault.core.status().generation == 2)
   }
 
-  /// Seen to fail, each without the `countAnew` that makes up for it: the blind rows, or the state, of a dropped row stay; S
-  /// keeps its summands.
+  /// Verified to fail when the blind rows, or the state, of a dropped row stay, and when S keeps its summands; each
+  /// without the `countAnew` that makes up for it.
   @Test(
     "with --drop-damaged it is removed and logged, and the rotation ends",
     arguments: Part.allCases, [false, true])
@@ -97,8 +98,8 @@ struct RotationDamageTests {
     }
   }
 
-  /// Seen to fail: a row that does not open ends the batch; each opening tries it again; `changeKeys`, or a backup, is
-  /// refused during a rotation.
+  /// Verified to fail when a row that does not open ends the batch, when each opening tries it again, and when
+  /// `changeKeys`, or a backup, is refused during a rotation.
   @Test("damage on the way pauses it; everything else works meanwhile, and each opening passes over it")
   func paused() throws {
     let vault = try Damaged(passcode: "p", count: 1_300)
@@ -165,7 +166,7 @@ struct RotationDamageTests {
     #expect(try last.secret(of: vault.ids[1_299]).byteCount == 6)
   }
 
-  /// Seen to fail: `resumeRotation` gives up, or throws, at a row that does not open.
+  /// Verified to fail when `resumeRotation` gives up, or throws, at a row that does not open.
   @Test("an opening that goes on with a rotation leaves a damaged row behind and moves the others")
   func resumed() throws {
     let vault = try Damaged(passcode: nil, count: 1_300)
@@ -185,7 +186,7 @@ struct RotationDamageTests {
     #expect(try core.verify().problems == [])
   }
 
-  /// Seen to fail: `delete` passes on that the row does not open.
+  /// Verified to fail when `delete` passes on that the row does not open.
   @Test("an item that does not open is removed by its identifier", arguments: [Part.meta, .state, .keys])
   func removed(part: Part) throws {
     let vault = try Damaged(passcode: "p", count: 12)

@@ -140,7 +140,7 @@ struct RotationTests {
     #expect(try later.verify().problems == [])
   }
 
-  /// Planted, and found: `endEpoch` looks at the phase alone.
+  /// Verified to fail when `endEpoch` looks at the phase alone.
   @Test("a rotation does not end while an entry of the log has a seal of the old generation")
   func endedTooEarly() throws {
     let place = TemporaryVault()

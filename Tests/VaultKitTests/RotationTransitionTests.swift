@@ -11,7 +11,7 @@ import VaultTestKit
 /// answered each with "the vault's keys are being rotated", and a recovery with "unsupported".
 @Suite("In the middle of a rotation of the epoch", .requirement("K4"))
 struct RotationTransitionTests {
-  /// Seen to fail: `KeyChange.changePasscode` leaves the slots of the old generation behind the old passcode.
+  /// Verified to fail when `KeyChange.changePasscode` leaves the slots of the old generation behind the old passcode.
   @Test("the passcode is changed, and the items of both generations open with the new one alone")
   func changed() throws {
     let half = try Half(passcode: "old")
@@ -67,7 +67,7 @@ struct RotationTransitionTests {
     try half.end("pass")
   }
 
-  /// Seen to fail: `putRecovery` seals the current root key alone; `recover` refuses two generations.
+  /// Verified to fail when `putRecovery` seals the current root key alone, and when `recover` refuses two generations.
   @Test(
     "a lost device key: the recovery code makes a new one, what was this device's is listed, the rotation ends",
     arguments: [nil, "pass"], [false, true])
@@ -92,7 +92,7 @@ struct RotationTransitionTests {
     #expect(try half.place.openCore().item(named: "fresh").id == fresh.id)
   }
 
-  /// Seen to fail: `rotate` does not unlock again.
+  /// Verified to fail when `rotate` does not unlock again.
   @Test("a rotation goes on when another process begins one at the same moment")
   func rotationMeanwhile() throws {
     let place = TemporaryVault()
@@ -127,7 +127,7 @@ struct RotationTransitionTests {
     #expect(try half.place.openCore().secret(of: item.id).bytesForTesting == [0x66])
   }
 
-  /// Seen to fail: the states of the old generation are sealed, or summed, with the keys of the current one.
+  /// Verified to fail when the states of the old generation are sealed, or summed, with the keys of the current one.
   @Test(
     "a backup has both generations, and what is restored from it goes on with the rotation",
     arguments: [nil, "pass"])
@@ -150,7 +150,7 @@ struct RotationTransitionTests {
   /// K16: the state of an item that is not moved yet has the keys of the old generation, whose seals are no longer
   /// counted.
   ///
-  /// Seen to fail: every seal is counted.
+  /// Verified to fail when every seal is counted.
   @Test("only seals under the current generation are counted", .requirement("K16"))
   func seals() throws {
     let half = try Half(passcode: nil)

@@ -111,7 +111,8 @@ struct TransitionTests {
     }
   }
 
-  /// Seen to fail: the removal seals field 14 again while the vault is locked, and the next unlock calls it damaged.
+  /// Verified to fail when the removal seals field 14 again while the vault is locked, and the next unlock calls it
+  /// damaged.
   @Test(
     "a removal while locked leaves the sealed list as it is; the next unlock writes list, factors and MAC again",
     .requirement("K12")
@@ -140,8 +141,8 @@ struct TransitionTests {
     #expect(try last.verify().problems == [])
   }
 
-  /// Seen to fail: the removal seals field 14 again while the vault is locked. What `nextEpoch` seals does not matter here: the
-  /// passcode has ended the removal before.
+  /// Verified to fail when the removal seals field 14 again while the vault is locked. What `nextEpoch` seals does not
+  /// matter here: the passcode has ended the removal before.
   @Test("a removal while locked, then a new epoch, then an unlock")
   func removalThenEpoch() throws {
     let core = try place.makeCore(passcode: "passcode", recovery: true)
@@ -158,7 +159,7 @@ struct TransitionTests {
     #expect(try last.enrolledMembers().map(\.name) == ["one", "three"])
   }
 
-  /// Seen to fail: field 12 stays when a revoked half is forgotten, and the next epoch makes a slot for it.
+  /// Verified to fail when field 12 outlives a revoked half, and the next epoch makes a slot for it.
   @Test("a revoked recovery half counts for nothing, and the next unlock removes it")
   func revokedRecovery() throws {
     let core = try place.makeCore(passcode: "passcode", recovery: true)
@@ -301,7 +302,7 @@ struct TransitionTests {
     #expect(try core.secret(of: item).byteCount == 14)
   }
 
-  /// Seen to fail: `Session.reload` keeps the class keys that the passcode had opened.
+  /// Verified to fail when `Session.reload` keeps the class keys that the passcode had opened.
   @Test("a new epoch made by another process locks this one; what needs no passcode goes on")
   func rotatedByAnother() throws {
     let core = try place.makeCore(passcode: "passcode")

@@ -13,7 +13,7 @@ struct VisibleTextTests {
     "\u{85}", "\u{2028}", "\u{1B}", "  ",
   ]
 
-  /// Planted bugs: neither default-ignorable characters nor those of `blanks` are looked for: each seen to fail.
+  /// Verified to fail when default-ignorable characters, or those of `blanks`, are not looked for.
   @Test(
     "a name, service or account with a character that does not show is refused", .requirement("Q14"),
     arguments: invisible)
@@ -49,7 +49,7 @@ struct VisibleTextTests {
     #expect(error?.code == (isAllowed ? nil : .malformed), "\(name)")
   }
 
-  /// Planted bug: no name is reserved: seen to fail.
+  /// Verified to fail when no name is reserved.
   @Test(
     "a phrase is not called as the login password, a finger or the passcode is", .requirement("Q13"),
     arguments: ["login", "Login", "any", "passcode", "right-index-finger"])
@@ -62,7 +62,7 @@ struct VisibleTextTests {
     #expect(try core.enrolledMembers().isEmpty)
   }
 
-  /// Planted bug: a member's name is not looked at: seen to fail.
+  /// Verified to fail when a member's name is not looked at.
   @Test("a member's name shows as what it is too", arguments: invisible)
   func member(character: String) throws {
     let core = try TemporaryVault(environment: .testing()).makeCore(passcode: "p")
@@ -90,7 +90,7 @@ struct VisibleTextTests {
     #expect(prompt.requests.map(\.emptyAnswer) == ["skips it", "skips it", "cancels", "cancels"])
   }
 
-  /// Planted bug: the failures of before are not looked at: seen to fail.
+  /// Verified to fail when the failures of before are not looked at.
   @Test("the tries left are those before the delay where these are fewer", .requirement("Q15"))
   func triesBeforeDelay() throws {
     let core = try TemporaryVault(environment: .testing()).makeCore(passcode: "p")
