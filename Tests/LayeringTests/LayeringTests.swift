@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Layers")
 struct LayeringTests {
-  @Test("each room stands only on rooms before it")
+  @Test("each room imports only rooms before it")
   func arrowsPointDown() {
     var below: Set<String> = []
     for room in Layers.rooms {
@@ -97,7 +97,7 @@ struct LayeringTests {
     #expect(Layers.violations(ofTargets: ["VaultKit": ["VaultCrypto"]]).isEmpty)
   }
 
-  @Test("words that only look like imports are none")
+  @Test("words that only look like imports do not count")
   func noFalseAlarm() {
     let source = "// import Foundation\n/// see `import COpenSSL`\nlet imports = 1\nfunc `import`() {}\n"
     #expect(Imports(of: source).modules.isEmpty)

@@ -17,14 +17,14 @@ struct ExampleTests {
     #expect(try await keepPassword(in: folder.path) == [13])
   }
 
-  @Test("compiles for a stranger, who sees only what is public")
+  @Test("compiles for a user of the library, who sees only what is public")
   func publicOnly() throws {
     let source = try #require(try Readme.blocks("swift").first)
     let complaints = try Stranger.complaints(about: source)
     #expect(complaints == "")
   }
 
-  @Test("a stranger is refused what is not public")
+  @Test("a user of the library cannot use what is not public")
   func packageIsHidden() throws {
     let complaints = try Stranger.complaints(
       about: "import SecretMemory\n\nfunc example() { _ = SecretBytes(copying: [1, 2, 3] as [UInt8]) }\n")

@@ -17,7 +17,7 @@ struct GuideTests {
     try shown.compare(with: shown.replay(with: Products.folder), page)
   }
 
-  @Test("there are guides with commands, and none of these stands where it is not replayed")
+  @Test("there are guides with commands, and each command is in a place that is replayed")
   func fences() throws {
     var replayed = 0
     for guide in Self.guides {

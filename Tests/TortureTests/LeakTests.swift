@@ -17,7 +17,7 @@ extension Torture {
     private let service = Canary()
     private let account = Canary()
 
-    @Test("no canary lies in clear in any file, in argv or in the environment, during the commands or after")
+    @Test("no canary is in clear in any file, in argv or in the environment, during the commands or after")
     func files() throws {
       let vault = TemporaryVault(in: Place.fast)
       _ = try vault.makeCore()

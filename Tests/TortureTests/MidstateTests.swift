@@ -15,7 +15,7 @@ extension Torture {
     private let key = String((0..<20).map { _ in "abcdefghijkmnpqrstuvwxyz23456789".randomElement()! })
 
     @Test(
-      "no midstate of a one-time-password key lies in a file or in a core that root takes",
+      "no midstate of a one-time-password key is in a file or in a core that root takes",
       arguments: ["open", "closed"])
     func nowhere(state: String) throws {
       guard geteuid() == 0, Command.exists("gcore") else {

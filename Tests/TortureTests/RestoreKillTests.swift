@@ -76,7 +76,7 @@ extension Torture {
       #expect(try home.oldVaultOpens())
     }
 
-    @Test("over nothing: there is no vault, or the restored one and whole, and the next try works")
+    @Test("over nothing: there is no vault, or the whole restored one, and the next try works")
     func overNothing() throws {
       guard Command.exists("strace") else { return skip("restore killed: no strace") }
       let template = try Home.withBackup(keepsVault: false)

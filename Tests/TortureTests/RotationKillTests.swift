@@ -12,7 +12,8 @@ extension Torture {
   /// the rows of a batch are committed before their secrets are wrapped again, and when a batch omits every 400th item.
   @Suite("A rotation that is killed", .requirement("R22"), .serialized)
   struct RotationKills {
-    @Test("every item opens at every moment of a rotation, whoever is killed", arguments: ["", "pass"])
+    @Test(
+      "every item opens at every moment of a rotation, whichever process is killed", arguments: ["", "pass"])
     func killed(passcode: String) throws {
       let (count, kills) = (Scale.pick(1_500, long: 100_000), Scale.pick(25, long: 100))
       let seed = Scale.seed

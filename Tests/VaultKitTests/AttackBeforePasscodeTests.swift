@@ -36,7 +36,7 @@ struct AttackBeforePasscodeTests {
   }
 
   /// Verified to fail when `beginEpoch` does not unlock once more inside its transaction.
-  @Test("what is planted between the passcode and the new generation is not vouched for by that")
+  @Test("the new generation does not vouch for what was planted between the passcode and itself")
   func plantedBeforeCommit() throws {
     _ = try place.makeCore(passcode: "passcode")
     let plant = LoadingFiles(files: place.protector) { [intruder] in

@@ -61,7 +61,7 @@ struct AttackPolicyTests {
   }
 
   @Test(
-    "whoever holds the device key can seal another policy, and whose policy it is not opens no more",
+    "a policy that the holder of the device key has sealed does not open its item",
     arguments: Forgery.allCases, [nil, "pass"])
   func forged(forgery: Forgery, passcode: String?) throws {
     let place = TemporaryVault()

@@ -47,7 +47,7 @@ struct AttackStateTests {
 
   /// Verified to fail when the roots that are there are looked at alone.
   @Test(
-    "a log without its root is damage: nobody could tell it from one that was written anew",
+    "a log without its root is damage, because it could be a log that an intruder has written",
     arguments: [false, true])
   func noRoot(hasPasscode: Bool) throws {
     _ = try place.makeCore(passcode: hasPasscode ? "passcode" : nil)

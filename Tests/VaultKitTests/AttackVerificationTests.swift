@@ -93,7 +93,7 @@ struct AttackVerificationTests {
   }
 
   // Fails when what a prompt reads is derived before it is canonical.
-  @Test("what nobody can have enrolled is no attempt: it is neither counted nor derived")
+  @Test("a secret that cannot have been enrolled is not an attempt: it is neither counted nor derived")
   func uncanonical() throws {
     let core = try place.makeCore(passcode: "passcode")
     _ = try core.enroll(
@@ -194,7 +194,7 @@ struct AttackVerificationTests {
 @Suite("Attacks on the actor's prompts")
 struct AttackActorTests {
   // Fails when `Vault.lock()` waits its turn behind the call whose prompt is open.
-  @Test("a vault is locked at once while a prompt of it is open, and the answer opens nothing")
+  @Test("a vault with an open prompt is locked at once, and the answer opens nothing")
   func lockedBehindPrompt() async throws {
     let place = TemporaryVault(environment: .testing())
     let vault = try place.make(passcode: "passcode")

@@ -93,7 +93,7 @@ struct AuthenticationPresenceTests {
   }
 
   // Verified to fail when `any` is wrapped to the login password too, and when that counts as a member of the set.
-  @Test("it opens presence alone, is no biometry, and leaves the enrolled set as it was")
+  @Test("it opens presence alone, is not biometry, and leaves the enrolled set unchanged")
   func presenceAlone() throws {
     let core = try makeCore()
     // Its own half, and presence wrapped to it: whoever has the device key gets no further.
@@ -160,7 +160,7 @@ struct AuthenticationPresenceTests {
   }
 
   // Verified to fail when what was kept serves whatever login password is enrolled.
-  @Test("what was shown before a removal does not serve after it, also where it is enrolled anew")
+  @Test("what was shown before a removal does not serve after it, also when it is enrolled again")
   func enrolledAnew() throws {
     let core = try makeCore()
     let id = try add("presence", .userPresence, core)
@@ -173,7 +173,7 @@ struct AuthenticationPresenceTests {
     #expect(source.requests.count == 2)
   }
 
-  @Test("removed while the vault is locked it opens nothing any more, and the next unlock keeps the set")
+  @Test("removed while the vault is locked it no longer opens anything, and the next unlock keeps the set")
   func removedWhileLocked() throws {
     let core = try makeCore()
     _ = try core.enroll(
@@ -329,7 +329,7 @@ struct AuthenticationReaderTests {
   }
 
   // Fails when the members that go are removed before the ones that come are known to be possible.
-  @Test("fingers that cannot become members leave the set, and what stands behind it, as they were")
+  @Test("fingers that cannot become members leave the set, and the items behind it, unchanged")
   func impossibleFingers() throws {
     let core = try place.makeCore(passcode: "passcode")
     let reader = ScriptedBiometry(fingers: ["left-thumb"], [.finger("left-thumb")])
@@ -355,7 +355,7 @@ struct AuthenticationReaderTests {
   }
 
   // Verified to fail when a finger that the reader has no longer stays a member.
-  @Test("another list closes items and destroys nothing; enrolling anew makes another set, for good")
+  @Test("another list closes items and destroys nothing; enrolling again makes another set permanently")
   func enrolledAnew() throws {
     let core = try place.makeCore(passcode: "passcode")
     let reader = ScriptedBiometry(fingers: ["left-thumb", "right-thumb"], [.finger("left-thumb")])

@@ -238,7 +238,7 @@ struct AuthenticationTests {
   }
 
   // Fails when a denial is not written.
-  @Test("every use of a constrained item and every denial is in the audit; deleting asks nobody")
+  @Test("every use of a constrained item and every denial is in the audit log; deleting asks no one")
   func audited() throws {
     let (core, id) = try makeCore()
     let before = try core.status().auditSequence
@@ -354,7 +354,7 @@ struct AuthenticationTests {
   }
 
   // Fails when removing the passcode leaves an item behind that nobody can open.
-  @Test("removing the passcode destroys what stands behind a factor, named beforehand, and nothing else")
+  @Test("removing the passcode destroys the items behind a factor, which it names before, and nothing else")
   func passcodeRemoved() throws {
     let (core, _) = try makeCore()
     _ = try core.enroll(

@@ -34,7 +34,8 @@ struct EnrolledSetTests {
   }
 
   // Fails when the next set has the old number, or one of its members is left out.
-  @Test("a changed set touches no item: items of the current set die for good, those of any member live on")
+  @Test(
+    "a changed set touches no item: items of the current set never open again, those of any member still do")
   func currentSet() throws {
     let core = try place.makeCore(passcode: "passcode")
     try enroll("one", "left", core)
@@ -179,7 +180,7 @@ struct EnrolledSetTests {
     #expect(prompt.requests.map(\.subject) == [.passcode, .phrase])
   }
 
-  @Test("a fingerprint reader is asked for enrolled fingers; what it refuses is no change of the set")
+  @Test("a fingerprint reader is asked for enrolled fingers; its refusal does not change the set")
   func fingers() throws {
     let core = try place.makeCore(passcode: "passcode")
     let reader = ScriptedBiometry(fingers: ["left-thumb", "right-thumb"])

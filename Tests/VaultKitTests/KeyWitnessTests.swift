@@ -44,7 +44,7 @@ struct KeyWitnessTests {
   }
 
   /// Verified to fail when a file that has another name now is kept open.
-  @Test("a file that was moved away, as a hard link or by its name, is not written to any more")
+  @Test("a file that was moved away, as a hard link or by its name, is no longer written to")
   func moved() throws {
     let core = try vault.makeCore()
     _ = try core.add(NewItem(.genericPassword, name: "a"))
@@ -88,7 +88,7 @@ struct KeyWitnessTests {
   /// A daemon closes what it has inherited and opens files of its own: the numbers are given again.
   ///
   /// Verified to fail when what is open under the number is not compared with what was opened.
-  @Test("another file under the number of a witness that somebody closed is neither written to nor closed")
+  @Test("another file under the descriptor of a closed witness is neither written to nor closed")
   func reused() async {
     await #expect(processExitsWith: .success) {
       let vault = TemporaryVault()

@@ -13,7 +13,7 @@ struct OpenedItemsTests {
 
   /// Verified to fail when the items before are not finished where another policy begins, and when attributes begin
   /// where those of the item before begin.
-  @Test("in a list each item has its own attributes and its own policy, whoever stands beside it")
+  @Test("in a list each item has its own attributes and its own policy, whatever its neighbors are")
   func neighbours() throws {
     let core = try place.makeCore()
     try core.write { transaction in
@@ -57,7 +57,7 @@ struct OpenedItemsTests {
 
   /// Verified to fail when items are together by their number alone, and when an item that is large by itself is looked
   /// for among those that are not finished.
-  @Test("whoever keeps one item of a list does not keep the megabytes of its neighbours")
+  @Test("a program that keeps one item of a list does not keep the megabytes of its neighbors")
   func large() async {
     await #expect(processExitsWith: .success) {
       let place = TemporaryVault(environment: .testing())
@@ -129,7 +129,7 @@ struct OpenedItemsTests {
 
   /// Verified to fail, for the four contents whose attributes are wrong, when attributes are not checked at the opening
   /// of their item.
-  @Test("what is sealed and is no item is damage as soon as it is opened", arguments: Content.allCases)
+  @Test("a sealed value that is not an item is damage as soon as it is opened", arguments: Content.allCases)
   func unreadable(content: Content) throws {
     let core = try place.makeCore()
     for name in ["one", "two"] { _ = try core.add(NewItem(.genericPassword, name: name)) }

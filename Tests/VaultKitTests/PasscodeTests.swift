@@ -95,7 +95,7 @@ struct PasscodeTests {
     try core.unlock(with: Passcode(testing: "right"))
   }
 
-  @Test("a reboot begins the delay anew, and setting the wall clock changes nothing")
+  @Test("a reboot restarts the delay, and setting the wall clock changes nothing")
   func reboot() throws {
     let clock = FixedClock()
     let place = TemporaryVault(environment: .testing(clock: clock))

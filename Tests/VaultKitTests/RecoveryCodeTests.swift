@@ -38,7 +38,7 @@ struct RecoveryCodeTests {
     #expect(operations.contains(.recoveryCodeRemoved))
   }
 
-  @Test("a locked vault neither makes nor removes one, and tells of one")
+  @Test("a locked vault neither makes nor removes one, and says that it has one")
   func locked() throws {
     let code = try place.makeCore(passcode: "p").makeRecoveryCode()
     let core = try place.openCore()
@@ -163,7 +163,7 @@ struct RestoredRecoveryCodeTests {
     try recover(code)
   }
 
-  @Test("over a vault with the same code it goes on working", arguments: [nil, "p"])
+  @Test("over a vault with the same code it still works", arguments: [nil, "p"])
   func same(passcode: String?) throws {
     let core = try place.makeCore(passcode: passcode)
     let code = try core.makeRecoveryCode()

@@ -167,7 +167,7 @@ struct RotationDamageTests {
   }
 
   /// Verified to fail when `resumeRotation` gives up, or throws, at a row that does not open.
-  @Test("an opening that goes on with a rotation leaves a damaged row behind and moves the others")
+  @Test("an opening that continues a rotation leaves a damaged row behind and moves the others")
   func resumed() throws {
     let vault = try Damaged(passcode: nil, count: 1_300)
     try vault.core.beginRotationForTesting()

@@ -78,7 +78,7 @@ struct RotationTests {
   }
 
   @Test(
-    "another process goes on during a rotation: it adds, reads, changes and deletes items of both generations"
+    "another process works during a rotation: it adds, reads, changes and deletes items of both generations"
   )
   func duringRotation() throws {
     let place = TemporaryVault()
@@ -111,7 +111,7 @@ struct RotationTests {
     #expect(try core.items(matching: Query()).count == 1500)
   }
 
-  @Test("a rotation that was interrupted goes on with the next call")
+  @Test("an interrupted rotation continues with the next call")
   func interrupted() throws {
     struct Stop: Error {}
     let place = TemporaryVault()

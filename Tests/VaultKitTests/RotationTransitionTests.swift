@@ -93,7 +93,7 @@ struct RotationTransitionTests {
   }
 
   /// Verified to fail when `rotate` does not unlock again.
-  @Test("a rotation goes on when another process begins one at the same moment")
+  @Test("a rotation continues when another process begins one at the same moment")
   func rotationMeanwhile() throws {
     let place = TemporaryVault()
     let item = try place.makeCore(passcode: "pass").add(
@@ -110,7 +110,7 @@ struct RotationTransitionTests {
 
   /// K16. Said "damaged" before: `KeyRing.reading` opened the new class key with the lost this-device root key.
   @Test(
-    "a process that is open while another recovers the vault goes on with the new device key",
+    "a process that is open while another recovers the vault continues with the new device key",
     .requirement("K16"),
     arguments: [false, true])
   func recoveryMeanwhile(isRotating: Bool) throws {
@@ -129,7 +129,7 @@ struct RotationTransitionTests {
 
   /// Verified to fail when the states of the old generation are sealed, or summed, with the keys of the current one.
   @Test(
-    "a backup has both generations, and what is restored from it goes on with the rotation",
+    "a backup has both generations, and the vault restored from it continues the rotation",
     arguments: [nil, "pass"])
   func backup(passcode: String?) throws {
     let half = try Half(passcode: passcode, recovery: true)

@@ -303,7 +303,7 @@ struct TransitionTests {
   }
 
   /// Verified to fail when `Session.reload` keeps the class keys that the passcode had opened.
-  @Test("a new epoch made by another process locks this one; what needs no passcode goes on")
+  @Test("a new epoch made by another process locks this one; items that need no passcode still open")
   func rotatedByAnother() throws {
     let core = try place.makeCore(passcode: "passcode")
     let always = try add("always", AccessControl(.afterFirstUnlock), to: core)
@@ -420,7 +420,7 @@ struct TransitionTests {
   /// Offsets in the head row. Verified to fail on b5afbda, which commits a head row that no reader
   /// accepts.
   @Test(
-    "a commit that would bring a number to its end is refused, and the vault is as it was",
+    "a commit that would bring a number to its end is refused, and the vault is unchanged",
     .requirement("K15"),
     arguments: [8, 16, 24, 40, 88])
   func ends(offset: Int) throws {
@@ -440,7 +440,7 @@ struct TransitionTests {
     #expect(try place.openCore().status().hasPasscode == false)
   }
 
-  @Test("a witness that says more than a head row can is no witness")
+  @Test("a witness that counts more than a head row can is ignored")
   func absurdWitness() throws {
     let core = try place.makeCore()
     let status = try core.status()
