@@ -50,7 +50,7 @@ struct OTPCredentialTests {
     }
   }
 
-  /// The secret is opened while the counter goes to the disk. Planted, and found: a commit that does not ask how that
+  /// The secret is opened while the counter goes to the disk. Verified to fail when the commit does not ask how that
   /// ended.
   @Test("a credential whose secret does not open uses no counter, and the vault goes on")
   func damaged() throws {

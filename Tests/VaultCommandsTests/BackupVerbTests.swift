@@ -108,7 +108,7 @@ struct BackupVerbTests {
     #expect(try restore(tool.home.path + "/b.vault", in: tool).exit == 8)
   }
 
-  // Seen to fail: every file with a restore's name is removed; the old vault is taken for a new one.
+  // Verified to fail when every file with a restore's name is removed, and when the old vault is taken for a new one.
   @Test("what an interrupted restore has left is named by doctor, and put in order by the next restore")
   func interrupted() throws {
     let tool = try filled(nil)

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Planted, and found by these tests: the clipboard cleared without asking what it holds; no clearing at all; the
-/// waiting process left with the command's standard output.
+/// Verified to fail when the clipboard is cleared without asking what it holds, when it is not cleared, and when the
+/// waiting process keeps the command's standard output.
 @Suite("The clipboard")
 struct ClipboardTests {
   /// A clipboard that is a file, in the place of a program, which notes the words it was called with.

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Planted, and found by these tests: a transaction for each line instead of one for all; the file of the export made
-/// with mode 0644, and over what was there; the entry of the audit left out; a dry run that commits.
+/// Verified to fail when each line has its own transaction, when the file of the export is made with mode 0644 or over
+/// another file, when the audit entry is left out, and when a dry run commits.
 @Suite("Import and export of JSON lines")
 struct ImportExportTests {
   private func newTool(_ passcode: String? = nil) throws -> Tool {

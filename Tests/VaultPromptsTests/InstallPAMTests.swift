@@ -23,8 +23,8 @@ struct InstallPAMTests {
     (try? FileManager.default.contentsOfDirectory(atPath: root.path + "/etc/pam.d"))?.sorted() ?? []
   }
 
-  /// Planted bugs: another file is overwritten, removal without a look at the file, the temporary file left behind, mode 0600:
-  /// each seen to fail here or below.
+  /// Verified to fail, here or below, when another file is overwritten, when a file is removed without a look at it,
+  /// when the temporary file is left behind, and when the mode is 0600.
   @Test(
     "it installs what --print shows, once, readable by all; a second run changes nothing; --remove takes it away"
   )

@@ -7,7 +7,7 @@ import VaultStorage
 
 /// Pages that are the children of many: the same rows again and again, in a file that SQLite reads without complaint.
 ///
-/// Planted, and found: a walk that does not look at the order of its rows; no `WorkBound` for whole statements.
+/// Verified to fail when a walk ignores the order of its rows, and without a `WorkBound` for whole statements.
 @Suite("Rows in a circle", .timeLimit(.minutes(20)))
 struct CircleTests {
   let folder = TemporaryFolder()

@@ -69,7 +69,7 @@ struct MediumTests {
     }
   }
 
-  /// Seen to fail: no file system is named at the opening.
+  /// Verified to fail when no file system is named at the opening.
   @Test("a file system that the application has made SQLite's default is not called")
   func defaultOfApplication() async {
     await #expect(processExitsWith: .success) {
