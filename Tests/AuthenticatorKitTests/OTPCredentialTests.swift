@@ -3,6 +3,7 @@ import OneTimePassword
 import SecretMemory
 import TestSupport
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 

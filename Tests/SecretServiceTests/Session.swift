@@ -1,7 +1,7 @@
 import Foundation
 import SecretMemory
-import TestSupport
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 

@@ -1,8 +1,8 @@
 import Foundation
 import SecretMemory
-import TestSupport
 import Testing
 import VaultCrypto
+import VaultExpectations
 import VaultKit
 import VaultStorage
 import VaultTestKit

@@ -1,9 +1,9 @@
 import Foundation
 import SecretMemory
 import Synchronization
-import TestSupport
 import Testing
 import VaultCrypto
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 

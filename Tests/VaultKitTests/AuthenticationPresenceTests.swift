@@ -1,7 +1,7 @@
 import SecretMemory
 import Synchronization
-import TestSupport
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultStorage
 import VaultTestKit

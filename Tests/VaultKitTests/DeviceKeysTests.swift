@@ -2,6 +2,7 @@ import Foundation
 import SecretMemory
 import TestSupport
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultStorage
 import VaultTestKit

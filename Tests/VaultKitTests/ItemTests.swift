@@ -1,6 +1,6 @@
 import SecretMemory
-import TestSupport
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 

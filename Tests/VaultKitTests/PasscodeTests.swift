@@ -2,6 +2,7 @@ import SecretMemory
 import Synchronization
 import TestSupport
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 

@@ -2,6 +2,7 @@ import SecretMemory
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultExpectations
 import VaultKit
 import VaultStorage
 import VaultTestKit

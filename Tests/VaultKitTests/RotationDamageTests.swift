@@ -3,6 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultExpectations
 import VaultKit
 import VaultStorage
 import VaultTestKit

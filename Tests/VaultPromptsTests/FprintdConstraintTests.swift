@@ -1,8 +1,8 @@
 import Foundation
 import SecretMemory
 import Synchronization
-import TestSupport
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultPrompts
 import VaultTestKit
