@@ -137,9 +137,11 @@ let package = Package(
         "VaultTestKit",
       ]),
 
-    // What all test targets share: the ids of requirements, a pseudo-terminal, the table of constraints.
+    // What all test targets share: the ids of requirements, programs, a pseudo-terminal.
+    .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
+    // What tests expect of a vault: thrown codes, the table of constraints.
     .target(
-      name: "TestSupport", dependencies: ["VaultKit", "CLinux"], path: "Tests/TestSupport",
+      name: "VaultExpectations", dependencies: ["VaultKit"], path: "Tests/VaultExpectations",
       swiftSettings: strict),
 
     tests(of: "SecretMemoryTests", isOptimized: true, on: ["SecretMemory", "CLinux"]),
@@ -154,15 +156,19 @@ let package = Package(
       of: "VaultKitTests",
       on: [
         "VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto", "PasswordDerivation", "SecretMemory",
+        "VaultExpectations",
       ]),
     tests(
       of: "VaultPromptsTests",
-      on: ["VaultPrompts", "VaultKit", "VaultTestKit", "SecretMemory"]),
+      on: ["VaultPrompts", "VaultKit", "VaultTestKit", "SecretMemory", "VaultExpectations"]),
     tests(
       of: "AuthenticatorKitTests",
-      on: ["AuthenticatorKit", "OneTimePassword", "VaultKit", "VaultTestKit", "SecretMemory"]),
-    tests(of: "TextFormatsTests", on: ["TextFormats", "SecretMemory", "TestSupport"]),
-    tests(of: "CommandLineKitTests", on: ["CommandLineKit", "TextFormats", "SecretMemory", "TestSupport"]),
+      on: [
+        "AuthenticatorKit", "OneTimePassword", "VaultKit", "VaultTestKit", "SecretMemory",
+        "VaultExpectations",
+      ]),
+    tests(of: "TextFormatsTests", on: ["TextFormats", "SecretMemory"]),
+    tests(of: "CommandLineKitTests", on: ["CommandLineKit", "TextFormats", "SecretMemory"]),
     tests(
       of: "VaultCommandsTests",
       on: [
@@ -171,7 +177,8 @@ let package = Package(
       ]),
     // A real Secret Service on a bus of its own, and its faults.
     tests(
-      of: "SecretServiceTests", on: ["VaultKit", "VaultTestKit", "SecretMemory", "vaultctl-testing"]),
+      of: "SecretServiceTests",
+      on: ["VaultKit", "VaultTestKit", "SecretMemory", "vaultctl-testing", "VaultExpectations"]),
     tests(of: "LayeringTests", isOptimized: true, on: []),
     // What the README, the guides and the transcripts show, run as it stands there.
     tests(of: "ReadmeTests", on: ["VaultKit", "AuthenticatorKit", "SecretMemory"]),

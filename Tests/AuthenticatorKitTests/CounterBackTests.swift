@@ -3,6 +3,7 @@ import OneTimePassword
 import SecretMemory
 import TestSupport
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 
@@ -19,9 +20,11 @@ struct CounterBackTests {
     let item = try await vault.add(
       NewItem(ItemKind(rawValue: kind), name: "n"), secret: SecretBytes(testing: "k"))
     let id = item.id
-    await expect(.policy) {
-      try await vault.write { transaction in try transaction.updateState(of: id) { $0.counter = 1 } }
-    }
+    await expect(
+      .policy,
+      awaiting: {
+        try await vault.write { transaction in try transaction.updateState(of: id) { $0.counter = 1 } }
+      })
     let counter = try await vault.read { transaction in try transaction.state(of: id).counter }
     #expect(counter == 0)
   }
@@ -31,7 +34,7 @@ struct CounterBackTests {
     let vault = try TemporaryVault().make()
     let credential = try await OTPCredential.enroll(SecretBytes(testing: uri), named: "n", in: vault)
     for _ in 0..<3 { _ = try await credential.nextCode() }
-    await expect(.policy) { try await credential.setCounter(to: 7) }
+    await expect(.policy, awaiting: { try await credential.setCounter(to: 7) })
     try await credential.setCounter(to: 8)
     try await credential.setCounter(to: 6, force: true)
     #expect(try await credential.nextCode().factor == .counter(6))
@@ -45,7 +48,7 @@ struct CounterBackTests {
     let last = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=18446744073709551615"
     let credential = try await OTPCredential.enroll(SecretBytes(testing: last), named: "n", in: vault)
     #expect(try await credential.nextCode().factor == .counter(.max))
-    await expect(.policy) { try await credential.setCounter(to: .max) }
+    await expect(.policy, awaiting: { try await credential.setCounter(to: .max) })
   }
 
   @Test("a counter goes back only where the secret may be used: not in a locked vault")
@@ -55,18 +58,11 @@ struct CounterBackTests {
     _ = try await credential.nextCode()
     vault.lock()
     try await credential.setCounter(to: 9)
-    await expect(.locked) { try await credential.setCounter(to: 5, force: true) }
+    await expect(.locked, awaiting: { try await credential.setCounter(to: 5, force: true) })
     let id = credential.id
     #expect(try await vault.read { transaction in try transaction.state(of: id).counter } == 9)
     try await vault.unlock(with: Passcode(testing: "1234"))
     try await credential.setCounter(to: 5, force: true)
     #expect(try await credential.nextCode().factor == .counter(5))
-  }
-
-  private func expect(_ code: VaultError.Code, _ body: () async throws -> Void) async {
-    do {
-      try await body()
-      Issue.record("expected \(code.rawValue)")
-    } catch { #expect((error as? VaultError)?.code == code, "\(error)") }
   }
 }

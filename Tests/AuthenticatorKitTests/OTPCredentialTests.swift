@@ -3,6 +3,7 @@ import OneTimePassword
 import SecretMemory
 import TestSupport
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 
@@ -50,7 +51,7 @@ struct OTPCredentialTests {
     }
   }
 
-  /// The secret is opened while the counter goes to the disk. Planted, and found: a commit that does not ask how that
+  /// The secret is opened while the counter goes to the disk. Verified to fail when the commit does not ask how that
   /// ended.
   @Test("a credential whose secret does not open uses no counter, and the vault goes on")
   func damaged() throws {
@@ -156,12 +157,5 @@ struct OTPCredentialTests {
   private func add(_ core: VaultCore, _ text: String, role: OTPRole = .prover) throws -> ItemID {
     let uri = try OTPAuthURI(parsing: SecretBytes(testing: text))
     return try core.addOTP(uri, named: "n", role: role).item.id
-  }
-
-  private func expect(_ code: VaultError.Code, _ body: () throws(VaultError) -> Void) {
-    do throws(VaultError) {
-      try body()
-      Issue.record("expected \(code.rawValue)")
-    } catch { #expect(error.code == code) }
   }
 }

@@ -1,12 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Runs a program to its end and expects it to succeed.
 func run(_ program: String, _ arguments: String...) throws {
-  let process = Process()
-  process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-  process.arguments = [program] + arguments
-  try process.run()
-  process.waitUntilExit()
-  #expect(process.terminationStatus == 0)
+  #expect(try Program(program, arguments).run(errors: .inherited).status == 0)
 }

@@ -3,8 +3,8 @@ import SecretMemory
 import Testing
 import CommandLineKit
 
-/// Planted, and found by these tests: bytes beyond the largest multiple of the alphabet kept (8 characters came five
-/// times where others came four times); the number of a word taken from its low byte alone.
+/// Verified to fail when bytes beyond the largest multiple of the alphabet are kept (8 characters come five times where
+/// others come four times), and when the number of a word is taken from its low byte alone.
 @Suite("Generated secrets")
 struct GeneratorTests {
   private func text(_ shape: String) throws -> String {

@@ -72,7 +72,7 @@ struct DocumentationTests {
     #expect(count > 30)
   }
 
-  @Test("no committed file names a machine, folder or host of where it was written")
+  @Test("no committed file names a machine, directory or host of its authors")
   func noMachineNames() throws {
     let words = MachineNames.words
     for file in try Repository.committedFiles() {

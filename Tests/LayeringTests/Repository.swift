@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The source tree that these tests were compiled from.
 enum Repository {
@@ -37,20 +38,9 @@ enum Repository {
 
   /// The standard output of a program started in the root.
   static func run(_ program: String, _ arguments: String...) throws -> String {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [program] + arguments
-    process.currentDirectoryURL = root
-    process.standardInput = FileHandle.nullDevice
-    let output = Pipe()
-    process.standardOutput = output
-    try process.run()
-    let bytes = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
-      throw ProgramFailed(program: program, status: process.terminationStatus)
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    let result = try Program(program, arguments, in: root).run(errors: .inherited)
+    guard result.status == 0 else { throw ProgramFailed(program: program, status: result.status) }
+    return result.text
   }
 
   struct ProgramFailed: Error {

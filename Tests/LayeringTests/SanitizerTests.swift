@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Tests left out under a sanitizer")
 struct SanitizerTests {
-  // Planted bugs: a test without a row in the page; eleven tests: both seen to fail.
+  // Verified to fail when a test has no row on the page, and when eleven tests are left out.
   @Test("at most ten are left out, each with its reason on the page", arguments: ["address", "thread"])
   func reasons(sanitizer: String) throws {
     let page = try Repository.text("docs/testing.md").split(separator: "\n").map(String.init)

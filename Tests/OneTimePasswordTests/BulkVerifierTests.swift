@@ -70,7 +70,7 @@ struct BulkVerifierTests {
     }
   }
 
-  // Planted bug: whether a window goes on is asked of the counter after the next: seen to fail.
+  // Verified to fail when the counter after the next decides whether a window continues.
   @Test(
     "windows of mixed widths that end with the last counter there is are searched to it",
     arguments: LanePath.here)
@@ -91,7 +91,7 @@ struct BulkVerifierTests {
     #expect(expected.contains(.max) && expected.contains(nil) && expected.contains(0))
   }
 
-  // Planted bug: a later match takes the place of an earlier one: seen to fail.
+  // Verified to fail when a later match takes the place of an earlier one.
   @Test("of two matches the smaller one is found on every way", arguments: LanePath.here, twins)
   func smallestMatch(_ path: LanePath, _ pair: ClosedRange<UInt64>) throws {
     guard path.algorithm == .sha1 else { return }  // the twins are those of SHA-1
@@ -120,7 +120,7 @@ struct BulkVerifierTests {
     }
   }
 
-  // Planted bug: what completes a lot is asked about too: seen to fail.
+  // Verified to fail when the entries that complete a lot are asked about too.
   @Test("what completes a lot matches nobody's code")
   func incompleteLot() throws {
     let key = secret("199233")  // its first code is 000000
@@ -173,8 +173,8 @@ struct BulkVerifierTests {
       let verifier = BulkVerifier(capacity: 1)
       _ = verifier.firstMatches(of: [.init(credential: 0, code: try OTPCode("755224"), window: 0...0)])
     }
-    // Room is not enough: the last question is about a credential that there is room for, after lots that were answered.
-    // Planted bug: any credential that there is room for may be asked about: seen to fail.
+    // Room is not enough: the last question is about a credential that there is room for, after lots that were
+    // answered. Verified to fail when any credential that there is room for may be asked about.
     await #expect(processExitsWith: .failure) {
       var verifier = BulkVerifier(capacity: 2)
       _ = try verifier.add(key: rfcKey())

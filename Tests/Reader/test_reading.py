@@ -167,7 +167,7 @@ class RoundTrips(Case):
         out = self.read()
         self.assertEqual(([e["operation"] for e in out["audit"]], out["auditVerified"]), ([21, 9], True))
 
-    # Each part was seen to fail without its condition in the reader.
+    # Each part was verified to fail without its condition in the reader.
     def test_another_beginning_of_the_log_is_seen(self):
         maker = self.restored_log(operation=9)
         self.refused("segments are missing", device_key=maker.device_key)
@@ -183,7 +183,7 @@ class RoundTrips(Case):
         maker.write(self.path)
         self.refused("segments are missing", device_key=maker.device_key)
 
-    # Seen to fail: segment 1 may be empty; the current segment may be; each segment may be.
+    # Verified to fail when segment 1 may be empty, when the current segment may be, and when each segment may be.
     def test_no_other_segment_is_empty(self):
         maker = self.make(small=True, members=())
         next_c = maker.next_c                              # all that the head row has for the segments to come

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("The example in the README")
@@ -16,14 +17,14 @@ struct ExampleTests {
     #expect(try await keepPassword(in: folder.path) == [13])
   }
 
-  @Test("compiles for a stranger, who sees only what is public")
+  @Test("compiles for a user of the library, who sees only what is public")
   func publicOnly() throws {
     let source = try #require(try Readme.blocks("swift").first)
     let complaints = try Stranger.complaints(about: source)
     #expect(complaints == "")
   }
 
-  @Test("a stranger is refused what is not public")
+  @Test("a user of the library cannot use what is not public")
   func packageIsHidden() throws {
     let complaints = try Stranger.complaints(
       about: "import SecretMemory\n\nfunc example() { _ = SecretBytes(copying: [1, 2, 3] as [UInt8]) }\n")
@@ -40,23 +41,13 @@ enum Stranger {
     defer { try? FileManager.default.removeItem(at: file) }
     try source.write(to: file, atomically: true, encoding: .utf8)
 
-    var arguments = ["swiftc", "-typecheck", "-swift-version", "6", "-I", "\(Products.folder.path)/Modules"]
+    var arguments = ["-typecheck", "-swift-version", "6", "-I", "\(Products.folder.path)/Modules"]
     for map in try moduleMaps() {
       arguments += ["-Xcc", "-fmodule-map-file=\(map.path)"]
     }
 
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = arguments + [file.path]
-    process.standardInput = FileHandle.nullDevice
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
-    let bytes = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    let text = String(decoding: bytes, as: UTF8.self)
-    return process.terminationStatus == 0 ? "" : "error: exit \(process.terminationStatus)\n\(text)"
+    let result = try Program("swiftc", arguments + [file.path]).run()
+    return result.status == 0 ? "" : "error: exit \(result.status)\n\(result.text)"
   }
   /// The C modules under ours: those of system libraries lie in the sources, those of our own C in the products.
   private static func moduleMaps() throws -> [URL] {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A terminal session as a page shows it: `$ command` lines, each followed by what it prints.
@@ -45,20 +46,10 @@ struct Session {
   }
 
   private func shell(_ script: String, home: URL, tools: URL) throws -> String {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/bash")
-    process.arguments = ["--noprofile", "--norc", "-c", script]
-    process.currentDirectoryURL = home
-    process.standardInput = FileHandle.nullDevice
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-    process.environment = ["HOME": home.path, "PATH": "\(tools.path):\(path)", "LC_ALL": "C.UTF-8"]
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
-    let bytes = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return String(decoding: bytes, as: UTF8.self)
+    let variables = ["HOME": home.path, "PATH": "\(tools.path):\(path)", "LC_ALL": "C.UTF-8"]
+    let words = ["--noprofile", "--norc", "-c", script]
+    return try Program("/bin/bash", words, environment: variables, in: home).run().text
   }
 
   /// Expects of each command that it printed what is shown.

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// A process forked off the test, as a program could do it: without `exec`.

@@ -50,10 +50,11 @@ struct SecretServiceFaultTests {
     case rotateToFile
   }
 
-  // Planted bugs: an item without a secret that counts as damaged (locked before GetSecrets); the well-known name in place
-  // of its owner's (killed, replaced); an old key that is deleted before the new one is kept (all); a connection that ends
-  // the process with the bus, on a thread that takes signals and runs its main context: SIGTERM ends the tests. Seen to
-  // fail. GLib's exit-on-close alone ends nothing here, for the thread of a call does neither.
+  // Verified to fail when an item without a secret counts as damaged (locked before GetSecrets), when the well-known
+  // name is used instead of its owner's (killed, replaced), when an old key is deleted before the new one is kept
+  // (all), and when a connection ends the process with the bus, on a thread that takes signals and runs its main
+  // context: SIGTERM ends the tests. GLib's exit-on-close alone ends nothing here, because the thread of a call does
+  // neither.
   @Test("a daemon killed, no bus, a collection locked, a connection cut, before each message")
   func atEachMessage() async throws {
     let faults = [Fault.killed, .replaced, .noBus, .locked, .cut]
@@ -68,7 +69,7 @@ struct SecretServiceFaultTests {
     #expect(problems == [])
   }
 
-  // Planted bug: a deadline that never passes: 30 s, or 25 s where GLib has one of its own. Seen to fail.
+  // Verified to fail when a deadline never passes: 30 s, or 25 s where GLib has its own.
   @Test("a service that does not answer for 30 s is an error within 5 s, at the messages that differ")
   func stopped() async throws {
     let cases = Operation.allCases.flatMap { operation in (0..<3).map { (operation, $0) } }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 
@@ -31,43 +32,50 @@ struct KWalletTests {
     rig.killDaemon()
     try rig.startWallet(kwallet)
     let place = TemporaryVault()
-    var problems: [String] = []
-    func check(_ isRight: Bool, _ problem: String) { if !isRight { problems.append(problem) } }
-    func fault(_ body: () throws(VaultError) -> Void) -> VaultError.Code? {
-      do throws(VaultError) { try body() } catch { return error.code }
-      return nil
-    }
-    // A wallet counts as locked until a client asks for it to be unlocked, also when it is open.
-    let refused = SecretServiceProtector(
-      busAddress: rig.address, stateFolder: nil, prompting: .never, patience: .seconds(60))
-    let refusal = fault { () throws(VaultError) in
-      _ = try VaultCore.create(at: place.path, protector: refused, environment: place.environment)
-    }
-    check(refusal == .deviceKeyLocked, "created, locked: \(String(describing: refusal))")
+    var problems = refusedProblems(rig, place)
     let protector = SecretServiceProtector(
       busAddress: rig.address, stateFolder: place.folder + "/state", prompting: .allowed,
       patience: .seconds(60))
-    func open() throws(VaultError) {
-      _ = try VaultCore.open(at: place.path, protector: protector, environment: place.environment)
+    problems += try keptProblems(rig, place, protector)
+    rig.killDaemon()
+    let gone = thrown { () throws(VaultError) in try open(place, protector) }
+    if gone?.code != .deviceKeyUnavailable { problems.append("opened, killed: \(String(describing: gone))") }
+    return problems
+  }
+
+  /// A wallet counts as locked until a client asks for it to be unlocked, also when it is open.
+  private static func refusedProblems(_ rig: Rig, _ place: TemporaryVault) -> [String] {
+    let protector = SecretServiceProtector(
+      busAddress: rig.address, stateFolder: nil, prompting: .never, patience: .seconds(60))
+    let refusal = thrown { () throws(VaultError) in
+      _ = try VaultCore.create(at: place.path, protector: protector, environment: place.environment)
     }
+    return refusal?.code == .deviceKeyLocked ? [] : ["created, locked: \(String(describing: refusal))"]
+  }
+
+  private static func keptProblems(
+    _ rig: Rig, _ place: TemporaryVault, _ protector: SecretServiceProtector
+  ) throws -> [String] {
+    var problems: [String] = []
+    func check(_ isRight: Bool, _ problem: String) { if !isRight { problems.append(problem) } }
     do {
       let core = try VaultCore.create(
-        at: place.path, protector: protector, environment: place.environment
-      )
+        at: place.path, protector: protector, environment: place.environment)
       check(try rig.items().count == 1, "items after create: \(try rig.items())")
-      try open()
+      try open(place, protector)
       try core.rotateDeviceKey()
       try core.rotateDeviceKey(to: place.protector)
       check(try rig.items() == [], "items after the move to a file: \(try rig.items())")
       try core.rotateDeviceKey(to: protector)
-      try open()
+      try open(place, protector)
       let (keys, key) = try (protector.keys(of: core.status().vault), core.status().deviceKey)
       check(keys == [key], "keys: \(keys), not \(key)")
     } catch let error as VaultError { problems.append("\(error)") }
-    rig.killDaemon()
-    let gone = fault(open)
-    check(gone == .deviceKeyUnavailable, "opened, killed: \(String(describing: gone))")
     return problems
+  }
+
+  private static func open(_ place: TemporaryVault, _ protector: SecretServiceProtector) throws(VaultError) {
+    _ = try VaultCore.open(at: place.path, protector: protector, environment: place.environment)
   }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The built `vaultctl-testing`, in the rig's session.
 extension Rig {
@@ -24,24 +25,11 @@ extension Rig {
   func program(
     _ path: String, _ words: [String], _ variables: [String: String] = [:], input: String = ""
   ) throws -> Run {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: path)
-    process.arguments = words
-    process.environment = environment.merging(variables) { $1 }
-    process.currentDirectoryURL = URL(fileURLWithPath: folder + "/home")
+    let home = URL(fileURLWithPath: folder + "/home")
     try input.write(toFile: folder + "/input", atomically: false, encoding: .utf8)
-    process.standardInput = FileHandle(forReadingAtPath: folder + "/input")
-    let pipes = (Pipe(), Pipe())
-    process.standardOutput = pipes.0
-    process.standardError = pipes.1
-    try process.run()
-    // A few lines: neither pipe fills.
-    process.waitUntilExit()
-    let read = { (pipe: Pipe) in
-      String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    }
-    let code = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
-    return Run(exit: code, text: read(pipes.0), errors: read(pipes.1))
+    let result = try Program(path, words, environment: environment.merging(variables) { $1 }, in: home)
+      .run(input: FileHandle(forReadingAtPath: folder + "/input"), errors: .apart)
+    return Run(exit: result.status, text: result.text, errors: result.errors)
   }
 
   /// The shared libraries that a command loads, as the dynamic linker tells.

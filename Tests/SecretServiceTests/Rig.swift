@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultKit
 
@@ -171,19 +172,10 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
   func call(_ method: String, _ arguments: String..., path: String = "/org/freedesktop/secrets") throws
     -> String
   {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-send")
-    process.arguments =
+    let words =
       ["--session", "--print-reply", "--reply-timeout=60000", "--dest=org.freedesktop.secrets", path, method]
       + arguments
-    process.environment = environment
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return text
+    return try Program("/usr/bin/dbus-send", words, environment: environment).run(errors: .discarded).text
   }
 
   // MARK: steps
@@ -191,15 +183,10 @@ final class Rig: @unchecked Sendable {  // its processes are changed by one test
   private func start(
     _ program: String, _ words: [String], _ variables: [String: String] = [:], input: String = ""
   ) throws -> Process {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: program.hasPrefix("/") ? program : "/usr/bin/" + program)
-    process.arguments = words
-    process.environment = environment.merging(variables) { $1 }
+    let path = program.hasPrefix("/") ? program : "/usr/bin/" + program
     let pipe = Pipe()
-    process.standardInput = pipe
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
+    let process = try Program(path, words, environment: environment.merging(variables) { $1 })
+      .start(input: pipe)
     try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
     try pipe.fileHandleForWriting.close()
     return process

@@ -1,6 +1,7 @@
 import Foundation
 import SecretMemory
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 
@@ -37,8 +38,8 @@ struct SecretServiceTests {
     _ = try session.place.openCore()
   }
 
-  // Planted bug: the old key deleted when the new one is kept, before the commit that names it; no message falls between,
-  // so that the faults before each message do not see it. Seen to fail.
+  // Verified to fail when the old key is deleted once the new one is kept, before the commit that names it. No message
+  // is sent between the two, so the faults before each message do not find it.
   @Test("a change of the key that the vault refuses leaves the old key where it is")
   func refusedChange() throws {
     guard var session = try Session() else { return }
@@ -95,7 +96,7 @@ struct SecretServiceTests {
       _ = try session.rig.call("org.freedesktop.Secret.Item.Delete", path: item)
     }
     #expect(session.openingFault() == .deviceKeyAbsent)
-    // Planted, and found: loadKey puts a new key where it finds none.
+    // Verified to fail when loadKey puts a new key where it finds none.
     #expect(try session.rig.items() == [])
   }
 
@@ -122,7 +123,7 @@ struct SecretServiceTests {
   func refusedInit() throws {
     guard let session = try Session() else { return }
     func expect(_ code: VaultError.Code, _ protector: SecretServiceProtector? = nil, _ line: Int = #line) {
-      // Planted bug: storeKey and probe keep the service's answer to themselves, so that a vault has no key. Seen to fail.
+      // Verified to fail when storeKey and probe keep the service's answer to themselves, so that a vault has no key.
       #expect(session.creationFault(protector) == code, "line \(line)")
       #expect(!FileManager.default.fileExists(atPath: session.place.path), "line \(line)")
     }
@@ -205,7 +206,7 @@ struct SecretServiceTests {
     let files = try FileManager.default.subpathsOfDirectory(atPath: session.place.folder)
     #expect(files.contains { $0.hasSuffix(".key.seen") })
     let status = try core.status()
-    // Planted, and found: noteSequence writes nothing.
+    // Verified to fail when noteSequence writes nothing.
     #expect(session.protector.seenSequence(under: status.deviceKey, of: status.vault) == status.sequence)
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import SecretMemory
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 
@@ -58,18 +59,16 @@ struct Session {
   }
 
   func openingFault() -> VaultError.Code? {
-    do throws(VaultError) {
+    thrown { () throws(VaultError) in
       _ = try VaultCore.open(at: place.path, protector: protector, environment: place.environment)
-      return nil
-    } catch { return error.code }
+    }?.code
   }
 
   func creationFault(_ protector: SecretServiceProtector? = nil) -> VaultError.Code? {
-    do throws(VaultError) {
+    thrown { () throws(VaultError) in
       _ = try VaultCore.create(
         at: place.path, protector: protector ?? self.protector, environment: place.environment)
-      return nil
-    } catch { return error.code }
+    }?.code
   }
 
   /// The key as the service holds it.

@@ -23,7 +23,7 @@ struct SecretServiceVerbTests {
     #expect(try rig.tool("item", "get", "mail").text == "secret")
   }
 
-  // Planted, and found: noteSequence writes nothing.
+  // Verified to fail when noteSequence writes nothing.
   @Test(
     "an old copy of the vault written over it in place is noticed: the counter gives no code before it is set"
   )
@@ -89,7 +89,7 @@ struct SecretServiceVerbTests {
     #expect(try rig.keyFiles() == [] && !rig.exists("home/.local/share/vault/default.vault"))
   }
 
-  // Planted bugs: libsecret linked; libsecret loaded before a protector needs it. Seen to fail.
+  // Verified to fail when libsecret is linked, and when it is loaded before a protector needs it.
   @Test("with the key in a file neither libsecret nor GLib is loaded; with the key in the service both are")
   func loading() throws {
     guard let rig = try Rig.started() else { return }
@@ -102,8 +102,8 @@ struct SecretServiceVerbTests {
     #expect(loaded.contains { $0.contains("libsecret-1") } && loaded.contains { $0.contains("libglib-2") })
   }
 
-  // Planted bugs: the key printed when it is loaded, as its text and in hexadecimal, and written to a file in the folder of
-  // the witness, as it is and in both forms. Seen to fail.
+  // Verified to fail when the key is printed at loading, as text and in hexadecimal, and when it is written to a file
+  // in the directory of the witness, raw and in both forms.
   @Test("the key, as it is, as its text or in hexadecimal, is in no file of ours and in no output")
   func text() throws {
     guard let rig = try Rig.started() else { return }

@@ -6,7 +6,7 @@ import VaultKit
 import VaultTestKit
 
 extension Torture {
-  /// R4. Planted, and found: the counter written back unchanged, once in 97 codes.
+  /// R4. Verified to fail when the counter is written back unchanged once in 97 codes.
   @Suite("Many processes, one counter", .requirement("R4"), .serialized)
   struct Counters {
     @Test("fifty processes get distinct codes in one row of counters, and no error")
@@ -54,7 +54,7 @@ extension Torture {
     }
   }
 
-  /// F5. Planted, and found: counter and last accepted not stored after an acceptance.
+  /// F5. Verified to fail when counter and last accepted code are not stored after an acceptance.
   @Suite("Single use", .requirement("F5"), .serialized)
   struct SingleUse {
     @Test("of a hundred processes that submit one code exactly one is accepted, and none later")

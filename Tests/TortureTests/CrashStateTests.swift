@@ -9,8 +9,8 @@ import VaultTestKit
 extension Torture {
   /// R2: the states that a power failure can leave, by replaying what a command did to the disk.
   ///
-  /// Planted, and found: `synchronous=OFF`, and `NORMAL`, for the database; the folder of the device key not
-  /// synchronized.
+  /// Verified to fail when the database has `synchronous=OFF` or `NORMAL`, and when the directory of the device key is
+  /// not synchronized.
   @Suite("Crash states", .requirement("R2"), .serialized)
   struct Crashes {
     @Test(

@@ -9,8 +9,8 @@ extension Torture {
   /// once, and then for good. Whatever the command answers, the key that the file at the path names exists and opens
   /// it.
   ///
-  /// On b5afbda the fault was seen with the same injection: a restore whose folder cannot be synchronized after the rename
-  /// deletes the new key. Seen to fail: `PendingDeviceKey.abandon` deletes a key in any state.
+  /// On commit b5afbda the same injection shows the fault: a restore whose directory cannot be synchronized after the
+  /// rename deletes the new key. Verified to fail when `PendingDeviceKey.abandon` deletes a key in any state.
   @Suite("A device key is never lost by a failing system call", .requirement("K1"), .serialized)
   struct DeviceKeyFaults {
     enum Change: String, CaseIterable, Sendable {
@@ -46,8 +46,8 @@ extension Torture {
       #expect(failures > 0, "nothing was hit")
     }
 
-    // S2. Seen on b5afbda with the same injection: an `init` killed at its 7th or 8th fsync leaves a damaged vault without
-    // an entry. Seen to fail: the first entry has a commit of its own.
+    // S2. On commit b5afbda the same injection shows the fault: an `init` killed at its 7th or 8th fsync leaves a
+    // damaged vault without an entry. Verified to fail when the first entry has its own commit.
     @Test(
       "killed there, the same holds; a vault that was made has its first entry", .requirement("S2"),
       arguments: Change.allCases)
@@ -92,7 +92,7 @@ extension Torture {
       #expect(failures > 0, "nothing was hit")
     }
 
-    // S8. Seen on b5afbda with `ulimit -f`: the key is stored before the vault is written, and left.
+    // S8. On commit b5afbda `ulimit -f` shows the fault: the key is stored before the vault is written, and stays.
     @Test(
       "a disk without room for the log, or a vault that may not be written, leaves no new key",
       .requirement("S8"),

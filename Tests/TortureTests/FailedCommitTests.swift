@@ -11,8 +11,8 @@ extension Torture {
   /// R3: each synchronization of the vault fails once, and the process is killed before it has cleaned up, so that the
   /// next process recovers the log with the bytes that the failed commit left there.
   ///
-  /// Seen to fail: the error does not say that the change may have been stored, as on b5afbda; a device key is removed that a
-  /// failed commit names; a code is shown whose commit failed.
+  /// Verified to fail when the error does not say that the change may have been stored, as on commit b5afbda, when a
+  /// device key is removed that a failed commit names, and when a code is shown whose commit failed.
   @Suite("Commits that fail", .requirement("R3"), .serialized)
   struct FailedCommits {
     enum Verb: String, CaseIterable, CustomTestStringConvertible {

@@ -9,7 +9,7 @@ import VaultStorage
 import VaultTestKit
 
 extension Torture {
-  /// R3 in short. Planted, and found: a COMMIT that fails taken for one that succeeded.
+  /// R3 in short. Verified to fail when a COMMIT that fails is taken for one that succeeded.
   @Suite("Failing disks", .requirement("R3"), .serialized)
   struct Faults {
     @Test(
@@ -47,7 +47,7 @@ extension Torture {
 
     /// Verified to fail with b5afbda: the limit's signal ends the tool.
     @Test(
-      "a full disk is exit 13; what was there is there, and works when there is room again",
+      "a full disk is exit 13; the old content stays, and everything works when there is room again",
       .requirement("S7"))
     func full() throws {
       let vault = TemporaryVault(in: Place.fast)
@@ -77,7 +77,7 @@ extension Torture {
     }
 
     /// Verified to fail with b5afbda, which is ended by the signal or calls the vault damaged.
-    @Test("a disk that does not give what is read is exit 13, never a damaged vault", .requirement("S10"))
+    @Test("a disk that fails to read is exit 13, never a damaged vault", .requirement("S10"))
     func unreadable() throws {
       guard Command.exists("strace") else { return skip("R3, reads: no strace") }
       let vault = TemporaryVault(in: Place.fast)
@@ -105,7 +105,7 @@ extension Torture {
 
     /// Verified to fail with b5afbda, which waits for a fifth of a second in each command.
     @Test(
-      "no command waits long for a reader that keeps the log, and purge says what is done and what is not",
+      "no command waits long for a reader that keeps the log, and purge says which steps it has done",
       .requirement("S9"))
     func longReader() throws {
       guard Command.exists("strace") else { return skip("R3, a long reader: no strace") }
@@ -145,7 +145,8 @@ extension Torture {
 
     /// Verified to fail with b5afbda, which synchronizes only the parents of folders that it made itself.
     @Test(
-      "a vault and its key are durable also in folders that somebody else has just made", .requirement("S11"))
+      "a vault and its key are durable also in directories that another program has just made",
+      .requirement("S11"))
     func folders() throws {
       guard Command.exists("strace") else { return skip("R3, folders: no strace") }
       let vault = TemporaryVault(in: Place.fast)
@@ -171,7 +172,7 @@ extension Torture {
       }
     }
 
-    @Test("a folder that cannot be written: reading works, writing is exit 13, nothing is made")
+    @Test("a directory that cannot be written: reading works, writing is exit 13, nothing is made")
     func unwritable() throws {
       guard geteuid() != 0 || Command.exists("setpriv") else {
         return skip("R3, unwritable folder: no setpriv")

@@ -7,8 +7,8 @@ import VaultKit
 import VaultTestKit
 
 extension Torture {
-  /// R1. Planted, and found: the counter written back unchanged, once in 97 codes; a put acknowledged before its
-  /// commit; an entry left out of the log for one update in seven (R15).
+  /// R1. Verified to fail when the counter is written back unchanged once in 97 codes, when a put is acknowledged
+  /// before its commit, and when the log omits the entry of one update in seven (R15).
   @Suite("Killed processes", .requirement("R1", "R15"), .serialized)
   struct Kills {
     @Test("what was acknowledged survives SIGKILL, no counter comes twice, at most one is skipped per kill")

@@ -7,9 +7,9 @@ import VaultKit
 import VaultTestKit
 
 extension Torture {
-  /// R7 for the verbs that exist. Planted, and found: the secret copied into an array that stays
-  /// (`vault-torture hold`); the runtime's crash report left on (a real gap, since closed: it shows memory, and the
-  /// program goes on).
+  /// R7 for the verbs that exist. Verified to fail when the secret is copied into an array that stays (`vault-torture
+  /// hold`), and when the runtime's crash report is left on (a real gap, since closed: the report shows memory, and the
+  /// program continues).
   @Suite("Leaks", .requirement("R7"), .serialized)
   struct Leaks {
     private let secret = Canary()
@@ -17,7 +17,7 @@ extension Torture {
     private let service = Canary()
     private let account = Canary()
 
-    @Test("no canary lies in clear in any file, in argv or in the environment, during the commands or after")
+    @Test("no canary is in clear in any file, in argv or in the environment, during the commands or after")
     func files() throws {
       let vault = TemporaryVault(in: Place.fast)
       _ = try vault.makeCore()

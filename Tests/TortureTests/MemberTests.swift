@@ -7,7 +7,7 @@ import VaultKit
 import VaultTestKit
 
 extension Torture {
-  /// R5 for biometry. Planted, and found: the failure counted after the derivation in place of before it.
+  /// R5 for biometry. Verified to fail when the failure is counted after the derivation instead of before it.
   @Suite("Tries of a phrase", .requirement("R5"), .serialized)
   struct PhraseTries {
     private let vault: TemporaryVault
@@ -75,7 +75,8 @@ extension Torture {
     }
   }
 
-  /// R14. Planted, and found: a removal that leaves the set and its slots as they are; a set made anew under its old number.
+  /// R14. Verified to fail when a removal leaves the set and its slots unchanged, and when a new set has its old
+  /// number.
   @Suite("The enrolled set under kill", .requirement("R14"), .serialized)
   struct MemberKills {
     private struct Item {
@@ -84,59 +85,79 @@ extension Torture {
       let generation: Int?
     }
 
+    /// The enrolled set and the items, as the killed processes acknowledged them.
+    private struct Told {
+      var members: [String] = []
+      var generation = 0
+      var items: [Item] = []
+      /// Changes that were done and not acknowledged.
+      var cut = 0
+    }
+
     @Test("an item opens if and only if its set is unchanged, whatever was killed")
     func killed() throws {
       let kills = Scale.pick(60, long: 1_000)
       let random = SeededRandom(seed: Scale.seed)
       let vault = TemporaryVault(in: Place.fast)
       _ = try vault.makeCore(passcode: "pass")
-      var members: [String] = []
-      var generation = 0
-      var items: [Item] = []
-      var cut = 0
+      var told = Told()
       for seed in 1...kills {
         let process = try torture("members", vault.folder, "pass", "\(seed)")
         // After so many lines, and a moment: on a busy machine too the kill falls into the work.
         let first = (0..<random.below(12)).compactMap { _ in process.line() }
         usleep(UInt32(random.below(10_000)))
         process.kill()
-        var open: String?
-        for line in first + process.lines() {
-          let words = line.split(separator: " ").map(String.init)
-          #expect(words[0] != "ERROR", "\(line)")
-          if words[1] == "item" {
-            items.append(
-              Item(id: ItemID(hexadecimal: words[2])!, generation: words[4] == "set" ? generation : nil))
-          } else if words[0] == ">" {
-            open = line
-          } else {
-            open = nil
-            generation += 1
-            if words[1] == "enroll" { members.append(words[2]) } else { members.removeAll { $0 == words[2] } }
-          }
-        }
+        let open = follow(first + process.lines(), &told)
         process.wait()
         let core = try vault.openCore()
-        let found = try core.enrolledMembers().map(\.name)
-        if found != members {
-          // What was begun and not acknowledged was done, whole, or not at all.
-          let words = try #require(open, "the set changed by itself: \(found)").split(separator: " ").map(
-            String.init)
-          #expect(
-            words[1] == "enroll" ? found == members + [words[2]] : found == members.filter { $0 != words[2] })
-          members = found
-          generation += 1
-          cut += 1
-        }
-        try check(items, members, generation, core, random)
+        try compare(core, with: &told, open)
+        try check(told.items, told.members, told.generation, core, random)
       }
       let core = try vault.openCore()
       try core.unlock(with: Passcode(testing: "pass"))
       #expect(try core.verify().problems == [])
       report(
-        "R14: \(kills) kills, \(generation) sets, \(items.count) items, \(cut) changes done and not acknowledged, "
-          + "seed \(Scale.seed)")
-      #expect(generation > kills / 4 && items.count > kills / 4)
+        "R14: \(kills) kills, \(told.generation) sets, \(told.items.count) items, "
+          + "\(told.cut) changes done and not acknowledged, seed \(Scale.seed)")
+      #expect(told.generation > kills / 4 && told.items.count > kills / 4)
+    }
+
+    /// - Returns: The last line, when it begins a change that no later line acknowledges.
+    private func follow(_ lines: [String], _ told: inout Told) -> String? {
+      var open: String?
+      for line in lines {
+        let words = line.split(separator: " ").map(String.init)
+        #expect(words[0] != "ERROR", "\(line)")
+        if words[1] == "item" {
+          let generation = words[4] == "set" ? told.generation : nil
+          told.items.append(Item(id: ItemID(hexadecimal: words[2])!, generation: generation))
+        } else if words[0] == ">" {
+          open = line
+        } else {
+          open = nil
+          told.generation += 1
+          if words[1] == "enroll" {
+            told.members.append(words[2])
+          } else {
+            told.members.removeAll { $0 == words[2] }
+          }
+        }
+      }
+      return open
+    }
+
+    /// What was begun and not acknowledged was done, whole, or not at all.
+    private func compare(_ core: VaultCore, with told: inout Told, _ open: String?) throws {
+      let found = try core.enrolledMembers().map(\.name)
+      guard found != told.members else { return }
+      let words = try #require(open, "the set changed by itself: \(found)").split(separator: " ").map(
+        String.init)
+      let expected =
+        words[1] == "enroll" ? told.members + [words[2]] : told.members.filter { $0 != words[2] }
+      #expect(found == expected)
+      told.members = found
+      told.generation += 1
+      told.cut += 1
     }
 
     private func check(

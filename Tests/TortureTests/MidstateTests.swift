@@ -8,14 +8,14 @@ import VaultTestKit
 
 extension Torture {
   /// Midstates stand for their key: whoever has them makes every code. So they are looked for as keys are (R7).
-  /// Planted, and found: a generator that copies its midstates into an array; kernels that leave stack and registers as
-  /// they are; midstates kept in a file beside the vault.
+  /// Verified to fail when a generator copies its midstates into an array, when kernels do not wipe stack and
+  /// registers, and when midstates are kept in a file beside the vault.
   @Suite("Midstates leak nowhere", .requirement("R7"), .serialized)
   struct MidstateLeaks {
     private let key = String((0..<20).map { _ in "abcdefghijkmnpqrstuvwxyz23456789".randomElement()! })
 
     @Test(
-      "no midstate of a one-time-password key lies in a file or in a core that root takes",
+      "no midstate of a one-time-password key is in a file or in a core that root takes",
       arguments: ["open", "closed"])
     func nowhere(state: String) throws {
       guard geteuid() == 0, Command.exists("gcore") else {

@@ -4,9 +4,9 @@ import Testing
 import VaultTestKit
 
 extension Torture {
-  /// R8. Planted, and found: S left out of `Session.sumProblem`; `segment.start` unchecked (a real gap, since closed);
-  /// the class left out of `meta`, of `keys` and of the comparison in `Session.open`, one of which is enough; a trap
-  /// where a page is damaged, which is the crash of a process and not of the test.
+  /// R8. Verified to fail when `Session.sumProblem` omits S, when `segment.start` is unchecked (a real gap, since
+  /// closed), when the class is left out of `meta`, of `keys` and of the comparison in `Session.open` (any one of them
+  /// is enough to find it), and when a damaged page traps, which ends a process but not the test.
   @Suite("Mutated vaults", .requirement("R8"), .serialized)
   struct Mutations {
     /// Half of them with a passcode, a fifth of them so large that opening does not sum up all rows.

@@ -8,8 +8,8 @@ import VaultTestKit
 extension Torture {
   /// R21. `busy` is an answer, and counted: whoever got it was told that nothing was done. Any other error is a failure.
   ///
-  /// Planted, and found: `config` not compared in `Session.headForWriting`. Found by its long form, in every fifth run: slots from
-  /// before a change of the passcode opened with keys from after it, and called damaged.
+  /// Verified to fail when `Session.headForWriting` does not compare `config`. The long form has found, in every fifth
+  /// run, that slots from before a change of the passcode were opened with keys from after it, and called damaged.
   @Suite("Items against changes of passcode, keys and enrolled set", .requirement("R21"), .serialized)
   struct PasscodeRaces {
     @Test("every acknowledged item opens, or was listed as destroyed")
@@ -146,8 +146,8 @@ extension Torture {
     }
   }
 
-  /// R5 for the passcode. Planted, and found: attempts under way not counted in `Lockout.begin`; the first delay after
-  /// six failures in place of five.
+  /// R5 for the passcode. Verified to fail when `Lockout.begin` does not count attempts in progress, and when the first
+  /// delay comes after six failures instead of five.
   @Suite("Tries of the passcode", .requirement("R5"), .serialized)
   struct PasscodeTries {
     private let vault: TemporaryVault

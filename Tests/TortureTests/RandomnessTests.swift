@@ -9,10 +9,10 @@ import VaultKit
 import VaultTestKit
 
 extension Torture {
-  /// R16. Planted, and found: the salt of the committing seal made from the random bytes alone.
+  /// R16. Verified to fail when the salt of the committing seal is made from the random bytes alone.
   @Suite("Failing and repeating randomness", .requirement("R16"), .serialized)
   struct Randomness {
-    @Test("a random generator that fails stops the operation, and nothing of it is written")
+    @Test("a random generator that fails stops the operation, which writes nothing")
     func fails() throws {
       let random = BadRandom()
       let vault = TemporaryVault(environment: .testing(random: random), in: Place.fast)

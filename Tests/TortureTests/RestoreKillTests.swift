@@ -8,7 +8,7 @@ import VaultTestKit
 extension Torture {
   /// `restore` killed at each system call that names or writes a file.
   ///
-  /// Planted, and found: the exchange of the two vaults as "move the old one aside, then move the new one in".
+  /// Verified to fail when the two vaults are exchanged by "move the old one aside, then move the new one in".
   @Suite("A restore that is killed", .serialized)
   struct RestoreKills {
     @Test(
@@ -57,7 +57,8 @@ extension Torture {
       #expect(try home.look() == "restored")
     }
 
-    // Seen to fail: the exchange is made without the lock, and taken back when a log is found beside the new vault.
+    // Verified to fail when the exchange is made without the lock, and taken back when a log is found beside the new
+    // vault.
     @Test("a command that begins right before the exchange waits, and what it says it did is in the vault")
     func lateOpening() throws {
       guard Command.exists("strace") else { return skip("restore and a late opening: no strace") }
@@ -75,7 +76,7 @@ extension Torture {
       #expect(try home.oldVaultOpens())
     }
 
-    @Test("over nothing: there is no vault, or the restored one and whole, and the next try works")
+    @Test("over nothing: there is no vault, or the whole restored one, and the next try works")
     func overNothing() throws {
       guard Command.exists("strace") else { return skip("restore killed: no strace") }
       let template = try Home.withBackup(keepsVault: false)

@@ -8,11 +8,12 @@ import VaultKit
 import VaultTestKit
 
 extension Torture {
-  /// R22. Planted, and found: the old generation dropped when the new one begins, and when no row is moved yet; the rows
-  /// of a batch committed before their secrets are wrapped anew; a batch that forgets every 400th item.
+  /// R22. Verified to fail when the old generation is dropped as the new one begins, or before any row is moved, when
+  /// the rows of a batch are committed before their secrets are wrapped again, and when a batch omits every 400th item.
   @Suite("A rotation that is killed", .requirement("R22"), .serialized)
   struct RotationKills {
-    @Test("every item opens at every moment of a rotation, whoever is killed", arguments: ["", "pass"])
+    @Test(
+      "every item opens at every moment of a rotation, whichever process is killed", arguments: ["", "pass"])
     func killed(passcode: String) throws {
       let (count, kills) = (Scale.pick(1_500, long: 100_000), Scale.pick(25, long: 100))
       let seed = Scale.seed
@@ -97,8 +98,8 @@ extension Torture {
     }
   }
 
-  /// Planted, and found: a key that is not there taken for lost without another look at the header; in the long form
-  /// also a named key file that is looked at once only.
+  /// Verified to fail when an absent key is taken for lost without another look at the header; the long form also when
+  /// a named key file is read only once.
   @Suite("Opening while the device key changes", .serialized)
   struct DeviceKeyRaces {
     @Test("a vault opens at every moment of a rotation of its device key", arguments: [false, true])

@@ -10,8 +10,8 @@ extension Torture {
   /// K3, K4: each change of keys while two generations are in force, killed at random moments, while another process
   /// reads.
   ///
-  /// Seen to fail: `KeyChange.putRoots` leaves the slots of the old generation out.
-  @Suite("Key changes in the middle of a rotation that are killed", .requirement("K4"), .serialized)
+  /// Verified to fail when `KeyChange.putRoots` leaves the slots of the old generation out.
+  @Suite("Key changes in the middle of a rotation that are killed", .requirement("K3", "K4"), .serialized)
   struct RotationMidway {
     @Test(
       "every item opens afterwards, and the rotation ends",

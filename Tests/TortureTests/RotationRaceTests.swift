@@ -6,7 +6,7 @@ import VaultTestKit
 extension Torture {
   /// Rotations of the epoch at once. Each ends, and none says that the vault is locked or damaged.
   ///
-  /// Planted, and found: `rotate` does not unlock again when another process made new keys.
+  /// Verified to fail when `rotate` does not unlock again after another process made new keys.
   @Suite("Rotations at once", .serialized)
   struct RotationRaces {
     @Test("each rotation of three processes ends, with the passcode and without", arguments: [nil, "pass"])

@@ -10,8 +10,8 @@ extension Torture {
   /// S4: a commit of a rotation changes nearly every page of the indexes, whatever its size, so commits have to be few.
   @Suite("What a rotation writes", .requirement("S4"), .serialized)
   struct RotationSize {
-    /// Seen to fail: commits of 500 rows, which write 4.3 times the file at 10,000 items. The code before wrote 55 times the
-    /// file at 100,000. The long form of this suite takes one to two minutes.
+    /// Verified to fail with commits of 500 rows, which write 4.3 times the file at 10,000 items. The code before wrote
+    /// 55 times the file at 100,000. The long form of this suite takes one to two minutes.
     @Test("a rotation of the epoch writes at most four times the file, log and file together")
     func bytes() throws {
       let count = Scale.pick(10_000, long: 100_000)

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// A started process: its output on a pipe, its input on another or on the one that holds many back.
@@ -26,45 +27,25 @@ final class Running: @unchecked Sendable {
     self.silence = silence
     self.words = [program] + words
     let ends = try Self.pipe()
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    if let gate {
-      unsafe posix_spawn_file_actions_adddup2(&actions, gate.out, 0)
-    } else {
-      unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    }
-    unsafe posix_spawn_file_actions_adddup2(&actions, ends.1, 1)
-    if let errorFile {
-      unsafe posix_spawn_file_actions_addopen(&actions, 2, errorFile, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-    } else if errors {
-      unsafe posix_spawn_file_actions_adddup2(&actions, ends.1, 2)
-    } else {
-      unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-    }
-    // A thread of the test may block signals, and a process inherits that.
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    unsafe sigemptyset(&none)
-    unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    unsafe posix_spawnattr_setflags(&attributes, Self.setSignalMask)
-    var child: pid_t = 0
     let variables = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"].merging(environment) { $1 }
-    let result = unsafe Self.withCStrings([program] + words) { arguments in
-      unsafe Self.withCStrings(variables.map { "\($0.key)=\($0.value)" }) { variables in
-        unsafe posix_spawnp(&child, program, &actions, &attributes, arguments, variables)
-      }
+    var child = Child(program, words, variables)
+    if let gate { child.copy(gate.out, to: 0) } else { child.open(0, "/dev/null") }
+    child.copy(ends.1, to: 1)
+    if let errorFile {
+      child.create(2, errorFile)
+    } else if errors {
+      child.copy(ends.1, to: 2)
+    } else {
+      child.open(2, "/dev/null", flags: O_WRONLY)
     }
-    close(ends.1)
     output = ends.0
-    pid = child
-    guard result == 0 else {
+    defer { close(ends.1) }
+    do { pid = try child.start().pid } catch {
+      pid = 0
       status = -1
-      throw CannotStart(program: program, code: result)
+      throw error
     }
-    MemoryLimit.set(on: child)
+    MemoryLimit.set(on: pid)
   }
 
   /// A pipe that no process inherits by chance, or its end would never be seen. The Glibc module lacks `pipe2`.
@@ -76,14 +57,6 @@ final class Running: @unchecked Sendable {
     let result = unsafe pipe2(&ends, O_CLOEXEC)
     try #require(result == 0)
     return (ends[0], ends[1])
-  }
-
-  /// POSIX_SPAWN_SETSIGMASK, a macro that Swift does not see.
-  private static let setSignalMask: Int16 = 0x08
-
-  struct CannotStart: Error {
-    let program: String
-    let code: Int32
   }
 
   deinit {
@@ -155,14 +128,6 @@ final class Running: @unchecked Sendable {
 
   /// Whether the kernel wrote a core dump; known after ``wait()``.
   private(set) var hasCore = false
-
-  private static func withCStrings<R>(
-    _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) throws -> R
-  ) rethrows -> R {
-    let pointers = unsafe texts.map { unsafe strdup($0) } + [nil]
-    defer { unsafe pointers.forEach { unsafe free($0) } }
-    return try unsafe body(pointers)
-  }
 }
 
 /// The memory that a started process may use.

@@ -4,7 +4,7 @@ import Testing
 /// Kill, race, mutate, fill: what a vault has to survive (docs/security/threat-model.md, the promises).
 ///
 /// Each test has a short form, which runs with all tests, and a long one: `scripts/torture NAME --long`.
-/// Each names the bug that was planted to see it fail.
+/// Each names the faults that it was verified to find.
 @Suite("Torture", .serialized)
 enum Torture {}
 

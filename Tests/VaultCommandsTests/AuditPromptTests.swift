@@ -160,9 +160,10 @@ struct AuditPromptTests {
       ]),
   ]
 
-  /// Seen to fail on c562532, which wrote `promptShown` for files and for switched-off prompts, and nothing for the prompt that
-  /// unlocks. Planted bugs: a signal does not end the process after its entry; a passcode's entry comes before that of the phrase
-  /// that was skipped; a wrong phrase is logged with the command's end alone; what was given counts as typed: all seen to fail.
+  /// Verified to fail on commit c562532, which wrote `promptShown` for files and for switched-off prompts, and nothing
+  /// for the prompt that unlocks. Verified to fail when a signal does not end the process after its entry, when a
+  /// passcode's entry comes before that of the skipped phrase, when a wrong phrase is logged only at the end of the
+  /// command, and when a given secret counts as typed.
   @Test("each event leaves exactly the entries that a reader expects who does not know the code")
   func expected() throws {
     let tool = try newTool()
@@ -181,7 +182,7 @@ struct AuditPromptTests {
     #expect(try tool("audit").text.contains("promptShown   failed (5)        vault passcode: cancelled\n"))
   }
 
-  /// Planted bug: the process waits for the log as long as for any commit: seen to fail.
+  /// Verified to fail when the process waits for the log as long as for any commit.
   @Test("a signal ends the prompt soon and in its own way, also while another process holds the vault")
   func signalWhileHeld() throws {
     let tool = try newTool()
@@ -202,7 +203,8 @@ struct AuditPromptTests {
     #expect(try entries(tool) == before)
   }
 
-  /// Planted bugs: a right passcode forgets attempts without a verdict; they are settled without an entry: both seen to fail.
+  /// Verified to fail when a right passcode forgets attempts without a verdict, and when they are settled without an
+  /// entry.
   @Test(
     "an attempt whose process was killed is in the log of the next one that looks, also after a right passcode"
   )

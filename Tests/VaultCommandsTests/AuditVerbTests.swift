@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
-/// Planted, and found by these tests: the policy of `item edit --audit` not passed on; `--since` compared with "later"
-/// where it says "from then on"; `--follow` beginning after the entries that are there.
+/// Verified to fail when the policy of `item edit --audit` is not passed on, when `--since` takes only later entries,
+/// and when `--follow` begins after the present entries.
 @Suite("The audit at the command line")
 struct AuditVerbTests {
   private func operations(_ tool: Tool, _ words: String...) throws -> [String] {

@@ -18,7 +18,7 @@ struct ChannelTests {
     return tool
   }
 
-  /// Planted bug: `GivenSecrets` forgets failures, and the rest of the pipe opens the item of the next line: seen to fail.
+  /// Verified to fail when `GivenSecrets` forgets failures, and the rest of the pipe opens the item of the next line.
   @Test(
     "what is malformed stays malformed: the rest of a channel never becomes the secret", .requirement("Q3"))
   func malformed() throws {
@@ -46,7 +46,7 @@ struct ChannelTests {
     #expect(batch.exit == 12 && !batch.text.contains(#""result""#), "\(batch.text)")
   }
 
-  /// Planted bug: `refuseDelay` that refuses nothing: seen to fail.
+  /// Verified to fail when `refuseDelay` refuses nothing.
   @Test("during a delay nobody is asked for the passcode", .requirement("Q8"), arguments: ["bank", "plain"])
   func delay(name: String) throws {
     let tool = try newTool()
@@ -65,7 +65,7 @@ struct ChannelTests {
     }
   }
 
-  /// Planted bug: the data is asked for first: seen to fail.
+  /// Verified to fail when the data is asked for first.
   @Test(
     "the passcode is asked for before the data, three times; nothing that was typed is lost",
     .requirement("U6"))

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Planted, and found by these tests: the clipboard cleared without asking what it holds; no clearing at all; the
-/// waiting process left with the command's standard output.
+/// Verified to fail when the clipboard is cleared without asking what it holds, when it is not cleared, and when the
+/// waiting process keeps the command's standard output.
 @Suite("The clipboard")
 struct ClipboardTests {
   /// A clipboard that is a file, in the place of a program, which notes the words it was called with.
@@ -206,6 +206,23 @@ struct ClipboardTests {
     #expect(try tool("otp", "code", "rfc").text == "287082\n")
   }
 
+  private func startServer(_ program: String, _ tool: Tool) throws -> Child.Running {
+    let words = ["-displayfd", "6", "-screen", "0", "64x64x8", "-nolisten", "tcp"]
+    var child = Child(program, words, tool.environment)
+    child.create(6, tool.home.path + "/display")
+    child.create(2, tool.home.path + "/server")
+    return try child.start()
+  }
+
+  /// The number of the display, which the server writes once it is ready.
+  private func display(_ tool: Tool) throws -> String {
+    let file = tool.home.path + "/display"
+    try wait("Xvfb does not start") {
+      (try? String(contentsOfFile: file, encoding: .utf8))?.hasSuffix("\n") == true
+    }
+    return try ":" + String(contentsOfFile: file, encoding: .utf8).dropLast()
+  }
+
   @Test(
     "a real X server: copied, pasted, cleared; and what was copied since stays", arguments: ["xclip", "xsel"])
   func realServer(program: String) throws {
@@ -215,21 +232,12 @@ struct ClipboardTests {
     }
     let tool = try newTool([])
     if program == "xsel" { try hide("xclip", from: tool) }
-    let display = tool.home.path + "/display"
-    var child = Child(
-      server, ["-displayfd", "6", "-screen", "0", "64x64x8", "-nolisten", "tcp"], tool.environment)
-    child.create(6, display)
-    child.create(2, tool.home.path + "/server")
-    let running = try child.start()
+    let running = try startServer(server, tool)
     defer {
       kill(running.pid, SIGTERM)
       _ = try? running.wait()
     }
-    try wait("Xvfb does not start") {
-      (try? String(contentsOfFile: display, encoding: .utf8))?.hasSuffix("\n") == true
-    }
-    let number = try String(contentsOfFile: display, encoding: .utf8).dropLast()
-    tool.environment["DISPLAY"] = ":\(number)"
+    tool.environment["DISPLAY"] = try display(tool)
     func paste() throws -> String {
       try tool.run(["-selection", "clipboard", "-out"], program: xclip).text
     }

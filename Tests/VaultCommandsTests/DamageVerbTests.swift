@@ -100,7 +100,8 @@ struct DamageVerbTests {
     #expect(try tool("doctor").exit == 0)
   }
 
-  /// Planted bugs: the end of the log is not compared with the head row; a gap is no error beside `--since`: both seen to fail.
+  /// Verified to fail when the end of the log is not compared with the head row, and when a gap is no error beside
+  /// `--since`.
   @Test(
     "a log without its end, or with a gap, is not whole (10), whatever part of it is shown",
     .requirement("Q10"),

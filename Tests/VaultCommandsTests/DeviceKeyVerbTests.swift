@@ -53,7 +53,7 @@ struct DeviceKeyVerbTests {
     return id
   }
 
-  // K2. Seen on b5afbda: doctor recommends the removal, and then the second vault no longer opens (11).
+  // K2. On commit b5afbda doctor recommends the removal, and then the second vault no longer opens (11).
   @Test(
     "the key of a vault that was restored elsewhere is listed with its file, and nothing deletes it",
     .requirement("K2"))
@@ -99,7 +99,7 @@ struct DeviceKeyVerbTests {
     }
   }
 
-  // Seen to fail: the question is not asked; any answer is a yes.
+  // Verified to fail when the question is not asked, and when any answer is a yes.
   @Test("on a terminal doctor asks before it deletes", arguments: [("n", true), ("", true), ("y", false)])
   func asking(answer: String, isLeft: Bool) throws {
     let tool = try newTool()
@@ -129,7 +129,7 @@ struct DeviceKeyVerbTests {
     return try child.start()
   }
 
-  // Seen to fail: the files beside the vault are not looked at, and the kept vault no longer opens.
+  // Verified to fail when the files beside the vault are not looked at, and the kept vault no longer opens.
   @Test(
     "a replaced key that a file of a restore beside the vault names stays",
     arguments: [".before-restore", ".restoring"])
@@ -230,7 +230,7 @@ struct DeviceKeyVerbTests {
     #expect(try tool.run(words).exit == 0)
   }
 
-  // Seen to fail: promoteRestoredKey does not look whose key the named file holds.
+  // Verified to fail when promoteRestoredKey does not look whose key the named file holds.
   @Test("a named key file with another vault's key stays; what is reported is where the keys really are")
   func sharedNamedKey() throws {
     let tool = try Tool()

@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 import VaultCommands
 
-/// Planted, and found by these tests: an encrypted device taken for an open one; the mode of the device key not
-/// looked at; colours in a pipe, and in spite of NO_COLOR.
+/// Verified to fail when an encrypted device is taken for an open one, when the mode of the device key is ignored, and
+/// when there are colors in a pipe or despite NO_COLOR.
 @Suite("vaultctl doctor, and colours")
 struct DoctorTests {
   private func newTool() throws -> Tool {

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
-/// Planted, and found by these tests: the passcode's descriptor left open; the vault not closed (its log stayed
-/// beside it); the memory file left unsealed; broken pipes left ignored.
+/// Verified to fail when the passcode's descriptor stays open, when the vault is not closed (its log stays beside it),
+/// when the memory file is not sealed, and when broken pipes stay ignored.
 @Suite("vaultctl exec")
 struct ExecVerbTests {
   private func newTool(_ passcode: String? = nil) throws -> Tool {

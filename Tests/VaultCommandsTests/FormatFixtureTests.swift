@@ -5,8 +5,8 @@ import VaultTestKit
 
 /// R20: every released format opens, with the program as it is shipped. The folder is read, never listed by hand.
 ///
-/// Planted, and found by these tests: the label of `meta` changed. Fails when a column or a default of the format
-/// changes, and, for newer vaults, when the version or the required features are not compared.
+/// Verified to fail when the label of `meta` is changed. Fails when a column or a default of the format changes, and,
+/// for newer vaults, when the version or the required features are not compared.
 @Suite("Vaults of every released format", .requirement("R20"))
 struct FormatFixtureTests {
   static let formats: [String] = {

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Planted, and found by these tests: a transaction for each line instead of one for all; the file of the export made
-/// with mode 0644, and over what was there; the entry of the audit left out; a dry run that commits.
+/// Verified to fail when each line has its own transaction, when the file of the export is made with mode 0644 or over
+/// another file, when the audit entry is left out, and when a dry run commits.
 @Suite("Import and export of JSON lines")
 struct ImportExportTests {
   private func newTool(_ passcode: String? = nil) throws -> Tool {
@@ -283,6 +283,14 @@ struct ImportExportTests {
     #expect(try names(tool).count == 301)
   }
 
+  private func toolWithTwoItems() throws -> Tool {
+    let tool = try newTool()
+    let mail = ["item", "add", "mail", "--service", "s", "--account", "me"]
+    #expect(try tool.run(mail, input: Array("old".utf8)).exit == 0)
+    #expect(try tool("item", "add", "plain", input: Array("old".utf8)).exit == 0)
+    return tool
+  }
+
   @Test(
     "duplicates are skipped, renamed, replaced or refused, by name and by account; a dry run says so and does nothing"
   )
@@ -292,18 +300,10 @@ struct ImportExportTests {
       {"kind":"password","name":"other","service":"s","account":"me","secret":"new"}
       {"kind":"password","name":"plain","secret":"new"}
       """
-    func fresh() throws -> Tool {
-      let tool = try newTool()
-      #expect(
-        try tool("item", "add", "mail", "--service", "s", "--account", "me", input: Array("old".utf8)).exit
-          == 0)
-      #expect(try tool("item", "add", "plain", input: Array("old".utf8)).exit == 0)
-      return tool
-    }
     let input = Array(lines.utf8)
     for isDry in [true, false] {
       let dry = isDry ? ["--dry-run"] : []
-      let tool = try fresh()
+      let tool = try toolWithTwoItems()
       #expect(try tool.run(["import", "jsonl"] + dry, input: input).exit == 8)
       #expect(try names(tool) == ["mail", "plain"])
 
@@ -320,7 +320,7 @@ struct ImportExportTests {
       #expect(isDry ? there == ["mail", "plain"] : there.count == 5 && there.contains("mail-2"), "\(there)")
       #expect(try tool("item", "get", "mail").text == "old")
 
-      let two = try fresh()
+      let two = try toolWithTwoItems()
       let first = Array(lines.split(separator: "\n").dropLast(2).joined(separator: "\n").utf8)
       let replaced = try two.run(
         ["import", "jsonl", "--on-duplicate", "replace", "--json"] + dry, input: first)

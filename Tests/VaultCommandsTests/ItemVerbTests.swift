@@ -149,8 +149,8 @@ struct ItemVerbTests {
     #expect(try tool("item", "add", "d", "--label", "a\u{1B}[2Jb", input: [1]).exit == 12)
   }
 
-  /// Planted bug, seen to fail: the widths are those of the first 256. Verified to fail on commit b8da9bc, which prints nothing
-  /// where an item is damaged.
+  /// Verified to fail when the widths are those of the first 256. Verified to fail on commit b8da9bc, which prints
+  /// nothing where an item is damaged.
   @Test(
     "a long list is laid out as a whole; an item that is damaged is named (10), and the others are printed")
   func longList() throws {

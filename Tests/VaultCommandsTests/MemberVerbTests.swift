@@ -152,7 +152,7 @@ struct MemberVerbTests {
     // Neither a terminal nor a display: nobody can be asked.
     let nobody = try tool("item", "get", "locked")
     #expect(nobody.exit == 6)
-    // Why nobody could be asked, and both ways out. Planted bug: the prompt's own reason dropped: seen to fail.
+    // Why nobody could be asked, and both ways out. Verified to fail when the prompt's own reason is dropped.
     for words in [
       "there is neither a terminal nor a display", "give --passcode-fd N", "start it on a terminal",
     ] {

@@ -125,8 +125,8 @@ struct ProcessTests {
     #expect(screen.echoes)
   }
 
-  /// Planted bugs: the signals of `PromptSignals.unhandled` not watched, and `clinux_guard_terminal` that does nothing:
-  /// seen to fail for those signals.
+  /// Verified to fail, for those signals, when the signals of `PromptSignals.unhandled` are not watched and
+  /// `clinux_guard_terminal` does nothing.
   @Test(
     "each signal that can end the process at a prompt does so with echo back", .requirement("Q9"),
     arguments: [

@@ -25,7 +25,7 @@ struct PromptForegroundTests {
     #expect(!screen.transcript.contains("horse"))
   }
 
-  /// Planted bug: `JobControl.isInForeground` is always true: seen to fail.
+  /// Verified to fail when `JobControl.isInForeground` is always true.
   @Test("both sides of diff <(…) <(…) at an interactive shell end with 6", arguments: ["bash", "zsh"])
   func substitutions(name: String) throws {
     let tool = try PromptTurnTests.newTool()
@@ -39,7 +39,7 @@ struct PromptForegroundTests {
     try end(running, screen)
   }
 
-  /// Planted bug: `JobControl.isInForeground` is always true: seen to fail.
+  /// Verified to fail when `JobControl.isInForeground` is always true.
   @Test("a job in the background ends with 6 and is not stopped", arguments: ["bash", "zsh", "dash"])
   func job(name: String) throws {
     let tool = try PromptTurnTests.newTool()
@@ -76,7 +76,7 @@ struct PromptForegroundTests {
     #expect(!(try String(contentsOfFile: tool.home.path + "/heard", encoding: .utf8)).contains("ttyname"))
   }
 
-  /// Planted bugs: the lock is kept while stopped, and the mode is not set again: each seen to fail.
+  /// Verified to fail when the lock is kept while stopped, and when the mode is not set again.
   @Test(
     "Ctrl-Z restores echo and releases the lock; fg takes both again; bg ends it with 6",
     arguments: [
@@ -131,7 +131,7 @@ struct PromptForegroundTests {
     try end(running, screen)
   }
 
-  /// Planted bug: the two signals are neither caught nor held back: seen to fail.
+  /// Verified to fail when the two signals are neither caught nor held back.
   @Test(
     "SIGTTIN and SIGTTOU neither stop nor end a prompt in the foreground of a shell with job control",
     arguments: [SIGTTIN, SIGTTOU])

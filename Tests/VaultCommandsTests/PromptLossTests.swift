@@ -36,7 +36,7 @@ struct PromptLossTests {
     os.waitpid(other, 0)
     """
 
-  /// Planted bugs: `JobControl.isInForeground` is always true, and what was typed is not dropped: each seen to fail.
+  /// Verified to fail when `JobControl.isInForeground` is always true, and when what was typed is not dropped.
   @Test(
     "a prompt that loses the foreground: what was typed at it is neither shown nor left to another program")
   func lost() throws {
@@ -57,7 +57,7 @@ struct PromptLossTests {
     #expect(PromptTurnTests.lock(tool, screen).record.isEmpty)
   }
 
-  /// Planted bug: a record that is not written counts as written: seen to fail.
+  /// Verified to fail when a record that is not written counts as written.
   @Test(
     "a full disk: nobody is asked without the record of the mode", arguments: ["terminal", "pinentry"])
   func fullDisk(prompt: String) throws {
@@ -77,7 +77,7 @@ struct PromptLossTests {
     #expect(PromptTurnTests.lock(tool, screen).record.isEmpty)
   }
 
-  /// Planted bug: the code is shown before the lock is taken: seen to fail.
+  /// Verified to fail when the code is shown before the lock is taken.
   @Test("a new recovery code is shown when no other prompt is open on the terminal, not before")
   func recoveryCode() throws {
     let tool = try Tool()

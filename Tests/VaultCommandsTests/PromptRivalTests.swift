@@ -7,7 +7,7 @@ import Testing
 struct PromptRivalTests {
   private static let passcode = PromptTurnTests.passcode
 
-  /// Planted bug: a terminal without ICANON counts as free: seen to fail.
+  /// Verified to fail when a terminal without ICANON counts as free.
   @Test("beside the line editor of an interactive bash, which would show the passcode, nobody is asked")
   func lineEditor() throws {
     guard let shell = Shell.find("bash") else { return print("skipped: bash is not installed") }
@@ -26,7 +26,7 @@ struct PromptRivalTests {
     _ = try running.wait()
   }
 
-  /// Planted bug: the mode is not looked at while a prompt is open: seen to fail.
+  /// Verified to fail when the mode is not looked at while a prompt is open.
   @Test("a mode that another program sets while a prompt is open: the question is shown again, without echo")
   func changedMode() throws {
     let tool = try PromptTurnTests.newTool()
@@ -41,7 +41,7 @@ struct PromptRivalTests {
     #expect(screen.echoes && !screen.drain().contains("horse"))
   }
 
-  /// Planted bug: the whole changed mode counts as the mode outside the prompt: seen to fail.
+  /// Verified to fail when the whole changed mode counts as the mode outside the prompt.
   @Test("a change that leaves echo off is kept, and echo is back after the prompt")
   func keptChange() throws {
     let tool = try PromptTurnTests.newTool()
@@ -64,7 +64,7 @@ struct PromptRivalTests {
     try #require(unsafe tcsetattr(terminal, TCSANOW, &mode) == 0)
   }
 
-  /// Planted bug: SIGSTOP instead of SIGTSTP: seen to fail.
+  /// Verified to fail with SIGSTOP instead of SIGTSTP.
   @Test("Ctrl-Z where no shell could continue the process: the question is shown again")
   func orphaned() throws {
     let tool = try PromptTurnTests.newTool()
@@ -79,7 +79,7 @@ struct PromptRivalTests {
     #expect(screen.echoes)
   }
 
-  /// Planted bug: the mode that the pinentry sets when it is continued counts as the mode outside the prompt: seen to fail.
+  /// Verified to fail when the mode that the pinentry sets when it is continued counts as the mode outside the prompt.
   @Test("Ctrl-Z and fg at a pinentry that sets the mode itself: it goes on, and echo is back afterwards")
   func stoppedPinentry() throws {
     guard let shell = Shell.find("bash") else { return print("skipped: bash is not installed") }
@@ -117,7 +117,7 @@ struct PromptRivalTests {
     _ = try running.wait()
   }
 
-  /// Planted bugs: it is not bound to its parent, and what it leaves counts as another program's: each seen to fail.
+  /// Verified to fail when it is not bound to its parent, and when what it leaves counts as another program's.
   @Test(
     "a pinentry ends with a process that is killed, and the next prompt sets the terminal right",
     arguments: ["terminal", "pinentry"])

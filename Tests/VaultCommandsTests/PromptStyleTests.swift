@@ -13,7 +13,7 @@ struct PromptStyleTests {
     return tool
   }
 
-  /// Planted bug: the old passcode is judged after the new one: seen to fail.
+  /// Verified to fail when the old passcode is judged after the new one.
   @Test("passcode change judges the old passcode, three times at most, before it asks for a new one")
   func change() throws {
     let tool = try newTool()
@@ -37,7 +37,7 @@ struct PromptStyleTests {
     #expect(try tool("item", "get", "a", "--passcode-fd", "3", secrets: [3: "another"]).text == "secret-a")
   }
 
-  /// Planted bug: what was typed before is not handed on: seen to fail.
+  /// Verified to fail when what was typed before is not handed on.
   @Test(
     "item update asks for the passcode once, and an item of the passcode class still asks at its next use")
   func update() throws {
@@ -59,7 +59,7 @@ struct PromptStyleTests {
     #expect(read.text == "new")
   }
 
-  /// Planted bug: an empty answer is malformed at one of the prompts: seen to fail.
+  /// Verified to fail when an empty answer is malformed at one of the prompts.
   @Test("an empty answer cancels wherever a prompt says so", arguments: ["a", "bank"])
   func empty(name: String) throws {
     let tool = try newTool()

@@ -24,7 +24,7 @@ struct PromptTurnTests {
     PromptLock(of: screen, state: tool.home.path + "/.local/state")
   }
 
-  /// Planted bug: a lock that another process holds counts as taken: seen to fail.
+  /// Verified to fail when a lock that another process holds counts as taken.
   @Test(
     "in a script the second prompt says that it waits, and asks when the first has ended; no passcode is shown",
     arguments: [
@@ -54,7 +54,7 @@ struct PromptTurnTests {
     #expect(!Self.lock(tool, screen).isHeld && Self.lock(tool, screen).record.isEmpty)
   }
 
-  /// Planted bug: Ctrl-C ends only the prompt that is open: seen to fail.
+  /// Verified to fail when Ctrl-C ends only the prompt that is open.
   @Test("Ctrl-C ends the prompt that is open and the one that waits")
   func interrupt() throws {
     let tool = try Self.newTool()
@@ -72,7 +72,8 @@ struct PromptTurnTests {
 
   enum Change: CaseIterable { case nothing, boot, session, mode, cut }
 
-  /// Planted bugs: the record is not looked at; it is believed whatever session, boot and mode it names: both seen to fail.
+  /// Verified to fail when the record is not looked at, and when it is believed whatever session, boot and mode it
+  /// names.
   @Test(
     "after a prompt was killed the next one restores the mode, where nothing else can have set it",
     arguments: Change.allCases)
@@ -134,7 +135,7 @@ struct PromptTurnTests {
     }
   }
 
-  /// Planted bug: the folder of another owner is used: seen to fail.
+  /// Verified to fail when the folder of another owner is used.
   @Test("a folder of another owner is not used, and /run/user/UID comes first whatever the environment says")
   func folders() throws {
     guard geteuid() == 0 else { return print("skipped: not root, so there is no other owner to take") }

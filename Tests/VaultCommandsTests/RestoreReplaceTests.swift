@@ -24,7 +24,7 @@ struct RestoreReplaceTests {
     (FileManager.default.enumerator(atPath: tool.home.path)?.compactMap { $0 as? String } ?? []).sorted()
   }
 
-  // U2. On b5afbda the vault is replaced, and "late" is gone unnamed. Seen to fail: `replace` is not looked at.
+  // U2. On b5afbda the vault is replaced, and "late" is gone unnamed. Verified to fail when `replace` is not looked at.
   @Test(
     "without --replace it is 9, lists what only the present vault has, and changes nothing",
     .requirement("U2"))
@@ -72,7 +72,8 @@ struct RestoreReplaceTests {
     #expect(try fresh.exit == 0 && fresh.json["dropped"] == nil && fresh.json["oldVault"] == nil)
   }
 
-  // S6. Seen to fail: the exchange does not look for a log, and the file takes its place without its last commit.
+  // S6. Verified to fail when the exchange does not look for a log, and the file takes its place without its last
+  // commit.
   @Test(
     "a restored vault with a log beside it does not take the place", .requirement("S6"),
     arguments: ["-wal", "-shm", "-journal"])

@@ -181,20 +181,7 @@ struct RotationVerbTests {
       #expect(run.exit == 10 && listed.map { $0["id"] as? String } == [id])
       #expect(try run.error["message"] as? String != nil && run.errors.contains(id))
     }
-    let status = try tool("status", "--json").json
-    #expect(status["damaged"] as? Int == 1 && status["rotation"] as? String == (isMidway ? "paused" : nil))
-    #expect(try tool("doctor").text.contains("rotation: ") == isMidway)
-    // No command answers "being rotated", while the rotation is paused or at any other time.
-    let file = tool.home.path + "/b.vault"
-    let backup = try tool("backup", file, "--passphrase-fd", "3", "--json", secrets: [3: "a long phrase"])
-    let left = try #require(try backup.json["leftOut"] as? [[String: Any]])
-    #expect(
-      backup.exit == 0 && left.contains { $0["id"] as? String == id && $0["reason"] as? String == "damaged" })
-    #expect(try tool("rotate", "device-key").exit == 0)
-    if passcode != nil {
-      let change = ["passcode", "change", "--passcode-fd", "3", "--new-passcode-fd", "4"]
-      #expect(try tool.run(change, secrets: [3: "pass", 4: "next"]).exit == 0)
-    }
+    try goOnBesideDamage(tool, passcode, id, isMidway)
     let next = passcode == nil ? nil : "next"
     #expect(try unlocked(tool, next, ["item", "get", "here"]).output == [4])
     #expect(try tool("item", "rm", "mail").exit == 10)
@@ -209,6 +196,23 @@ struct RotationVerbTests {
     #expect(try unlocked(tool, next, "verify").exit == 0)
     #expect(try tool("status", "--json").json["rotation"] == nil)
     #expect(try tool("audit").text.contains("itemDeleted"))
+  }
+
+  /// No command answers "being rotated", while the rotation is paused or at any other time.
+  private func goOnBesideDamage(_ tool: Tool, _ passcode: String?, _ id: String, _ isMidway: Bool) throws {
+    let status = try tool("status", "--json").json
+    #expect(status["damaged"] as? Int == 1 && status["rotation"] as? String == (isMidway ? "paused" : nil))
+    #expect(try tool("doctor").text.contains("rotation: ") == isMidway)
+    let file = tool.home.path + "/b.vault"
+    let backup = try tool("backup", file, "--passphrase-fd", "3", "--json", secrets: [3: "a long phrase"])
+    let left = try #require(try backup.json["leftOut"] as? [[String: Any]])
+    #expect(
+      backup.exit == 0 && left.contains { $0["id"] as? String == id && $0["reason"] as? String == "damaged" })
+    #expect(try tool("rotate", "device-key").exit == 0)
+    if passcode != nil {
+      let change = ["passcode", "change", "--passcode-fd", "3", "--new-passcode-fd", "4"]
+      #expect(try tool.run(change, secrets: [3: "pass", 4: "next"]).exit == 0)
+    }
   }
 
   // Verified to fail on commit b8da9bc: the item is dropped, and the exit code is 0.

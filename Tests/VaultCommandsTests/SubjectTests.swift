@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 import VaultCommands
 
-/// Seen to fail: a missing vault is "that path"; an unknown option is "that", and a surplus argument has no command. b5afbda
-/// said this.
+/// Verified to fail when a missing vault is "that path", when an unknown option is "that", and when an argument too
+/// many has no command, as on commit b5afbda.
 @Suite("Errors name their subject", .requirement("U8"))
 struct SubjectTests {
   @Test("a vault that is not there, is in the way or cannot be used is named by its path")

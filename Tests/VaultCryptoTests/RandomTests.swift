@@ -66,7 +66,7 @@ struct RandomTests {
     #expect(childs != parents)
   }
 
-  // Planted bug: the pool keeps what it hands out: seen to fail.
+  // Verified to fail when the pool keeps what it hands out.
   @Test("what the pool has handed out lies nowhere but where it was handed to")
   func handedOut() async {
     // In a process of its own: here other tests map and unmap what would be searched.
@@ -100,7 +100,7 @@ struct RandomTests {
 
   /// A program's thread-local memory is taken from the stack of each thread.
   ///
-  /// Planted bug, seen to fail: the pool itself in thread-local memory.
+  /// Verified to fail when the pool itself is in thread-local memory.
   @Test("a thread of the program starts with the smallest stack that there is")
   func smallStacks() {
     let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)

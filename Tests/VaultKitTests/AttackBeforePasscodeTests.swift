@@ -3,6 +3,7 @@ import PasswordDerivation
 import SecretMemory
 import Testing
 import VaultCrypto
+import VaultExpectations
 import VaultKit
 import VaultStorage
 import VaultTestKit
@@ -36,7 +37,7 @@ struct AttackBeforePasscodeTests {
   }
 
   /// Verified to fail when `beginEpoch` does not unlock once more inside its transaction.
-  @Test("what is planted between the passcode and the new generation is not vouched for by that")
+  @Test("the new generation does not vouch for what was planted between the passcode and itself")
   func plantedBeforeCommit() throws {
     _ = try place.makeCore(passcode: "passcode")
     let plant = LoadingFiles(files: place.protector) { [intruder] in
@@ -65,7 +66,7 @@ struct AttackBeforePasscodeTests {
     }
   }
 
-  /// Seen to fail: `changePasscode` seals the old trust key again.
+  /// Verified to fail when `changePasscode` seals the old trust key again.
   @Test("what was vouched for under the old passcode is damage beside the slots of the new one")
   func olderHeader() throws {
     let core = try place.makeCore(passcode: "passcode")
@@ -79,7 +80,7 @@ struct AttackBeforePasscodeTests {
     expect(.damaged) { () throws(VaultError) in try place.openCore().unlock(with: passcode("second")) }
   }
 
-  /// Seen to fail: field 16 does not cover field 8.
+  /// Verified to fail when field 16 does not cover field 8.
   @Test("keys of the generation before, put back beside the present ones, are damage at the next unlock")
   func revivedGeneration() throws {
     let core = try place.makeCore(passcode: "passcode")
@@ -100,7 +101,7 @@ struct AttackBeforePasscodeTests {
     expect(.damaged) { () throws(VaultError) in try later.unlock(with: passcode()) }
   }
 
-  /// Seen to fail: every passcode gets the same trust key.
+  /// Verified to fail when every passcode gets the same trust key.
   @Test("a passcode that is changed or set again, and a new generation, have another trust key")
   func keysOfTrust() throws {
     let core = try place.makeCore(passcode: "passcode")

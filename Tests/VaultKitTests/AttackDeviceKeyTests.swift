@@ -1,6 +1,7 @@
 import SecretMemory
 import Testing
 import VaultCrypto
+import VaultExpectations
 import VaultKit
 import VaultStorage
 import VaultTestKit

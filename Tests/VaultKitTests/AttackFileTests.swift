@@ -1,6 +1,7 @@
 import Foundation
 import SecretMemory
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultStorage
 import VaultTestKit
@@ -114,15 +115,4 @@ struct AttackFileTests {
     try intruder.tamper { store throws(StorageError) in try store.setHead(head) }
     expect(.damaged) { () throws(VaultError) in _ = try core.add(NewItem(.genericPassword, name: "m")) }
   }
-}
-
-/// Expects an error of this code.
-func expect(
-  _ code: VaultError.Code, at location: SourceLocation = #_sourceLocation,
-  _ body: () throws(VaultError) -> Void
-) {
-  do throws(VaultError) {
-    try body()
-    Issue.record("expected \(code.rawValue)", sourceLocation: location)
-  } catch { #expect(error.code == code, sourceLocation: location) }
 }

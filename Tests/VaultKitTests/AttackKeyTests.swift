@@ -4,6 +4,7 @@ import SecretMemory
 import Synchronization
 import Testing
 import VaultCrypto
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 
@@ -26,7 +27,7 @@ struct AttackKeyTests {
     #expect(hasSucceeded)
   }
 
-  @Test("a device key is never put into the vault's folder, under whatever name the folder goes")
+  @Test("a device key is never put into the vault's directory, whichever name leads there")
   func keyBesideVault() throws {
     let place = TemporaryVault()
     let folder = place.folder + "/data"
@@ -48,7 +49,8 @@ struct AttackKeyTests {
       environment: place.environment)
   }
 
-  @Test("a derivation that cannot run is no failure: it says nothing about the passcode")
+  @Test(
+    "a derivation that cannot run does not count as a failure, because it says nothing about the passcode")
   func impossibleDerivation() throws {
     let clock = FixedClock()
     let place = TemporaryVault(environment: .testing(clock: clock))

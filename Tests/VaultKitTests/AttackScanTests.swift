@@ -10,7 +10,7 @@ struct AttackScanTests {
   private let place = TemporaryVault(environment: .testing())
 
   // Fails when a whole batch is opened before the first item of it is lent.
-  @Test("a damaged row is no obstacle to the rows before it")
+  @Test("a damaged row does not hide the rows before it")
   func damagedInTheMiddle() throws {
     let core = try place.makeCore()
     for name in ["one", "two", "three"] { _ = try core.add(NewItem(.genericPassword, name: name)) }
@@ -38,7 +38,7 @@ struct AttackScanTests {
     }
   }
 
-  /// Planted bug, seen to fail: `verify` does not ask whether a value's row is there.
+  /// Verified to fail when `verify` does not ask whether a value's row is there.
   @Test("verify names the item whose row in the index leads elsewhere, among others with the same value")
   func changedIndex() throws {
     let core = try place.makeCore()

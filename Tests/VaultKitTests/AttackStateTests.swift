@@ -1,6 +1,7 @@
 import Foundation
 import SecretMemory
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultStorage
 import VaultTestKit
@@ -30,7 +31,7 @@ struct AttackStateTests {
     #expect(try place.openCore().verify().problems == [])
   }
 
-  /// Seen to fail: an older head row is taken over without comparing the sum of the rows.
+  /// Verified to fail when an older head row is taken over without comparing the sum of the rows.
   @Test(
     "an older header and head row beside the rows of now are damage to a running process, and nothing is written"
   )
@@ -46,7 +47,7 @@ struct AttackStateTests {
 
   /// Verified to fail when the roots that are there are looked at alone.
   @Test(
-    "a log without its root is damage: nobody could tell it from one that was written anew",
+    "a log without its root is damage, because it could be a log that an intruder has written",
     arguments: [false, true])
   func noRoot(hasPasscode: Bool) throws {
     _ = try place.makeCore(passcode: hasPasscode ? "passcode" : nil)

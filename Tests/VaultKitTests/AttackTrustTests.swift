@@ -2,6 +2,7 @@ import SecretMemory
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultExpectations
 import VaultKit
 import VaultStorage
 import VaultTestKit
@@ -15,7 +16,8 @@ struct AttackTrustTests {
 
   // The same attack succeeds against b5afbda, with the script of the review: a rewritten log is called whole.
   @Test(
-    "a member planted before the first passcode is none afterwards, listed or not", .requirement("K6"),
+    "a member planted before the first passcode is not a member afterwards, listed or not",
+    .requirement("K6"),
     arguments: [true, false])
   func plantedMember(isListed: Bool) throws {
     _ = try place.makeCore()

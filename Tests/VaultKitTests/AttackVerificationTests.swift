@@ -2,6 +2,7 @@ import Foundation
 import SecretMemory
 import Synchronization
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 
@@ -32,9 +33,7 @@ struct AttackVerificationTests {
     let new = NewItem(.genericPassword, name: "n", access: try AccessControl(constraints))
     let both = try given(passcode: "passcode", password: "password")
     guard let id = try? core.add(new, context: both).id else {
-      #expect(throws: VaultError.Code.malformed) {
-        try code { () throws(VaultError) in _ = try core.add(new, context: both) }
-      }
+      expect(.malformed) { () throws(VaultError) in _ = try core.add(new, context: both) }
       return
     }
     try core.update(id, ItemChanges(), secret: SecretBytes(testing: "s"), context: both)
@@ -94,7 +93,7 @@ struct AttackVerificationTests {
   }
 
   // Fails when what a prompt reads is derived before it is canonical.
-  @Test("what nobody can have enrolled is no attempt: it is neither counted nor derived")
+  @Test("a secret that cannot have been enrolled is not an attempt: it is neither counted nor derived")
   func uncanonical() throws {
     let core = try place.makeCore(passcode: "passcode")
     _ = try core.enroll(
@@ -195,7 +194,7 @@ struct AttackVerificationTests {
 @Suite("Attacks on the actor's prompts")
 struct AttackActorTests {
   // Fails when `Vault.lock()` waits its turn behind the call whose prompt is open.
-  @Test("a vault is locked at once while a prompt of it is open, and the answer opens nothing")
+  @Test("a vault with an open prompt is locked at once, and the answer opens nothing")
   func lockedBehindPrompt() async throws {
     let place = TemporaryVault(environment: .testing())
     let vault = try place.make(passcode: "passcode")
@@ -204,21 +203,14 @@ struct AttackActorTests {
       secret: SecretBytes(testing: "s")
     ).id
     let prompt = WaitingPrompt()
-    async let code = failure { () throws(VaultError) in
+    async let error = thrown(awaiting: { () throws(VaultError) in
       _ = try await vault.secret(of: id, context: AuthenticationContext(reason: "", prompt: prompt))
-    }
+    })
     while !prompt.isOpen { await Task.yield() }
     vault.lock()
     prompt.answer()
-    let outcome = await code
+    let outcome = await error?.code
     #expect(outcome == .locked || outcome == .verificationNeeded)
-  }
-
-  private func failure(_ body: () async throws(VaultError) -> Void) async -> VaultError.Code? {
-    do throws(VaultError) {
-      try await body()
-      return nil
-    } catch { return error.code }
   }
 }
 

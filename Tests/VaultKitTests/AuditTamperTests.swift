@@ -9,9 +9,9 @@ import VaultTestKit
 
 /// R15: every edit, deletion, exchange and truncation of the log is found, by whoever has the passcode.
 ///
-/// That the log has one entry for each operation is shown after the kills of R1 (Tests/TortureTests).
-/// Planted, and found: an entry's MAC not compared in `AuditWalk`; a segment that may end early; `endsAsHeadSays` not
-/// asked by `Verification`; a segment's `previous` not compared while the vault is locked.
+/// That the log has one entry for each operation is shown after the kills of R1 (Tests/TortureTests). Verified to fail
+/// when `AuditWalk` does not compare an entry's MAC, when a segment may end early, when `Verification` does not ask
+/// `endsAsHeadSays`, and when a segment's `previous` is not compared while the vault is locked.
 @Suite("An altered audit log", .requirement("R15"), .serialized)
 struct AuditTamperTests {
   /// Entries before the passcode, then a new chain with more of them; long: over several full segments.
@@ -35,7 +35,7 @@ struct AuditTamperTests {
     try log.expectBeginning(operation: 21, isFound: false)
   }
 
-  /// Seen to fail: an empty segment is allowed where the oldest segment may be.
+  /// Verified to fail when an empty segment is allowed where the oldest segment may be.
   @Test("segment 1 without entries is found, whatever follows it")
   func emptyFirst() throws {
     let log = try Log(entries: 10, segments: 0, isGuarded: true)
@@ -201,89 +201,12 @@ private final class Log {
   }
 
   func expectFound(_ change: KeyChange, at index: Int) throws {
-    let keys = try Intruder(place: place).keys()
-    let seal = try keys.seal(Labels.audit, Labels.auditNonce)
-    func data(_ sequence: UInt64) -> [UInt8] {
-      var record = keys.part("audit")
-      record.set(17, u64: sequence)
-      return record.encoded
-    }
-    func content(_ row: AuditRow) throws -> [UInt8] { try seal.open(row.body, aad: data(row.sequence)) }
-    func sealed(_ content: [UInt8], _ sequence: UInt64, mac: [UInt8]) throws -> AuditRow {
-      AuditRow(
-        sequence: sequence, body: try seal.seal(content, aad: data(sequence), random: SystemRandom()),
-        mac: mac)
-    }
-    func reworded(_ row: AuditRow) throws -> [UInt8] {
-      var record = try Record(decoding: try content(row))
-      record.set(7, u16: 10)
-      return record.encoded
-    }
-    /// With the key that is in the head row now: the ones before it are gone.
-    func mac(_ content: [UInt8], _ sequence: UInt64, after previous: [UInt8], _ key: borrowing SecretBytes)
-      -> [UInt8]
-    {
-      KeyedHMAC(key: key).code(for: previous + bytes(sequence) + SHA256.hash(content))
-    }
-    let headContent = try keys.seal(Labels.head, Labels.headNonce).open(head, aad: keys.part("head").encoded)
-    let key = SecretBytes(copying: Array(headContent[112..<144]))
-    let previous = index == 0 ? Array(repeating: 0, count: 32) : entries[index - 1].mac
-    var changed = entries
-    var newHead = headContent
-    let row = entries[index]
-    switch change {
-    case .reword: changed[index] = try sealed(try reworded(row), row.sequence, mac: row.mac)
-    case .rewordWithMAC:
-      let content = try reworded(row)
-      changed[index] = try sealed(
-        content, row.sequence, mac: mac(content, row.sequence, after: previous, key))
-    case .delete:
-      changed.remove(at: index)
-      newHead.setNumber(UInt64(entries.count), at: 88)
-    case .deleteAndRenumber:
-      changed.remove(at: index)
-      for later in index..<changed.count {
-        changed[later] = try sealed(
-          try content(changed[later]), changed[later].sequence - 1, mac: changed[later].mac)
-      }
-      newHead.setNumber(UInt64(entries.count), at: 88)
-    case .exchange:
-      let other = index - 1
-      changed[index] = try sealed(try content(entries[other]), row.sequence, mac: entries[other].mac)
-      changed[other] = try sealed(try content(row), entries[other].sequence, mac: row.mac)
-    case .cutFromHere, .cutAndGoOn, .cutAndNewSegment:
-      changed.removeSubrange(index...)
-      newHead.setNumber(row.sequence, at: 88)
-      newHead.replaceSubrange(144..<176, with: previous)
-      // Segments that begin later go as well.
-      if change == .cutAndGoOn {
-        let content = try reworded(row)
-        let mac = mac(content, row.sequence, after: previous, key)
-        changed.append(try sealed(content, row.sequence, mac: mac))
-        newHead.setNumber(row.sequence + 1, at: 88)
-        newHead.replaceSubrange(112..<144, with: moved(key, "vault/1/audit-next"))
-        newHead.replaceSubrange(144..<176, with: mac)
-      }
-    }
-    let isCut = [.cutFromHere, .cutAndGoOn, .cutAndNewSegment].contains(change)
-    var kept = isCut ? segments.filter { $0.first <= row.sequence } : segments
-    if change == .cutAndNewSegment {
-      // With C of the segment to come, which is in the head row now, a segment of his own.
-      let chain = SecretBytes(copying: Array(headContent[200..<232]))
-      let number = try present(segments.last).number + 1
-      kept = segments
-      kept.append(SegmentRow(number: number, first: row.sequence, previous: previous, start: []))
-      newHead.replaceSubrange(112..<144, with: moved(chain, "vault/1/audit-segment"))
-      newHead.replaceSubrange(200..<232, with: moved(chain, "vault/1/audit-chain"))
-      newHead.replaceSubrange(144..<176, with: anchor(of: try present(kept.last)))
-    }
-    newHead.setNumber(try present(kept.last).number, at: 96)
-    newHead.setNumber(try present(kept.last).first, at: 104)
-    try write(changed, kept)
-    let sealedHead = try keys.seal(Labels.head, Labels.headNonce)
-      .seal(newHead, aad: keys.part("head").encoded, random: SystemRandom())
+    var forgery = try Forgery(of: self, at: index, head: head, keys: Intruder(place: place).keys())
+    try forgery.make(change)
+    try write(forgery.entries, forgery.segments)
+    let sealedHead = try forgery.sealedHead()
     try Intruder(place: place).tamper { store throws(StorageError) in try store.setHead(sealedHead) }
-    try judge("\(change.rawValue) at entry \(row.sequence)")
+    try judge("\(change.rawValue) at entry \(entries[index].sequence)")
   }
 
   /// A whole new log, from what the head row has: an empty segment, and one that begins with an entry of `operation`.
@@ -318,15 +241,15 @@ private final class Log {
     #expect(try core.verify().problems == [] && core.auditEntries().map(\.operation) == [.restored])
   }
 
-  private func bytes(_ number: UInt64) -> [UInt8] {
+  fileprivate func bytes(_ number: UInt64) -> [UInt8] {
     (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
   }
 
-  private func anchor(of row: SegmentRow) -> [UInt8] {
+  fileprivate func anchor(of row: SegmentRow) -> [UInt8] {
     SHA256.hash(Array("vault/1/audit-anchor".utf8) + bytes(row.number) + bytes(row.first) + row.previous)
   }
 
-  private func moved(_ key: borrowing SecretBytes, _ label: String) -> [UInt8] {
+  fileprivate func moved(_ key: borrowing SecretBytes, _ label: String) -> [UInt8] {
     KeyedHMAC(key: key).code(for: Array(label.utf8))
   }
 
@@ -346,6 +269,126 @@ private final class Log {
       for entry in entries { try store.appendAudit(entry) }
       for segment in segments { try store.insertSegment(segment) }
     }
+  }
+}
+
+/// A log that the device key's holder has changed at one entry: every seal is right.
+private struct Forgery: ~Copyable {
+  private(set) var entries: [AuditRow]
+  private(set) var segments: [SegmentRow]
+  private let log: Log
+  private let index: Int
+  private let keys: RootKeys
+  /// The head row's content as it was, and as it will be.
+  private let oldHead: [UInt8]
+  private var head: [UInt8]
+  private let row: AuditRow
+  /// The MAC of the entry before.
+  private let previous: [UInt8]
+
+  init(of log: Log, at index: Int, head sealed: [UInt8], keys: consuming RootKeys) throws {
+    let content = try keys.seal(Labels.head, Labels.headNonce).open(sealed, aad: keys.part("head").encoded)
+    (self.log, self.index) = (log, index)
+    self.keys = keys
+    (oldHead, head) = (content, content)
+    (entries, segments) = (log.entries, log.segments)
+    row = log.entries[index]
+    previous = index == 0 ? Array(repeating: 0, count: 32) : log.entries[index - 1].mac
+  }
+
+  mutating func make(_ change: KeyChange) throws {
+    switch change {
+    case .reword: entries[index] = try sealed(try reworded(row), row.sequence, mac: row.mac)
+    case .rewordWithMAC: entries[index] = try rewordedWithMAC()
+    case .delete: delete()
+    case .deleteAndRenumber:
+      delete()
+      for later in index..<entries.count {
+        entries[later] = try sealed(
+          try content(entries[later]), entries[later].sequence - 1, mac: entries[later].mac)
+      }
+    case .exchange:
+      let other = log.entries[index - 1]
+      entries[index] = try sealed(try content(other), row.sequence, mac: other.mac)
+      entries[index - 1] = try sealed(try content(row), other.sequence, mac: row.mac)
+    case .cutFromHere: cut()
+    case .cutAndGoOn:
+      cut()
+      try goOn()
+    case .cutAndNewSegment:
+      cut()
+      try beginSegment()
+    }
+    head.setNumber(try present(segments.last).number, at: 96)
+    head.setNumber(try present(segments.last).first, at: 104)
+  }
+
+  func sealedHead() throws -> [UInt8] {
+    try keys.seal(Labels.head, Labels.headNonce)
+      .seal(head, aad: keys.part("head").encoded, random: SystemRandom())
+  }
+
+  private mutating func delete() {
+    entries.remove(at: index)
+    head.setNumber(UInt64(log.entries.count), at: 88)
+  }
+
+  /// Segments that begin later go as well.
+  private mutating func cut() {
+    entries.removeSubrange(index...)
+    segments.removeAll { $0.first > row.sequence }
+    head.setNumber(row.sequence, at: 88)
+    head.replaceSubrange(144..<176, with: previous)
+  }
+
+  private mutating func goOn() throws {
+    let forged = try rewordedWithMAC()
+    entries.append(forged)
+    head.setNumber(row.sequence + 1, at: 88)
+    head.replaceSubrange(112..<144, with: log.moved(secret(112..<144), "vault/1/audit-next"))
+    head.replaceSubrange(144..<176, with: forged.mac)
+  }
+
+  /// The chain of the segment to come is in the head row now: it begins a segment of the forger's own.
+  private mutating func beginSegment() throws {
+    segments = log.segments
+    let number = try present(segments.last).number + 1
+    segments.append(SegmentRow(number: number, first: row.sequence, previous: previous, start: []))
+    head.replaceSubrange(112..<144, with: log.moved(secret(200..<232), "vault/1/audit-segment"))
+    head.replaceSubrange(200..<232, with: log.moved(secret(200..<232), "vault/1/audit-chain"))
+    head.replaceSubrange(144..<176, with: log.anchor(of: try present(segments.last)))
+  }
+
+  private func secret(_ range: Range<Int>) -> SecretBytes { SecretBytes(copying: Array(oldHead[range])) }
+
+  private func data(_ sequence: UInt64) -> [UInt8] {
+    var record = keys.part("audit")
+    record.set(17, u64: sequence)
+    return record.encoded
+  }
+
+  private func content(_ row: AuditRow) throws -> [UInt8] {
+    try keys.seal(Labels.audit, Labels.auditNonce).open(row.body, aad: data(row.sequence))
+  }
+
+  private func sealed(_ content: [UInt8], _ sequence: UInt64, mac: [UInt8]) throws -> AuditRow {
+    let seal = try keys.seal(Labels.audit, Labels.auditNonce)
+    let body = try seal.seal(content, aad: data(sequence), random: SystemRandom())
+    return AuditRow(sequence: sequence, body: body, mac: mac)
+  }
+
+  private func reworded(_ row: AuditRow) throws -> [UInt8] {
+    var record = try Record(decoding: try content(row))
+    record.set(7, u16: 10)
+    return record.encoded
+  }
+
+  /// With the MAC's key that is in the head row now: the ones before it are gone.
+  private func rewordedWithMAC() throws -> AuditRow {
+    let content = try reworded(row)
+    let mac = KeyedHMAC(key: secret(112..<144))
+      .code(for: previous + log.bytes(row.sequence) + SHA256.hash(content))
+    return try sealed(content, row.sequence, mac: mac)
   }
 }
 

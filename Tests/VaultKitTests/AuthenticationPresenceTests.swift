@@ -1,6 +1,7 @@
 import SecretMemory
 import Synchronization
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultStorage
 import VaultTestKit
@@ -33,7 +34,7 @@ struct AuthenticationPresenceTests {
     AuthenticationContext(reason: "because", prompt: prompt, presence: presence, reuse: reuse)
   }
 
-  // Planted bug: a source is asked where asking is not allowed: seen to fail.
+  // Verified to fail when a source is asked where asking is not allowed.
   @Test("a source that says yes opens the item in a locked vault; one that says no, and none, do not")
   func opens() throws {
     let core = try makeCore()
@@ -73,25 +74,33 @@ struct AuthenticationPresenceTests {
     #expect(try core.secret(failing: id, with: given) == nil)
   }
 
-  // Planted bugs: the login password wrapped `any` too; it counted as a member of the set: both seen to fail.
-  @Test("it opens presence alone, is no biometry, and leaves the enrolled set as it was")
+  private func expectNoBiometry(_ core: VaultCore) {
+    for constraints: Constraints in [
+      .biometryAny, .biometryCurrentSet, [.biometryAny, .devicePasscode, .or],
+    ] {
+      expect(.policy) { () throws(VaultError) in
+        _ = try core.add(
+          NewItem(.genericPassword, name: "n", access: AccessControl(constraints)),
+          secret: SecretBytes(testing: "s"))
+      }
+    }
+  }
+
+  private func phrase() throws -> AuthenticationContext {
+    let context = AuthenticationContext(reason: "", interaction: .notAllowed)
+    context.provide(try BiometricPhrase(testing: "phrase"))
+    return context
+  }
+
+  // Verified to fail when `any` is wrapped to the login password too, and when that counts as a member of the set.
+  @Test("it opens presence alone, is not biometry, and leaves the enrolled set unchanged")
   func presenceAlone() throws {
     let core = try makeCore()
     // Its own half, and presence wrapped to it: whoever has the device key gets no further.
     let slots = try Intruder(place: place).tamper { store throws(StorageError) in try store.slots() }
     #expect(
       Set(slots.filter { $0.kind == 4 && $0.opener == 6 }.map(\.subject)) == [0x0200_0000, 0x0500_0000])
-    for constraints: Constraints in [
-      .biometryAny, .biometryCurrentSet, [.biometryAny, .devicePasscode, .or],
-    ] {
-      #expect(throws: VaultError.Code.policy) {
-        try code { () throws(VaultError) in
-          _ = try core.add(
-            NewItem(.genericPassword, name: "n", access: AccessControl(constraints)),
-            secret: SecretBytes(testing: "s"))
-        }
-      }
-    }
+    expectNoBiometry(core)
     try core.removeMember(named: "login")
     _ = try core.enroll(
       BiometricPhrase(testing: "phrase"), named: "voice", passcode: Passcode(testing: "passcode"))
@@ -99,11 +108,6 @@ struct AuthenticationPresenceTests {
     let any = try add("any", .biometryAny, core)
     let presence = try add("presence", .userPresence, core)
     _ = try core.enrollLogin(passcode: Passcode(testing: "passcode"))
-    func phrase() throws -> AuthenticationContext {
-      let context = AuthenticationContext(reason: "", interaction: .notAllowed)
-      context.provide(try BiometricPhrase(testing: "phrase"))
-      return context
-    }
     for isEnrolled in [true, false] {
       #expect(try core.enrolledMembers().map(\.name) == (isEnrolled ? ["voice", "login"] : ["voice"]))
       #expect(try core.secret(failing: set, with: phrase()) == nil)
@@ -155,8 +159,8 @@ struct AuthenticationPresenceTests {
     return context
   }
 
-  // Planted bug: what was kept serves whatever login password is enrolled: seen to fail.
-  @Test("what was shown before a removal does not serve after it, also where it is enrolled anew")
+  // Verified to fail when what was kept serves whatever login password is enrolled.
+  @Test("what was shown before a removal does not serve after it, also when it is enrolled again")
   func enrolledAnew() throws {
     let core = try makeCore()
     let id = try add("presence", .userPresence, core)
@@ -169,7 +173,7 @@ struct AuthenticationPresenceTests {
     #expect(source.requests.count == 2)
   }
 
-  @Test("removed while the vault is locked it opens nothing any more, and the next unlock keeps the set")
+  @Test("removed while the vault is locked it no longer opens anything, and the next unlock keeps the set")
   func removedWhileLocked() throws {
     let core = try makeCore()
     _ = try core.enroll(
@@ -225,7 +229,7 @@ struct AuthenticationPresenceTests {
     #expect(prompt.requests.map(\.subject) == [.phrase] && source.requests.count == 1)
   }
 
-  // Planted bug: nobody looks at the context again after the source was asked: seen to fail.
+  // Verified to fail when the context is not checked again after the source was asked.
   @Test("an invalidated context asks no source, and one invalidated meanwhile opens nothing")
   func invalidated() throws {
     let core = try makeCore()
@@ -256,16 +260,12 @@ struct AuthenticationPresenceTests {
       let access = try AccessControl(constraint)
       #expect(access.enforcement(with: sources).map(\.enforcement) == [.keyDerivation])
     }
-    #expect(throws: VaultError.Code.duplicateItem) {
-      try code { () throws(VaultError) in
-        _ = try core.enrollLogin(passcode: Passcode(testing: "passcode"))
-      }
+    expect(.duplicateItem) { () throws(VaultError) in
+      _ = try core.enrollLogin(passcode: Passcode(testing: "passcode"))
     }
     let bare = try TemporaryVault(environment: .testing()).makeCore()
-    #expect(throws: VaultError.Code.policy) {
-      try code { () throws(VaultError) in
-        _ = try bare.enrollLogin(passcode: Passcode(testing: "passcode"))
-      }
+    expect(.policy) { () throws(VaultError) in
+      _ = try bare.enrollLogin(passcode: Passcode(testing: "passcode"))
     }
   }
 
@@ -329,7 +329,7 @@ struct AuthenticationReaderTests {
   }
 
   // Fails when the members that go are removed before the ones that come are known to be possible.
-  @Test("fingers that cannot become members leave the set, and what stands behind it, as they were")
+  @Test("fingers that cannot become members leave the set, and the items behind it, unchanged")
   func impossibleFingers() throws {
     let core = try place.makeCore(passcode: "passcode")
     let reader = ScriptedBiometry(fingers: ["left-thumb"], [.finger("left-thumb")])
@@ -344,11 +344,9 @@ struct AuthenticationReaderTests {
       (["toe", String(repeating: "x", count: 1 << 16)], .malformed),
     ]
     for (fingers, expected) in impossible {
-      #expect(throws: expected) {
-        try code { () throws(VaultError) in
-          _ = try core.enrollFingers(
-            of: ScriptedBiometry(fingers: fingers), passcode: Passcode(testing: "passcode"))
-        }
+      expect(expected) { () throws(VaultError) in
+        _ = try core.enrollFingers(
+          of: ScriptedBiometry(fingers: fingers), passcode: Passcode(testing: "passcode"))
       }
       #expect(try core.enrolledMembers() == members, "\(fingers.count)")
     }
@@ -356,8 +354,8 @@ struct AuthenticationReaderTests {
     #expect(try core.secret(failing: set, with: context) == nil)
   }
 
-  // Planted bug: a finger that the reader has no longer stays a member: seen to fail.
-  @Test("another list closes items and destroys nothing; enrolling anew makes another set, for good")
+  // Verified to fail when a finger that the reader has no longer stays a member.
+  @Test("another list closes items and destroys nothing; enrolling again makes another set permanently")
   func enrolledAnew() throws {
     let core = try place.makeCore(passcode: "passcode")
     let reader = ScriptedBiometry(fingers: ["left-thumb", "right-thumb"], [.finger("left-thumb")])
@@ -375,10 +373,8 @@ struct AuthenticationReaderTests {
       #expect(try core.enrolledMembers().map(\.name) == ["left-thumb", "right-thumb"])
     }
     // A bus that names no finger decides nothing, not even with the passcode.
-    #expect(throws: VaultError.Code.policy) {
-      try code { () throws(VaultError) in
-        _ = try core.enrollFingers(of: reader, passcode: Passcode(testing: "passcode"))
-      }
+    expect(.policy) { () throws(VaultError) in
+      _ = try core.enrollFingers(of: reader, passcode: Passcode(testing: "passcode"))
     }
     reader.enroll(["left-thumb", "right-thumb"])
     #expect(try core.secret(failing: set, with: context) == nil)

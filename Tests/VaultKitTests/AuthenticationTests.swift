@@ -1,6 +1,7 @@
 import SecretMemory
 import Synchronization
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 
@@ -51,17 +52,15 @@ struct AuthenticationTests {
     let (core, id) = try makeCore()
     #expect(core.isUnlocked)
     #expect(try core.secret(failing: id, with: nil) == .interactionNotAllowed)
-    #expect(throws: VaultError.Code.verificationNeeded) {
-      try code { () throws(VaultError) in
-        try core.reading { transaction throws(VaultError) in
-          _ = try transaction.useSecret(of: transaction.item(id))
-        }
+    expect(.verificationNeeded) { () throws(VaultError) in
+      try core.reading { transaction throws(VaultError) in
+        _ = try transaction.useSecret(of: transaction.item(id))
       }
     }
     let silent = context(ScriptedPrompt([.text("passcode")]), interaction: .notAllowed)
     #expect(try core.secret(failing: id, with: silent) == .interactionNotAllowed)
-    #expect(throws: VaultError.Code.interactionNotAllowed) {
-      try code { () throws(VaultError) in _ = try core.update(id, ItemChanges(), context: nil) }
+    expect(.interactionNotAllowed) { () throws(VaultError) in
+      _ = try core.update(id, ItemChanges(), context: nil)
     }
   }
 
@@ -160,16 +159,14 @@ struct AuthenticationTests {
   func grantOfAnotherSecret() throws {
     let (core, id) = try makeCore()
     let context = context(ScriptedPrompt([.text("passcode"), .text("passcode")]))
-    #expect(throws: VaultError.Code.busy) {
-      try code { () throws(VaultError) in
-        try core.authorizing(.use, on: id, context) { (grant) throws(VaultError) in
-          var grant = consume grant
-          if grant != nil {
-            try core.update(id, ItemChanges(), secret: SecretBytes(testing: "new"), context: context)
-          }
-          try core.reading { transaction throws(VaultError) in
-            _ = try transaction.useSecret(of: transaction.item(id), with: grant.take())
-          }
+    expect(.busy) { () throws(VaultError) in
+      try core.authorizing(.use, on: id, context) { (grant) throws(VaultError) in
+        var grant = consume grant
+        if grant != nil {
+          try core.update(id, ItemChanges(), secret: SecretBytes(testing: "new"), context: context)
+        }
+        try core.reading { transaction throws(VaultError) in
+          _ = try transaction.useSecret(of: transaction.item(id), with: grant.take())
         }
       }
     }
@@ -241,7 +238,7 @@ struct AuthenticationTests {
   }
 
   // Fails when a denial is not written.
-  @Test("every use of a constrained item and every denial is in the audit; deleting asks nobody")
+  @Test("every use of a constrained item and every denial is in the audit log; deleting asks no one")
   func audited() throws {
     let (core, id) = try makeCore()
     let before = try core.status().auditSequence
@@ -260,7 +257,7 @@ struct AuthenticationTests {
     #expect(try core.delete(Query(name: "n")) == 1)
   }
 
-  // Planted bug: an item is given the policy of the item before it: seen to fail.
+  // Verified to fail when an item is given the policy of the item before it.
   @Test("listing asks once for all constrained items, leaves them out, or fails, as the query says")
   func listing() throws {
     let (core, _) = try makeCore()
@@ -273,16 +270,10 @@ struct AuthenticationTests {
     query.constrained = .skip
     #expect(try core.items(matching: query).map(\.name) == ["plain"])
     query.constrained = .fail
-    #expect(throws: VaultError.Code.verificationNeeded) {
-      try code { () throws(VaultError) in _ = try core.items(matching: query) }
-    }
-    #expect(throws: VaultError.Code.interactionNotAllowed) {
-      try code { () throws(VaultError) in _ = try core.items(matching: Query()) }
-    }
-    #expect(throws: VaultError.Code.verificationNeeded) {
-      try code { () throws(VaultError) in
-        try core.reading { transaction throws(VaultError) in _ = try transaction.items(matching: Query()) }
-      }
+    expect(.verificationNeeded) { () throws(VaultError) in _ = try core.items(matching: query) }
+    expect(.interactionNotAllowed) { () throws(VaultError) in _ = try core.items(matching: Query()) }
+    expect(.verificationNeeded) { () throws(VaultError) in
+      try core.reading { transaction throws(VaultError) in _ = try transaction.items(matching: Query()) }
     }
   }
 
@@ -319,15 +310,13 @@ struct AuthenticationTests {
   func newApplicationPassword() throws {
     let core = try place.makeCore()
     let new = NewItem(.genericPassword, name: "n", access: try AccessControl(.applicationPassword))
-    #expect(throws: VaultError.Code.malformed) {
-      try code { () throws(VaultError) in
-        _ = try core.add(
-          new, secret: SecretBytes(testing: "s"),
-          context: context(ScriptedPrompt([.text("one"), .text("two")])))
-      }
+    expect(.malformed) { () throws(VaultError) in
+      _ = try core.add(
+        new, secret: SecretBytes(testing: "s"),
+        context: context(ScriptedPrompt([.text("one"), .text("two")])))
     }
-    #expect(throws: VaultError.Code.interactionNotAllowed) {
-      try code { () throws(VaultError) in _ = try core.add(new, secret: SecretBytes(testing: "s")) }
+    expect(.interactionNotAllowed) { () throws(VaultError) in
+      _ = try core.add(new, secret: SecretBytes(testing: "s"))
     }
     #expect(try core.items(matching: Query()).isEmpty)
     let prompt = ScriptedPrompt([.text("one"), .text("one"), .text("two"), .text("one")])
@@ -365,7 +354,7 @@ struct AuthenticationTests {
   }
 
   // Fails when removing the passcode leaves an item behind that nobody can open.
-  @Test("removing the passcode destroys what stands behind a factor, named beforehand, and nothing else")
+  @Test("removing the passcode destroys the items behind a factor, which it names before, and nothing else")
   func passcodeRemoved() throws {
     let (core, _) = try makeCore()
     _ = try core.enroll(

@@ -1,12 +1,13 @@
 import SecretMemory
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 
 /// A backup whose log was altered is refused before anything is made of it. Who has the file alone can alter these rows,
 /// because only the empty segment's anchor is sealed.
 ///
-/// Seen to fail, each of them: `openBackup` does not look at the log.
+/// Verified to fail, each of them, when `openBackup` does not look at the log.
 @Suite("An altered log of a backup")
 struct BackupLogTests {
   @Test(

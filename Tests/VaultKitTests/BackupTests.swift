@@ -1,5 +1,6 @@
 import SecretMemory
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 
@@ -134,12 +135,5 @@ struct BackupTests {
       NewItem(.genericPassword, name: "device", access: device), secret: SecretBytes(testing: "d"))
     _ = try core.add(NewItem(.cardToken, name: "token"), secret: SecretBytes(testing: "t"))
     return (place, [plain.id, credential.id])
-  }
-
-  private func expect(_ code: VaultError.Code, _ body: () throws(VaultError) -> Void) {
-    do throws(VaultError) {
-      try body()
-      Issue.record("expected \(code.rawValue)")
-    } catch { #expect(error.code == code) }
   }
 }

@@ -1,14 +1,16 @@
 import SecretMemory
 import TestSupport
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 
 /// Q6: an item expires by the wall clock or by the highest time that the vault has seen, and a wrong clock does not move
 /// that time for good.
 ///
-/// Planted, and found: the gate asks the wall clock alone; a read does not look at the head row; the highest time follows
-/// the wall clock at once; the kernel's word is not asked for; the opening deletes what a clock far ahead says.
+/// Verified to fail when the gate asks only the wall clock, when a read ignores the head row, when the highest time
+/// follows the wall clock at once, when the kernel is not asked, and when an opening deletes by a clock that is far
+/// ahead.
 @Suite("Expiry, by clocks that are set", .requirement("Q6"))
 struct ExpiryTests {
   private static let hour: Int64 = 3_600_000

@@ -1,5 +1,6 @@
 import SecretMemory
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 
@@ -27,12 +28,10 @@ struct ItemTests {
   @Test("a secret above 1 MiB is refused and nothing is added")
   func tooLong() throws {
     let core = try TemporaryVault().makeCore()
-    #expect(throws: VaultError.Code.malformed) {
-      try code { () throws(VaultError) in
-        _ = try core.add(
-          NewItem(.genericPassword, name: "n"),
-          secret: SecretBytes(copying: [UInt8](repeating: 1, count: 1 << 20 | 1)))
-      }
+    expect(.malformed) { () throws(VaultError) in
+      _ = try core.add(
+        NewItem(.genericPassword, name: "n"),
+        secret: SecretBytes(copying: [UInt8](repeating: 1, count: 1 << 20 | 1)))
     }
     #expect(try core.items(matching: Query()).isEmpty)
   }
@@ -44,16 +43,12 @@ struct ItemTests {
     attributes[.service] = "imap"
     attributes[.account] = "ann"
     _ = try core.add(NewItem(.genericPassword, name: "a", attributes: attributes))
-    #expect(throws: VaultError.Code.duplicateItem) {
-      try code { () throws(VaultError) in
-        _ = try core.add(NewItem(.genericPassword, name: "b", attributes: attributes))
-      }
+    expect(.duplicateItem) { () throws(VaultError) in
+      _ = try core.add(NewItem(.genericPassword, name: "b", attributes: attributes))
     }
     attributes[.account] = "bob"
-    #expect(throws: VaultError.Code.duplicateItem) {
-      try code { () throws(VaultError) in
-        _ = try core.add(NewItem(.otp, name: "a", attributes: attributes))
-      }
+    expect(.duplicateItem) { () throws(VaultError) in
+      _ = try core.add(NewItem(.otp, name: "a", attributes: attributes))
     }
     _ = try core.add(NewItem(.genericPassword, name: "c", attributes: attributes))
     #expect(try core.items(matching: Query(.genericPassword)).count == 2)
@@ -77,9 +72,7 @@ struct ItemTests {
     #expect(after.modified.milliseconds == item.modified.milliseconds + 5000)
     #expect(after.attributes[.comment] == "moved")
     #expect(try core.secret(of: item.id).bytesForTesting == Array("2".utf8))
-    #expect(throws: VaultError.Code.itemNotFound) {
-      try code { () throws(VaultError) in _ = try core.item(named: "old") }
-    }
+    expect(.itemNotFound) { () throws(VaultError) in _ = try core.item(named: "old") }
     #expect(try core.verify().problems == [])
   }
 
@@ -128,9 +121,8 @@ struct ItemTests {
     let item = try core.add(NewItem(.genericPassword, attributes: attributes))
     #expect(try core.items(matching: Query(id: item.id)).first?.attributes[.account] == nil)
     attributes[.account] = "ann"
-    #expect(throws: VaultError.Code.duplicateItem) {
-      try code { () throws(VaultError) in _ = try core.add(NewItem(.genericPassword, attributes: attributes))
-      }
+    expect(.duplicateItem) { () throws(VaultError) in
+      _ = try core.add(NewItem(.genericPassword, attributes: attributes))
     }
   }
 
@@ -139,9 +131,7 @@ struct ItemTests {
     arguments: ["", "a\u{1B}[2J", "a\nb", "\u{202E}x", String(repeating: "x", count: 256)])
   func names(name: String) throws {
     let core = try TemporaryVault().makeCore()
-    #expect(throws: VaultError.Code.malformed) {
-      try code { () throws(VaultError) in _ = try core.add(NewItem(.genericPassword, name: name)) }
-    }
+    expect(.malformed) { () throws(VaultError) in _ = try core.add(NewItem(.genericPassword, name: name)) }
   }
 
   @Test("an expired item answers expired for a day, then it is gone")
@@ -154,9 +144,7 @@ struct ItemTests {
       secret: SecretBytes(testing: "s"))
     #expect(try core.secret(of: item.id).byteCount == 1)
     clock.advance(milliseconds: 1000)
-    #expect(throws: VaultError.Code.expired) {
-      try code { () throws(VaultError) in _ = try core.secret(of: item.id) }
-    }
+    expect(.expired) { () throws(VaultError) in _ = try core.secret(of: item.id) }
     clock.advance(milliseconds: 24 * 3600 * 1000)
     clock.setSynchronized(true)
     let later = try place.openCore()
@@ -198,10 +186,3 @@ struct ItemTests {
     #expect(try core.verify().problems == [])
   }
 }
-
-/// Runs a body and throws the code of its error, so that a test can name it.
-func code<R>(_ body: () throws(VaultError) -> R) throws -> R {
-  do throws(VaultError) { return try body() } catch { throw error.code }
-}
-
-extension VaultError.Code: Error {}

@@ -1,6 +1,7 @@
 import SecretMemory
 import TestSupport
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultStorage
 import VaultTestKit

@@ -1,6 +1,7 @@
 import SecretMemory
 import Testing
 import VaultCrypto
+import VaultExpectations
 import VaultKit
 import VaultStorage
 import VaultTestKit
@@ -106,7 +107,7 @@ struct NewerPartTests {
 
   /// Verified to fail when `damaged(_:_:)` names only the part that it met first: the item is dropped.
   @Test(
-    "an item with a secret of a newer version stays, whatever else of it is damaged",
+    "an item with a secret of a newer version stays, whichever other part is damaged",
     arguments: ["meta", "keys", "state"], [false, true])
   func outweighs(part: String, isMidway: Bool) throws {
     let vault = try Mixed()

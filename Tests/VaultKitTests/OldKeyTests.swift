@@ -1,13 +1,14 @@
 import Foundation
 import Synchronization
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 
 @Suite("Old device keys")
 struct OldKeyTests {
-  // Seen to fail: deleteReplacedKeys deletes every key but the present one, and rotateDeviceKey takes no lock. Either alone
-  // does no harm: each of the two keeps the other's key.
+  // Verified to fail when deleteReplacedKeys deletes every key but the present one and rotateDeviceKey takes no lock.
+  // Either alone does no harm: each of the two keeps the other's key.
   @Test("a key that is on its way into the vault is not removed as an old one")
   func race() throws {
     let place = TemporaryVault()
@@ -56,7 +57,7 @@ struct OldKeyTests {
     #expect(left == [try #require(first), try core.status().deviceKey])
   }
 
-  /// Planted bug, seen to fail: a new key is forgotten whenever the recovery or the restore fails.
+  /// Verified to fail when a new key is forgotten whenever the recovery or the restore fails.
   @Test("a new key that a vault names stays, also where what comes after it fails")
   func named() throws {
     let place = TemporaryVault()

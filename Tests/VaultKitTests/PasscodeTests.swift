@@ -2,6 +2,7 @@ import SecretMemory
 import Synchronization
 import TestSupport
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 
@@ -19,18 +20,12 @@ struct PasscodeTests {
     let again = try place.openCore()
     #expect(!again.isUnlocked)
     #expect(try again.secret(of: outer.id).byteCount == 1)
-    #expect(throws: VaultError.Code.locked) {
-      try code { () throws(VaultError) in _ = try again.secret(of: inner.id) }
-    }
-    #expect(throws: VaultError.Code.locked) {
-      try code { () throws(VaultError) in _ = try again.add(NewItem(.genericPassword, name: "x")) }
-    }
+    expect(.locked) { () throws(VaultError) in _ = try again.secret(of: inner.id) }
+    expect(.locked) { () throws(VaultError) in _ = try again.add(NewItem(.genericPassword, name: "x")) }
     try again.unlock(with: Passcode(testing: "open sesame"))
     #expect(try again.secret(of: inner.id).byteCount == 1)
     again.lock()
-    #expect(throws: VaultError.Code.locked) {
-      try code { () throws(VaultError) in _ = try again.secret(of: inner.id) }
-    }
+    expect(.locked) { () throws(VaultError) in _ = try again.secret(of: inner.id) }
   }
 
   @Test("a passcode can be set, changed and removed; no item is touched and the right one opens each time")
@@ -54,9 +49,7 @@ struct PasscodeTests {
     throws
   {
     let core = try place.openCore()
-    #expect(throws: VaultError.Code.authenticationFailed) {
-      try code { () throws(VaultError) in try core.unlock(with: Passcode(testing: wrong)) }
-    }
+    expect(.authenticationFailed) { () throws(VaultError) in try core.unlock(with: Passcode(testing: wrong)) }
     #expect(!core.isUnlocked)
     try core.unlock(with: Passcode(testing: right))
     #expect(try core.secret(of: id).byteCount == 1)
@@ -67,14 +60,12 @@ struct PasscodeTests {
   func whenPasscodeSet() throws {
     let core = try TemporaryVault().makeCore()
     let new = NewItem(.genericPassword, name: "n", access: AccessControl(.whenPasscodeSet))
-    #expect(throws: VaultError.Code.policy) { try code { () throws(VaultError) in _ = try core.add(new) } }
+    expect(.policy) { () throws(VaultError) in _ = try core.add(new) }
     try core.setPasscode(Passcode(testing: "p"))
     _ = try core.add(new, secret: SecretBytes(testing: "s"))
     #expect(try core.itemsBehindPasscode().items.map(\.name) == ["n"])
-    #expect(throws: VaultError.Code.policy) {
-      try code { () throws(VaultError) in
-        _ = try core.removePasscode(Passcode(testing: "p"), expecting: 0)
-      }
+    expect(.policy) { () throws(VaultError) in
+      _ = try core.removePasscode(Passcode(testing: "p"), expecting: 0)
     }
     #expect(try core.removePasscode(Passcode(testing: "p")).items.count == 1)
     #expect(try core.items(matching: Query()).isEmpty)
@@ -105,7 +96,7 @@ struct PasscodeTests {
     try core.unlock(with: Passcode(testing: "right"))
   }
 
-  @Test("a reboot begins the delay anew, and setting the wall clock changes nothing")
+  @Test("a reboot restarts the delay, and setting the wall clock changes nothing")
   func reboot() throws {
     let clock = FixedClock()
     let place = TemporaryVault(environment: .testing(clock: clock))
@@ -131,9 +122,7 @@ struct PasscodeTests {
     _ = try two.makeRecoveryCode()
     _ = try one.add(NewItem(.genericPassword, name: "a"), secret: SecretBytes(testing: "s"))
     try two.changePasscode(from: Passcode(testing: "p"), to: Passcode(testing: "q"))
-    #expect(throws: VaultError.Code.locked) {
-      try code { () throws(VaultError) in _ = try one.add(NewItem(.genericPassword, name: "b")) }
-    }
+    expect(.locked) { () throws(VaultError) in _ = try one.add(NewItem(.genericPassword, name: "b")) }
     try one.unlock(with: Passcode(testing: "q"))
     _ = try one.add(NewItem(.genericPassword, name: "b"))
   }
@@ -146,9 +135,7 @@ struct PasscodeTests {
     _ = try two.removePasscode(Passcode(testing: "p"))
     try two.setPasscode(Passcode(testing: "p"))
     let new = NewItem(.genericPassword, name: "a", access: AccessControl(.whenPasscodeSet))
-    #expect(throws: VaultError.Code.locked) {
-      try code { () throws(VaultError) in _ = try one.add(new, secret: SecretBytes(testing: "s")) }
-    }
+    expect(.locked) { () throws(VaultError) in _ = try one.add(new, secret: SecretBytes(testing: "s")) }
     try one.unlock(with: Passcode(testing: "p"))
     let item = try one.add(new, secret: SecretBytes(testing: "s"))
     #expect(try two.secret(of: item.id).byteCount == 1)
@@ -161,9 +148,7 @@ struct PasscodeTests {
     let code = try core.makeRecoveryCode()
     let other = try TemporaryVault().makeCore().makeRecoveryCode()
     for _ in 0..<5 { fail(core) }
-    #expect(throws: VaultError.Code.authenticationFailed) {
-      try VaultKitTests.code { () throws(VaultError) in try core.endDelay(with: other) }
-    }
+    expect(.authenticationFailed) { () throws(VaultError) in try core.endDelay(with: other) }
     expectLockedOut(core)
     let typed = try RecoveryCode(text: code.text)
     try core.endDelay(with: typed)
@@ -171,21 +156,16 @@ struct PasscodeTests {
     var text = code.text.bytesForTesting
     text[3] = text[3] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
     let mistyped = SecretBytes(copying: text)
-    #expect(throws: VaultError.Code.malformed) {
-      try VaultKitTests.code { () throws(VaultError) in _ = try RecoveryCode(text: mistyped) }
-    }
+    expect(.malformed) { () throws(VaultError) in _ = try RecoveryCode(text: mistyped) }
   }
 
   private func fail(_ core: VaultCore) {
-    #expect(throws: VaultError.Code.authenticationFailed) {
-      try code { () throws(VaultError) in try core.unlock(with: Passcode(testing: "wrong")) }
+    expect(.authenticationFailed) { () throws(VaultError) in try core.unlock(with: Passcode(testing: "wrong"))
     }
   }
 
   private func expectLockedOut(_ core: VaultCore) {
-    #expect(throws: VaultError.Code.lockedOut) {
-      try code { () throws(VaultError) in try core.unlock(with: Passcode(testing: "right")) }
-    }
+    expect(.lockedOut) { () throws(VaultError) in try core.unlock(with: Passcode(testing: "right")) }
   }
 }
 

@@ -1,6 +1,7 @@
 import SecretMemory
 import TestSupport
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 
@@ -27,10 +28,8 @@ struct PreparedSecretTests {
       } == "second")
     #expect(try use(core, id) { try place.openCore().rotateDeviceKey() } == "second")
     #expect(try use(core, id) { try place.openCore().rotateEpoch() } == "second")
-    #expect(throws: VaultError.Code.itemNotFound) {
-      try code { () throws(VaultError) in
-        _ = try use(core, id) { _ = try place.openCore().delete(Query(id: id)) }
-      }
+    expect(.itemNotFound) { () throws(VaultError) in
+      _ = try use(core, id) { _ = try place.openCore().delete(Query(id: id)) }
     }
   }
 
@@ -38,9 +37,7 @@ struct PreparedSecretTests {
   func locked() throws {
     let (core, id) = try filled(passcode: "1234")
     #expect(try use(core, id) {} == "first")
-    #expect(throws: VaultError.Code.locked) {
-      try code { () throws(VaultError) in _ = try use(core, id) { core.lock() } }
-    }
+    expect(.locked) { () throws(VaultError) in _ = try use(core, id) { core.lock() } }
     try core.unlock(with: Passcode(testing: "1234"))
     #expect(
       try use(core, id) {
@@ -57,10 +54,8 @@ struct PreparedSecretTests {
     let item = try core.add(
       NewItem(.genericPassword, name: "n", expires: Instant(milliseconds: clock.now().milliseconds + 10_000)),
       secret: SecretBytes(testing: "first"))
-    #expect(throws: VaultError.Code.expired) {
-      try code { () throws(VaultError) in
-        _ = try use(core, item.id) { clock.advance(milliseconds: 11_000) }
-      }
+    expect(.expired) { () throws(VaultError) in
+      _ = try use(core, item.id) { clock.advance(milliseconds: 11_000) }
     }
   }
 
@@ -76,9 +71,7 @@ struct PreparedSecretTests {
       isPrepared = prepared != nil
     }
     #expect(!isPrepared)
-    #expect(throws: VaultError.Code.verificationNeeded) {
-      try code { () throws(VaultError) in _ = try use(core, item.id) {} }
-    }
+    expect(.verificationNeeded) { () throws(VaultError) in _ = try use(core, item.id) {} }
   }
 
   private func filled(passcode: String? = nil) throws -> (VaultCore, ItemID) {

@@ -1,6 +1,7 @@
 import Foundation
 import SecretMemory
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultStorage
 import VaultTestKit
@@ -42,7 +43,7 @@ struct ReadableRestTests {
   enum State: String, CaseIterable { case byte, type, revision, missing }
 
   @Test(
-    "the vault's own state: the items open, verify names it, a backup can be made, a rotation makes it anew",
+    "the vault's own state: the items open, verify names it, a backup can be made, a rotation rebuilds it",
     arguments: State.allCases, [false, true])
   func ownState(state: State, isMidway: Bool) throws {
     let vault = try Filled()
@@ -82,7 +83,7 @@ struct ReadableRestTests {
   }
 
   /// Verified to fail when the listing ends at that row.
-  @Test("an index row that leads to no item is told of, and the listing goes on")
+  @Test("an index row that leads to no item is reported, and the listing continues")
   func index() throws {
     let vault = try Filled()
     try Intruder(place: vault.place).tamper { store throws(StorageError) in

@@ -2,6 +2,7 @@ import SecretMemory
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultExpectations
 import VaultKit
 import VaultStorage
 import VaultTestKit
@@ -38,7 +39,7 @@ struct RecoveryCodeTests {
     #expect(operations.contains(.recoveryCodeRemoved))
   }
 
-  @Test("a locked vault neither makes nor removes one, and tells of one")
+  @Test("a locked vault neither makes nor removes one, and says that it has one")
   func locked() throws {
     let code = try place.makeCore(passcode: "p").makeRecoveryCode()
     let core = try place.openCore()
@@ -163,7 +164,7 @@ struct RestoredRecoveryCodeTests {
     try recover(code)
   }
 
-  @Test("over a vault with the same code it goes on working", arguments: [nil, "p"])
+  @Test("over a vault with the same code it still works", arguments: [nil, "p"])
   func same(passcode: String?) throws {
     let core = try place.makeCore(passcode: passcode)
     let code = try core.makeRecoveryCode()
@@ -200,16 +201,7 @@ struct RestoredRecoveryCodeTests {
     #expect(try fields()[12] == nil && fields()[19] == nil)
     try expectRevoked(old)
     try expectRevoked(now)
-    // The factors are authenticated without the removed half, and a new code can be made.
-    if let passcode {
-      let reopened = try open()
-      try reopened.unlock(with: Passcode(testing: passcode))
-      _ = try reopened.enroll(
-        BiometricPhrase(testing: "mine"), named: "me", passcode: Passcode(testing: passcode))
-      try reopened.rotateEpoch(passcode: Passcode(testing: passcode))
-    } else {
-      try again.rotateEpoch()
-    }
+    try enrollAndRotate(again, passcode)
     try expectRevoked(old)
     try expectRevoked(now)
     let last = try open()
@@ -218,6 +210,19 @@ struct RestoredRecoveryCodeTests {
     try check(code)
     #expect(try last.verify().problems == [])
     try recover(code)
+  }
+
+  /// The factors are authenticated without the removed half.
+  private func enrollAndRotate(_ core: VaultCore, _ passcode: String?) throws {
+    if let passcode {
+      let reopened = try open()
+      try reopened.unlock(with: Passcode(testing: passcode))
+      _ = try reopened.enroll(
+        BiometricPhrase(testing: "mine"), named: "me", passcode: Passcode(testing: passcode))
+      try reopened.rotateEpoch(passcode: Passcode(testing: passcode))
+    } else {
+      try core.rotateEpoch()
+    }
   }
 
   @Test("a revoked code stays so when the passcode is removed by the very unlock")

@@ -3,6 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultExpectations
 import VaultKit
 import VaultStorage
 import VaultTestKit
@@ -12,7 +13,8 @@ import VaultTestKit
 struct RotationDamageTests {
   enum Part: String, CaseIterable { case meta, keys, secret, state, audit, index, generation }
 
-  /// Seen to fail: `prepareEpoch` looks at nothing, and the rotation begins. For secrets: `check(_:_:_:)` ends after the data key.
+  /// Verified to fail when `prepareEpoch` checks nothing and the rotation begins; for secrets, when `check(_:_:_:)`
+  /// ends after the data key.
   @Test("what does not open is named before it begins, and nothing is changed", arguments: Part.allCases)
   func named(part: Part) throws {
     let vault = try Damaged(passcode: "p", count: part == .index ? 400 : 12)
@@ -66,8 +68,8 @@ struct RotationDamageTests {
     #expect(try vault.core.status().generation == 2)
   }
 
-  /// Seen to fail, each without the `countAnew` that makes up for it: the blind rows, or the state, of a dropped row stay; S
-  /// keeps its summands.
+  /// Verified to fail when the blind rows, or the state, of a dropped row stay, and when S keeps its summands; each
+  /// without the `countAnew` that makes up for it.
   @Test(
     "with --drop-damaged it is removed and logged, and the rotation ends",
     arguments: Part.allCases, [false, true])
@@ -97,20 +99,14 @@ struct RotationDamageTests {
     }
   }
 
-  /// Seen to fail: a row that does not open ends the batch; each opening tries it again; `changeKeys`, or a backup, is
-  /// refused during a rotation.
+  /// Verified to fail when a row that does not open ends the batch, when each opening tries it again, and when
+  /// `changeKeys`, or a backup, is refused during a rotation.
   @Test("damage on the way pauses it; everything else works meanwhile, and each opening passes over it")
   func paused() throws {
     let vault = try Damaged(passcode: "p", count: 1_300)
     try vault.core.beginRotationForTesting(passcode: Passcode(testing: "p"))
     let name = try vault.damage(.meta, at: 3)
-    var told: [DamagedPart] = []
-    expect(.damaged) { () throws(VaultError) in
-      try vault.core.rotateEpoch(passcode: Passcode(testing: "p")) { _ in
-      } damaged: {
-        told.append($0)
-      }
-    }
+    let told = damageTold(vault.core, "p")
     #expect(told.map(\.item) == [vault.ids[3]] && told[0].words.contains(name))
     #expect(try vault.core.status().isRotationPaused)
     let core = try vault.place.openCore()
@@ -118,11 +114,37 @@ struct RotationDamageTests {
     let sequence = try core.status().sequence
     for _ in 0..<3 { try core.resumeRotation() }
     #expect(try core.status().sequence == sequence, "an opening wrote although there was nothing to do")
+    try changeKeysWhilePaused(core)
+    try backUpWhilePaused(vault, core)
+    _ = try core.removePasscode(Passcode(testing: "q"))
+    try core.setPasscode(Passcode(testing: "r"), recovery: .drop)
+    _ = try core.add(NewItem(.genericPassword, name: "later"), secret: SecretBytes(testing: "s"))
+    // Asked for again, it names the item again.
+    #expect(damageTold(core, "r").map(\.item) == [vault.ids[3]])
+    try endRotation(vault, core)
+  }
+
+  /// What a rotation of the epoch tells of damage, with which it ends.
+  private func damageTold(_ core: VaultCore, _ passcode: String) -> [DamagedPart] {
+    var told: [DamagedPart] = []
+    expect(.damaged) { () throws(VaultError) in
+      try core.rotateEpoch(passcode: Passcode(testing: passcode)) { _ in
+      } damaged: {
+        told.append($0)
+      }
+    }
+    return told
+  }
+
+  private func changeKeysWhilePaused(_ core: VaultCore) throws {
     try core.changePasscode(from: Passcode(testing: "p"), to: Passcode(testing: "q"))
     _ = try core.makeRecoveryCode()
     _ = try core.enroll(BiometricPhrase(testing: "phrase"), named: "m", passcode: Passcode(testing: "q"))
     try core.removeMember(named: "m")
     try core.rotateDeviceKey()
+  }
+
+  private func backUpWhilePaused(_ vault: Damaged, _ core: VaultCore) throws {
     let file = vault.place.folder + "/b.vault"
     let report = try core.backUp(to: file, passphrase: Passcode(testing: "x"))
     #expect(report.leftOut.map(\.id) == [vault.ids[3]] && report.leftOut[0].reason == .damaged)
@@ -132,19 +154,10 @@ struct RotationDamageTests {
     )
     try restored.core.rotateEpoch(passcode: Passcode(testing: "q"))
     #expect(try restored.core.verify().problems == [])
-    _ = try core.removePasscode(Passcode(testing: "q"))
-    try core.setPasscode(Passcode(testing: "r"), recovery: .drop)
-    _ = try core.add(NewItem(.genericPassword, name: "later"), secret: SecretBytes(testing: "s"))
-    // Asked for again, it names the item again.
-    told = []
-    expect(.damaged) { () throws(VaultError) in
-      try core.rotateEpoch(passcode: Passcode(testing: "r")) { _ in
-      } damaged: {
-        told.append($0)
-      }
-    }
-    #expect(told.map(\.item) == [vault.ids[3]])
-    // Once it is removed by its identifier, the next openings complete the rotation.
+  }
+
+  /// Once the item is removed by its identifier, the next openings complete the rotation.
+  private func endRotation(_ vault: Damaged, _ core: VaultCore) throws {
     try core.write { transaction in try transaction.delete(vault.ids[3]) }
     let last = try vault.place.openCore()
     try last.unlock(with: Passcode(testing: "r"))
@@ -154,8 +167,8 @@ struct RotationDamageTests {
     #expect(try last.secret(of: vault.ids[1_299]).byteCount == 6)
   }
 
-  /// Seen to fail: `resumeRotation` gives up, or throws, at a row that does not open.
-  @Test("an opening that goes on with a rotation leaves a damaged row behind and moves the others")
+  /// Verified to fail when `resumeRotation` gives up, or throws, at a row that does not open.
+  @Test("an opening that continues a rotation leaves a damaged row behind and moves the others")
   func resumed() throws {
     let vault = try Damaged(passcode: nil, count: 1_300)
     try vault.core.beginRotationForTesting()
@@ -174,7 +187,7 @@ struct RotationDamageTests {
     #expect(try core.verify().problems == [])
   }
 
-  /// Seen to fail: `delete` passes on that the row does not open.
+  /// Verified to fail when `delete` passes on that the row does not open.
   @Test("an item that does not open is removed by its identifier", arguments: [Part.meta, .state, .keys])
   func removed(part: Part) throws {
     let vault = try Damaged(passcode: "p", count: 12)

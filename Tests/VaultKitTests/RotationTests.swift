@@ -1,5 +1,6 @@
 import SecretMemory
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 
@@ -16,15 +17,13 @@ struct RotationTests {
     #expect(try core.secret(of: item.id).byteCount == 1)
     let after = try place.openCore().status()
     #expect(after.deviceKey != before)
-    #expect(throws: VaultError.Code.deviceKeyAbsent) {
-      try code { () throws(VaultError) in _ = try place.protector.loadKey(before, of: after.vault) }
+    expect(.deviceKeyAbsent) { () throws(VaultError) in
+      _ = try place.protector.loadKey(before, of: after.vault)
     }
     let stolen = FileProtector(file: place.folder + "/stolen.key")
     try stolen.storeKey(old, of: after.vault)
-    #expect(throws: VaultError.Code.deviceKeyWrong) {
-      try code { () throws(VaultError) in
-        _ = try VaultCore.open(at: place.path, protector: stolen, environment: place.environment)
-      }
+    expect(.deviceKeyWrong) { () throws(VaultError) in
+      _ = try VaultCore.open(at: place.path, protector: stolen, environment: place.environment)
     }
   }
 
@@ -79,7 +78,7 @@ struct RotationTests {
   }
 
   @Test(
-    "another process goes on during a rotation: it adds, reads, changes and deletes items of both generations"
+    "another process works during a rotation: it adds, reads, changes and deletes items of both generations"
   )
   func duringRotation() throws {
     let place = TemporaryVault()
@@ -102,8 +101,8 @@ struct RotationTests {
         try other.update(
           ids[1400 + steps], ItemChanges(attributes: attributes), secret: SecretBytes(testing: "y"))
         try other.delete(Query(name: "n\(1300 + steps)"))
-        #expect(throws: VaultError.Code.duplicateItem) {
-          try code { () throws(VaultError) in _ = try other.add(NewItem(.genericPassword, name: "n1299")) }
+        expect(.duplicateItem) { () throws(VaultError) in
+          _ = try other.add(NewItem(.genericPassword, name: "n1299"))
         }
       } catch { Issue.record(error) }
     }
@@ -112,7 +111,7 @@ struct RotationTests {
     #expect(try core.items(matching: Query()).count == 1500)
   }
 
-  @Test("a rotation that was interrupted goes on with the next call")
+  @Test("an interrupted rotation continues with the next call")
   func interrupted() throws {
     struct Stop: Error {}
     let place = TemporaryVault()
@@ -141,7 +140,7 @@ struct RotationTests {
     #expect(try later.verify().problems == [])
   }
 
-  /// Planted, and found: `endEpoch` looks at the phase alone.
+  /// Verified to fail when `endEpoch` looks at the phase alone.
   @Test("a rotation does not end while an entry of the log has a seal of the old generation")
   func endedTooEarly() throws {
     let place = TemporaryVault()

@@ -3,15 +3,16 @@ import SecretMemory
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultExpectations
 import VaultKit
 import VaultStorage
 import VaultTestKit
 
 /// K3, K4, K16: each change of keys, each backup and each restore while two generations are in force. The old code
 /// answered each with "the vault's keys are being rotated", and a recovery with "unsupported".
-@Suite("In the middle of a rotation of the epoch", .requirement("K4"))
+@Suite("In the middle of a rotation of the epoch", .requirement("K3", "K4"))
 struct RotationTransitionTests {
-  /// Seen to fail: `KeyChange.changePasscode` leaves the slots of the old generation behind the old passcode.
+  /// Verified to fail when `KeyChange.changePasscode` leaves the slots of the old generation behind the old passcode.
   @Test("the passcode is changed, and the items of both generations open with the new one alone")
   func changed() throws {
     let half = try Half(passcode: "old")
@@ -67,7 +68,7 @@ struct RotationTransitionTests {
     try half.end("pass")
   }
 
-  /// Seen to fail: `putRecovery` seals the current root key alone; `recover` refuses two generations.
+  /// Verified to fail when `putRecovery` seals the current root key alone, and when `recover` refuses two generations.
   @Test(
     "a lost device key: the recovery code makes a new one, what was this device's is listed, the rotation ends",
     arguments: [nil, "pass"], [false, true])
@@ -92,8 +93,8 @@ struct RotationTransitionTests {
     #expect(try half.place.openCore().item(named: "fresh").id == fresh.id)
   }
 
-  /// Seen to fail: `rotate` does not unlock again.
-  @Test("a rotation goes on when another process begins one at the same moment")
+  /// Verified to fail when `rotate` does not unlock again.
+  @Test("a rotation continues when another process begins one at the same moment")
   func rotationMeanwhile() throws {
     let place = TemporaryVault()
     let item = try place.makeCore(passcode: "pass").add(
@@ -110,7 +111,7 @@ struct RotationTransitionTests {
 
   /// K16. Said "damaged" before: `KeyRing.reading` opened the new class key with the lost this-device root key.
   @Test(
-    "a process that is open while another recovers the vault goes on with the new device key",
+    "a process that is open while another recovers the vault continues with the new device key",
     .requirement("K16"),
     arguments: [false, true])
   func recoveryMeanwhile(isRotating: Bool) throws {
@@ -127,9 +128,9 @@ struct RotationTransitionTests {
     #expect(try half.place.openCore().secret(of: item.id).bytesForTesting == [0x66])
   }
 
-  /// Seen to fail: the states of the old generation are sealed, or summed, with the keys of the current one.
+  /// Verified to fail when the states of the old generation are sealed, or summed, with the keys of the current one.
   @Test(
-    "a backup has both generations, and what is restored from it goes on with the rotation",
+    "a backup has both generations, and the vault restored from it continues the rotation",
     arguments: [nil, "pass"])
   func backup(passcode: String?) throws {
     let half = try Half(passcode: passcode, recovery: true)
@@ -150,7 +151,7 @@ struct RotationTransitionTests {
   /// K16: the state of an item that is not moved yet has the keys of the old generation, whose seals are no longer
   /// counted.
   ///
-  /// Seen to fail: every seal is counted.
+  /// Verified to fail when every seal is counted.
   @Test("only seals under the current generation are counted", .requirement("K16"))
   func seals() throws {
     let half = try Half(passcode: nil)

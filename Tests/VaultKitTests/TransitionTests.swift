@@ -3,6 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultExpectations
 import VaultKit
 import VaultStorage
 import VaultTestKit
@@ -111,7 +112,8 @@ struct TransitionTests {
     }
   }
 
-  /// Seen to fail: the removal seals field 14 again while the vault is locked, and the next unlock calls it damaged.
+  /// Verified to fail when the removal seals field 14 again while the vault is locked, and the next unlock calls it
+  /// damaged.
   @Test(
     "a removal while locked leaves the sealed list as it is; the next unlock writes list, factors and MAC again",
     .requirement("K12")
@@ -140,8 +142,8 @@ struct TransitionTests {
     #expect(try last.verify().problems == [])
   }
 
-  /// Seen to fail: the removal seals field 14 again while the vault is locked. What `nextEpoch` seals does not matter here: the
-  /// passcode has ended the removal before.
+  /// Verified to fail when the removal seals field 14 again while the vault is locked. What `nextEpoch` seals does not
+  /// matter here: the passcode has ended the removal before.
   @Test("a removal while locked, then a new epoch, then an unlock")
   func removalThenEpoch() throws {
     let core = try place.makeCore(passcode: "passcode", recovery: true)
@@ -158,7 +160,7 @@ struct TransitionTests {
     #expect(try last.enrolledMembers().map(\.name) == ["one", "three"])
   }
 
-  /// Seen to fail: field 12 stays when a revoked half is forgotten, and the next epoch makes a slot for it.
+  /// Verified to fail when field 12 outlives a revoked half, and the next epoch makes a slot for it.
   @Test("a revoked recovery half counts for nothing, and the next unlock removes it")
   func revokedRecovery() throws {
     let core = try place.makeCore(passcode: "passcode", recovery: true)
@@ -226,11 +228,29 @@ struct TransitionTests {
     header.set(7, u32: new.generation)
     header.set(8, u32: old.generation)
     // What needs the passcode goes, as in a vault that never had one.
-    var slots = stored.filter { $0.kind < 3 || $0.kind == 3 && $0.opener == 4 }
-    slots.append(try new.slot(900, 1, opener: 1, openerID: header[10]!, root, under: deviceKey))
+    let kept = stored.filter { $0.kind < 3 || $0.kind == 3 && $0.opener == 4 }
+    let slots = try kept + forgedSlots(new, root, after: old, under: deviceKey, id: header[10]!)
+    let mac = new.headerMAC(header, slots)
+    content.replaceSubrange(8..<16, with: header[4]!)
+    let sealed = try new.seal(Labels.head, Labels.headNonce).seal(
+      content, aad: new.part("head").encoded, random: SystemRandom())
+    try intruder.tamper { [slots] store throws(StorageError) in
+      try store.replaceSlots(slots)
+      try store.setHeader(HeaderRow(body: header.encoded, mac: mac))
+      try store.setHead(sealed)
+    }
+  }
+
+  /// The slots of a generation that the intruder has made.
+  private func forgedSlots(
+    _ new: borrowing RootKeys, _ root: borrowing SecretBytes, after old: borrowing RootKeys,
+    under deviceKey: borrowing SecretBytes, id: [UInt8]
+  ) throws -> [SlotRow] {
+    var slots: [SlotRow] = []
+    slots.append(try new.slot(900, 1, opener: 1, openerID: id, root, under: deviceKey))
     slots.append(
       try new.slot(
-        901, 2, opener: 1, openerID: header[10]!, SecretBytes(copying: [UInt8](repeating: 6, count: 32)),
+        901, 2, opener: 1, openerID: id, SecretBytes(copying: [UInt8](repeating: 6, count: 32)),
         under: deviceKey))
     let deviceSlotKey = HKDF.derive(
       from: SecretBytes(copying: [UInt8](repeating: 5, count: 32) + [UInt8](repeating: 6, count: 32)),
@@ -249,15 +269,7 @@ struct TransitionTests {
     slots.append(
       try new.slot(
         920, 5, subject: 1, SecretBytes(copying: [UInt8](repeating: 8, count: 32)), under: new.slotKey))
-    let mac = new.headerMAC(header, slots)
-    content.replaceSubrange(8..<16, with: header[4]!)
-    let sealed = try new.seal(Labels.head, Labels.headNonce).seal(
-      content, aad: new.part("head").encoded, random: SystemRandom())
-    try intruder.tamper { [slots] store throws(StorageError) in
-      try store.replaceSlots(slots)
-      try store.setHeader(HeaderRow(body: header.encoded, mac: mac))
-      try store.setHead(sealed)
-    }
+    return slots
   }
 
   /// Verified to fail on b5afbda, where the process goes on under the header without a passcode.
@@ -291,8 +303,8 @@ struct TransitionTests {
     #expect(try core.secret(of: item).byteCount == 14)
   }
 
-  /// Seen to fail: `Session.reload` keeps the class keys that the passcode had opened.
-  @Test("a new epoch made by another process locks this one; what needs no passcode goes on")
+  /// Verified to fail when `Session.reload` keeps the class keys that the passcode had opened.
+  @Test("a new epoch made by another process locks this one; items that need no passcode still open")
   func rotatedByAnother() throws {
     let core = try place.makeCore(passcode: "passcode")
     let always = try add("always", AccessControl(.afterFirstUnlock), to: core)
@@ -409,7 +421,7 @@ struct TransitionTests {
   /// Offsets in the head row. Verified to fail on b5afbda, which commits a head row that no reader
   /// accepts.
   @Test(
-    "a commit that would bring a number to its end is refused, and the vault is as it was",
+    "a commit that would bring a number to its end is refused, and the vault is unchanged",
     .requirement("K15"),
     arguments: [8, 16, 24, 40, 88])
   func ends(offset: Int) throws {
@@ -429,7 +441,7 @@ struct TransitionTests {
     #expect(try place.openCore().status().hasPasscode == false)
   }
 
-  @Test("a witness that says more than a head row can is no witness")
+  @Test("a witness that counts more than a head row can is ignored")
   func absurdWitness() throws {
     let core = try place.makeCore()
     let status = try core.status()

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The real fprintd with libfprint's virtual reader, on a bus of its own, with a stand-in for polkit. No root, no hardware.
@@ -157,31 +158,13 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
 
   @discardableResult
   private func start(_ program: String, _ words: [String]) throws -> Process {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: program)
-    process.arguments = words
-    process.environment = environment
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
+    let process = try Program(program, words, environment: environment).start()
     processes.append(process)
     return process
   }
 
   func run(_ program: String, _ words: String...) throws -> String {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: program)
-    process.arguments = words
-    process.environment = environment
-    process.standardInput = FileHandle.nullDevice
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let data = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return String(decoding: data, as: UTF8.self)
+    try Program(program, words, environment: environment).run().text
   }
 
   private func startBus() throws {
@@ -268,7 +251,7 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
 
   /// A started `vaultctl-testing verify-finger`.
   final class Attempt {
-    let process = Process()
+    let process: Process
     private let pipe = Pipe()
     private let begin = ContinuousClock.now
     private var seen = ""
@@ -279,13 +262,10 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
       // Threads of the test library block signals, and a child would inherit that.
       let script =
         "import os, signal, sys; signal.pthread_sigmask(signal.SIG_SETMASK, []); os.execv(sys.argv[1], sys.argv[1:])"
-      process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-      process.arguments =
-        ["-c", script, folder.appendingPathComponent("vaultctl-testing").path, "verify-finger"] + words
-      process.environment = environment
-      process.standardInput = FileHandle.nullDevice
-      process.standardOutput = pipe
-      try process.run()
+      let tool = folder.appendingPathComponent("vaultctl-testing").path
+      process = try Program(
+        "/usr/bin/python3", ["-c", script, tool, "verify-finger"] + words, environment: environment
+      ).start(output: pipe, errors: nil)
     }
 
     /// Reads until a text is there.

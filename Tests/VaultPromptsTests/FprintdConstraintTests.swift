@@ -1,18 +1,18 @@
 import Foundation
 import SecretMemory
 import Synchronization
-import TestSupport
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultPrompts
 import VaultTestKit
 
 /// The column of the constraint table that a scripted reader cannot stand for: the real fprintd, one enrolled finger, and
-/// scans of it and of another one. The other columns are in `Tests/VaultKitTests/ConstraintTests.swift`.
+/// scans of it and of another one. The other columns are in `Tests/VaultKitTests/ConstraintsTests.swift`.
 @Suite("Constraints with the real fprintd", .serialized)
 struct FprintdConstraintTests {
-  /// Planted bugs: a finger that is not enrolled counted as a match; `or` made one alternative of both constraints; the
-  /// gate opening `any` by the passcode; the finger left out beside a given passcode: each seen to fail.
+  /// Verified to fail when a finger that is not enrolled counts as a match, when `or` makes one alternative of both
+  /// constraints, when the gate opens `any` by the passcode, and when the finger is left out beside a given passcode.
   @Test("what the document allows opens by a real scan of the enrolled finger, and by no scan of another")
   func table() throws {
     if let missing = FprintRig.missing {

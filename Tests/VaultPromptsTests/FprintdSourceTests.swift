@@ -16,7 +16,7 @@ struct FprintdSourceTests {
 
   // MARK: the real fprintd
 
-  /// Planted bug: a scan that did not match counts as a match: seen to fail. Fails too when a retry ends the attempt.
+  /// Verified to fail when a scan that did not match counts as a match. Fails too when a retry ends the attempt.
   @Test("the real fprintd: enrolled fingers, a match, no match, a retry, one after the other")
   func real() throws {
     guard let rig = try rig(.fprintd) else { return }
@@ -44,7 +44,7 @@ struct FprintdSourceTests {
     #expect(try again.end().last == "verified: right-index-finger")
   }
 
-  /// Planted bug: the sender of a signal not compared with fprintd's own name: seen to fail.
+  /// Verified to fail when the sender of a signal is not compared with fprintd's own name.
   @Test("a stranger on the bus who says that a finger matched is not believed")
   func forged() throws {
     guard let rig = try rig(.fprintd) else { return }
@@ -151,8 +151,8 @@ struct FprintdSourceTests {
     #expect(attempt.last.hasPrefix(outcome), "\(attempt.lines)")
   }
 
-  /// Planted bugs: `hasPrefix` compares the result; retries are not counted; the beginning of a scan has no limit: each seen
-  /// to fail. Fails too when a result that is not known counts as a match.
+  /// Verified to fail when `hasPrefix` compares the result, when retries are not counted, and when the beginning of a
+  /// scan has no limit. Fails too when a result that is not known counts as a match.
   @Test(
     "what a service under fprintd's name may answer",
     arguments: [

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `scripts/install-pam` into a folder of its own: nothing of the system is touched.
@@ -9,28 +10,21 @@ struct InstallPAMTests {
   private var file: URL { root.appendingPathComponent("etc/pam.d/vault") }
 
   private func script(_ words: String..., umask: String = "022") throws -> (status: Int32, text: String) {
-    let process = Process()
     let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("../../scripts/install-pam").standardized.path
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", "umask \(umask) && exec \"$0\" \"$@\"", path] + words
-    process.environment = ["PATH": "/usr/bin:/bin", "DESTDIR": root.path]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return (process.terminationStatus, text)
+    let result = try Program(
+      "/bin/sh", ["-c", "umask \(umask) && exec \"$0\" \"$@\"", path] + words,
+      environment: ["PATH": "/usr/bin:/bin", "DESTDIR": root.path]
+    ).run()
+    return (result.status, result.text)
   }
 
   private func entries() -> [String] {
     (try? FileManager.default.contentsOfDirectory(atPath: root.path + "/etc/pam.d"))?.sorted() ?? []
   }
 
-  /// Planted bugs: another file is overwritten, removal without a look at the file, the temporary file left behind, mode 0600:
-  /// each seen to fail here or below.
+  /// Verified to fail, here or below, when another file is overwritten, when a file is removed without a look at it,
+  /// when the temporary file is left behind, and when the mode is 0600.
   @Test(
     "it installs what --print shows, once, readable by all; a second run changes nothing; --remove takes it away"
   )

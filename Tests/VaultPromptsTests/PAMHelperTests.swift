@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultPrompts
@@ -200,16 +201,9 @@ struct PAMHelperTests {
   @Test("the helper takes no words, and is of no use by itself")
   func byHand() throws {
     for words in [[], ["/tmp"], ["--help"]] {
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "\(PAMWorld.toolFolder)/vault-pam")
-      process.arguments = words
-      process.standardInput = FileHandle.nullDevice
-      let pipe = Pipe()
-      process.standardError = pipe
-      try process.run()
-      let said = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      process.waitUntilExit()
-      #expect(process.terminationStatus == 2 && said.contains("vaultctl starts this program"), "\(said)")
+      let result = try Program("\(PAMWorld.toolFolder)/vault-pam", words).run()
+      #expect(
+        result.status == 2 && result.text.contains("vaultctl starts this program"), "\(result.text)")
     }
   }
 

@@ -191,14 +191,11 @@ struct PAMModuleTests {
   private func start(
     _ world: PAMWorld, _ variables: [String: String] = [:], standardOutput: Any? = FileHandle.nullDevice
   ) throws -> Process {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "\(PAMWorld.toolFolder)/vaultctl-testing")
-    process.arguments = ["verify-presence", world.folder.appendingPathComponent("pam.d").path, "vault", "x"]
-    process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = standardOutput
-    try process.run()
-    return process
+    try Program(
+      "\(PAMWorld.toolFolder)/vaultctl-testing",
+      ["verify-presence", world.folder.appendingPathComponent("pam.d").path, "vault", "x"],
+      environment: ProcessInfo.processInfo.environment.merging(variables) { $1 }
+    ).start(output: standardOutput, errors: nil)
   }
 
   /// What a module wrote down.

@@ -49,8 +49,8 @@ struct PAMPresenceTests {
     #expect(prompt.requests == [])
   }
 
-  /// Planted bug: only `pam_authenticate` is asked: seen to fail. Fails too when any result but 0 counts as success, and when
-  /// a result that nobody knows is taken for one.
+  /// Verified to fail when only `pam_authenticate` is asked. Fails too when any result but 0 counts as success, and
+  /// when a result that nobody knows is taken for one.
   @Test(
     "only success of both steps opens: each of PAM's results, in either step, is a denial", arguments: 1...40)
   func results(number: Int) throws {
@@ -79,7 +79,7 @@ struct PAMPresenceTests {
 
   // MARK: services and modules that are not there
 
-  /// Planted bug: the file is not looked for, and PAM takes the service `other`: seen to fail.
+  /// Verified to fail when the file is not looked for, and PAM takes the service `other`.
   @Test("a service without a file is unsupported, also where `other` permits everything")
   func missingService() throws {
     let world = try PAMWorld()
@@ -150,7 +150,8 @@ struct PAMPresenceTests {
 
   // MARK: the conversation
 
-  /// Planted bug: an error of the conversation is forgotten: seen to fail. These modules say success whatever they were answered.
+  /// Verified to fail when an error of the conversation is forgotten. These modules say success whatever they were
+  /// answered.
   @Test("whoever declines is not overruled by a module that says success", .requirement("Q11"))
   func conversationErrors() throws {
     let world = try PAMWorld()
@@ -216,7 +217,7 @@ struct PAMPresenceTests {
 
   // MARK: modules that hang
 
-  /// Planted bug: 25 s of silence allowed in place of the limit: seen to fail.
+  /// Verified to fail when 25 s of silence are allowed instead of the limit.
   @Test("a module that hangs is denied within 5 s, before and after an answer")
   func hang() throws {
     // What is shipped; the limits below are a fraction of it, so that a busy machine has time to spare.
@@ -303,29 +304,16 @@ struct PAMPresenceTests {
   }
 
   private func shell(_ script: String) throws -> (status: Int32, text: String) {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
-    process.arguments = ["--user", "--map-root-user", "--mount", "/bin/sh", "-c", script]
-    return try finish(process)
+    try run("/usr/bin/unshare", ["--user", "--map-root-user", "--mount", "/bin/sh", "-c", script])
   }
 
   private func output(_ program: String, _ words: String...) throws -> String {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [program] + words
-    return try finish(process).text
+    try run(program, words).text
   }
 
-  private func finish(_ process: Process) throws -> (status: Int32, text: String) {
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let data = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-    return (process.terminationStatus, text)
+  private func run(_ program: String, _ words: [String]) throws -> (status: Int32, text: String) {
+    let result = try Program(program, words).run()
+    return (result.status, result.text.trimmingCharacters(in: .whitespacesAndNewlines))
   }
 
   @Test(

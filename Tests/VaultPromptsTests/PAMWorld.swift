@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultKit
 import VaultPrompts
@@ -83,13 +84,9 @@ final class PAMWorld {
   }
 
   static func compileLibrary(_ source: String, to library: String, _ words: [String]) throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     // The compiler that comes with Swift.
-    process.arguments = ["clang", "-shared", "-fPIC", "-o", library, source] + words
-    try process.run()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0, "clang does not compile \(source)")
+    let result = try Program("clang", ["-shared", "-fPIC", "-o", library, source] + words).run()
+    try #require(result.status == 0, "clang does not compile \(source): \(result.text)")
   }
 
   private static let moduleSource = """

@@ -24,7 +24,7 @@ extension OneAtATime {
 
     // MARK: what a well-behaved program is told and gives
 
-    /// Planted bugs: escapes are not decoded; what came so far counts before the OK: both seen to fail.
+    /// Verified to fail when escapes are not decoded, and when what came so far counts before the OK.
     @Test("what is typed arrives byte for byte, over several lines and escaped")
     func secret() throws {
       let script = try ScriptedPinentry(
@@ -66,7 +66,7 @@ extension OneAtATime {
       #expect(long.contains { $0.hasPrefix("SETDESC") && $0.contains("more characters)") })
     }
 
-    /// Planted bug: no `clinux_spawn_close_from`: seen to fail. Fails too when the environment is handed on whole.
+    /// Verified to fail without `clinux_spawn_close_from`. Fails too when the environment is handed on whole.
     @Test("it gets three descriptors and the variables that it needs, no others")
     func inheritance() throws {
       let held = unsafe open("/dev/null", O_RDONLY)  // Not close-on-exec: a careless host's.
@@ -258,7 +258,7 @@ extension OneAtATime {
       try screen.wait(for: "read the password: 'mail'")
       try screen.wait(for: "passcode:")
       try until { !screen.echoes }
-      // Planted bug: `PinentryTurn` takes no lock: seen to fail.
+      // Verified to fail when `PinentryTurn` takes no lock.
       let lock = PromptLock(of: screen)
       #expect(lock.isHeld)
       try until { !lock.record.isEmpty }
@@ -273,7 +273,7 @@ extension OneAtATime {
       try until { !screen.echoes }
       for pid in children(named: path) { kill(pid, SIGKILL) }
       #expect(try killed.wait().error?.code == .cancelled)
-      // Planted bug: the mode is not restored, and the killed program leaves echo off: seen to fail.
+      // Verified to fail when the mode is not restored, and the killed program leaves echo off.
       #expect(screen.echoes)
       #expect(children(named: path) == [])
     }

@@ -44,7 +44,7 @@ struct PromptTextTests {
     #expect(PromptText(unknown).lines[1] == "  asked by a program whose file is not known (process 1)")
   }
 
-  /// Planted bug: default-ignorable characters are not looked for: seen to fail.
+  /// Verified to fail when default-ignorable characters are not looked for.
   @Test(
     "no field can break a line, move the cursor, reorder the text or hide in it",
     arguments: [
@@ -67,7 +67,7 @@ struct PromptTextTests {
     #expect(text.question == shown)
   }
 
-  /// Planted bug: spaces are shown as they are: seen to fail.
+  /// Verified to fail when spaces are shown as they are.
   @Test("many spaces are counted, and an accent on nothing or one too many is written out")
   func imitations() {
     let spaces = String(repeating: " ", count: 40)
@@ -80,7 +80,7 @@ struct PromptTextTests {
     #expect(PromptText.visible("Grüße, 世界 😀 \u{1EBF}") == "Grüße, 世界 😀 \u{1EBF}")
   }
 
-  /// Planted bug: the cut is made in silence: seen to fail.
+  /// Verified to fail when the cut is made in silence.
   @Test("an over-long field is cut, and the cut is seen")
   func cut() {
     let long = String(repeating: "x", count: 5000)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultPrompts
 
@@ -15,11 +16,7 @@ final class ScriptedPinentry {
     try Data(program.utf8).write(to: draft)
     // Another process makes the program: a child that another test starts meanwhile would hold a file of ours open for
     // writing, and such a file cannot be run.
-    let install = Process()
-    install.executableURL = URL(fileURLWithPath: "/usr/bin/install")
-    install.arguments = ["-m", "700", draft.path, path]
-    try install.run()
-    install.waitUntilExit()
+    try Program("/usr/bin/install", ["-m", "700", draft.path, path]).run()
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }

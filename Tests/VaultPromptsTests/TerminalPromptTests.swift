@@ -18,7 +18,7 @@ extension OneAtATime {
       return answer
     }
 
-    /// Planted bug: echo stays on: seen to fail.
+    /// Verified to fail when echo stays on.
     @Test("it shows what is about to happen, then reads a line without echo; echo is back afterwards")
     func line() throws {
       let screen = try PseudoTerminal()
@@ -36,7 +36,7 @@ extension OneAtATime {
       #expect(!screen.drain().contains("s3"))
     }
 
-    /// Planted bug: the mode is not restored: seen to fail. Fails too when SIGINT keeps our handler.
+    /// Verified to fail when the mode is not restored. Fails too when SIGINT keeps our handler.
     @Test("Ctrl-C cancels, restores the terminal and gives the signal back")
     func interrupt() throws {
       let screen = try PseudoTerminal()
@@ -57,7 +57,7 @@ extension OneAtATime {
       #expect(isMine)
     }
 
-    /// Planted bug: the signal is swallowed, and the process that was told to end goes on: seen to fail.
+    /// Verified to fail when the signal is swallowed, and the process that was told to end goes on.
     @Test("another signal ends the prompt, and then does what it does without one")
     func terminate() throws {
       let screen = try PseudoTerminal()
@@ -75,7 +75,7 @@ extension OneAtATime {
       #expect(hangups.load(ordering: .relaxed) == 1)
     }
 
-    /// Planted bug: what is left in the pipe is not raised again: seen to fail.
+    /// Verified to fail when what is left in the pipe is not raised again.
     @Test("a signal that comes when the prompt has ended already is not lost")
     func late() throws {
       let screen = try PseudoTerminal()
@@ -143,7 +143,7 @@ extension OneAtATime {
       #expect(try second.wait().text == "two")
     }
 
-    /// Planted bug: a lock that is held counts as taken: seen to fail.
+    /// Verified to fail when a lock that is held counts as taken.
     @Test("another prompt on the terminal: it says once that it waits, and no longer than its patience")
     func locked() throws {
       let screen = try PseudoTerminal()

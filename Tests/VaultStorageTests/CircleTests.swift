@@ -1,12 +1,13 @@
 import Dispatch
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import VaultStorage
 
 /// Pages that are the children of many: the same rows again and again, in a file that SQLite reads without complaint.
 ///
-/// Planted, and found: a walk that does not look at the order of its rows; no `WorkBound` for whole statements.
+/// Verified to fail when a walk ignores the order of its rows, and without a `WorkBound` for whole statements.
 @Suite("Rows in a circle", .timeLimit(.minutes(20)))
 struct CircleTests {
   let folder = TemporaryFolder()
@@ -140,14 +141,8 @@ private struct Tree {
 
   init(of table: String, in path: String) throws {
     self.path = path
-    let shell = Process()
-    shell.executableURL = URL(filePath: "/usr/bin/sqlite3")
-    shell.arguments = [path, "SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'"]
-    let output = Pipe()
-    shell.standardOutput = output
-    try shell.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    shell.waitUntilExit()
+    let query = "SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'"
+    let text = try Program("/usr/bin/sqlite3", [path, query]).run().text
     root = try #require(Int(text.split(separator: "\n").first ?? ""))
   }
 

@@ -195,11 +195,7 @@ struct DamageTests {
       }
     }
     for suffix in ["", "-wal"] {
-      let copy = Process()
-      copy.executableURL = URL(filePath: "/bin/cp")
-      copy.arguments = [folder("open" + suffix), folder("copied" + suffix)]
-      try copy.run()
-      copy.waitUntilExit()
+      try Program("/bin/cp", [folder("open" + suffix), folder("copied" + suffix)]).run()
     }
     return try (
       Array(Data(contentsOf: URL(filePath: folder("copied")))),

@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import TestSupport
 import Testing
 import VaultStorage
 
@@ -69,7 +70,7 @@ struct MediumTests {
     }
   }
 
-  /// Seen to fail: no file system is named at the opening.
+  /// Verified to fail when no file system is named at the opening.
   @Test("a file system that the application has made SQLite's default is not called")
   func defaultOfApplication() async {
     await #expect(processExitsWith: .success) {

@@ -94,7 +94,7 @@ struct StoreTests {
     #expect(try store.material(row: 2) != nil)
   }
 
-  /// Planted, and found: an item that is still remembered after a change of it, and after the end of its transaction.
+  /// Verified to fail when an item is still remembered after its change, and after the end of its transaction.
   @Test(
     "an item that is looked up again is the present one: after a change, a deletion, a rollback, another's commit"
   )

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultStorage
 
@@ -186,14 +187,7 @@ struct TransactionTests {
 
   /// Read by another process: closing a descriptor here would drop the locks of the store.
   private func bytesOfAllFiles() throws -> Data {
-    let cat = Process()
-    let pipe = Pipe()
-    cat.executableURL = URL(filePath: "/bin/cat")
-    cat.arguments = try FileManager.default.contentsOfDirectory(atPath: folder.path).map { folder($0) }
-    cat.standardOutput = pipe
-    try cat.run()
-    let bytes = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    cat.waitUntilExit()
-    return bytes
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).map { folder($0) }
+    return try Program("/bin/cat", files).run().output
   }
 }

@@ -51,7 +51,7 @@ struct VaultPathTests {
     #expect(throws: StorageError.refused(.openToOthers(mode: 0o644))) { try openAndDrop(folder("v")) }
   }
 
-  /// Seen to fail: the number of links is not looked at.
+  /// Verified to fail when the number of links is not looked at.
   @Test("a vault with a second name is refused, and opens again when that name is gone", .requirement("S3"))
   func secondName() throws {
     do { _ = try makeVault(at: folder("v")) }

@@ -2,7 +2,7 @@ import Testing
 import VaultCommands
 
 extension Torture {
-  /// Seen to fail: the scenarios of a verb are taken out; another verb counts as one that writes.
+  /// Verified to fail when the scenarios of a verb are taken out, and when another verb counts as one that writes.
   @Suite("Verbs that write")
   struct Scenarios {
     @Test("each verb that writes is in the list that system-calls, crash-states, leaks and mutations walk")

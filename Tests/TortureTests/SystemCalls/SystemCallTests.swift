@@ -9,7 +9,7 @@ extension Torture {
   /// R3: each system call of each verb that writes, failing once with each error, and killed there. The long form takes a
   /// sample: of each verb and error one call of every name, and at least 20 calls.
   ///
-  /// Seen to fail, with the fixes taken out:
+  /// Verified to fail with the fixes taken out:
   /// - K1: an error path deletes a key that is named: `restore` over nothing, whose folder's `fsync` fails, leaves a vault
   ///   without its key.
   /// - S2: the first entry has a commit of its own: `init` that ends before it leaves a damaged vault.

@@ -8,12 +8,12 @@ import VaultTestKit
 
 /// Items that are opened after one another share their policy and the memory of their attributes.
 @Suite("Opened items")
-struct OpenedItemTests {
+struct OpenedItemsTests {
   private let place = TemporaryVault(environment: .testing())
 
-  /// Planted bugs, each seen to fail: the items before are not finished where another policy begins; attributes begin
+  /// Verified to fail when the items before are not finished where another policy begins, and when attributes begin
   /// where those of the item before begin.
-  @Test("in a list each item has its own attributes and its own policy, whoever stands beside it")
+  @Test("in a list each item has its own attributes and its own policy, whatever its neighbors are")
   func neighbours() throws {
     let core = try place.makeCore()
     try core.write { transaction in
@@ -55,9 +55,9 @@ struct OpenedItemTests {
     #expect(try core.items(matching: Query(limit: 65)).map(\.name) == (0..<65).map { "n\($0)" })
   }
 
-  /// Planted bugs, each seen to fail: items are together by their number alone; an item that is large by itself is looked
+  /// Verified to fail when items are together by their number alone, and when an item that is large by itself is looked
   /// for among those that are not finished.
-  @Test("whoever keeps one item of a list does not keep the megabytes of its neighbours")
+  @Test("a program that keeps one item of a list does not keep the megabytes of its neighbors")
   func large() async {
     await #expect(processExitsWith: .success) {
       let place = TemporaryVault(environment: .testing())
@@ -127,9 +127,9 @@ struct OpenedItemTests {
     }
   }
 
-  /// Planted bug, seen to fail for the four contents whose attributes are wrong: they are not checked when their item is
-  /// opened.
-  @Test("what is sealed and is no item is damage as soon as it is opened", arguments: Content.allCases)
+  /// Verified to fail, for the four contents whose attributes are wrong, when attributes are not checked at the opening
+  /// of their item.
+  @Test("a sealed value that is not an item is damage as soon as it is opened", arguments: Content.allCases)
   func unreadable(content: Content) throws {
     let core = try place.makeCore()
     for name in ["one", "two"] { _ = try core.add(NewItem(.genericPassword, name: name)) }
@@ -161,17 +161,11 @@ struct OpenedItemTests {
     #expect(names == ["one"])
   }
 
-  /// Planted bug, seen to fail: attributes are not checked when their item is opened.
+  /// Verified to fail when attributes are not checked at the opening of their item.
   @Test(
     "whatever is sealed as an item either is damage or can be read, listed, searched, changed and deleted")
   func mutations() throws {
-    let core = try place.makeCore()
-    for name in ["one", "two", "three"] {
-      var new = NewItem(.genericPassword, name: name)
-      new.attributes[.service] = "service"
-      new.attributes[.comment] = "a comment"
-      _ = try core.add(new, secret: SecretBytes(testing: "s"))
-    }
+    let core = try makeThreeItems()
     let id = try core.item(named: "two").id
     let intruder = Intruder(place: place)
     let keys = try intruder.keys()
@@ -182,38 +176,14 @@ struct OpenedItemTests {
     let random = SeededRandom(seed: 7)
     var (opened, damaged) = (0, 0)
     for _ in 0..<400 {
-      var forged = content
-      for _ in 0...random.below(3) {
-        switch random.below(4) {
-        case 0: forged[random.below(forged.count)] = UInt8(random.below(256))
-        case 1: forged[random.below(forged.count)] ^= 1 << UInt8(random.below(8))
-        case 2: forged.remove(at: random.below(forged.count))
-        default: forged.insert(UInt8(random.below(3)), at: random.below(forged.count))
-        }
-      }
       var changed = row
+      let forged = mutated(content, random)
       changed.meta = try seal.seal(forged, aad: data, random: SystemRandom())
       try intruder.tamper { [changed] store throws(StorageError) in _ = try store.updateItem(changed) }
       do throws(VaultError) {
         let item = try core.reading { transaction throws(VaultError) in try transaction.item(id) }
         opened += 1
-        let bytes = item.attributes.codes.map { item.attributes[Attribute<[UInt8]>(code: $0)]?.count ?? 0 }
-        #expect(bytes.allSatisfy { $0 < content.count + 8 })
-        _ = (item.name, item.created, item.modified, item.expires, item.access, item.audit)
-        let list = try core.items(matching: Query())
-        #expect(list.count == 3 && list[1].attributes == item.attributes && list[2].name == "three")
-        _ = try core.items(matching: Query(where: item.attributes))
-        _ = try core.verify()
-        struct Back: Error {}
-        #expect(throws: (any Error).self) {
-          try core.write { transaction in
-            var changes = ItemChanges()
-            changes.attributes[.comment] = "another"
-            _ = try? transaction.update(id, changes)
-            _ = try? transaction.delete(id)
-            throw Back()
-          }
-        }
+        try use(item, core, longest: content.count + 8)
       } catch {
         #expect([.damaged, .unsupported, .malformed].contains(error.code), "\(error)")
         damaged += 1
@@ -221,5 +191,50 @@ struct OpenedItemTests {
       }
     }
     #expect(opened > 20 && damaged > 20, "\(opened), \(damaged)")
+  }
+
+  private func makeThreeItems() throws -> VaultCore {
+    let core = try place.makeCore()
+    for name in ["one", "two", "three"] {
+      var new = NewItem(.genericPassword, name: name)
+      new.attributes[.service] = "service"
+      new.attributes[.comment] = "a comment"
+      _ = try core.add(new, secret: SecretBytes(testing: "s"))
+    }
+    return core
+  }
+
+  private func mutated(_ content: [UInt8], _ random: SeededRandom) -> [UInt8] {
+    var forged = content
+    for _ in 0...random.below(3) {
+      switch random.below(4) {
+      case 0: forged[random.below(forged.count)] = UInt8(random.below(256))
+      case 1: forged[random.below(forged.count)] ^= 1 << UInt8(random.below(8))
+      case 2: forged.remove(at: random.below(forged.count))
+      default: forged.insert(UInt8(random.below(3)), at: random.below(forged.count))
+      }
+    }
+    return forged
+  }
+
+  /// Reads, lists, searches and verifies the item, and takes its change and its deletion back.
+  private func use(_ item: Item, _ core: VaultCore, longest: Int) throws(VaultError) {
+    let bytes = item.attributes.codes.map { item.attributes[Attribute<[UInt8]>(code: $0)]?.count ?? 0 }
+    #expect(bytes.allSatisfy { $0 < longest })
+    _ = (item.name, item.created, item.modified, item.expires, item.access, item.audit)
+    let list = try core.items(matching: Query())
+    #expect(list.count == 3 && list[1].attributes == item.attributes && list[2].name == "three")
+    _ = try core.items(matching: Query(where: item.attributes))
+    _ = try core.verify()
+    struct Back: Error {}
+    #expect(throws: (any Error).self) {
+      try core.write { transaction in
+        var changes = ItemChanges()
+        changes.attributes[.comment] = "another"
+        _ = try? transaction.update(item.id, changes)
+        _ = try? transaction.delete(item.id)
+        throw Back()
+      }
+    }
   }
 }

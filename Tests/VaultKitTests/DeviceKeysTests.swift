@@ -2,12 +2,13 @@ import Foundation
 import SecretMemory
 import TestSupport
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultStorage
 import VaultTestKit
 
 @Suite("The owner of device keys")
-struct DeviceKeyTests {
+struct DeviceKeysTests {
   /// Header field 20 of a vault or a backup.
   private func replacedKeys(_ path: String) throws -> [DeviceKeyID] {
     var store = try Store.open(at: path, access: .readOnly)
@@ -16,7 +17,7 @@ struct DeviceKeyTests {
     return stride(from: 0, to: bytes.count, by: 16).compactMap { DeviceKeyID(Array(bytes[$0..<$0 + 16])) }
   }
 
-  // Seen to fail: the present key is added in place of the one before; the oldest are kept.
+  // Verified to fail when the present key is added instead of the one before, and when the oldest are kept.
   @Test("each replaced key is listed once, the oldest first, the newest 64, and never the present one")
   func list() throws {
     let place = TemporaryVault()
@@ -70,7 +71,7 @@ struct DeviceKeyTests {
     }
   }
 
-  // Seen to fail: store() does not remove what it began.
+  // Verified to fail when store() does not remove what it began.
   @Test("a key whose storing failed is removed again")
   func abandoned() throws {
     let place = TemporaryVault()
@@ -157,7 +158,7 @@ struct DeviceKeyTests {
     }
   }
 
-  // Seen to fail: deleteReplacedKeys does not bring the present key into its place first.
+  // Verified to fail when deleteReplacedKeys does not bring the present key into its place first.
   @Test("a key that waits beside a named file comes into its place before the replaced one is deleted")
   func interruptedThenDeleted() throws {
     let vault = try Interrupted()
@@ -167,7 +168,7 @@ struct DeviceKeyTests {
     #expect(try vault.open().verify().problems == [])
   }
 
-  // Seen to fail: an opening leaves the present key where it waits.
+  // Verified to fail when an opening leaves the present key where it waits.
   @Test("the next opening ends an interrupted rotation of a named key, and deletes none")
   func interruptedThenOpened() throws {
     let vault = try Interrupted()
@@ -179,7 +180,7 @@ struct DeviceKeyTests {
     #expect(try vault.open().verify().problems == [])
   }
 
-  // Seen to fail: `promote` does not end what the interrupted rotation had left.
+  // Verified to fail when `promote` does not end what the interrupted rotation had left.
   @Test("after one more rotation the named file holds the present key, whatever an interrupted one had left")
   func interruptedThenRotated() throws {
     let vault = try Interrupted()
@@ -189,8 +190,8 @@ struct DeviceKeyTests {
     #expect(try vault.open().verify().problems == [])
   }
 
-  // Seen to fail: loadKey looks beside the named file only when that holds another key; one that others can
-  // read is taken for lost.
+  // Verified to fail when loadKey looks beside the named file only when that holds another key, and when one that
+  // others can read is taken for lost.
   @Test("a key that waits beside a named file opens the vault where that file is gone, or cannot be read")
   func interruptedThenGone() throws {
     let vault = try Interrupted()
@@ -213,7 +214,7 @@ struct DeviceKeyTests {
     #expect(try vault.open().verify().problems == [])
   }
 
-  // Seen to fail: finishPromotion sets no key aside.
+  // Verified to fail when finishPromotion sets no key aside.
   @Test("a replaced key in a named file that a kept vault needs gets a file of its own")
   func interruptedAndNeeded() throws {
     let vault = try Interrupted(isNeeded: true)

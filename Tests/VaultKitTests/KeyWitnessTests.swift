@@ -5,7 +5,7 @@ import VaultKit
 import VaultTestKit
 
 @Suite("How many commits a key has seen")
-struct WitnessTests {
+struct KeyWitnessTests {
   private let vault = TemporaryVault()
 
   private var file: String {
@@ -16,7 +16,7 @@ struct WitnessTests {
     }
   }
 
-  /// Planted, and found: a file kept open that has lost its name.
+  /// Verified to fail when a file that lost its name is kept open.
   @Test("each commit is written to the file of that name, also where another process removes or replaces it")
   func replaced() throws {
     let core = try vault.makeCore()
@@ -43,8 +43,8 @@ struct WitnessTests {
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: file) == "/dev/null")
   }
 
-  /// Planted bug, seen to fail: a file kept open that has another name now.
-  @Test("a file that was moved away, as a hard link or by its name, is not written to any more")
+  /// Verified to fail when a file that has another name now is kept open.
+  @Test("a file that was moved away, as a hard link or by its name, is no longer written to")
   func moved() throws {
     let core = try vault.makeCore()
     _ = try core.add(NewItem(.genericPassword, name: "a"))
@@ -63,11 +63,11 @@ struct WitnessTests {
     #expect(vault.protector.seenSequence(under: status.deviceKey, of: status.vault) == status.sequence)
   }
 
-  /// Planted bug, seen to fail: the witness is opened under the lowest number that is free.
+  /// Verified to fail when the witness is opened under the lowest number that is free.
   @Test("what a process prints to an output that it has closed is not written into the witness")
   func printed() async {
     await #expect(processExitsWith: .success) {
-      let tests = WitnessTests()
+      let tests = KeyWitnessTests()
       let vault = tests.vault
       let core = try vault.makeCore()
       _ = try core.add(NewItem(.genericPassword, name: "first"))
@@ -87,8 +87,8 @@ struct WitnessTests {
 
   /// A daemon closes what it has inherited and opens files of its own: the numbers are given again.
   ///
-  /// Planted bug, seen to fail: what is open under the number is not compared with what was opened.
-  @Test("another file under the number of a witness that somebody closed is neither written to nor closed")
+  /// Verified to fail when what is open under the number is not compared with what was opened.
+  @Test("another file under the descriptor of a closed witness is neither written to nor closed")
   func reused() async {
     await #expect(processExitsWith: .success) {
       let vault = TemporaryVault()

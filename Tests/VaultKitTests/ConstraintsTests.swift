@@ -1,12 +1,12 @@
 import SecretMemory
-import TestSupport
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 
 /// Every combination of the seven flags in a vault with and without a passcode, with and without a member.
 @Suite("Constraints")
-struct ConstraintTests {
+struct ConstraintsTests {
   // Fails when `check()` forgets the rule of presence.
   @Test("a rule that contradicts itself is refused when it is made, every other one is not")
   func legality() throws {
@@ -24,9 +24,7 @@ struct ConstraintTests {
     }
     // By hand: none; P; A; S; D; AD, SD, each bare, with and, with or: 1 + 4 + 6, all with and without the password.
     #expect(legal == 22)
-    #expect(throws: VaultError.Code.policy) {
-      try code { () throws(VaultError) in _ = try AccessControl(Constraints(rawValue: 0x4000_0000)) }
-    }
+    expect(.policy) { () throws(VaultError) in _ = try AccessControl(Constraints(rawValue: 0x4000_0000)) }
   }
 
   /// A vault of one row of the table.
@@ -150,9 +148,6 @@ extension ConstraintTable.Shown {
 extension VaultCore {
   /// The code that reading a secret fails with, or `nil`.
   func secret(failing id: ItemID, with context: AuthenticationContext?) throws -> VaultError.Code? {
-    do throws(VaultError) {
-      _ = try secret(of: id, context: context)
-      return nil
-    } catch { return error.code }
+    thrown { () throws(VaultError) in _ = try secret(of: id, context: context) }?.code
   }
 }

@@ -1,12 +1,13 @@
 import SecretMemory
 import TestSupport
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 
 /// The enrolled set with phrases in the place of fingers (R14).
 @Suite("Enrolled set", .requirement("R14"))
-struct MemberTests {
+struct EnrolledSetTests {
   private let counter = Counter()
   private let clock = FixedClock()
   private let place: TemporaryVault
@@ -34,7 +35,8 @@ struct MemberTests {
   }
 
   // Fails when the next set has the old number, or one of its members is left out.
-  @Test("a changed set touches no item: items of the current set die for good, those of any member live on")
+  @Test(
+    "a changed set touches no item: items of the current set never open again, those of any member still do")
   func currentSet() throws {
     let core = try place.makeCore(passcode: "passcode")
     try enroll("one", "left", core)
@@ -126,30 +128,22 @@ struct MemberTests {
   @Test("enrolment needs the passcode; names and phrases are enrolled once")
   func enrolment() throws {
     let bare = try TemporaryVault(environment: .testing()).makeCore()
-    #expect(throws: VaultError.Code.policy) {
-      try code { () throws(VaultError) in
-        _ = try bare.enroll(
-          BiometricPhrase(testing: "p"), named: "n", passcode: Passcode(testing: "passcode"))
-      }
+    expect(.policy) { () throws(VaultError) in
+      _ = try bare.enroll(
+        BiometricPhrase(testing: "p"), named: "n", passcode: Passcode(testing: "passcode"))
     }
     let core = try place.makeCore(passcode: "passcode")
-    #expect(throws: VaultError.Code.authenticationFailed) {
-      try code { () throws(VaultError) in
-        _ = try core.enroll(BiometricPhrase(testing: "p"), named: "n", passcode: Passcode(testing: "wrong"))
-      }
+    expect(.authenticationFailed) { () throws(VaultError) in
+      _ = try core.enroll(BiometricPhrase(testing: "p"), named: "n", passcode: Passcode(testing: "wrong"))
     }
     try enroll("p", "n", core)
     for (text, name) in [("p", "m"), ("q", "n")] {
-      #expect(throws: VaultError.Code.duplicateItem) {
-        try code { () throws(VaultError) in
-          _ = try core.enroll(
-            BiometricPhrase(testing: text), named: name, passcode: Passcode(testing: "passcode"))
-        }
+      expect(.duplicateItem) { () throws(VaultError) in
+        _ = try core.enroll(
+          BiometricPhrase(testing: text), named: name, passcode: Passcode(testing: "passcode"))
       }
     }
-    #expect(throws: VaultError.Code.itemNotFound) {
-      try code { () throws(VaultError) in try core.removeMember(named: "nobody") }
-    }
+    expect(.itemNotFound) { () throws(VaultError) in try core.removeMember(named: "nobody") }
     #expect(try core.enrolledMembers().map(\.name) == ["n"])
   }
 
@@ -187,7 +181,7 @@ struct MemberTests {
     #expect(prompt.requests.map(\.subject) == [.passcode, .phrase])
   }
 
-  @Test("a fingerprint reader is asked for enrolled fingers; what it refuses is no change of the set")
+  @Test("a fingerprint reader is asked for enrolled fingers; its refusal does not change the set")
   func fingers() throws {
     let core = try place.makeCore(passcode: "passcode")
     let reader = ScriptedBiometry(fingers: ["left-thumb", "right-thumb"])
@@ -225,7 +219,7 @@ extension VaultCore {
 
 /// Random changes and uses of the set against a model of twenty lines (R14, short form).
 @Suite("Enrolled set, by a model", .requirement("R14"))
-struct MemberModelTests {
+struct EnrolledSetModelTests {
   /// What ought to be.
   private struct Model {
     var members: [String] = []

@@ -1,11 +1,12 @@
 import SecretMemory
 import TestSupport
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 
 @Suite("Names show as what they are")
-struct VisibleNameTests {
+struct VisibleTextTests {
   private static let invisible = [
     "\u{200B}", "\u{200D}", "\u{202E}", "\u{2066}", "\u{34F}", "\u{3164}", "\u{115F}", "\u{FE0F}",
     "\u{E0041}",
@@ -13,14 +14,7 @@ struct VisibleNameTests {
     "\u{85}", "\u{2028}", "\u{1B}", "  ",
   ]
 
-  private func refusal(_ body: () throws(VaultError) -> Void) -> VaultError? {
-    do throws(VaultError) {
-      try body()
-      return nil
-    } catch { return error }
-  }
-
-  /// Planted bugs: neither default-ignorable characters nor those of `blanks` are looked for: each seen to fail.
+  /// Verified to fail when default-ignorable characters, or those of `blanks`, are not looked for.
   @Test(
     "a name, service or account with a character that does not show is refused", .requirement("Q14"),
     arguments: invisible)
@@ -32,14 +26,14 @@ struct VisibleNameTests {
     var account = NewItem(.genericPassword, name: "n")
     account.attributes[.account] = bad
     for new in [NewItem(.genericPassword, name: bad), service, account] {
-      let error = refusal { () throws(VaultError) in _ = try core.add(new) }
+      let error = thrown { () throws(VaultError) in _ = try core.add(new) }
       #expect(error?.code == .malformed)
       #expect(error?.message.utf8.allSatisfy { $0 < 0x80 } == true)
     }
     let id = try core.add(NewItem(.genericPassword, name: "n")).id
     var rename = ItemChanges()
     rename.attributes[.name] = bad
-    #expect(refusal { () throws(VaultError) in _ = try core.update(id, rename) }?.code == .malformed)
+    #expect(thrown { () throws(VaultError) in _ = try core.update(id, rename) }?.code == .malformed)
     #expect(try core.items(matching: Query(id: id)).first?.name == "n")
   }
 
@@ -52,28 +46,28 @@ struct VisibleNameTests {
     ])
   func scripts(name: String, isAllowed: Bool) throws {
     let core = try TemporaryVault().makeCore()
-    let error = refusal { () throws(VaultError) in _ = try core.add(NewItem(.genericPassword, name: name)) }
+    let error = thrown { () throws(VaultError) in _ = try core.add(NewItem(.genericPassword, name: name)) }
     #expect(error?.code == (isAllowed ? nil : .malformed), "\(name)")
   }
 
-  /// Planted bug: no name is reserved: seen to fail.
+  /// Verified to fail when no name is reserved.
   @Test(
     "a phrase is not called as the login password, a finger or the passcode is", .requirement("Q13"),
     arguments: ["login", "Login", "any", "passcode", "right-index-finger"])
   func reserved(name: String) throws {
     let core = try TemporaryVault(environment: .testing()).makeCore(passcode: "p")
-    let error = refusal { () throws(VaultError) in
+    let error = thrown { () throws(VaultError) in
       _ = try core.enroll(BiometricPhrase(testing: "x"), named: name, passcode: Passcode(testing: "p"))
     }
     #expect(error?.code == .policy)
     #expect(try core.enrolledMembers().isEmpty)
   }
 
-  /// Planted bug: a member's name is not looked at: seen to fail.
+  /// Verified to fail when a member's name is not looked at.
   @Test("a member's name shows as what it is too", arguments: invisible)
   func member(character: String) throws {
     let core = try TemporaryVault(environment: .testing()).makeCore(passcode: "p")
-    let error = refusal { () throws(VaultError) in
+    let error = thrown { () throws(VaultError) in
       _ = try core.enroll(
         BiometricPhrase(testing: "x"), named: "right\(character)hand", passcode: Passcode(testing: "p"))
     }
@@ -97,7 +91,7 @@ struct VisibleNameTests {
     #expect(prompt.requests.map(\.emptyAnswer) == ["skips it", "skips it", "cancels", "cancels"])
   }
 
-  /// Planted bug: the failures of before are not looked at: seen to fail.
+  /// Verified to fail when the failures of before are not looked at.
   @Test("the tries left are those before the delay where these are fewer", .requirement("Q15"))
   func triesBeforeDelay() throws {
     let core = try TemporaryVault(environment: .testing()).makeCore(passcode: "p")
@@ -107,7 +101,7 @@ struct VisibleNameTests {
     for left in [[3, 2, 1], [2, 1]] {
       let prompt = ScriptedPrompt(left.map { _ in .text("wrong") })
       let context = AuthenticationContext(reason: "", prompt: prompt)
-      _ = refusal { () throws(VaultError) in _ = try core.secret(of: item.id, context: context) }
+      _ = thrown { () throws(VaultError) in _ = try core.secret(of: item.id, context: context) }
       #expect(prompt.requests.map(\.triesLeft) == left)
     }
   }

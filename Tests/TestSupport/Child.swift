@@ -1,39 +1,44 @@
-import Foundation
-import Testing
+package import Foundation
 
 /// A process with chosen descriptors, by `posix_spawn`: Foundation's `Process` knows only three.
-struct Child {
+package struct Child {
+  /// With a slash, a path; else a name that is looked for along `PATH`.
   private let path: String
   private let words: [String]
   private let environment: [String: String]
   private var files: [(descriptor: Int32, path: String, flags: Int32)] = []
+  private var copies: [(descriptor: Int32, from: Int32)] = []
   private var closed: [Int32] = []
   /// Leads a session of its own; the first terminal it opens becomes its controlling one.
-  var leadsSession = false
+  package var leadsSession = false
 
-  init(_ path: String, _ words: [String], _ environment: [String: String]) {
+  package init(_ path: String, _ words: [String], _ environment: [String: String]) {
     self.path = path
     self.words = words
     self.environment = environment
   }
 
-  mutating func open(_ descriptor: Int32, _ path: String, flags: Int32 = O_RDONLY) {
+  package mutating func open(_ descriptor: Int32, _ path: String, flags: Int32 = O_RDONLY) {
     files.append((descriptor, path, flags))
   }
 
-  mutating func create(_ descriptor: Int32, _ path: String) {
+  package mutating func create(_ descriptor: Int32, _ path: String) {
     files.append((descriptor, path, O_WRONLY | O_CREAT | O_TRUNC))
   }
 
-  mutating func close(_ descriptor: Int32) { closed.append(descriptor) }
+  /// Gives the process a descriptor of the test.
+  package mutating func copy(_ from: Int32, to descriptor: Int32) { copies.append((descriptor, from)) }
 
-  func start() throws -> Running {
+  package mutating func close(_ descriptor: Int32) { closed.append(descriptor) }
+
+  package func start() throws -> Running {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     for file in files {
       unsafe posix_spawn_file_actions_addopen(&actions, file.descriptor, file.path, file.flags, 0o600)
     }
+    for copy in copies { unsafe posix_spawn_file_actions_adddup2(&actions, copy.from, copy.descriptor) }
     for descriptor in closed { unsafe posix_spawn_file_actions_addclose(&actions, descriptor) }
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
@@ -51,10 +56,10 @@ struct Child {
     var pid: pid_t = 0
     let result = unsafe withCStrings([path] + words) { arguments in
       unsafe withCStrings(environment.map { "\($0.key)=\($0.value)" }) { variables in
-        unsafe posix_spawn(&pid, path, &actions, &attributes, arguments, variables)
+        unsafe posix_spawnp(&pid, path, &actions, &attributes, arguments, variables)
       }
     }
-    try #require(result == 0, "cannot start \(path): \(result)")
+    guard result == 0 else { throw CannotStart(program: path, code: result) }
     return Running(pid: pid)
   }
 
@@ -62,14 +67,21 @@ struct Child {
   /// POSIX_SPAWN_SETSID, a macro that Swift does not see.
   private static let setSession: Int16 = 0x80
 
+  package struct CannotStart: Error {
+    package let program: String
+    package let code: Int32
+  }
+
   /// A started process.
-  struct Running {
-    let pid: pid_t
+  package struct Running {
+    package let pid: pid_t
 
     /// The exit code, or minus the signal that ended it.
-    func wait() throws -> Int32 {
+    package func wait() throws -> Int32 {
       var status: Int32 = 0
-      while unsafe waitpid(pid, &status, 0) < 0 { try #require(errno == EINTR) }
+      while unsafe waitpid(pid, &status, 0) < 0 {
+        guard errno == EINTR else { throw CannotStart(program: "\(pid)", code: errno) }
+      }
       return status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
     }
   }

@@ -4,7 +4,7 @@ import VaultKit
 import VaultTestKit
 
 @Suite("Calibration of the key derivation")
-struct CalibrationTests {
+struct DerivationCalibrationTests {
   /// A machine that takes so many microseconds for one pass over one MiB.
   private func measure(_ microseconds: Int64) -> (Argon2id.Parameters) -> Duration {
     { .microseconds(Int64($0.memoryKiB / 1024) * Int64($0.iterations) * microseconds) }
