@@ -39,6 +39,7 @@ struct RequirementTests {
     #expect(Requirements.cited(in: "  // RFC 4226 R6 asks for 128; \\u{A0} %A0 U+3164").isEmpty)
   }
 
+  /// Verified to fail when the map cites such a document.
   @Test("no file cites a document that is not in the repository")
   func absentDocuments() throws {
     let names = ["FIND" + "INGS", "REQUIRE" + "MENTS", "TAR" + "GETS", "DE" + "SIGN"]

@@ -41,7 +41,7 @@ enum Stranger {
     defer { try? FileManager.default.removeItem(at: file) }
     try source.write(to: file, atomically: true, encoding: .utf8)
 
-    var arguments = ["-typecheck", "-swift-version", "6", "-I", "\(Products.folder.path)/Modules"]
+    var arguments = ["-typecheck", "-swift-version", "6", "-I", "\(Built.directory.path)/Modules"]
     for map in try moduleMaps() {
       arguments += ["-Xcc", "-fmodule-map-file=\(map.path)"]
     }
@@ -52,7 +52,7 @@ enum Stranger {
   /// The C modules under ours: those of system libraries lie in the sources, those of our own C in the products.
   private static func moduleMaps() throws -> [URL] {
     let libraries = Readme.root.appendingPathComponent("Sources/CSystem")
-    let places = [libraries, Products.folder]
+    let places = [libraries, Built.directory]
     return try places.flatMap { place in
       try FileManager.default.contentsOfDirectory(at: place, includingPropertiesForKeys: nil)
         .map { $0.appendingPathComponent("module.modulemap") }

@@ -14,7 +14,7 @@ struct GuideTests {
   func replay(guide: String) throws {
     let page = "docs/guides/\(guide)"
     let shown = Session(try Readme.blocks("console", of: page).joined())
-    try shown.compare(with: shown.replay(with: Products.folder), page)
+    try shown.compare(with: shown.replay(with: Built.directory), page)
   }
 
   @Test("there are guides with commands, and each command is in a place that is replayed")
@@ -42,7 +42,7 @@ struct GuideTests {
       return print("skipped: transcript \(name), python3 is not installed")
     }
     let folder = Readme.root.appendingPathComponent("Tests/Transcripts")
-    let words = ["\(folder.path)/replay.py", "\(folder.path)/\(name)", Products.folder.path]
+    let words = ["\(folder.path)/replay.py", "\(folder.path)/\(name)", Built.directory.path]
     let result = try Program("/usr/bin/python3", words).run()
     #expect(result.status == 0, "\(result.text)")
     let shown = Session(try Readme.text(of: "Tests/Transcripts/\(name)"), remarks: "#")

@@ -28,9 +28,3 @@ enum Readme {
     return blocks
   }
 }
-
-/// Where the build puts the test program, and `vaultctl` and the modules beside it.
-enum Products {
-  static let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    .deletingLastPathComponent()
-}

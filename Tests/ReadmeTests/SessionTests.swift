@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("The session in the README")
@@ -7,7 +8,7 @@ struct SessionTests {
   func replay() throws {
     let shown = Session(try #require(try Readme.blocks("console").first))
     #expect(shown.steps.count >= 8)
-    try shown.compare(with: shown.replay(with: Products.folder), "README.md")
+    try shown.compare(with: shown.replay(with: Built.directory), "README.md")
   }
 
   @Test("a changed word, number or line is noticed")
@@ -28,7 +29,7 @@ struct SessionTests {
   @Test("commands run in order in one shell, and their output is told apart")
   func shell() throws {
     let session = Session("$ x=1\n$ echo \"$x\"\n1\n$ printf 'a\\nb\\n' >&2\na\nb\n$ echo \\\n> two\ntwo\n")
-    let run = try session.replay(with: Products.folder)
+    let run = try session.replay(with: Built.directory)
     #expect(run.map(\.output) == [[], ["1"], ["a", "b"], ["two"]])
   }
 }

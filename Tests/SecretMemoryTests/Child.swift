@@ -1,5 +1,4 @@
 import Glibc
-import TestSupport
 import Testing
 
 /// A process forked off the test, as a program could do it: without `exec`.

@@ -1,6 +1,5 @@
 import Glibc
 import SecretMemory
-import TestSupport
 import Testing
 
 /// In processes of their own: where the other tests run beside, a child may be forked while one of them holds a lock of

@@ -9,16 +9,10 @@ extension Rig {
     let errors: String
   }
 
-  /// The folder of the built programs: the one that this test's own program is in.
-  private static let programs: String = {
-    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-    return String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)])
-  }()
-
   func tool(_ words: String..., input: String = "") throws -> Run { try run(words, input: input) }
 
   func run(_ words: [String], _ variables: [String: String] = [:], input: String = "") throws -> Run {
-    try program(Self.programs + "/vaultctl-testing", words, variables, input: input)
+    try program(Built.path("vaultctl-testing"), words, variables, input: input)
   }
 
   /// Runs a program to its end, in the rig's home.

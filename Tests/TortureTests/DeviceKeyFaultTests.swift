@@ -22,7 +22,7 @@ extension Torture {
 
     @Test("the key that the file names exists and opens", arguments: Change.allCases, [false, true])
     func named(_ change: Change, hasNamedKey: Bool) throws {
-      guard Command.exists("strace") else { return skip("device keys and failing calls: no strace") }
+      guard Shell.has("strace") else { return skip("device keys and failing calls: no strace") }
       let template = try KeyHome(change, hasNamedKey: hasNamedKey)
       var failures = 0
       var runs = 0
@@ -52,7 +52,7 @@ extension Torture {
       "killed there, the same holds; a vault that was made has its first entry", .requirement("S2"),
       arguments: Change.allCases)
     func killed(_ change: Change) throws {
-      guard Command.exists("strace") else { return skip("device keys and kills: no strace") }
+      guard Shell.has("strace") else { return skip("device keys and kills: no strace") }
       let template = try KeyHome(change, hasNamedKey: false)
       var kills = 0
       for (call, count) in try template.calls() {
@@ -74,7 +74,7 @@ extension Torture {
     // file fails.
     @Test("what cannot be looked at is not taken for absent", arguments: Change.allCases, [false, true])
     func unseen(_ change: Change, hasNamedKey: Bool) throws {
-      guard Command.exists("strace") else { return skip("device keys and failing looks: no strace") }
+      guard Shell.has("strace") else { return skip("device keys and failing looks: no strace") }
       let template = try KeyHome(change, hasNamedKey: hasNamedKey)
       let looks = try template.calls(["newfstatat"]).first?.1 ?? 0
       var failures = 0
@@ -98,14 +98,14 @@ extension Torture {
       .requirement("S8"),
       arguments: [Change.rotate, .recover])
     func noRoom(_ change: Change) throws {
-      guard Command.exists("strace") else { return skip("device keys and full disks: no strace") }
+      guard Shell.has("strace") else { return skip("device keys and full disks: no strace") }
       let template = try KeyHome(change, hasNamedKey: false)
       let first = try #require(try template.firstWriteToLog())
       let full = try template.copy()
       let before = try full.keys()
       #expect(try full.run(failing: "pwrite64:error=ENOSPC:when=\(first)+") == 13)
       #expect(try full.keys() == before)
-      guard Command.exists("setpriv"), geteuid() == 0 else {
+      guard Shell.has("setpriv"), geteuid() == 0 else {
         return skip("device keys and vaults that may not be written: no setpriv")
       }
       let closed = try template.copy()
@@ -254,7 +254,7 @@ extension Torture {
       let gate = try Gate()
       gate.write(input)
       gate.open()
-      let all = before + [Program.tool] + words
+      let all = before + [Built.path("vaultctl-testing")] + words
       let environment = hasNamedKey ? ["HOME": folder, "VAULT_DEVICE_KEY": key] : ["HOME": folder]
       let process = try Running(
         all[0], Array(all.dropFirst()), environment: environment, gate: gate, errors: false)

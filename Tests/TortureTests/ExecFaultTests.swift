@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -8,7 +9,7 @@ extension Torture {
     // Verified to fail on commit b8da9bc: 2, "beyond what this process may open".
     @Test("a descriptor that the system does not give is 13, one beyond the limit is 2")
     func descriptors() throws {
-      guard Command.exists("strace") else { return skip("exec and failing descriptors: no strace") }
+      guard Shell.has("strace") else { return skip("exec and failing descriptors: no strace") }
       let place = TemporaryVault(in: Place.fast)
       do { _ = try place.makeCore() }
       let tool = try Tool(place)
@@ -17,7 +18,7 @@ extension Torture {
         let inject =
           fault.isEmpty
           ? [] : ["strace", "-f", "-o", "/dev/null", "-e", "trace=dup2", "-e", "inject=dup2:error=\(fault)"]
-        let words = inject + [Program.tool, "exec", "--fd", "\(number)=mail", "--", "true"]
+        let words = inject + [Built.path("vaultctl-testing"), "exec", "--fd", "\(number)=mail", "--", "true"]
         let process = try Running(words[0], Array(words.dropFirst()), environment: tool.environment)
         let said = process.lines().joined(separator: "\n")
         #expect(process.wait() == Int32(exit), "\(fault): \(said)")

@@ -28,7 +28,7 @@ extension Torture {
       "the change is there whole or not at all, what was acknowledged is there, and the error says that it may be",
       arguments: Verb.allCases)
     func killed(verb: Verb) throws {
-      guard Command.exists("strace") else { return skip("R3, failed commits: no strace") }
+      guard Shell.has("strace") else { return skip("R3, failed commits: no strace") }
       var scene = try Scene()
       var (failures, found) = (0, 0)
       for number in 1...30 {
@@ -76,7 +76,8 @@ extension Torture {
       gate.write(scene.input(verb))
       gate.open()
       let process = try Running(
-        "strace", words + [Program.tool] + scene.words(verb), environment: scene.environment, gate: gate)
+        "strace", words + [Built.path("vaultctl-testing")] + scene.words(verb),
+        environment: scene.environment, gate: gate)
       let said = process.lines().joined(separator: "\n")
       let status = process.wait()
       let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")

@@ -18,7 +18,7 @@ extension Torture {
         "fdatasync:error=EIO", "pwrite64:error=EIO", "pwrite64:error=ENOSPC", "fdatasync:error=EINTR",
       ])
     func failedCalls(fault: String) throws {
-      guard Command.exists("strace") else { return skip("R3: no strace") }
+      guard Shell.has("strace") else { return skip("R3: no strace") }
       let vault = TemporaryVault(in: Place.fast)
       try vault.makeCore().addTestHOTP("counter")
       let tool = try Tool(vault)
@@ -28,7 +28,7 @@ extension Torture {
         let call = fault.prefix { $0 != ":" }
         let words = ["-f", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(fault):when=\(number)"]
         let process = try Running(
-          "strace", words + [Program.tool, "otp", "code", "counter", "--json"],
+          "strace", words + [Built.path("vaultctl-testing"), "otp", "code", "counter", "--json"],
           environment: tool.environment, errors: false)
         let output = process.lines()
         let status = process.wait()
@@ -61,7 +61,7 @@ extension Torture {
         gate.open()
         let script = "ulimit -f \(limit); exec \"$0\" item add large-\(limit)"
         let process = try Running(
-          "sh", ["-c", script, Program.tool], environment: tool.environment, gate: gate)
+          "sh", ["-c", script, Built.path("vaultctl-testing")], environment: tool.environment, gate: gate)
         let said = process.lines()
         let status = process.wait()
         #expect(status == 0 || status == 13, "limit \(limit): \(status), \(said)")
@@ -79,7 +79,7 @@ extension Torture {
     /// Verified to fail with b5afbda, which is ended by the signal or calls the vault damaged.
     @Test("a disk that fails to read is exit 13, never a damaged vault", .requirement("S10"))
     func unreadable() throws {
-      guard Command.exists("strace") else { return skip("R3, reads: no strace") }
+      guard Shell.has("strace") else { return skip("R3, reads: no strace") }
       let vault = TemporaryVault(in: Place.fast)
       try fill(vault)
       let tool = try Tool(vault)
@@ -90,7 +90,8 @@ extension Torture {
           "strace",
           [
             "-f", "-o", log, "-P", vault.path, "-e", "trace=pread64", "-e",
-            "inject=pread64:error=EIO:when=\(number)", Program.tool, "item", "get", "before",
+            "inject=pread64:error=EIO:when=\(number)", Built.path("vaultctl-testing"), "item", "get",
+            "before",
           ], environment: tool.environment)
         let said = process.lines()
         let status = process.wait()
@@ -108,7 +109,7 @@ extension Torture {
       "no command waits long for a reader that keeps the log, and purge says which steps it has done",
       .requirement("S9"))
     func longReader() throws {
-      guard Command.exists("strace") else { return skip("R3, a long reader: no strace") }
+      guard Shell.has("strace") else { return skip("R3, a long reader: no strace") }
       let vault = TemporaryVault(in: Place.fast)
       try fill(vault)
       let tool = try Tool(vault)
@@ -118,7 +119,11 @@ extension Torture {
       _ = try tool.run(["item", "rm", "before"])
       let log = vault.folder + "/waits"
       let process = try Running(
-        "strace", ["-f", "-o", log, "-e", "trace=clock_nanosleep,nanosleep", Program.tool, "item", "list"],
+        "strace",
+        [
+          "-f", "-o", log, "-e", "trace=clock_nanosleep,nanosleep", Built.path("vaultctl-testing"), "item",
+          "list",
+        ],
         environment: tool.environment)
       _ = process.lines()
       #expect(process.wait() == 0)
@@ -148,7 +153,7 @@ extension Torture {
       "a vault and its key are durable also in directories that another program has just made",
       .requirement("S11"))
     func folders() throws {
-      guard Command.exists("strace") else { return skip("R3, folders: no strace") }
+      guard Shell.has("strace") else { return skip("R3, folders: no strace") }
       let vault = TemporaryVault(in: Place.fast)
       // Folders as a process leaves them that died before it synchronized anything.
       try FileManager.default.createDirectory(
@@ -159,7 +164,10 @@ extension Torture {
         attributes: [.posixPermissions: 0o700])
       let log = vault.folder + "/folders"
       let process = try Running(
-        "strace", ["-f", "-y", "-o", log, "-e", "trace=fsync", Program.tool, "init", "--no-passcode"],
+        "strace",
+        [
+          "-f", "-y", "-o", log, "-e", "trace=fsync", Built.path("vaultctl-testing"), "init", "--no-passcode",
+        ],
         environment: [
           "VAULT_PATH": vault.folder + "/a/b/v.vault", "XDG_STATE_HOME": vault.folder + "/state",
           "HOME": vault.folder,
@@ -174,7 +182,7 @@ extension Torture {
 
     @Test("a directory that cannot be written: reading works, writing is exit 13, nothing is made")
     func unwritable() throws {
-      guard geteuid() != 0 || Command.exists("setpriv") else {
+      guard geteuid() != 0 || Shell.has("setpriv") else {
         return skip("R3, unwritable folder: no setpriv")
       }
       let vault = TemporaryVault(in: Place.fast)
@@ -187,7 +195,7 @@ extension Torture {
         prefix = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
       }
       func run(_ words: [String], _ more: [String: String] = [:]) throws -> (Int32, [String]) {
-        let all = prefix + [Program.tool] + words
+        let all = prefix + [Built.path("vaultctl-testing")] + words
         let process = try Running(
           all[0], Array(all.dropFirst()), environment: environment.merging(more) { $1 }, errors: false)
         let lines = process.lines()

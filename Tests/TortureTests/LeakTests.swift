@@ -63,7 +63,7 @@ extension Torture {
 
     @Test("a core that root takes of a process has no form of the secret", arguments: ["open", "closed"])
     func core(state: String) throws {
-      guard geteuid() == 0, Command.exists("gcore") else {
+      guard geteuid() == 0, Shell.has("gcore") else {
         return skip("R7, core by root: no root or no gcore")
       }
       let vault = try filled()
@@ -75,7 +75,7 @@ extension Torture {
 
     @Test("nor has one of the tool after it printed the secret")
     func coreOfTool() throws {
-      guard geteuid() == 0, Command.exists("gcore") else {
+      guard geteuid() == 0, Shell.has("gcore") else {
         return skip("R7, core by root: no root or no gcore")
       }
       let vault = try filled()
@@ -89,7 +89,7 @@ extension Torture {
 
     @Test("the same user takes no core of the tool, and a crash leaves none")
     func sameUser() throws {
-      guard geteuid() == 0, Command.exists("gcore"), Command.exists("setpriv") else {
+      guard geteuid() == 0, Shell.has("gcore"), Shell.has("setpriv") else {
         return skip("R7, core by the same user: no root to become another user, or no gcore")
       }
       let vault = try filled()
@@ -100,7 +100,8 @@ extension Torture {
       let gate = try Gate()
       let script = "ulimit -c unlimited; cd \"$HOME\"; exec \"$0\" batch"
       let batch = try Running(
-        "setpriv", prefix + ["sh", "-c", script, Program.tool], environment: environment, gate: gate)
+        "setpriv", prefix + ["sh", "-c", script, Built.path("vaultctl-testing")], environment: environment,
+        gate: gate)
       gate.write(try json(["item", "get", name.text], stdin: nil))
       let answer = try #require(batch.line())
       guard answer.contains("\"exit\":0") else { return skip("R7, core by the same user: \(answer)") }
@@ -216,12 +217,6 @@ extension Torture {
 
 /// Programs of the system.
 enum Command {
-  static func exists(_ name: String) -> Bool {
-    ["/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/"].contains {
-      FileManager.default.isExecutableFile(atPath: $0 + name)
-    }
-  }
-
   @discardableResult
   static func run(_ name: String, _ words: [String]) throws -> String {
     let process = try Running(name, words)

@@ -29,7 +29,7 @@ extension Torture {
     func parallel() throws {
       let gate = try Gate()
       let all = try (0..<50).map { _ in
-        try Running(Program.torture, ["phrase", vault.folder, "any", "wrong", tally], gate: gate)
+        try Running(Built.path("vault-torture"), ["phrase", vault.folder, "any", "wrong", tally], gate: gate)
       }
       gate.open()
       let answers = all.flatMap { $0.lines() }

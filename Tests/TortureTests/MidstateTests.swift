@@ -18,7 +18,7 @@ extension Torture {
       "no midstate of a one-time-password key is in a file or in a core that root takes",
       arguments: ["open", "closed"])
     func nowhere(state: String) throws {
-      guard geteuid() == 0, Command.exists("gcore") else {
+      guard geteuid() == 0, Shell.has("gcore") else {
         return skip("R7, midstates in a core: no root or no gcore")
       }
       let vault = TemporaryVault(in: Place.fast)

@@ -163,7 +163,8 @@ extension Torture {
       while next < count {
         // Without standard error: what a process says there when it crashes is no outcome.
         let process = try Running(
-          Program.torture, ["mutate", folder, "\(seed)", passcode, "\(next)", "\(count)"], errors: false,
+          Built.path("vault-torture"), ["mutate", folder, "\(seed)", passcode, "\(next)", "\(count)"],
+          errors: false,
           silence: 60)
         var begun: [Substring]?
         while let line = process.line() {

@@ -212,7 +212,8 @@ extension Torture {
     private func race(_ count: Int, _ passcode: String, _ more: [String]) throws -> [String] {
       let gate = try Gate()
       let all = try (0..<count).map { _ in
-        try Running(Program.torture, ["unlock", vault.folder, passcode, tally] + more, gate: gate)
+        try Running(
+          Built.path("vault-torture"), ["unlock", vault.folder, passcode, tally] + more, gate: gate)
       }
       gate.open()
       return all.flatMap { $0.lines() }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -12,7 +13,7 @@ extension Torture {
       "after a kill or a failed synchronization one of the two codes works, and the other does not",
       arguments: ["fsync", "fdatasync", "pwrite64"], ["signal=KILL", "error=EIO"])
     func cutOff(call: String, fault: String) throws {
-      guard Command.exists("strace") else { return skip("recovery codes on failing disks: no strace") }
+      guard Shell.has("strace") else { return skip("recovery codes on failing disks: no strace") }
       let vault = TemporaryVault(in: Place.fast)
       let old = vault.folder + "/old"
       let core = try vault.makeCore()
@@ -25,7 +26,7 @@ extension Torture {
           "-f", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(call):\(fault):when=\(number)",
         ]
         let process = try Running(
-          "strace", words + [Program.tool, "recovery-code", "new", "--out", file],
+          "strace", words + [Built.path("vaultctl-testing"), "recovery-code", "new", "--out", file],
           environment: tool.environment)
         let said = process.lines().joined(separator: "\n")
         let status = process.wait()
@@ -55,13 +56,13 @@ extension Torture {
       "init --recovery-code that is cut off leaves no vault with a code that was not printed",
       arguments: ["write", "fsync", "renameat2"], ["signal=KILL", "error=EIO"])
     func initialized(call: String, fault: String) throws {
-      guard Command.exists("strace") else { return skip("recovery codes of new vaults: no strace") }
+      guard Shell.has("strace") else { return skip("recovery codes of new vaults: no strace") }
       var (hits, made) = (0, 0)
       for number in 1...Scale.pick(12, long: 40) {
         let place = TemporaryVault(in: Place.fast)
         let words = [
           "-f", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(call):\(fault):when=\(number)",
-          Program.tool, "init", "--no-passcode", "--recovery-code", "--json",
+          Built.path("vaultctl-testing"), "init", "--no-passcode", "--recovery-code", "--json",
         ]
         let environment = ["HOME": place.folder]
         let process = try Running("strace", words, environment: environment, errors: false)
@@ -76,7 +77,8 @@ extension Torture {
         let file = place.folder + "/code"
         try write(Array(String(code ?? "").utf8), to: file)
         let check = try Running(
-          Program.tool, ["recovery-code", "check", "--recovery-file", file], environment: environment)
+          Built.path("vaultctl-testing"), ["recovery-code", "check", "--recovery-file", file],
+          environment: environment)
         let said = check.lines().joined(separator: "\n")
         #expect(check.wait() == 0, "\(call) \(number), \(fault): '\(printed)', \(said)")
       }

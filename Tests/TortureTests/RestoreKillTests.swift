@@ -1,6 +1,7 @@
 import AuthenticatorKit
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -15,7 +16,7 @@ extension Torture {
       "over a vault: the old one or the restored one is there and whole, never neither, never a mix",
       arguments: [false, true])
     func overVault(hasNamedKey: Bool) throws {
-      guard Command.exists("strace") else { return skip("restore killed: no strace") }
+      guard Shell.has("strace") else { return skip("restore killed: no strace") }
       let template = try Home.withBackup(hasNamedKey: hasNamedKey)
       var seen: [String: Int] = [:]
       for point in try template.killPoints(Scale.pick(60, long: .max)) {
@@ -44,7 +45,7 @@ extension Torture {
       "a command that comes and goes right before the exchange: 13, and the vault is in its place with what it stored"
     )
     func lateUse() throws {
-      guard Command.exists("strace") else { return skip("restore and a late command: no strace") }
+      guard Shell.has("strace") else { return skip("restore and a late command: no strace") }
       let home = try Home.withBackup()
       let look = try #require(try home.lastLook(before: "F_OFD_SETLK"))
       let (status, said) = try home.restore(stoppedAt: "newfstatat", look) {
@@ -61,7 +62,7 @@ extension Torture {
     // vault.
     @Test("a command that begins right before the exchange waits, and what it says it did is in the vault")
     func lateOpening() throws {
-      guard Command.exists("strace") else { return skip("restore and a late opening: no strace") }
+      guard Shell.has("strace") else { return skip("restore and a late opening: no strace") }
       let home = try Home.withBackup()
       let look = try #require(try home.lastLook(before: "RENAME_EXCHANGE"))
       var late: Running?
@@ -78,7 +79,7 @@ extension Torture {
 
     @Test("over nothing: there is no vault, or the whole restored one, and the next try works")
     func overNothing() throws {
-      guard Command.exists("strace") else { return skip("restore killed: no strace") }
+      guard Shell.has("strace") else { return skip("restore killed: no strace") }
       let template = try Home.withBackup(keepsVault: false)
       var seen: [String: Int] = [:]
       for point in try template.killPoints(Scale.pick(40, long: .max)) {
@@ -210,7 +211,7 @@ extension Torture {
       gate.open()
       let words = [
         "-f", "-o", log, "-e", "trace=\(call)", "-e", "inject=\(call):signal=SIGSTOP:when=\(number)",
-        Program.tool, "restore", backup, "--replace", "--passphrase-fd", "0",
+        Built.path("vaultctl-testing"), "restore", backup, "--replace", "--passphrase-fd", "0",
       ]
       let process = try Running("strace", words, environment: environment, gate: gate)
       var stopped: pid_t?
@@ -234,7 +235,7 @@ extension Torture {
       let gate = try Gate()
       gate.write(input)
       gate.open()
-      return try Running(Program.tool, words, environment: environment, gate: gate)
+      return try Running(Built.path("vaultctl-testing"), words, environment: environment, gate: gate)
     }
 
     /// Whether the vault has an item of that name.
@@ -306,7 +307,7 @@ extension Torture {
       let gate = try Gate()
       gate.write(input)
       gate.open()
-      let all = before + [Program.tool] + words
+      let all = before + [Built.path("vaultctl-testing")] + words
       let process = try Running(all[0], Array(all.dropFirst()), environment: environment, gate: gate)
       let said = process.lines()
       return (process.wait(), said)

@@ -185,19 +185,9 @@ final class Gate: @unchecked Sendable {
   }
 }
 
-/// The programs that were built with these tests.
-enum Program {
-  private static let folder: String = {
-    let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    return URL(fileURLWithPath: own ?? "").deletingLastPathComponent().path
-  }()
-  static let torture = folder + "/vault-torture"
-  static let tool = folder + "/vaultctl-testing"
-}
-
 /// Starts `vault-torture`.
 func torture(_ words: String..., gate: Gate? = nil, silence: Int32 = 600) throws -> Running {
-  try Running(Program.torture, words, gate: gate, silence: silence)
+  try Running(Built.path("vault-torture"), words, gate: gate, silence: silence)
 }
 
 /// Runs bodies side by side on threads of their own: what blocks here must not block other tests.

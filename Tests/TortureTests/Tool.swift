@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -14,7 +15,7 @@ struct Tool: Sendable {
   }
 
   func start(_ words: [String], gate: Gate? = nil, errors: Bool = true) throws -> Running {
-    try Running(Program.tool, words, environment: environment, gate: gate, errors: errors)
+    try Running(Built.path("vaultctl-testing"), words, environment: environment, gate: gate, errors: errors)
   }
 
   /// Standard output of a command that has to succeed.

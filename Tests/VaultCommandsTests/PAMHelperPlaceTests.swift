@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Where `vaultctl` looks for `vault-pam`: beside itself, then where it is installed, and nowhere else.
@@ -70,7 +71,7 @@ struct PAMHelperPlaceTests {
   func beside() throws {
     let (tool, program, folder) = try newTool()
     let helper = folder.appendingPathComponent("vault-pam").path
-    try copy(Tool.folder.appendingPathComponent("vault-pam").path, to: helper)
+    try copy(Built.path("vault-pam"), to: helper)
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: helper)
     let found = try finding(tool, program)
     #expect(found == ("ok", "PAM is asked by \(helper)", ""))

@@ -32,13 +32,8 @@ final class Tool {
 
   deinit { try? FileManager.default.removeItem(at: home) }
 
-  /// The folder of the built programs: the one that this test's own program is in.
-  static let folder: URL = {
-    let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    return URL(fileURLWithPath: own ?? "").deletingLastPathComponent()
-  }()
-  static let path = folder.appendingPathComponent("vaultctl-testing").path
-  static let shippedPath = folder.appendingPathComponent("vaultctl").path
+  static let path = Built.path("vaultctl-testing")
+  static let shippedPath = Built.path("vaultctl")
 
   static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()

@@ -257,12 +257,10 @@ final class FprintRig: @unchecked Sendable {  // one test uses it, one call afte
     private var seen = ""
 
     init(environment: [String: String], _ words: [String]) throws {
-      let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-      let folder = URL(fileURLWithPath: own).deletingLastPathComponent()
       // Threads of the test library block signals, and a child would inherit that.
       let script =
         "import os, signal, sys; signal.pthread_sigmask(signal.SIG_SETMASK, []); os.execv(sys.argv[1], sys.argv[1:])"
-      let tool = folder.appendingPathComponent("vaultctl-testing").path
+      let tool = Built.path("vaultctl-testing")
       process = try Program(
         "/usr/bin/python3", ["-c", script, tool, "verify-finger"] + words, environment: environment
       ).start(output: pipe, errors: nil)

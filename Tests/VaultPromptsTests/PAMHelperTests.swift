@@ -201,7 +201,7 @@ struct PAMHelperTests {
   @Test("the helper takes no words, and is of no use by itself")
   func byHand() throws {
     for words in [[], ["/tmp"], ["--help"]] {
-      let result = try Program("\(PAMWorld.toolFolder)/vault-pam", words).run()
+      let result = try Program(Built.path("vault-pam"), words).run()
       #expect(
         result.status == 2 && result.text.contains("vaultctl starts this program"), "\(result.text)")
     }

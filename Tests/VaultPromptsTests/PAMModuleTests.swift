@@ -192,7 +192,7 @@ struct PAMModuleTests {
     _ world: PAMWorld, _ variables: [String: String] = [:], standardOutput: Any? = FileHandle.nullDevice
   ) throws -> Process {
     try Program(
-      "\(PAMWorld.toolFolder)/vaultctl-testing",
+      Built.path("vaultctl-testing"),
       ["verify-presence", world.folder.appendingPathComponent("pam.d").path, "vault", "x"],
       environment: ProcessInfo.processInfo.environment.merging(variables) { $1 }
     ).start(output: standardOutput, errors: nil)

@@ -290,7 +290,7 @@ struct PAMPresenceTests {
     func run(_ password: String) throws -> (status: Int32, text: String) {
       try shell(
         setUp
-          + "\nexec '\(PAMWorld.toolFolder)/vaultctl-testing' verify-presence '\(world.folder.path)/pam.d' vault '\(password)'"
+          + "\nexec '\(Built.directory.path)/vaultctl-testing' verify-presence '\(world.folder.path)/pam.d' vault '\(password)'"
       )
     }
     let trial = try shell(setUp + "\necho ready")
@@ -321,7 +321,7 @@ struct PAMPresenceTests {
   )
   func shipped() throws {
     func libraries(_ program: String) throws -> Bool {
-      let list = try output("ldd", "\(PAMWorld.toolFolder)/\(program)")
+      let list = try output("ldd", Built.path(program))
       try #require(list.contains("libc.so.6"), "\(list)")
       return list.contains("libpam")
     }
@@ -335,7 +335,7 @@ struct PAMPresenceTests {
   }
 
   private func contains(_ program: String, _ text: String) throws -> Bool {
-    let url = URL(fileURLWithPath: "\(PAMWorld.toolFolder)/\(program)")
+    let url = URL(fileURLWithPath: Built.path(program))
     return try Data(contentsOf: url, options: .mappedIfSafe).range(of: Data(text.utf8)) != nil
   }
 }

@@ -25,12 +25,7 @@ final class PAMWorld {
     PAMPresence.Helper(at: Self.helperPath, services: folder.appendingPathComponent("pam.d").path)
   }
 
-  /// The folder of the built programs: the one that this test's own program is in.
-  static let toolFolder: String = {
-    let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    return URL(fileURLWithPath: own ?? "").deletingLastPathComponent().path
-  }()
-  static let helperPath = "\(toolFolder)/vault-pam-testing"
+  static let helperPath = Built.path("vault-pam-testing")
 
   /// A service made of lines.
   func service(_ name: String = "vault", _ lines: String...) throws {

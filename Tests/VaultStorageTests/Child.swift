@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 import VaultStorage
 
 /// Processes forked off the test, as a program could do it: without `exec`. For exit tests alone, where no other

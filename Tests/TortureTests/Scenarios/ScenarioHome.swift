@@ -1,6 +1,7 @@
 import AuthenticatorKit
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCommands
 import VaultKit
@@ -52,7 +53,7 @@ extension Torture {
       let gate = try Gate()
       gate.write(input)
       gate.open()
-      let all = before + [Program.tool] + self.words(words)
+      let all = before + [Built.path("vaultctl-testing")] + self.words(words)
       let said = folder + ".errors"
       defer { try? FileManager.default.removeItem(atPath: said) }
       let process = try Running(

@@ -22,7 +22,7 @@ extension Torture {
       "whatever call fails, or is the last: the exit code says it, the vault opens with what was acknowledged, nothing is in clear, and the next command works"
     )
     func every() async throws {
-      guard Command.exists("strace") else { return skip("R3, every system call: no strace") }
+      guard Shell.has("strace") else { return skip("R3, every system call: no strace") }
       // The short form makes the same choices each time, so that a failure repeats.
       let seed = Scale.isLong ? Scale.seed : 1
       let scenarios = Scenario.all.filter(Self.isChosen)
