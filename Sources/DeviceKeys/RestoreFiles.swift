@@ -64,7 +64,9 @@ package struct RestoreFiles: Sendable {
   package func all() throws(VaultError) -> [String] {
     var entry = stat()
     let isKept = unsafe lstat(aside, &entry) == 0
-    guard isKept || errno == ENOENT || errno == ENOTDIR else { throw FileProtector.failure("look at", aside) }
+    guard isKept || errno == ENOENT || errno == ENOTDIR else {
+      throw FileProtector.failure("look at", path: aside)
+    }
     return (isKept ? [aside] : []) + (try unfinished().map(\.path))
   }
 

@@ -36,13 +36,13 @@ package struct DamagedPart: Sendable, Equatable {
     return "item \(item.hexadecimal)\(name): \(what)"
   }
 
-  package static func item(_ row: ItemRow, _ name: String?, _ error: VaultError) -> Self {
+  package static func item(_ row: ItemRow, name: String?, error: VaultError) -> Self {
     Self(
       item: ItemID(row.id), row: row.row, name: name, auditSequence: nil, what: error.message,
       remedy: error.isNewerVersion ? .newerVersion : .removal)
   }
 
-  package static func index(_ row: ItemRow, _ name: String?) -> Self {
+  package static func index(_ row: ItemRow, name: String?) -> Self {
     Self(
       item: ItemID(row.id), row: row.row, name: name, auditSequence: nil,
       what: "an index row of it is missing",
@@ -55,7 +55,7 @@ package struct DamagedPart: Sendable, Equatable {
       remedy: error.isNewerVersion ? .newerVersion : .repair)
   }
 
-  package static func audit(_ sequence: UInt64, _ error: VaultError) -> Self {
+  package static func audit(_ sequence: UInt64, error: VaultError) -> Self {
     Self(
       item: nil, row: nil, name: nil, auditSequence: sequence,
       what: error.isNewerVersion ? error.message : "it does not open",

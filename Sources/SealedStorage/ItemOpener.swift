@@ -28,7 +28,7 @@ package struct ItemOpener {
   package mutating func open(_ row: ItemFields, _ meta: RawSpan) throws(VaultError) -> Item {
     var finished: [Item] = []
     try open(row, meta, into: &finished)
-    return finished.first ?? Item(take(policy!), 0)
+    return finished.first ?? Item(take(policy!), at: 0)
   }
 
   /// Opens an item for a list; there it is after ``finish(_:)`` at the latest.
@@ -49,7 +49,7 @@ package struct ItemOpener {
       }
       let attributeBytes = content.extracting(attributes)
       guard Attributes.areReadable(attributeBytes) else { throw Self.unreadable }
-      try share(content.extracting(policy), &list)
+      try share(content.extracting(policy), with: &list)
       guard self.policy!.access.classNumber == row.class else {
         throw VaultError(.damaged, "an item's class is not that of its policy")
       }
@@ -67,7 +67,7 @@ package struct ItemOpener {
   package mutating func finish(_ list: inout [Item]) {
     guard let policy, !columns.isEmpty else { return }
     let opened = take(policy)
-    for index in 0..<opened.count { list.append(Item(opened, index)) }
+    for index in 0..<opened.count { list.append(Item(opened, at: index)) }
     // The next will be about as large.
     columns.reserveCapacity(opened.count)
     attributes.reserveCapacity(opened.byteCount + opened.byteCount / 8)
@@ -85,7 +85,7 @@ package struct ItemOpener {
   }
 
   /// Makes `policy` the one with these bytes.
-  private mutating func share(_ bytes: RawSpan, _ list: inout [Item]) throws(VaultError) {
+  private mutating func share(_ bytes: RawSpan, with list: inout [Item]) throws(VaultError) {
     if policy?.record.isEncoded(as: bytes) ?? false { return }
     finish(&list)
     guard let record = try? Record(decoding: bytes.array) else { throw Self.unreadable }

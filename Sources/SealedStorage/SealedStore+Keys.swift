@@ -51,13 +51,13 @@ extension SealedStore {
     let head = try head(openedWith: ring.current)
     try ring.check(head)
     try checkOlder(head)
-    take(ring, row)
+    take(ring, row: row)
   }
 
   /// Makes these the keys of the session. When their header has no passcode and the session had one, what the passcode
   /// guarded stays shut until the vault is opened again, because the holder of the device key can make such a header. A
   /// header that this session wrote is exempt.
-  private mutating func take(_ ring: consuming KeyRing, _ row: HeaderRow) {
+  private mutating func take(_ ring: consuming KeyRing, row: HeaderRow) {
     var ring = ring
     if ring.header.hasPasscode {
       hasSeenPasscode = true
@@ -78,7 +78,7 @@ extension SealedStore {
     let ring = try KeyRing(header: row, slots: slots, deviceKey: key, random: environment.random)
     try ring.check(head(openedWith: ring.current))
     // Another process made these keys: drop what the passcode had opened, and what was verified.
-    take(ring, row)
+    take(ring, row: row)
     identity = Self.nextIdentity()
     try checkOlder(try self.head())
     return true

@@ -30,7 +30,7 @@ extension SealedStore {
     check.entryCount = UInt64(entries.count)
     guard check.unreadable.isEmpty else { return check }
     check.isChainChecked = !keys.auditRoots.isEmpty
-    check.problem = try logProblem(entries, roots: keys.auditRoots, head)
+    check.problem = try logProblem(in: entries, roots: keys.auditRoots, head: head)
     return check
   }
 
@@ -50,13 +50,13 @@ extension SealedStore {
       }
       entries.append(AuditWalk.Entry(row: row, record: record))
     }
-    log.gap = try logProblem(entries, roots: [:], head)
+    log.gap = try logProblem(in: entries, roots: [:], head: head)
     return log
   }
 
   /// - Parameter roots: Empty where the MACs are not compared.
   private mutating func logProblem(
-    _ entries: [AuditWalk.Entry], roots: [UInt32: SharedSecret], _ head: borrowing Head
+    in entries: [AuditWalk.Entry], roots: [UInt32: SharedSecret], head: borrowing Head
   ) throws(VaultError) -> String? {
     let segments = try rows.segments()
     guard let first = segments.first, let last = segments.last, last.number == head.segment,

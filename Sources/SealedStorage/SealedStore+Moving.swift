@@ -30,7 +30,7 @@ extension SealedStore {
         batch.items.append(item)
       } catch {
         guard error.isUnreadable else { throw error }
-        batch.damaged.append((row.row, damaged(row, error)))
+        batch.damaged.append((row.row, damaged(row, error: error)))
       }
     }
     return batch
@@ -67,7 +67,7 @@ extension SealedStore {
     if let material = parts.material {
       let seal = MaterialSeal(of: row, in: vault, policyHash: item.policy.hash)
       let sealed = try seal.sealKeys(
-        try openKeys(old, item, material), under: try classKey(of: row), random: random)
+        try openKeys(of: old, item: item, material: material), under: try classKey(of: row), random: random)
       sum -= before.summand.material(old.row, material)
       sum += current.summand.material(
         old.row, MaterialRow(keys: sealed, secret: material.secret))
@@ -81,7 +81,8 @@ extension SealedStore {
       sum += current.summand.state(old.row, sealed.body)
       newState = sealed
     }
-    row.meta = try sealedMeta(row, item.attributes, item.policy, keeping: laterFields(old, item))
+    row.meta = try sealedMeta(
+      of: row, attributes: item.attributes, policy: item.policy, keeping: laterFields(of: old, item: item))
     sum -= before.summand.item(old)
     sum += current.summand.item(row)
     let oldIndex = before.blindIndex.values(of: item.attributes)
@@ -97,22 +98,23 @@ extension SealedStore {
   package mutating func damage(of row: ItemRow) throws(VaultError) -> DamagedPart? {
     do throws(VaultError) {
       let parts = try parts(of: row)
-      if let material = parts.material { try check(material, row, parts.item) }
+      if let material = parts.material { try check(material, of: row, item: parts.item) }
       for value in try keys(of: row.generation).blindIndex.values(of: parts.item.attributes) {
         let isThere = try rows.hasBlind(value: value, row: row.row)
-        if !isThere { return .index(row, parts.item.name) }
+        if !isThere { return .index(row, name: parts.item.name) }
       }
       return nil
     } catch {
       guard error.isUnreadable else { throw error }
-      return damaged(row, error)
+      return damaged(row, error: error)
     }
   }
 
   /// An item that does not open. A seal that a newer version made outweighs damage in another part of the item: then nothing
   /// removes it but a person.
-  package mutating func damaged(_ row: ItemRow, _ error: VaultError) -> DamagedPart {
-    .item(row, (try? open(row))?.name, error.isNewerVersion ? error : newerSeal(in: row) ?? error)
+  package mutating func damaged(_ row: ItemRow, error: VaultError) -> DamagedPart {
+    .item(
+      row, name: (try? open(row))?.name, error: error.isNewerVersion ? error : newerSeal(in: row) ?? error)
   }
 
   private mutating func newerSeal(in row: ItemRow) -> VaultError? {
@@ -155,7 +157,7 @@ extension SealedStore {
   }
 
   private func openKeys(
-    _ row: ItemRow, _ item: Item, _ material: MaterialRow
+    of row: ItemRow, item: Item, material: MaterialRow
   ) throws(VaultError) -> SecretBytes {
     let key = try classKey(of: row)
     do throws(VaultError) {
@@ -166,7 +168,7 @@ extension SealedStore {
 
   /// Opens an item's data key and secret. Of a secret behind constraints, which needs a person, it opens the list of the ways to the
   /// data key, and looks at the form of its seal.
-  private func check(_ material: MaterialRow, _ row: ItemRow, _ item: Item) throws(VaultError) {
+  private func check(_ material: MaterialRow, of row: ItemRow, item: Item) throws(VaultError) {
     let key = try classKey(of: row)
     let secret = try SealedSecret(vault, row, item.policy, material)
     let dataKey: SecretBytes?
@@ -201,7 +203,7 @@ extension SealedStore {
   ///
   /// - Parameter later: Fields that the row had and this version does not know: they stay.
   package func sealedMeta(
-    _ row: ItemRow, _ attributes: Attributes, _ policy: Policy, keeping later: Record?
+    of row: ItemRow, attributes: Attributes, policy: Policy, keeping later: Record?
   ) throws(VaultError) -> [UInt8] {
     var record = later ?? Record()
     record[1] = attributes.record.encoded
@@ -210,7 +212,7 @@ extension SealedStore {
   }
 
   /// The fields of a row's `meta` that this version does not know; `nil` when its length shows that there are none.
-  package func laterFields(_ row: ItemRow, _ item: Item) throws(VaultError) -> Record? {
+  package func laterFields(of row: ItemRow, item: Item) throws(VaultError) -> Record? {
     let known = 2 * Record.overhead + item.attributes.byteCount + item.policy.record.encoded.count
     guard row.meta.count != RecordSeal.overhead + known else { return nil }
     let keys = try self.keys(of: row.generation)

@@ -116,7 +116,7 @@ package struct SealedStore: ~Copyable, Sendable {
     matching query: Query, damaged: ((ItemID, VaultError) -> Void)? = nil
   ) throws(VaultError) -> [Item] {
     guard query.limit > 0 else { return [] }
-    let candidates = try candidates(query, damaged)
+    let candidates = try candidates(for: query, damaged: damaged)
     var opener = opener
     var list: [Item] = []
     if let candidates {
@@ -185,7 +185,7 @@ package struct SealedStore: ~Copyable, Sendable {
 
   /// The rows that an id, a name or an indexed attribute leads to; `nil` where only a scan answers.
   private mutating func candidates(
-    _ query: Query, _ damaged: ((ItemID, VaultError) -> Void)?
+    for query: Query, damaged: ((ItemID, VaultError) -> Void)?
   ) throws(VaultError) -> [ItemRow]? {
     if let id = query.id {
       return try rows.item(id: id.stored).map { [$0] } ?? []

@@ -48,7 +48,7 @@ package struct FactorSlots: Sendable {
         $0.opener == .member && $0.openerID == member.id
       }
     }
-    let key = Self.memberKey(root.bytes, member.id)
+    let key = Self.memberKey(root.bytes, id: member.id)
     let derivation = try header.phraseDerivation()
     var isWrong = false
     do throws(VaultError) {
@@ -90,14 +90,14 @@ package struct FactorSlots: Sendable {
   }
 
   /// The key that a phrase gives a member.
-  package static func memberKey(_ root: borrowing SecretBytes, _ id: [UInt8]) -> SecretBytes {
+  package static func memberKey(_ root: borrowing SecretBytes, id: [UInt8]) -> SecretBytes {
     HKDF.derive(from: root, info: Labels.member.utf8 + id, byteCount: 32)
   }
 
   /// Opens a slot of a factor; the private half must be that of the public one in the header.
   private func checked(
     _ factor: Factor,
-    _ open: (SlotAddress, SlotRow, borrowing SecretBytes) throws(VaultError) -> SecretBytes,
+    open: (SlotAddress, SlotRow, borrowing SecretBytes) throws(VaultError) -> SecretBytes,
     at isRight: (SlotAddress) -> Bool
   ) throws(VaultError) -> SharedSecret {
     for row in slots {

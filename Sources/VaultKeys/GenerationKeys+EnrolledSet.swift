@@ -26,7 +26,7 @@ extension GenerationKeys {
 
   /// Header field 16: a MAC of every public half that something may be wrapped to, of their owners, and of which audit
   /// roots there are, under the trust key.
-  package func factorMAC(of header: Header, _ slots: [SlotRow], _ trust: SharedSecret) throws(VaultError)
+  package func factorMAC(of header: Header, slots: [SlotRow], trust: SharedSecret) throws(VaultError)
     -> [UInt8]
   {
     let roots = slots.compactMap { SlotAddress($0) }.filter { $0.kind == .auditRoot }.map(\.subject)

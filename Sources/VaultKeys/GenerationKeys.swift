@@ -24,10 +24,10 @@ package final class GenerationKeys: Sendable {
     headerMAC = KeyedHMAC(key: HKDF.derive(from: root, label: Labels.header))
     index = KeyedHMAC(key: HKDF.derive(from: root, label: Labels.index))
     sum = KeyedHMAC(key: HKDF.derive(from: root, label: Labels.sum))
-    meta = try Self.seal(root, Labels.meta, Labels.metaNonce, generation)
-    state = try Self.seal(root, Labels.state, Labels.stateNonce, generation)
-    head = try Self.seal(root, Labels.head, Labels.headNonce, generation)
-    audit = try Self.seal(root, Labels.audit, Labels.auditNonce, generation)
+    meta = try Self.seal(root, label: Labels.meta, nonceLabel: Labels.metaNonce, generation: generation)
+    state = try Self.seal(root, label: Labels.state, nonceLabel: Labels.stateNonce, generation: generation)
+    head = try Self.seal(root, label: Labels.head, nonceLabel: Labels.headNonce, generation: generation)
+    audit = try Self.seal(root, label: Labels.audit, nonceLabel: Labels.auditNonce, generation: generation)
     slotKey = HKDF.derive(from: root, label: Labels.slot)
     self.deviceRoot = deviceRoot
     if let deviceRoot {
@@ -40,7 +40,7 @@ package final class GenerationKeys: Sendable {
   }
 
   private static func seal(
-    _ root: borrowing SecretBytes, _ label: Label, _ nonceLabel: Label, _ generation: UInt32
+    _ root: borrowing SecretBytes, label: Label, nonceLabel: Label, generation: UInt32
   ) throws(VaultError) -> RecordSeal {
     do throws(CryptoError) {
       return try RecordSeal(root: root, label: label, nonceLabel: nonceLabel, generation: generation)

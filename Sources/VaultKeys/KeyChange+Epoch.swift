@@ -9,7 +9,7 @@ extension KeyChange {
   /// The change that begins the next generation; the old one stays readable beside it.
   ///
   /// - Parameter passcode: The keys of the passcode, where one is set: new class keys lie behind it too.
-  package func nextEpoch(_ key: borrowing DeviceKey, _ passcode: PasscodeKeys?) throws(VaultError)
+  package func nextEpoch(with key: borrowing DeviceKey, passcode: PasscodeKeys?) throws(VaultError)
     -> KeyChange
   {
     guard keys.generation < .max - 1 else { throw Head.atEnd }
@@ -42,12 +42,14 @@ extension KeyChange {
   }
 
   private mutating func makeClassKeys(_ passcode: PasscodeKeys?) throws(VaultError) {
-    for number: UInt32 in [2, 0x82] { try putBase(.classKey, number, try freshKey()) }
+    for number: UInt32 in [2, 0x82] { try putBase(.classKey, subject: number, key: try freshKey()) }
     guard let passcode else {
-      for number: UInt32 in [1, 0x81] { try putBase(.classKey, number, try freshKey()) }
+      for number: UInt32 in [1, 0x81] { try putBase(.classKey, subject: number, key: try freshKey()) }
       return
     }
-    for number: UInt32 in [1, 0x81, 0x83] { try putUnlock(.classKey, number, try freshKey(), passcode) }
+    for number: UInt32 in [1, 0x81, 0x83] {
+      try putUnlock(.classKey, subject: number, key: try freshKey(), passcode: passcode)
+    }
   }
 
   /// Factors and audit roots keep their keys and their inner layer; only the outer one is sealed anew.

@@ -12,22 +12,22 @@ extension KeyChange {
   ///   - passcode: Opens `any` and presence for the new member.
   ///   - trust: The trust key, which authenticates what is wrapped to.
   package mutating func enroll(
-    _ label: String, _ source: MemberSource, phrase: PasswordKey?, passcode: PasscodeKeys,
+    _ label: String, source: MemberSource, phrase: PasswordKey?, passcode: PasscodeKeys,
     trust: SharedSecret, now: Instant
   ) throws(VaultError) {
     var set = try keys.enrolledSet(of: header)
     forgetRevoked()
     if let phrase { header.setPhraseDerivation(phrase.derivation) }
-    let member = try newMember(label, source, set, now, phrase)
+    let member = try newMember(label, source: source, set: set, now: now, phrase: phrase)
     let open = FactorSlots(header: header, slots: slots, keys: keys, random: random)
     let any = try open.half(of: .any, by: passcode)
-    try putWrapped(any.bytes, .any, member)
+    try putWrapped(any.bytes, factor: .any, to: member)
     if !slots.contains(where: { $0.kind == SlotKind.factor.rawValue && $0.opener == SlotOpener.any.rawValue })
     {
       try putPresence(try open.half(of: .presence, by: passcode), inside: any)
     }
     set.members.append(member)
-    try renew(&set, trust)
+    try renew(&set, trust: trust)
   }
 
   /// The login password as a member: it opens presence and nothing else, and no set changes.
@@ -36,9 +36,9 @@ extension KeyChange {
   ) throws(VaultError) {
     _ = try completeSet(trust: trust)
     var set = try keys.enrolledSet(of: header)
-    let member = try newMember(label, .login, set, now)
+    let member = try newMember(label, source: .login, set: set, now: now)
     let open = FactorSlots(header: header, slots: slots, keys: keys, random: random)
-    try putWrapped(try open.half(of: .presence, by: passcode).bytes, .presence, member)
+    try putWrapped(try open.half(of: .presence, by: passcode).bytes, factor: .presence, to: member)
     set.members.append(member)
     try seal(set)
     try authenticate(with: trust)
@@ -74,7 +74,7 @@ extension KeyChange {
       if isOther { try seal(set) }
       try authenticate(with: trust)
     } else {
-      try renew(&set, trust)
+      try renew(&set, trust: trust)
     }
     return true
   }
@@ -104,7 +104,7 @@ extension KeyChange {
   // MARK: Steps
 
   /// The set of the next generation, for all members, of whom none needs to be there.
-  private mutating func renew(_ set: inout EnrolledSet, _ trust: SharedSecret) throws(VaultError) {
+  private mutating func renew(_ set: inout EnrolledSet, trust: SharedSecret) throws(VaultError) {
     slots.removeAll { $0.kind == SlotKind.factor.rawValue && $0.subject == set.factor.rawValue }
     header.factors[set.factor] = nil
     forgetRevoked()
@@ -113,7 +113,7 @@ extension KeyChange {
       set.generation += 1
       let pair = try random.newKeyPair()
       header.factors[set.factor] = pair.publicKey
-      for member in set.biometric { try putWrapped(pair.privateKey, set.factor, member) }
+      for member in set.biometric { try putWrapped(pair.privateKey, factor: set.factor, to: member) }
     }
     try seal(set)
     try authenticate(with: trust)
@@ -135,24 +135,24 @@ extension KeyChange {
 
   /// A member with a pair of its own, which is in the header and in no set yet.
   private mutating func newMember(
-    _ label: String, _ source: MemberSource, _ set: EnrolledSet, _ now: Instant, _ phrase: PasswordKey? = nil
+    _ label: String, source: MemberSource, set: EnrolledSet, now: Instant, phrase: PasswordKey? = nil
   ) throws(VaultError) -> Member {
     let pair = try random.newKeyPair()
     let id = try random.newBytes(16)
     let factor = source == .login ? Factor.login : try nextMember(set)
     let member = Member(id: id, source: source, label: label, enrolled: now, factor: factor)
     header.factors[member.factor] = pair.publicKey
-    try putOwnHalf(pair.privateKey, member, phrase)
+    try putOwnHalf(pair.privateKey, of: member, phrase: phrase)
     return member
   }
 
   private mutating func putOwnHalf(
-    _ half: borrowing SecretBytes, _ member: Member, _ phrase: PasswordKey?
+    _ half: borrowing SecretBytes, of member: Member, phrase: PasswordKey?
   ) throws(VaultError) {
-    let address = memberAddress(member.factor, member)
+    let address = memberAddress(member.factor, member: member)
     let body: [UInt8]
     if let phrase {
-      let key = FactorSlots.memberKey(phrase.box.bytes, member.id)
+      let key = FactorSlots.memberKey(phrase.box.bytes, id: member.id)
       body = try layered(address) { outer throws(VaultError) in
         try seal.seal(half, at: address, under: outer, inside: key, derivation: phrase.derivation)
       }
@@ -165,12 +165,12 @@ extension KeyChange {
   }
 
   private mutating func putWrapped(
-    _ half: borrowing SecretBytes, _ factor: Factor, _ member: Member
+    _ half: borrowing SecretBytes, factor: Factor, to member: Member
   ) throws(VaultError) {
     guard let publicHalf = header.factors[member.factor] else {
       throw VaultError(.damaged, "a member of the enrolled set has no key")
     }
-    let address = memberAddress(factor, member)
+    let address = memberAddress(factor, member: member)
     let body = try layered(address) { outer throws(VaultError) in
       try seal.wrap(half, to: publicHalf, at: address, under: outer)
     }
@@ -186,7 +186,7 @@ extension KeyChange {
     put(address, body)
   }
 
-  private func memberAddress(_ factor: Factor, _ member: Member) -> SlotAddress {
+  private func memberAddress(_ factor: Factor, member: Member) -> SlotAddress {
     SlotAddress(
       .factor, subject: factor.rawValue, generation: keys.generation, opener: .member, openerID: member.id)
   }

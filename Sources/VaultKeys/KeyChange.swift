@@ -74,9 +74,11 @@ package struct KeyChange {
 
   /// The class keys and the audit root of a new vault.
   package mutating func makeClasses() throws(VaultError) {
-    for number: UInt8 in [1, 2, 0x81, 0x82] { try putBase(.classKey, UInt32(number), try freshKey()) }
+    for number: UInt8 in [1, 2, 0x81, 0x82] {
+      try putBase(.classKey, subject: UInt32(number), key: try freshKey())
+    }
     auditRoot = SharedSecret(try freshKey())
-    try putBase(.auditRoot, 1, auditRoot!.bytes)
+    try putBase(.auditRoot, subject: 1, key: auditRoot!.bytes)
   }
 
   // MARK: Passcode
@@ -91,19 +93,20 @@ package struct KeyChange {
       var address = base
       address.opener = .unlock
       let key = try openBase(base)
-      put(address, try sealed(key, address, inside: passcode.unlock, passcode.derivation))
+      put(address, try sealed(key, at: address, inside: passcode.unlock, derivation: passcode.derivation))
       slots.removeAll { SlotAddress($0) == base }
     }
-    try putUnlock(.classKey, 0x83, try freshKey(), passcode)
+    try putUnlock(.classKey, subject: 0x83, key: try freshKey(), passcode: passcode)
     if let segment {
       auditRoot = SharedSecret(try freshKey())
-      try putUnlock(.auditRoot, segment, auditRoot!.bytes, passcode)
+      try putUnlock(.auditRoot, subject: segment, key: auditRoot!.bytes, passcode: passcode)
     }
     for factor in [Factor.passcode, .presence, .any] {
       let pair = try freshPair()
       header.factors[factor] = pair.publicKey
-      let address = factorAddress(factor, .prompt)
-      let body = try sealed(pair.privateKey, address, inside: passcode.prompt, passcode.derivation)
+      let address = factorAddress(factor, opener: .prompt)
+      let body = try sealed(
+        pair.privateKey, at: address, inside: passcode.prompt, derivation: passcode.derivation)
       put(address, body)
     }
     header.setPasscodeDerivation(passcode.derivation)
@@ -115,13 +118,13 @@ package struct KeyChange {
   package mutating func makeTrust(_ passcode: PasscodeKeys) throws(VaultError) {
     let trust = SharedSecret(try freshKey())
     slots.removeAll { SlotAddress($0)?.kind == .trust }
-    try putUnlock(.trust, 0, trust.bytes, passcode)
+    try putUnlock(.trust, subject: 0, key: trust.bytes, passcode: passcode)
     try authenticate(with: trust)
   }
 
   /// Header field 16, for header and slots as they are now.
   package mutating func authenticate(with trust: SharedSecret) throws(VaultError) {
-    header.factorMAC = try keys.factorMAC(of: header, slots, trust)
+    header.factorMAC = try keys.factorMAC(of: header, slots: slots, trust: trust)
   }
 
   /// The key for header field 16; `nil` without a passcode.
@@ -144,11 +147,11 @@ package struct KeyChange {
       guard let address = SlotAddress(slot), address.kind != .trust else { continue }
       switch address.opener {
       case .unlock:
-        let key = try open(slot, address, inside: old.unlock, old.derivation)
-        put(address, try sealed(key, address, inside: new.unlock, new.derivation))
+        let key = try open(slot, at: address, inside: old.unlock, derivation: old.derivation)
+        put(address, try sealed(key, at: address, inside: new.unlock, derivation: new.derivation))
       case .prompt:
-        let key = try open(slot, address, inside: old.prompt, old.derivation)
-        put(address, try sealed(key, address, inside: new.prompt, new.derivation))
+        let key = try open(slot, at: address, inside: old.prompt, derivation: old.derivation)
+        put(address, try sealed(key, at: address, inside: new.prompt, derivation: new.derivation))
       default: continue
       }
     }
@@ -160,8 +163,11 @@ package struct KeyChange {
   private func checkTrust(_ passcode: PasscodeKeys) throws(VaultError) {
     let address = SlotAddress(.trust, generation: keys.generation, opener: .unlock)
     let trust = SharedSecret(
-      try open(slot(address), address, inside: passcode.unlock, passcode.derivation))
-    guard isEqualInConstantTime(try keys.factorMAC(of: header, slots, trust), header.factorMAC ?? []) else {
+      try open(slot(address), at: address, inside: passcode.unlock, derivation: passcode.derivation))
+    guard
+      isEqualInConstantTime(
+        try keys.factorMAC(of: header, slots: slots, trust: trust), header.factorMAC ?? [])
+    else {
       throw KeyRing.damaged
     }
   }
@@ -171,7 +177,7 @@ package struct KeyChange {
     for address in behindPasscode(.unlock) {
       var base = address
       base.opener = .base
-      let key = try open(try slot(address), address, inside: old.unlock, old.derivation)
+      let key = try open(try slot(address), at: address, inside: old.unlock, derivation: old.derivation)
       put(base, try layered(base) { outer throws(VaultError) in try seal.seal(key, at: base, under: outer) })
     }
     slots.removeAll { $0.opener == SlotOpener.unlock.rawValue || $0.kind == SlotKind.trust.rawValue }
@@ -191,7 +197,7 @@ package struct KeyChange {
 
   // MARK: Single slots
 
-  package mutating func putBase(_ kind: SlotKind, _ subject: UInt32, _ key: borrowing SecretBytes)
+  package mutating func putBase(_ kind: SlotKind, subject: UInt32, key: borrowing SecretBytes)
     throws(VaultError)
   {
     let address = SlotAddress(kind, subject: subject, generation: keys.generation, opener: .base)
@@ -201,15 +207,15 @@ package struct KeyChange {
   }
 
   package mutating func putUnlock(
-    _ kind: SlotKind, _ subject: UInt32, _ key: borrowing SecretBytes, _ passcode: PasscodeKeys
+    _ kind: SlotKind, subject: UInt32, key: borrowing SecretBytes, passcode: PasscodeKeys
   ) throws(VaultError) {
     let address = SlotAddress(kind, subject: subject, generation: keys.generation, opener: .unlock)
-    put(address, try sealed(key, address, inside: passcode.unlock, passcode.derivation))
+    put(address, try sealed(key, at: address, inside: passcode.unlock, derivation: passcode.derivation))
   }
 
   private func sealed(
-    _ key: borrowing SecretBytes, _ address: SlotAddress, inside inner: borrowing SecretBytes,
-    _ derivation: KeyDerivation
+    _ key: borrowing SecretBytes, at address: SlotAddress, inside inner: borrowing SecretBytes,
+    derivation: KeyDerivation
   ) throws(VaultError) -> [UInt8] {
     try layered(address) { outer throws(VaultError) in
       try seal.seal(key, at: address, under: outer, inside: inner, derivation: derivation)
@@ -217,7 +223,7 @@ package struct KeyChange {
   }
 
   private func open(
-    _ slot: SlotRow, _ address: SlotAddress, inside inner: borrowing SecretBytes, _ derivation: KeyDerivation
+    _ slot: SlotRow, at address: SlotAddress, inside inner: borrowing SecretBytes, derivation: KeyDerivation
   ) throws(VaultError) -> SecretBytes {
     try layered(address) { outer throws(VaultError) in
       try seal.key(in: slot, at: address, under: outer, inside: inner, derivation: derivation)
@@ -252,7 +258,7 @@ package struct KeyChange {
     slots.append(address.row(id: (slots.map(\.id).max() ?? 0) + 1, body: body))
   }
 
-  private func factorAddress(_ factor: Factor, _ opener: SlotOpener) -> SlotAddress {
+  private func factorAddress(_ factor: Factor, opener: SlotOpener) -> SlotAddress {
     SlotAddress(.factor, subject: factor.rawValue, generation: keys.generation, opener: opener)
   }
 

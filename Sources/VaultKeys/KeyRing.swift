@@ -30,15 +30,15 @@ package struct KeyRing: ~Copyable, Sendable {
         hint: "name the right one with --device-key, or use the recovery code")
     }
     let seal = SlotSeal(vault: header.vault, random: random)
-    func stored(_ kind: SlotKind, _ generation: UInt32) throws(VaultError) -> SecretBytes {
+    func stored(_ kind: SlotKind, generation: UInt32) throws(VaultError) -> SecretBytes {
       let address = SlotAddress(
         kind, generation: generation, opener: .deviceKey, openerID: header.deviceKey.bytes)
       guard let slot = slots.first(where: { SlotAddress($0) == address }) else { throw Self.damaged }
       return try seal.key(in: slot, at: address, under: deviceKey.bytes)
     }
     let current = try GenerationKeys(
-      generation: header.generation, root: try stored(.root, header.generation),
-      deviceRoot: SharedSecret(try stored(.deviceRoot, header.generation)))
+      generation: header.generation, root: try stored(.root, generation: header.generation),
+      deviceRoot: SharedSecret(try stored(.deviceRoot, generation: header.generation)))
     var previous: GenerationKeys?
     if let generation = header.previousGeneration {
       // After a recovery in the middle of a rotation the old generation has no this-device root key any more.
@@ -46,10 +46,10 @@ package struct KeyRing: ~Copyable, Sendable {
         $0.kind == SlotKind.deviceRoot.rawValue && $0.generation == generation
       }
       previous = try GenerationKeys(
-        generation: generation, root: try stored(.root, generation),
-        deviceRoot: hasDeviceRoot ? SharedSecret(try stored(.deviceRoot, generation)) : nil)
+        generation: generation, root: try stored(.root, generation: generation),
+        deviceRoot: hasDeviceRoot ? SharedSecret(try stored(.deviceRoot, generation: generation)) : nil)
     }
-    try self.init(row, header, slots, current, previous, seal)
+    try self.init(row: row, header: header, slots: slots, current: current, previous: previous, seal: seal)
   }
 
   /// The ring from the recovery code: root keys alone, so this-device-only classes stay shut.
@@ -65,7 +65,9 @@ package struct KeyRing: ~Copyable, Sendable {
       let root = try recovery.openRoot(of: number, in: slots, vault: header.vault)
       previous = try GenerationKeys(generation: number, root: root, deviceRoot: nil)
     }
-    try self.init(row, header, slots, current, previous, SlotSeal(vault: header.vault, random: random))
+    try self.init(
+      row: row, header: header, slots: slots, current: current, previous: previous,
+      seal: SlotSeal(vault: header.vault, random: random))
   }
 
   /// The ring of a backup, from the key of its passphrase.
@@ -91,7 +93,7 @@ package struct KeyRing: ~Copyable, Sendable {
     }
     let current = try keys(of: header.generation)
     let previous = try header.previousGeneration.map { number throws(VaultError) in try keys(of: number) }
-    try self.init(row, header, slots, current, previous, seal)
+    try self.init(row: row, header: header, slots: slots, current: current, previous: previous, seal: seal)
   }
 
   /// Checks that the head row belongs to this header: an older header that was put back has a good MAC too, and with a
@@ -126,7 +128,8 @@ package struct KeyRing: ~Copyable, Sendable {
     else { return nil }
     let previous = header.previousGeneration == nil ? nil : before.previous
     let seal = SlotSeal(vault: header.vault, random: random)
-    var ring = try KeyRing(row, header, slots, before.current, previous, seal)
+    var ring = try KeyRing(
+      row: row, header: header, slots: slots, current: before.current, previous: previous, seal: seal)
     ring.keepOpen(before)
     // Within a generation a class key never changes: another one is that of somebody who left the passcode out.
     for (name, key) in before.classKeys {
@@ -163,12 +166,12 @@ package struct KeyRing: ~Copyable, Sendable {
   }
 
   private init(
-    _ row: HeaderRow, _ header: Header, _ slots: [SlotRow], _ current: GenerationKeys,
-    _ previous: GenerationKeys?, _ seal: SlotSeal
+    row: HeaderRow, header: Header, slots: [SlotRow], current: GenerationKeys,
+    previous: GenerationKeys?, seal: SlotSeal
   ) throws(VaultError) {
     let mac = current.headerMAC.code(for: header.authenticatedBytes(with: slots))
     guard isEqualInConstantTime(mac, row.mac) else { throw Self.damaged }
-    try header.check(slots, try current.storedSet(of: header))
+    try header.check(slots, set: try current.storedSet(of: header))
     var classKeys: [ClassKeyName: SharedSecret] = [:]
     var auditRoots: [UInt32: SharedSecret] = [:]
     for slot in slots {
@@ -273,7 +276,7 @@ package struct KeyRing: ~Copyable, Sendable {
   }
 
   private func isFactorMACRight(_ key: SharedSecret) throws(VaultError) -> Bool {
-    isEqualInConstantTime(try current.factorMAC(of: header, slots, key), header.factorMAC ?? [])
+    isEqualInConstantTime(try current.factorMAC(of: header, slots: slots, trust: key), header.factorMAC ?? [])
   }
 
   /// The answer of a ring that is shut.

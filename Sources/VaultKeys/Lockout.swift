@@ -29,7 +29,7 @@ package enum Lockout {
     let boot = clock.bootID() ?? [UInt8](repeating: 0, count: 16)
     var killed: UInt32 = 0
     if state.failures > 0 || state.isOpen, state.boot != boot || now < state.failureBootMilliseconds {
-      killed = restart(&state, now, boot)
+      killed = restart(&state, now: now, boot: boot)
     }
     let elapsed = now &- state.failureBootMilliseconds
     if state.isOpen, elapsed >= verdictMilliseconds { killed &+= settle(&state) }
@@ -82,7 +82,7 @@ package enum Lockout {
   }
 
   /// Another boot: the full delay begins anew; the wall clock never shortens it.
-  private static func restart(_ state: inout VaultState, _ now: UInt64, _ boot: [UInt8]) -> UInt32 {
+  private static func restart(_ state: inout VaultState, now: UInt64, boot: [UInt8]) -> UInt32 {
     state.failureBootMilliseconds = now
     state.boot = boot
     return settle(&state)

@@ -8,7 +8,7 @@ package final class PasscodeKeys: Sendable {
   package let prompt: SecretBytes
   package let derivation: KeyDerivation
 
-  package init(_ passcode: borrowing Passcode, _ derivation: KeyDerivation, _ environment: VaultEnvironment)
+  package init(_ passcode: borrowing Passcode, derivation: KeyDerivation, environment: VaultEnvironment)
     throws(VaultError)
   {
     let root = try derivation.derive(from: passcode.bytes, environment)

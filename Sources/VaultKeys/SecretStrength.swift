@@ -78,14 +78,15 @@ private struct StrengthEstimate {
     let hasCapital = all.contains { CharacterKind(bytes.byte(at: $0)) == .capital }
     if hasSmall, hasCapital { bitsOfLetter = 5.7 }
     let inside = parts.filter {
-      CharacterKind(bytes.byte(at: $0.lowerBound)).isLetter && !Self.isAlone(bytes, $0)
+      CharacterKind(bytes.byte(at: $0.lowerBound)).isLetter && !Self.isAlone(bytes, part: $0)
     }
     isRandom =
-      2 * inside.reduce(0) { $0 + $1.count } < 7 * inside.count || inside.contains { Self.isMixed(bytes, $0) }
+      2 * inside.reduce(0) { $0 + $1.count } < 7 * inside.count
+      || inside.contains { Self.isMixed(bytes, part: $0) }
   }
 
   mutating func add(_ bytes: RawSpan) {
-    for part in parts { add(bytes, part) }
+    for part in parts { add(bytes, part: part) }
   }
 
   /// Where the part that begins at `start` ends.
@@ -113,14 +114,14 @@ private struct StrengthEstimate {
     return end - start >= (CharacterKind(bytes.byte(at: start)).isLetter ? 4 : 3) ? end : nil
   }
 
-  private mutating func add(_ bytes: RawSpan, _ part: Range<Int>) {
+  private mutating func add(_ bytes: RawSpan, part: Range<Int>) {
     let kind = CharacterKind(bytes.byte(at: part.lowerBound))
     if Self.endOfRun(from: part.lowerBound, in: bytes) != nil {
       bits += 5
     } else if kind.isLetter {
-      addWord(bytes, part)
+      addWord(bytes, part: part)
     } else if kind == .digit {
-      bits += digits(bytes, part)
+      bits += digits(of: bytes, in: part)
     } else if kind == .sign {
       let isRepeated =
         part.lowerBound > 0 && bytes.byte(at: part.lowerBound - 1) == bytes.byte(at: part.lowerBound)
@@ -128,28 +129,28 @@ private struct StrengthEstimate {
     }
   }
 
-  private mutating func addWord(_ bytes: RawSpan, _ part: Range<Int>) {
+  private mutating func addWord(_ bytes: RawSpan, part: Range<Int>) {
     let count = Double(part.count)
-    let isWord = part.count >= 6 && !Self.isMixed(bytes, part)
-    guard !isRandom || isWord || Self.isAlone(bytes, part) else {
+    let isWord = part.count >= 6 && !Self.isMixed(bytes, part: part)
+    guard !isRandom || isWord || Self.isAlone(bytes, part: part) else {
       bits += count * bitsOfLetter
       return
     }
-    let earlier = words.count { isSameWord(bytes, $0, part) }
+    let earlier = words.count { isSameWord(bytes, one: $0, other: part) }
     words.append(part)
     guard earlier < 2 else { return }
     let hasCapital = part.contains { CharacterKind(bytes.byte(at: $0)) == .capital }
     bits += min(4.7 * count, 11 + 2 * max(0, count - 10)) + (hasCapital ? 1 : 0)
   }
 
-  private func digits(_ bytes: RawSpan, _ part: Range<Int>) -> Double {
-    if part.count == 4, isYear(bytes, part.lowerBound) { return 7 }
-    let isAmongLetters = isLetter(bytes, part.lowerBound - 1) && isLetter(bytes, part.upperBound)
+  private func digits(of bytes: RawSpan, in part: Range<Int>) -> Double {
+    if part.count == 4, isYear(bytes, at: part.lowerBound) { return 7 }
+    let isAmongLetters = isLetter(bytes, at: part.lowerBound - 1) && isLetter(bytes, at: part.upperBound)
     return part.count == 1 && isAmongLetters ? bitsOfLetter : 3.3 * Double(part.count)
   }
 
   /// Whether it begins with 19 or 20.
-  private func isYear(_ bytes: RawSpan, _ start: Int) -> Bool {
+  private func isYear(_ bytes: RawSpan, at start: Int) -> Bool {
     switch (bytes.byte(at: start), bytes.byte(at: start + 1)) {
     case (0x31, 0x39), (0x32, 0x30): true
     default: false
@@ -157,24 +158,24 @@ private struct StrengthEstimate {
   }
 
   /// Whether it has two capital letters or more before a small one.
-  private static func isMixed(_ bytes: RawSpan, _ part: Range<Int>) -> Bool {
+  private static func isMixed(_ bytes: RawSpan, part: Range<Int>) -> Bool {
     guard let last = part.last, CharacterKind(bytes.byte(at: last)) == .small else { return false }
     return part.count { CharacterKind(bytes.byte(at: $0)) == .capital } >= 2
   }
 
   /// Whether the ends or separators are around a part.
-  private static func isAlone(_ bytes: RawSpan, _ part: Range<Int>) -> Bool {
+  private static func isAlone(_ bytes: RawSpan, part: Range<Int>) -> Bool {
     [part.lowerBound - 1, part.upperBound].allSatisfy { index in
       index < 0 || index >= bytes.byteCount || CharacterKind(bytes.byte(at: index)) == .separator
     }
   }
 
-  private func isLetter(_ bytes: RawSpan, _ index: Int) -> Bool {
+  private func isLetter(_ bytes: RawSpan, at index: Int) -> Bool {
     index >= 0 && index < bytes.byteCount && CharacterKind(bytes.byte(at: index)).isLetter
   }
 
   /// Without a difference between capital and small letters.
-  private func isSameWord(_ bytes: RawSpan, _ one: Range<Int>, _ other: Range<Int>) -> Bool {
+  private func isSameWord(_ bytes: RawSpan, one: Range<Int>, other: Range<Int>) -> Bool {
     one.count == other.count
       && zip(one, other).allSatisfy { bytes.byte(at: $0) | 0x20 == bytes.byte(at: $1) | 0x20 }
   }

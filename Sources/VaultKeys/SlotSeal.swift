@@ -13,7 +13,7 @@ package struct SlotSeal: Sendable {
     _ key: borrowing SecretBytes, at address: SlotAddress, under outer: borrowing SecretBytes,
     derivation: KeyDerivation? = nil
   ) throws(VaultError) -> [UInt8] {
-    try layer(1, key, address, under: outer, derivation: derivation)
+    try layer(1, of: key, at: address, under: outer, derivation: derivation)
   }
 
   /// Two layers: what a person types wraps inside, the stored key outside.
@@ -23,8 +23,8 @@ package struct SlotSeal: Sendable {
     _ key: borrowing SecretBytes, at address: SlotAddress, under outer: borrowing SecretBytes,
     inside inner: borrowing SecretBytes, derivation: KeyDerivation?
   ) throws(VaultError) -> [UInt8] {
-    let sealed = try layer(2, key, address, under: inner, derivation: derivation)
-    return try layer(1, SecretBytes(copying: sealed), address, under: outer, derivation: nil)
+    let sealed = try layer(2, of: key, at: address, under: inner, derivation: derivation)
+    return try layer(1, of: SecretBytes(copying: sealed), at: address, under: outer, derivation: nil)
   }
 
   /// The key behind one layer. Anything that is not 32 bytes is no key.
@@ -89,14 +89,14 @@ package struct SlotSeal: Sendable {
     do throws(CryptoError) {
       let ephemeral = try X25519KeyPair.generate(random: random)
       let shared = try X25519KeyPair.sharedSecret(private: ephemeral.privateKey, public: member)
-      let wrapping = Self.memberWrapping(shared, ephemeral.publicKey, member)
+      let wrapping = Self.memberWrapping(shared, ephemeral: ephemeral.publicKey, member: member)
       content =
         try ephemeral.publicKey
         + CommittingSeal.seal(
           key, under: wrapping, label: Labels.sealSlot,
           aad: AssociatedData.slot(vault, address, layer: 2, derivation: nil), random: random)
     } catch { throw VaultError(crypto: error) }
-    return try layer(1, SecretBytes(copying: content), address, under: outer, derivation: nil)
+    return try layer(1, of: SecretBytes(copying: content), at: address, under: outer, derivation: nil)
   }
 
   /// What ``wrap(_:to:at:under:)`` sealed.
@@ -118,14 +118,15 @@ package struct SlotSeal: Sendable {
     let ephemeral = Array(content[..<32])
     let shared = try X25519KeyPair.sharedSecret(private: privateHalf, public: ephemeral)
     let key = try CommittingSeal.open(
-      Array(content[32...]), under: Self.memberWrapping(shared, ephemeral, member), label: Labels.sealSlot,
+      Array(content[32...]), under: Self.memberWrapping(shared, ephemeral: ephemeral, member: member),
+      label: Labels.sealSlot,
       aad: AssociatedData.slot(vault, address, layer: 2, derivation: nil))
     guard key.byteCount == 32 else { throw .malformed }
     return key
   }
 
   private static func memberWrapping(
-    _ shared: borrowing SecretBytes, _ ephemeral: [UInt8], _ member: [UInt8]
+    _ shared: borrowing SecretBytes, ephemeral: [UInt8], member: [UInt8]
   ) -> SecretBytes {
     HKDF.derive(from: shared, info: Labels.memberWrap.utf8 + ephemeral + member, byteCount: 32)
   }
@@ -150,7 +151,7 @@ package struct SlotSeal: Sendable {
   }
 
   private func layer(
-    _ number: UInt8, _ content: borrowing SecretBytes, _ address: SlotAddress,
+    _ number: UInt8, of content: borrowing SecretBytes, at address: SlotAddress,
     under key: borrowing SecretBytes, derivation: KeyDerivation?
   ) throws(VaultError) -> [UInt8] {
     let aad = AssociatedData.slot(vault, address, layer: number, derivation: derivation?.encoded)

@@ -31,7 +31,7 @@ public actor Vault {
   ) async throws(VaultError) -> Vault {
     let keeper: any Protector
     if let protector { keeper = protector } else { keeper = try FileProtector.standard() }
-    return Vault(try await VaultMaker().create(path, keeper, passcode))
+    return Vault(try await VaultMaker().create(at: path, protector: keeper, passcode: passcode))
   }
 
   /// Opens a vault. Creates nothing.
@@ -43,7 +43,7 @@ public actor Vault {
   public static func open(at path: VaultPath, protector: (any Protector)? = nil) async throws(VaultError)
     -> Vault
   {
-    Vault(try await VaultMaker().open(path, protector))
+    Vault(try await VaultMaker().open(at: path, protector: protector))
   }
 
   package init(core: VaultCore) { self.init(core) }
@@ -240,12 +240,12 @@ private actor VaultMaker {
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
   func create(
-    _ path: VaultPath, _ protector: any Protector, _ passcode: consuming Passcode?
+    at path: VaultPath, protector: any Protector, passcode: consuming Passcode?
   ) throws(VaultError) -> VaultCore {
     try VaultCore.create(at: path.path, protector: protector, passcode: passcode)
   }
 
-  func open(_ path: VaultPath, _ protector: (any Protector)?) throws(VaultError) -> VaultCore {
+  func open(at path: VaultPath, protector: (any Protector)?) throws(VaultError) -> VaultCore {
     try VaultCore.open(at: path.path, protector: protector)
   }
 }

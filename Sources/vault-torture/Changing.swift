@@ -9,9 +9,9 @@ enum Changing {
   static func run(_ rig: Rig, seed: UInt64, passcode: String) {
     do throws(VaultError) {
       let core = try rig.open()
-      if !passcode.isEmpty { try unlock(core, passcode) }
+      if !passcode.isEmpty { try unlock(core, passcode: passcode) }
       for step in Step.allCases where step != .passcode || !passcode.isEmpty {
-        try take(step, core, passcode)
+        try take(step, core: core, passcode: passcode)
         try Content(of: core).say(to: 1)
       }
       // The vault is open still: nothing is moved out of the log.
@@ -20,7 +20,7 @@ enum Changing {
   }
 
   /// A wrong try first: a failure that is counted and then forgotten.
-  private static func unlock(_ core: VaultCore, _ passcode: String) throws(VaultError) {
+  private static func unlock(_ core: VaultCore, passcode: String) throws(VaultError) {
     try? core.unlock(with: Passcode(testing: "wrong"))
     let afterFailure = try Content.status(core)
     try core.unlock(with: Passcode(testing: passcode))
@@ -35,7 +35,7 @@ enum Changing {
     case passcode, secret, delete, add, label, code, nextCode, lastCode, wrongCode
   }
 
-  private static func take(_ step: Step, _ core: VaultCore, _ passcode: String) throws(VaultError) {
+  private static func take(_ step: Step, core: VaultCore, passcode: String) throws(VaultError) {
     switch step {
     case .passcode:
       try core.changePasscode(from: Passcode(testing: passcode), to: Passcode(testing: passcode))

@@ -25,7 +25,7 @@ struct Content: Equatable {
   init(of core: VaultCore) throws(VaultError) {
     status = try Self.status(core)
     items = []
-    for item in try core.items(matching: .everything) { items.append(try Self.entry(item, core)) }
+    for item in try core.items(matching: .everything) { items.append(try Self.entry(of: item, in: core)) }
   }
 
   static func status(_ core: VaultCore) throws(VaultError) -> String {
@@ -34,16 +34,17 @@ struct Content: Equatable {
       + "\(status.config) \(status.generation) \(status.created.milliseconds)"
   }
 
-  static func entry(_ item: Item, _ core: VaultCore) throws(VaultError) -> Entry {
+  static func entry(of item: Item, in core: VaultCore) throws(VaultError) -> Entry {
     let open = [
       "\(item.kind.rawValue)", attributes(item), "\(item.access.accessibility.rawValue)",
       "\(item.access.thisDeviceOnly)", "\(item.access.word)", "\(item.audit.rawValue)",
-      "\(item.expires?.milliseconds ?? -1)", "\(item.hasSecret)", "\(item.version)", try state(item, core),
+      "\(item.expires?.milliseconds ?? -1)", "\(item.hasSecret)", "\(item.version)",
+      try state(of: item, in: core),
     ].joined(separator: "|")
-    return Entry(id: item.id.hexadecimal, open: open, secret: secret(item, core))
+    return Entry(id: item.id.hexadecimal, open: open, secret: secret(of: item, in: core))
   }
 
-  private static func secret(_ item: Item, _ core: VaultCore) -> String {
+  private static func secret(of item: Item, in core: VaultCore) -> String {
     guard item.hasSecret else { return "-" }
     do throws(VaultError) {
       return try core.secret(of: item.id).expose { span in
@@ -54,7 +55,7 @@ struct Content: Equatable {
     } catch { return "!" + error.word }
   }
 
-  private static func state(_ item: Item, _ core: VaultCore) throws(VaultError) -> String {
+  private static func state(of item: Item, in core: VaultCore) throws(VaultError) -> String {
     try core.reading { transaction throws(VaultError) in
       do throws(VaultError) {
         let state = try transaction.state(of: item.id)

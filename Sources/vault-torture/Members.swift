@@ -39,11 +39,11 @@ enum MemberChanges {
         number += 1
         let members = try core.enrolledMembers().map(\.name)
         switch random.below(8) {
-        case 0, 1: if members.count < 4 { try enroll("m\(seed)-\(number)", core, passcode) }
-        case 2, 3: if !members.isEmpty { try remove(members[random.below(members.count)], core) }
+        case 0, 1: if members.count < 4 { try enroll("m\(seed)-\(number)", in: core, passcode: passcode) }
+        case 2, 3: if !members.isEmpty { try remove(members[random.below(members.count)], from: core) }
         case 4: core = try rig.open()
         case 5: try core.unlock(with: Passcode(testing: passcode))
-        default: if !members.isEmpty { try add("i\(seed)-\(number)", core, random) }
+        default: if !members.isEmpty { try add("i\(seed)-\(number)", to: core, random: random) }
         }
       }
     } catch {
@@ -52,20 +52,20 @@ enum MemberChanges {
     }
   }
 
-  private static func enroll(_ name: String, _ core: VaultCore, _ passcode: String) throws(VaultError) {
+  private static func enroll(_ name: String, in core: VaultCore, passcode: String) throws(VaultError) {
     say("> enroll \(name)")
     _ = try core.enroll(
       BiometricPhrase(testing: name), named: name, passcode: Passcode(testing: passcode))
     say("< enroll \(name)")
   }
 
-  private static func remove(_ name: String, _ core: VaultCore) throws(VaultError) {
+  private static func remove(_ name: String, from core: VaultCore) throws(VaultError) {
     say("> remove \(name)")
     try core.removeMember(named: name)
     say("< remove \(name)")
   }
 
-  private static func add(_ name: String, _ core: VaultCore, _ random: SeededRandom) throws(VaultError) {
+  private static func add(_ name: String, to core: VaultCore, random: SeededRandom) throws(VaultError) {
     guard core.isUnlocked else { return }
     let isCurrent = random.below(3) > 0
     let access = try AccessControl(

@@ -5,7 +5,7 @@ import VaultTestKit
 
 /// One change of keys while a rotation of the epoch is under way; killed at any moment (K3, K4).
 enum Midway {
-  static func run(_ rig: Rig, _ change: String, passcode: String, code: String) {
+  static func run(in rig: Rig, change: String, passcode: String, code: String) {
     do throws(VaultError) {
       if change == "recover" {
         say("ready")

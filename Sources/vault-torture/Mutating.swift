@@ -16,7 +16,7 @@ enum Mutating {
     let shell = SQLShell()
     let (oldPath, cleanPath) = (rig.folder + "/old.vault", rig.folder + "/clean-\(getpid()).vault")
     VaultFiles(path: rig.path, database: whole.database, log: whole.log).write()
-    SQLMutation.keep(rig.path, as: cleanPath, shell)
+    SQLMutation.keep(rig.path, as: cleanPath, shell: shell)
     defer { unsafe unlink(cleanPath) }
     let judge = Judge(rig: rig, states: states, passcode: passcode)
     for number in from..<to {
@@ -96,7 +96,7 @@ final class Sight {
   func see(items: [Item], _ core: VaultCore) throws(VaultError) {
     for item in items {
       note { () throws(VaultError) in
-        let entry = try Content.entry(item, core)
+        let entry = try Content.entry(of: item, in: core)
         ids.append(entry.id)
         see(entry)
       }

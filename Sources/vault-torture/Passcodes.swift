@@ -239,7 +239,7 @@ enum Holding {
   static func run(_ rig: Rig, name: String, isClosed: Bool) {
     do throws(VaultError) {
       var core: VaultCore? = try rig.open()
-      let count = try read(core!, name)
+      let count = try read(core!, name: name)
       if isClosed { core = nil }
       say("holding \(count)")
       waitForStart()
@@ -250,7 +250,7 @@ enum Holding {
     }
   }
 
-  private static func read(_ core: VaultCore, _ name: String) throws(VaultError) -> Int {
+  private static func read(_ core: VaultCore, name: String) throws(VaultError) -> Int {
     let secret = try core.secret(of: core.item(named: name).id)
     return secret.expose { $0.byteCount }
   }

@@ -59,7 +59,7 @@ enum Watching {
       while !isStopAsked() {
         let core = try rig.open()
         for _ in 0..<100 where !isStopAsked() {
-          try read(core, "n\(random.below(count))", passcode)
+          try read(core, name: "n\(random.below(count))", passcode: passcode)
           reads += 1
         }
       }
@@ -71,7 +71,7 @@ enum Watching {
   }
 
   /// New keys of a class behind the passcode need it again.
-  private static func read(_ core: VaultCore, _ name: String, _ passcode: String) throws(VaultError) {
+  private static func read(_ core: VaultCore, name: String, passcode: String) throws(VaultError) {
     for _ in 0..<20 {
       do throws(VaultError) {
         let secret = try core.secret(of: core.item(named: name).id)

@@ -27,7 +27,7 @@ struct SQLMutation {
   ]
 
   /// Writes the whole vault, unaltered, into one file that mutants are compared with.
-  static func keep(_ path: String, as cleanPath: String, _ shell: SQLShell) {
+  static func keep(_ path: String, as cleanPath: String, shell: SQLShell) {
     _ = shell.run(".open \(path)\nVACUUM INTO '\(cleanPath)';\n.open :memory:")
   }
 
@@ -60,9 +60,9 @@ struct SQLMutation {
     let (table, key, names) = Self.columns[random.below(Self.columns.count)]
     let column = names[random.below(names.count)]
     switch mutation {
-    case .rowDelete: return "DELETE FROM \(table) WHERE (\(pick(table, key)));"
+    case .rowDelete: return "DELETE FROM \(table) WHERE (\(pick(from: table, key: key)));"
     case .columnEdit:
-      return "UPDATE \(table) SET \(column) = \(edit(column)) WHERE \(pick(table, key));"
+      return "UPDATE \(table) SET \(column) = \(edit(column)) WHERE \(pick(from: table, key: key));"
     case .rowSwap, .columnSwap: return swap(mutation)
     case .oldRow:
       let tables = [["item"], ["material"], ["state"], ["head"], ["header", "slot"]][random.below(5)]
@@ -74,7 +74,7 @@ struct SQLMutation {
   }
 
   /// One random row; rowid tables and `blind` alike.
-  private func pick(_ table: String, _ key: String) -> String {
+  private func pick(from table: String, key: String) -> String {
     let offset = random.below(1 << 20)
     let match = table == "blind" ? "(value, row) = (SELECT value, row" : "\(key) = (SELECT \(key)"
     return "\(match) FROM \(table) LIMIT 1 OFFSET \(offset) % (SELECT count(*) FROM \(table)))"
@@ -118,20 +118,20 @@ struct SQLMutation {
       DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM pair)
         AND \(table == "blind" ? "value IN (SELECT value FROM pair)" : "1")
         AND (SELECT count(DISTINCT \(key)) FROM pair) = 2;
-      INSERT INTO \(table) SELECT * FROM \(exchanged(table, key, moved)) \(table)
+      INSERT INTO \(table) SELECT * FROM \(exchanged(table, key: key, moved: moved)) \(table)
         WHERE (SELECT count(DISTINCT \(key)) FROM pair) = 2;
       DROP TABLE pair;
       """
   }
 
   /// The two rows of `pair`, each with the moved columns of the other.
-  private func exchanged(_ table: String, _ key: String, _ moved: [String]) -> String {
-    let all = allColumns(table, key)
+  private func exchanged(_ table: String, key: String, moved: [String]) -> String {
+    let all = allColumns(of: table, key: key)
     let list = all.map { moved.contains($0) ? "b.\($0)" : "a.\($0)" }.joined(separator: ", ")
     return "(SELECT \(list) FROM pair a JOIN pair b ON a.\(key) <> b.\(key))"
   }
 
-  private func allColumns(_ table: String, _ key: String) -> [String] {
+  private func allColumns(of table: String, key: String) -> [String] {
     let names = Self.columns.first { $0.table == table }!.names
     return table == "blind" ? names : [key] + names
   }
@@ -149,7 +149,8 @@ struct SQLMutation {
   private func copy() -> String {
     let table = ["material", "state", "blind", "audit", "slot"][random.below(5)]
     let (_, key, _) = Self.columns.first { $0.table == table }!
-    let list = allColumns(table, key).map { $0 == key ? "\(key) + 100000" : $0 }.joined(separator: ", ")
+    let list = allColumns(of: table, key: key).map { $0 == key ? "\(key) + 100000" : $0 }.joined(
+      separator: ", ")
     return "INSERT INTO \(table) SELECT \(list) FROM \(table) LIMIT 1 OFFSET \(random.below(5));"
   }
 

@@ -41,7 +41,7 @@ case "states": States.run(Rig(argument(1)), passcode: argument(2))
 case "hold": Holding.run(Rig(argument(1)), name: argument(2), isClosed: argument(3) == "closed")
 case "rotate": Rotating.run(Rig(argument(1)), passcode: argument(2))
 case "rotate-counted": CountedRotation.run(Rig(argument(1)))
-case "midway": Midway.run(Rig(argument(1)), argument(2), passcode: argument(3), code: argument(4))
+case "midway": Midway.run(in: Rig(argument(1)), change: argument(2), passcode: argument(3), code: argument(4))
 case "watch":
   Watching.run(Rig(argument(1)), passcode: argument(2), count: number(3), seed: UInt64(number(4)))
 case "misbehave": Misbehaving.run(argument(1))

@@ -131,7 +131,7 @@ struct AuthenticationTests {
     func use(_ meanwhile: () -> Void) throws -> VaultError.Code? {
       let context = context(ScriptedPrompt([.text("passcode")]))
       do throws(VaultError) {
-        try core.authorizing(.use, on: id, context) { (grant) throws(VaultError) in
+        try core.authorizing(.use, on: id, context: context) { (grant) throws(VaultError) in
           var grant = consume grant
           if grant != nil { meanwhile() }
           try core.reading { transaction throws(VaultError) in
@@ -160,7 +160,7 @@ struct AuthenticationTests {
     let (core, id) = try makeCore()
     let context = context(ScriptedPrompt([.text("passcode"), .text("passcode")]))
     expect(.busy) { () throws(VaultError) in
-      try core.authorizing(.use, on: id, context) { (grant) throws(VaultError) in
+      try core.authorizing(.use, on: id, context: context) { (grant) throws(VaultError) in
         var grant = consume grant
         if grant != nil {
           try core.update(id, ItemChanges(), secret: SecretBytes(testing: "new"), context: context)

@@ -37,7 +37,7 @@ extension VaultCore {
   package func nextHOTPCode(of id: ItemID, context: AuthenticationContext? = nil) throws(VaultError)
     -> OTPResult
   {
-    try authorizing(.use, on: id, context) { (grant) throws(VaultError) in
+    try authorizing(.use, on: id, context: context) { (grant) throws(VaultError) in
       var grant = consume grant
       var prepared: PreparedSecret?
       try reading { transaction throws(VaultError) in
@@ -50,7 +50,7 @@ extension VaultCore {
         try item.refuse(unless: .prover)
         let key = try transaction.useSecret(of: item.item, prepared: prepared.take(), with: grant.take())
         let counter = try transaction.takeCounter(of: item.item)
-        try transaction.log(.codeGenerated, item.item)
+        try transaction.log(.codeGenerated, item: item.item)
         return OTPResult(
           name: item.item.name ?? "", code: try item.hotp(key).code(at: counter),
           digits: item.format.length, factor: .counter(counter))
@@ -67,7 +67,7 @@ extension VaultCore {
   package func timedCode(
     of id: ItemID, at seconds: Int64? = nil, stepsAhead: Int64 = 0, context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPResult {
-    try authorizing(.use, on: id, context) { (grant) throws(VaultError) in
+    try authorizing(.use, on: id, context: context) { (grant) throws(VaultError) in
       try timedCode(of: id, at: seconds, stepsAhead: stepsAhead, with: grant)
     }
   }
@@ -99,7 +99,7 @@ extension VaultCore {
     if item.audit == .all || !item.access.constraints.isEmpty {
       try writing { transaction throws(VaultError) in
         try transaction.log(notes)
-        try transaction.log(.codeGenerated, item)
+        try transaction.log(.codeGenerated, item: item)
       }
     }
     return result
@@ -111,7 +111,7 @@ extension VaultCore {
   package func setCounter(
     of id: ItemID, to counter: UInt64, force: Bool = false, context: AuthenticationContext? = nil
   ) throws(VaultError) {
-    try authorizing(.update, on: id, context) { (grant) throws(VaultError) in
+    try authorizing(.update, on: id, context: context) { (grant) throws(VaultError) in
       try setCounter(of: id, to: counter, force: force, with: grant)
     }
   }
@@ -138,7 +138,7 @@ extension VaultCore {
         state.needsResync = false
         state.isBlocked = false
       }
-      try transaction.log(.counterSet, item.item, detail: "\(before.counter) to \(counter)")
+      try transaction.log(.counterSet, item: item.item, detail: "\(before.counter) to \(counter)")
     }
   }
 
@@ -146,7 +146,7 @@ extension VaultCore {
   package func exportOTP(of id: ItemID, context: AuthenticationContext? = nil) throws(VaultError)
     -> SecretBytes
   {
-    try authorizing(.export, on: id, context) { (grant) throws(VaultError) in
+    try authorizing(.export, on: id, context: context) { (grant) throws(VaultError) in
       var grant = consume grant
       var text: SecretBytes?
       try writing { transaction throws(VaultError) in

@@ -35,7 +35,7 @@ extension VaultCore {
     body: (OTPItem, borrowing SecretBytes, inout ItemState, Clocks) throws(VaultError) -> OTPVerdict
   ) throws(VaultError) -> OTPAcceptance {
     let clocks = Clocks(environment.clock)
-    let verdict = try authorizing(.use, on: id, context) { (grant) throws(VaultError) in
+    let verdict = try authorizing(.use, on: id, context: context) { (grant) throws(VaultError) in
       var grant = consume grant
       return try writing { transaction throws(VaultError) -> OTPVerdict in
         let item = try OTPItem(transaction.item(id))
@@ -46,7 +46,7 @@ extension VaultCore {
           verdict = try body(item, key, &state, clocks)
           if case .accepted = verdict! { state.lastUse = Instant(seconds: clocks.wall) }
         }
-        try transaction.log(operation, item.item, result: verdict!.result)
+        try transaction.log(operation, item: item.item, result: verdict!.result)
         return verdict!
       }
     }

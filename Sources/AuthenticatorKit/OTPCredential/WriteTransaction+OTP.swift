@@ -26,7 +26,7 @@ extension WriteTransaction {
     let credential = try OTPItem(item)
     let key = try exportSecret(of: item, with: grant)
     let text = try credential.uri(key: key, state: try state(of: item.id)).text()
-    try log(.exported, item)
+    try log(.exported, item: item)
     return text
   }
 }

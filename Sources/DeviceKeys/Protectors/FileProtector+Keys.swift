@@ -25,10 +25,11 @@ extension FileProtector {
 
   private func named(of vault: VaultID) throws(VaultError) -> [Named] {
     switch place {
-    case .folder(let folder): return try Self.named(in: folder + "/" + vault.hexadecimal + "/", "", ".key")
+    case .folder(let folder):
+      return try Self.named(in: folder + "/" + vault.hexadecimal + "/", prefix: "", suffix: ".key")
     case .file(let file):
       let name = String(file[(file.lastIndex(of: "/").map(file.index(after:)) ?? file.startIndex)...])
-      return try Self.named(in: String(file.dropLast(name.count)), name + ".", ".new")
+      return try Self.named(in: String(file.dropLast(name.count)), prefix: name + ".", suffix: ".new")
     }
   }
 
@@ -37,7 +38,7 @@ extension FileProtector {
   ///   - prefix: What is before the id of a key in its name.
   ///   - suffix: What is after it.
   private static func named(
-    in folder: String, _ prefix: String, _ suffix: String
+    in folder: String, prefix: String, suffix: String
   ) throws(VaultError) -> [Named] {
     let names = try names(in: folder.isEmpty ? "." : folder, beginningWith: prefix)
     return names.compactMap { name in
@@ -92,7 +93,7 @@ extension FileProtector {
     for name in try Self.names(in: folder) {
       guard let vault = VaultID(hexadecimal: name) else { continue }
       let path = folder + "/" + name
-      let keys = try Self.named(in: path + "/", "", ".key")
+      let keys = try Self.named(in: path + "/", prefix: "", suffix: ".key")
       found.append((vault.hexadecimal == name ? vault : nil, path, keys.count))
     }
     return found
@@ -101,11 +102,11 @@ extension FileProtector {
   /// Which file at or beside the named one really holds a key; `nil` where none does, and for a folder of keys.
   package func holder(of key: DeviceKeyID, _ vault: VaultID) -> String? {
     guard case .file(let file) = place, let aside = pathBeforeRestore else { return nil }
-    return [file, presentPath(of: key, vault), aside].first { holds($0, key) }
+    return [file, presentPath(of: key, vault), aside].first { holds($0, key: key) }
   }
 
   /// Whether the file is this key.
-  package func holds(_ path: String, _ key: DeviceKeyID) -> Bool {
+  package func holds(_ path: String, key: DeviceKeyID) -> Bool {
     guard let held = try? read(path) else { return false }
     return held.id == key
   }
@@ -133,7 +134,7 @@ extension FileProtector {
   {
     guard let directory = unsafe opendir(folder) else {
       if errno == ENOENT || errno == ENOTDIR { return [] }
-      throw Self.failure("list", folder)
+      throw Self.failure("list", path: folder)
     }
     defer { unsafe closedir(directory) }
     var names: [String] = []
@@ -146,7 +147,7 @@ extension FileProtector {
       errno = 0
     }
     // A folder that was read in part has other names too.
-    guard errno == 0 else { throw Self.failure("list", folder) }
+    guard errno == 0 else { throw Self.failure("list", path: folder) }
     return names.sorted()
   }
 }

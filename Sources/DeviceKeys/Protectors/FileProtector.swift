@@ -57,12 +57,12 @@ public struct FileProtector: Protector {
   /// Reads the key file; owner, mode and id are checked, links are not followed. A key that waits beside a named file
   /// is found whatever that file holds, and also when the file does not exist.
   public func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
-    do throws(VaultError) { return try readInPlace(key, vault) } catch {
+    do throws(VaultError) { return try readInPlace(key, of: vault) } catch {
       guard let next = nextPath(of: key) else { throw error }
       // Between the two looks it may have come into its place.
-      guard try mayExist(next) else { return try readInPlace(key, vault) }
+      guard try mayExist(next) else { return try readInPlace(key, of: vault) }
     }
-    return try readWaiting(key, vault)
+    return try readWaiting(key, of: vault)
   }
 
   private func mayExist(_ path: String) throws(VaultError) -> Bool {
@@ -74,7 +74,7 @@ public struct FileProtector: Protector {
     }
   }
 
-  private func readWaiting(_ key: DeviceKeyID, _ vault: VaultID) throws(VaultError) -> DeviceKey {
+  private func readWaiting(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
     do throws(VaultError) {
       let waiting = try read(presentPath(of: key, vault))
       if waiting.id == key { return waiting }
@@ -82,10 +82,10 @@ public struct FileProtector: Protector {
       // A file that cannot be read now still exists: its key must not be reported as absent.
       guard error.code == .deviceKeyAbsent else { throw error }
     }
-    return try readInPlace(key, vault)
+    return try readInPlace(key, of: vault)
   }
 
-  private func readInPlace(_ key: DeviceKeyID, _ vault: VaultID) throws(VaultError) -> DeviceKey {
+  private func readInPlace(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
     let found = try read(path(of: key, vault))
     guard found.id == key else {
       throw VaultError(
@@ -97,7 +97,7 @@ public struct FileProtector: Protector {
 
   /// Writes a new key file, synchronises file and folder, reads it back.
   public func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
-    let path = try placeForNew(key.id, vault)
+    let path = try placeForNew(key.id, of: vault)
     try Self.makeFolders(above: path)
     try write(key, to: path)
     let back = try read(path)
@@ -111,15 +111,15 @@ public struct FileProtector: Protector {
     let path = path(of: key, vault)
     if let next = nextPath(of: key) {
       if try exists(next) {
-        guard unsafe unlink(next) == 0 || errno == ENOENT else { throw Self.failure("remove", next) }
+        guard unsafe unlink(next) == 0 || errno == ENOENT else { throw Self.failure("remove", path: next) }
         try Self.synchronizeFolder(of: next)
       }
       // One named file holds every key in turn: it is removed only when it really holds this key.
       // A file that cannot be read now may hold the vault's present key: it stays.
-      guard holds(path, key) else { return }
+      guard holds(path, key: key) else { return }
     }
-    guard unsafe unlink(path) == 0 || errno == ENOENT else { throw Self.failure("remove", path) }
-    if case .folder = place { witness(key, vault).remove() }
+    guard unsafe unlink(path) == 0 || errno == ENOENT else { throw Self.failure("remove", path: path) }
+    if case .folder = place { witness(of: key, in: vault).remove() }
     try Self.synchronizeFolder(of: path)
   }
 
@@ -131,8 +131,8 @@ public struct FileProtector: Protector {
   {
     guard let next = nextPath(of: key), try exists(next) else { return }
     let path = path(of: key, vault)
-    if try exists(path) { guard holds(path, old) else { return } }
-    guard unsafe rename(next, path) == 0 else { throw Self.failure("replace", path) }
+    if try exists(path) { guard holds(path, key: old) else { return } }
+    guard unsafe rename(next, path) == 0 else { throw Self.failure("replace", path: path) }
     try Self.synchronizeFolder(of: path)
   }
 
@@ -152,10 +152,10 @@ public struct FileProtector: Protector {
     guard let next = nextPath(of: key), let aside = pathBeforeRestore, try exists(next) else { return }
     let path = path(of: key, vault)
     if try exists(path) {
-      guard holds(path, old) else { return }
-      try link(path, as: aside, "keep the old device key as")
+      guard holds(path, key: old) else { return }
+      try link(path, as: aside, purpose: "keep the old device key as")
     }
-    guard unsafe rename(next, path) == 0 else { throw Self.failure("replace", path) }
+    guard unsafe rename(next, path) == 0 else { throw Self.failure("replace", path: path) }
     try Self.synchronizeFolder(of: path)
   }
 
@@ -163,13 +163,13 @@ public struct FileProtector: Protector {
   /// Does nothing in a folder of keys, or when the named file holds something else.
   package func setAside(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
     let path = path(of: key, vault)
-    guard let own = nextPath(of: key), holds(path, key) else { return }
-    if !holds(own, key) { try link(path, as: own, "keep the old device key as") }
+    guard let own = nextPath(of: key), holds(path, key: key) else { return }
+    if !holds(own, key: key) { try link(path, as: own, purpose: "keep the old device key as") }
     try Self.synchronizeFolder(of: own)
   }
 
   /// Gives a file a second name; no error when an interrupted attempt already gave it.
-  private func link(_ path: String, as other: String, _ purpose: String) throws(VaultError) {
+  private func link(_ path: String, as other: String, purpose: String) throws(VaultError) {
     if unsafe Glibc.link(path, other) == 0 { return }
     let problem = errno
     var (one, two) = (stat(), stat())
@@ -179,11 +179,11 @@ public struct FileProtector: Protector {
       return
     }
     errno = problem
-    throw Self.failure(purpose, other)
+    throw Self.failure(purpose, path: other)
   }
 
   /// Where a new key goes: never over another one.
-  private func placeForNew(_ key: DeviceKeyID, _ vault: VaultID) throws(VaultError) -> String {
+  private func placeForNew(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> String {
     let path = path(of: key, vault)
     guard let next = nextPath(of: key), try exists(path) else { return path }
     return next
@@ -197,14 +197,14 @@ public struct FileProtector: Protector {
   /// Whether a key waits beside the named file that it is to replace.
   package func isWaiting(_ key: DeviceKeyID) -> Bool {
     guard let next = nextPath(of: key) else { return false }
-    return holds(next, key)
+    return holds(next, key: key)
   }
 
   /// Whether there is anything of that name, a link too. What cannot be looked at is an error, never absent.
   private func exists(_ path: String) throws(VaultError) -> Bool {
     var entry = stat()
     if unsafe lstat(path, &entry) == 0 { return true }
-    guard errno == ENOENT || errno == ENOTDIR else { throw Self.failure("look at", path) }
+    guard errno == ENOENT || errno == ENOTDIR else { throw Self.failure("look at", path: path) }
     return false
   }
 
@@ -252,7 +252,7 @@ public struct FileProtector: Protector {
         .deviceKeyUnavailable, "the device key is open to others: \(path)",
         hint: Self.adviceForOpenFile(path, byteCount: Int(entry.st_size)))
     }
-    return try DeviceKey(try readAll(file, byteCount: 33, path))
+    return try DeviceKey(try readAll(file, byteCount: 33, path: path))
   }
 
   /// What to do about a file that others may read: the path can be wrong, and the file another program's.
@@ -265,7 +265,7 @@ public struct FileProtector: Protector {
 
   private static let nameYours = "name your device key with --device-key"
 
-  private func readAll(_ file: Int32, byteCount: Int, _ path: String) throws(VaultError) -> SecretBytes {
+  private func readAll(_ file: Int32, byteCount: Int, path: String) throws(VaultError) -> SecretBytes {
     var failed: Int32 = 0
     let bytes = SecretBytes(capacity: byteCount) { output in
       unsafe output.withUnsafeMutableBytes { buffer, count in
@@ -297,7 +297,7 @@ public struct FileProtector: Protector {
           .vaultExists, "there is a device key already: \(path)", hint: "name another place with --device-key"
         )
       }
-      throw Self.failure("create", path)
+      throw Self.failure("create", path: path)
     }
     let isWritten = key.expose { span in
       errno = ENOSPC  // what a short write means that sets no error of its own
@@ -309,7 +309,7 @@ public struct FileProtector: Protector {
     guard isSynchronized else {
       unsafe unlink(path)
       errno = problem
-      throw Self.failure("write", path)
+      throw Self.failure("write", path: path)
     }
     try Self.synchronizeFolder(of: path)
   }
@@ -320,7 +320,7 @@ public struct FileProtector: Protector {
     for part in parts {
       folder += "/" + part
       let isNew = unsafe mkdir(folder, 0o700) == 0
-      guard isNew || errno == EEXIST else { throw Self.failure("create", folder) }
+      guard isNew || errno == EEXIST else { throw Self.failure("create", path: folder) }
       // If a power cut removed the folder, the key would be lost.
       if isNew { try synchronizeFolder(of: folder) } else { try synchronizeOlderFolder(of: folder) }
     }
@@ -343,12 +343,12 @@ public struct FileProtector: Protector {
   private static func synchronizeFolder(of path: String) throws(VaultError) {
     let folder = parent(of: path)
     let directory = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard directory >= 0 else { throw Self.failure("open", folder) }
+    guard directory >= 0 else { throw Self.failure("open", path: folder) }
     defer { close(directory) }
-    guard fsync(directory) == 0 else { throw Self.failure("synchronize", folder) }
+    guard fsync(directory) == 0 else { throw Self.failure("synchronize", path: folder) }
   }
 
-  package static func failure(_ verb: String, _ path: String) -> VaultError {
+  package static func failure(_ verb: String, path: String) -> VaultError {
     VaultError(
       .io, "cannot \(verb) \(path): \(reason())", hint: "check permissions and free space", underlying: errno)
   }

@@ -57,7 +57,7 @@ extension FoundItems {
 
   /// The error that an answer stands for; each kind of fault has a message of its own.
   private static func fault(_ answer: secret_service_answer) -> VaultError? {
-    func unavailable(_ message: String, _ hint: String) -> VaultError {
+    func unavailable(_ message: String, hint: String) -> VaultError {
       VaultError(
         .deviceKeyUnavailable, message, hint: hint, underlying: Int32(answer.status.rawValue))
     }
@@ -70,24 +70,25 @@ extension FoundItems {
     case SECRET_SERVICE_NO_LIBRARY:
       return unavailable(
         "libsecret, through which the Secret Service is reached, is not installed",
-        "install it (Debian: libsecret-1-0)")
+        hint: "install it (Debian: libsecret-1-0)")
     case SECRET_SERVICE_NO_BUS:
       return unavailable(
         "the session bus cannot be reached or went away" + words,
-        "check DBUS_SESSION_BUS_ADDRESS, or log in again")
+        hint: "check DBUS_SESSION_BUS_ADDRESS, or log in again")
     case SECRET_SERVICE_NO_SERVICE:
       return unavailable(
         "no program offers the Secret Service on this session bus" + words,
-        "start gnome-keyring-daemon, KWallet or KeePassXC, and try again")
+        hint: "start gnome-keyring-daemon, KWallet or KeePassXC, and try again")
     case SECRET_SERVICE_FOREIGN:
       return unavailable(
         "the Secret Service on this bus is another user's: it is not asked",
-        "check DBUS_SESSION_BUS_ADDRESS")
+        hint: "check DBUS_SESSION_BUS_ADDRESS")
     case SECRET_SERVICE_TIMED_OUT:
       return unavailable(
-        "the Secret Service does not answer", "look for its prompt or restart it, and try again")
+        "the Secret Service does not answer", hint: "look for its prompt or restart it, and try again")
     case SECRET_SERVICE_GONE:
-      return unavailable("the Secret Service ended before it answered" + words, "start it, and try again")
+      return unavailable(
+        "the Secret Service ended before it answered" + words, hint: "start it, and try again")
     case SECRET_SERVICE_LOCKED: return SecretServiceCalls.locked
     case SECRET_SERVICE_DISMISSED:
       return VaultError(
@@ -96,12 +97,12 @@ extension FoundItems {
     case SECRET_SERVICE_NO_COLLECTION:
       return unavailable(
         "the Secret Service has no default collection to keep the device key in",
-        "make one with your desktop's password manager, or log in once with your password")
+        hint: "make one with your desktop's password manager, or log in once with your password")
     case SECRET_SERVICE_TRANSIENT:
       return unavailable(
         "the Secret Service's default collection is forgotten when the session ends",
-        "make a lasting default collection with your desktop's password manager")
-    default: return unavailable("the Secret Service failed" + words, "look at its log, and try again")
+        hint: "make a lasting default collection with your desktop's password manager")
+    default: return unavailable("the Secret Service failed" + words, hint: "look at its log, and try again")
     }
   }
 }

@@ -13,7 +13,7 @@ enum KeyText {
           var bits: UInt32 = 0
           for offset in 0..<3 {
             let index = 3 * group + offset
-            bits = bits << 8 | (index < 32 ? UInt32(byte(span, index)) : 0)
+            bits = bits << 8 | (index < 32 ? UInt32(byte(of: span, at: index)) : 0)
           }
           for place in 0..<4 {
             let isPadding = group == 10 && place == 3
@@ -31,15 +31,15 @@ enum KeyText {
   /// - Throws: ``VaultError/Code/deviceKeyDamaged`` for anything else.
   static func decode(_ text: RawSpan) throws(VaultError) -> DeviceKey {
     var text = text
-    if text.byteCount == 45, byte(text, 44) == 0x0A { text = text.extracting(0..<44) }
-    guard text.byteCount == 44, byte(text, 43) == UInt8(ascii: "=") else { throw damaged }
+    if text.byteCount == 45, byte(of: text, at: 44) == 0x0A { text = text.extracting(0..<44) }
+    guard text.byteCount == 44, byte(of: text, at: 43) == UInt8(ascii: "=") else { throw damaged }
     var isGood = true
     let bytes = SecretBytes(capacity: 32) { output in
       for group in 0..<11 {
         var bits: UInt32 = 0
         for place in 0..<4 {
           let isPadding = group == 10 && place == 3
-          let value = isPadding ? 0 : value(byte(text, 4 * group + place))
+          let value = isPadding ? 0 : value(byte(of: text, at: 4 * group + place))
           isGood = isGood && value < 64
           bits = bits << 6 | UInt32(value & 63)
         }
@@ -60,7 +60,7 @@ enum KeyText {
       hint: "put it back from a copy with --device-key, or use the recovery code")
   }
 
-  private static func byte(_ span: RawSpan, _ index: Int) -> UInt8 {
+  private static func byte(of span: RawSpan, at index: Int) -> UInt8 {
     unsafe span.unsafeLoad(fromByteOffset: index, as: UInt8.self)
   }
 

@@ -36,7 +36,7 @@ extension Protector {
   /// `nil` where there is nothing.
   private static func resolved(_ path: String) throws(VaultError) -> String? {
     guard let real = unsafe realpath(path, nil) else {
-      guard errno == ENOENT || errno == ENOTDIR else { throw FileProtector.failure("look at", path) }
+      guard errno == ENOENT || errno == ENOTDIR else { throw FileProtector.failure("look at", path: path) }
       return nil
     }
     defer { unsafe free(real) }

@@ -12,7 +12,7 @@ public final class ProtectorLock: Sendable {
   /// - Throws: ``VaultError/Code/busy``, ``VaultError/Code/io``.
   package init(folder: String) throws(VaultError) {
     let file = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard file >= 0 else { throw FileProtector.failure("open", folder) }
+    guard file >= 0 else { throw FileProtector.failure("open", path: folder) }
     for _ in 0..<500 {
       if flock(file, LOCK_EX | LOCK_NB) == 0 {
         descriptor = file

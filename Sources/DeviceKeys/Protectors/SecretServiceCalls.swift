@@ -17,9 +17,9 @@ struct SecretServiceCalls: Sendable {
   }
 
   /// The items of a vault's key, or of all its keys.
-  func find(_ vault: VaultID, _ key: DeviceKeyID?, loads: Bool) throws(VaultError) -> FoundItems {
+  func find(_ vault: VaultID, key: DeviceKeyID?, loads: Bool) throws(VaultError) -> FoundItems {
     try unsafe FoundItems(
-      request(vault, key, mayPrompt: prompting == .allowed) { unsafe secret_service_find(&$0, loads) })
+      request(vault, key: key, mayPrompt: prompting == .allowed) { unsafe secret_service_find(&$0, loads) })
   }
 
   /// A new item in the default collection.
@@ -27,7 +27,7 @@ struct SecretServiceCalls: Sendable {
     let label = "Device key of vault \(vault.hexadecimal.prefix(8))"
     let text = KeyText.encode(key)
     _ = try unsafe FoundItems(
-      request(vault, key.id, mayPrompt: prompting == .allowed) { request in
+      request(vault, key: key.id, mayPrompt: prompting == .allowed) { request in
         unsafe text.expose { span in
           unsafe span.withUnsafeBytes {
             unsafe secret_service_create(&request, label, $0.baseAddress, $0.count)
@@ -39,14 +39,14 @@ struct SecretServiceCalls: Sendable {
   /// Removes an item that was found.
   func delete(_ path: String) throws(VaultError) {
     _ = try unsafe FoundItems(
-      request(VaultID.zero, nil, mayPrompt: false) { unsafe secret_service_delete(&$0, path) })
+      request(VaultID.zero, key: nil, mayPrompt: false) { unsafe secret_service_delete(&$0, path) })
   }
 
   private typealias Answer = UnsafeMutablePointer<secret_service_answer>
 
   private func request(
-    _ vault: VaultID, _ key: DeviceKeyID?, mayPrompt: Bool,
-    _ call: (inout secret_service_request) -> Answer
+    _ vault: VaultID, key: DeviceKeyID?, mayPrompt: Bool,
+    call: (inout secret_service_request) -> Answer
   ) throws(VaultError) -> Answer {
     let address = try address()
     let milliseconds = patience.milliseconds

@@ -60,7 +60,7 @@ public struct SecretServiceProtector: Protector {
   /// What the service holds for this vault. A locked default collection without a key of it counts as locked.
   public func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState {
     let found: FoundItems
-    do throws(VaultError) { found = try service.find(vault, nil, loads: false) } catch {
+    do throws(VaultError) { found = try service.find(vault, key: nil, loads: false) } catch {
       switch error.code {
       case .deviceKeyLocked: return .locked
       default: return .unavailable(error)
@@ -83,7 +83,7 @@ public struct SecretServiceProtector: Protector {
   }
 
   private func loadKeyOnce(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
-    let found = try service.find(vault, key, loads: true)
+    let found = try service.find(vault, key: key, loads: true)
     var fault: VaultError?
     for index in 0..<found.count where !found.isLocked(index) {
       do throws(VaultError) {
@@ -117,18 +117,18 @@ public struct SecretServiceProtector: Protector {
 
   /// Removes every unlocked item that holds this key; one that holds something else stays.
   public func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
-    let found = try service.find(vault, key, loads: true)
+    let found = try service.find(vault, key: key, loads: true)
     for index in 0..<found.count where !found.isLocked(index) {
       guard let held = try? found.key(index), held.id == key else { continue }
       try service.delete(found.path(index))
     }
-    witness(key, vault)?.remove()
+    witness(of: key, in: vault)?.remove()
     if found.hasLocked { throw SecretServiceCalls.locked }
   }
 
   /// The ids of the keys that the unlocked items of this vault name.
   public func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] {
-    let found = try service.find(vault, nil, loads: false)
+    let found = try service.find(vault, key: nil, loads: false)
     var keys: [DeviceKeyID] = []
     for index in 0..<found.count {
       if let key = found.keyID(index), !keys.contains(key) { keys.append(key) }
@@ -144,14 +144,16 @@ public struct SecretServiceProtector: Protector {
 
   /// Writes the number to a file: the service would rewrite its whole collection for each commit.
   public func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID) {
-    witnessFile.note(sequence, under: key, of: vault) { witness(key, vault) }
+    witnessFile.note(sequence, under: key, of: vault) { witness(of: key, in: vault) }
   }
 
   /// Reads it; `nil` where there is none, or one of another key.
-  public func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64? { witness(key, vault)?.seen }
+  public func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64? {
+    witness(of: key, in: vault)?.seen
+  }
 
   /// The same name as beside a key file, so that there is one place to look.
-  private func witness(_ key: DeviceKeyID, _ vault: VaultID) -> KeyWitness? {
+  private func witness(of key: DeviceKeyID, in vault: VaultID) -> KeyWitness? {
     guard let witnessFolder else { return nil }
     let name = FileProtector(folder: witnessFolder).path(of: key, vault)
     return KeyWitness(path: name + ".seen", key: key)

@@ -134,7 +134,7 @@ extension Command {
     let context = try vault.context(for: item.access, keeping: true)
     do {
       return try vault.unlocking { core in
-        try core.authorizing(.export, on: item.id, context) { (grant) throws(VaultError) in
+        try core.authorizing(.export, on: item.id, context: context) { (grant) throws(VaultError) in
           var grant = consume grant
           return try core.writing { transaction throws(VaultError) in
             try Exported(transaction.item(item.id), in: &transaction, with: grant.take())
@@ -228,7 +228,7 @@ private struct Exported {
     }
     guard item.kind == .otp else {
       let secret = SharedSecret(try transaction.exportSecret(of: item, with: grant))
-      try transaction.log(.exported, item)
+      try transaction.log(.exported, item: item)
       let isText = secret.expose { UTF8Text.isValid($0) }
       return .object(
         fields + [isText ? ("secret", .secretText(secret)) : ("secretBase64", .secretBase64(secret))])

@@ -29,12 +29,12 @@ extension VaultError: StorageFailure {
         VaultError(
           .vaultExists, "there is something at \(path ?? "that path") already",
           hint: "choose another path with --vault")
-      case .damaged(let damage): Self.damaged(damage, file)
+      case .damaged(let damage): Self.damaged(damage, file: file)
       case .newerFormat:
         VaultError(
           .newerFormat, "\(vault) was written by a newer version of this program",
           hint: "update this program")
-      case .refused(let refusal): Self.refused(refusal, file, path)
+      case .refused(let refusal): Self.refused(refusal, file: file, path: path)
       case .duplicate(.name): VaultError(.duplicateItem, "an item with that name exists already")
       case .duplicate(.row), .duplicate(.id):
         VaultError(
@@ -80,7 +80,7 @@ extension VaultError: StorageFailure {
       }
   }
 
-  private static func damaged(_ damage: StorageError.Damage, _ file: String) -> VaultError {
+  private static func damaged(_ damage: StorageError.Damage, file: String) -> VaultError {
     let what =
       switch damage {
       case .empty: "\(file) is empty"
@@ -97,7 +97,7 @@ extension VaultError: StorageFailure {
   }
 
   private static func refused(
-    _ refusal: StorageError.Refusal, _ file: String, _ path: String?
+    _ refusal: StorageError.Refusal, file: String, path: String?
   ) -> VaultError {
     let folder = path.map { "the folder of \($0)" } ?? "the vault's folder"
     let (what, hint): (String, String) =

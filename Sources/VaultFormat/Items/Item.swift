@@ -5,16 +5,16 @@ public struct Item: Sendable, Identifiable {
   private let opened: OpenedItems
   private let index: Int
 
-  package init(_ opened: OpenedItems, _ index: Int) {
+  package init(_ opened: OpenedItems, at index: Int) {
     self.opened = opened
     self.index = index
   }
 
   /// An item that was just sealed.
-  package init(_ row: ItemFields, _ attributes: Attributes, _ policy: Policy) {
+  package init(_ row: ItemFields, attributes: Attributes, policy: Policy) {
     let bytes = attributes.record.encoded
     let columns = OpenedItems.Columns(row, end: bytes.count)
-    self.init(OpenedItems(policy: policy, columns: [columns], attributes: bytes), 0)
+    self.init(OpenedItems(policy: policy, columns: [columns], attributes: bytes), at: 0)
   }
 
   /// 16 random bytes for life.

@@ -20,7 +20,7 @@ package enum VisibleText {
   package static func flaw(in text: String) -> String? {
     var marks = Marks()
     for scalar in text.unicodeScalars {
-      if isHidden(scalar) { return "has a character that does not show: U+\(hexadecimal(scalar, 4))" }
+      if isHidden(scalar) { return "has a character that does not show: U+\(hexadecimal(scalar, digits: 4))" }
       if marks.areStacked(by: scalar) {
         return "has more than \(Marks.most) accents on one character, or one on none"
       }
@@ -44,7 +44,7 @@ package enum VisibleText {
         shown.append(scalar)
         continue
       }
-      shown.append(contentsOf: "\\u{\(hexadecimal(scalar, 1))}".unicodeScalars)
+      shown.append(contentsOf: "\\u{\(hexadecimal(scalar, digits: 1))}".unicodeScalars)
     }
     return String(shown)
   }
@@ -66,7 +66,7 @@ package enum VisibleText {
     "\u{2800}", "\u{FFFC}", "\u{1107F}", "\u{13441}", "\u{13442}", "\u{16FE4}", "\u{1D159}",
   ]
 
-  private static func hexadecimal(_ scalar: Unicode.Scalar, _ digits: Int) -> String {
+  private static func hexadecimal(_ scalar: Unicode.Scalar, digits: Int) -> String {
     let text = String(scalar.value, radix: 16, uppercase: true)
     return String(repeating: "0", count: max(0, digits - text.count)) + text
   }

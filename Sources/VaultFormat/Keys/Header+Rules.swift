@@ -6,8 +6,10 @@ package import VaultStorage
 extension Header {
   /// - Parameter set: As it is stored, with the members that were removed while the vault was locked.
   /// - Throws: ``VaultError/Code/damaged``.
-  package func check(_ slots: [SlotRow], _ set: EnrolledSet) throws(VaultError) {
-    guard hasPasscode ? isVouchedFor(slots) : hasNothingOfPasscode(slots, set) else { throw Self.altered }
+  package func check(_ slots: [SlotRow], set: EnrolledSet) throws(VaultError) {
+    guard hasPasscode ? isVouchedFor(slots) : hasNothingOfPasscode(slots, set: set) else {
+      throw Self.altered
+    }
     guard hasEveryKey(slots) else { throw Self.altered }
     let revoked = revoked
     let members = Set(set.members.filter { !revoked.contains($0.factor) }.map(\.id))
@@ -15,7 +17,8 @@ extension Header {
     for slot in slots {
       guard places.insert(SlotPlace(slot)).inserted else { throw Self.altered }
       guard let address = SlotAddress(slot) else { continue }
-      guard isInForce(address), isRight(address, members), slot.body.count >= Self.shortestSlot else {
+      guard isInForce(address), isRight(address, members: members), slot.body.count >= Self.shortestSlot
+      else {
         throw Self.altered
       }
     }
@@ -27,7 +30,7 @@ extension Header {
   }
 
   /// Factors, members and their slots do not outlive the passcode; a recovery code and a set without a member do.
-  private func hasNothingOfPasscode(_ slots: [SlotRow], _ set: EnrolledSet) -> Bool {
+  private func hasNothingOfPasscode(_ slots: [SlotRow], set: EnrolledSet) -> Bool {
     [13, 15, 16, 19].allSatisfy { record[$0] == nil } && set.members.isEmpty
       && !slots.contains { $0.kind == SlotKind.factor.rawValue || $0.kind == SlotKind.trust.rawValue }
   }
@@ -62,7 +65,7 @@ extension Header {
 
   /// Whether this opener may open this kind of slot. With a passcode, an opener that does not need it is refused
   /// (except for afterFirstUnlock classes), because the device key's holder can make such a slot.
-  private func isRight(_ address: SlotAddress, _ members: Set<[UInt8]>) -> Bool {
+  private func isRight(_ address: SlotAddress, members: Set<[UInt8]>) -> Bool {
     let opener = address.opener
     let hasID = opener == .deviceKey || opener == .member
     guard address.openerID.count == (hasID ? 16 : 0) else { return false }

@@ -37,11 +37,12 @@ package struct Header: Sendable, Equatable {
   /// Whether each optional field that is present has the required form (section 5).
   private func isReadable() throws(VaultError) -> Bool {
     _ = try (passcodeDerivation(), phraseDerivation(), backupDerivation())
-    func isWhole(_ field: UInt16, _ byteCount: Int) -> Bool {
+    func isWhole(_ field: UInt16, byteCount: Int) -> Bool {
       record[field].map { $0.count == byteCount } ?? true
     }
-    guard record[8] == nil || (generation > 0 && previousGeneration == generation - 1), isWhole(12, 32),
-      isWhole(16, 32),
+    guard record[8] == nil || (generation > 0 && previousGeneration == generation - 1),
+      isWhole(12, byteCount: 32),
+      isWhole(16, byteCount: 32),
       record[17].map({ $0 == [1] }) ?? true
     else { return false }
     guard isPackedList(13, of: 36, where: \.isKnown),

@@ -17,7 +17,7 @@ package struct KeyDerivation: Sendable, Equatable {
   package init(parameters: Argon2id.Parameters, salt: [UInt8]) {
     self.parameters = parameters
     self.salt = salt
-    encoded = Self.record(parameters, salt)
+    encoded = Self.record(parameters, salt: salt)
   }
 
   package init(decoding bytes: [UInt8]) throws(VaultError) {
@@ -35,7 +35,7 @@ package struct KeyDerivation: Sendable, Equatable {
     encoded = bytes
   }
 
-  private static func record(_ parameters: Argon2id.Parameters, _ salt: [UInt8]) -> [UInt8] {
+  private static func record(_ parameters: Argon2id.Parameters, salt: [UInt8]) -> [UInt8] {
     var record = Record()
     record.set(1, u8: 1)
     record.set(2, u32: 0x13)

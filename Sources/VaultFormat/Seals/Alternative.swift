@@ -63,10 +63,10 @@ package struct Alternative: Sendable {
   ///   - halves: The public halves of `factors`, in the same order.
   ///   - password: The application password's key with its derivation.
   package static func sealing(
-    _ dataKey: borrowing SecretBytes, for factors: [Factor], _ halves: [[UInt8]], password: PasswordKey?,
+    _ dataKey: borrowing SecretBytes, for factors: [Factor], halves: [[UInt8]], password: PasswordKey?,
     at place: Place, random: any RandomSource
   ) throws(CryptoError) -> [UInt8] {
-    let pair = try ephemeralPair(dataKey, random)
+    let pair = try ephemeralPair(dataKey, random: random)
     let ephemeral = factors.isEmpty ? [UInt8](repeating: 0, count: 32) : pair.publicKey
     var secrets = SecretBytes(zeroes: 0)
     for half in halves {
@@ -75,7 +75,8 @@ package struct Alternative: Sendable {
     }
     if let password { secrets = SecretBytes.joining(secrets, password.box.bytes) }
     let extras = password == nil ? 0 : passwordBit
-    let key = wrappingKey(secrets, factors, ephemeral, halves, extras, place)
+    let key = wrappingKey(
+      secrets, factors: factors, ephemeral: ephemeral, halves: halves, extras: extras, place: place)
     var record = Record()
     record[1] = factors.flatMap(\.bytes)
     record[2] = ephemeral
@@ -102,14 +103,15 @@ package struct Alternative: Sendable {
         secrets, try X25519KeyPair.sharedSecret(private: half.bytes, public: ephemeral))
     }
     if let password { secrets = SecretBytes.joining(secrets, password.box.bytes) }
-    let key = Self.wrappingKey(secrets, factors, ephemeral, halves, extras, place)
+    let key = Self.wrappingKey(
+      secrets, factors: factors, ephemeral: ephemeral, halves: halves, extras: extras, place: place)
     let dataKey = try CommittingSeal.open(sealed, under: key, label: Labels.sealAlternative, aad: place.aad)
     guard dataKey.byteCount == 32 else { throw .malformed }
     return dataKey
   }
 
   /// Hedged: where the random generator repeats, another data key gives another pair.
-  private static func ephemeralPair(_ dataKey: borrowing SecretBytes, _ random: any RandomSource)
+  private static func ephemeralPair(_ dataKey: borrowing SecretBytes, random: any RandomSource)
     throws(CryptoError) -> X25519KeyPair
   {
     let info = Labels.ephemeral.utf8 + (try random.bytes(32))
@@ -117,8 +119,8 @@ package struct Alternative: Sendable {
   }
 
   private static func wrappingKey(
-    _ secrets: borrowing SecretBytes, _ factors: [Factor], _ ephemeral: [UInt8], _ halves: [[UInt8]],
-    _ extras: UInt8, _ place: Place
+    _ secrets: borrowing SecretBytes, factors: [Factor], ephemeral: [UInt8], halves: [[UInt8]],
+    extras: UInt8, place: Place
   ) -> SecretBytes {
     var bound = Record()
     bound[1] = place.row.id.bytes

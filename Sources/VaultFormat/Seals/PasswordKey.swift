@@ -5,7 +5,7 @@ package struct PasswordKey: Sendable {
   package let derivation: KeyDerivation
   package let box: SharedSecret
 
-  package init(_ key: consuming SecretBytes, _ derivation: KeyDerivation) {
+  package init(_ key: consuming SecretBytes, derivation: KeyDerivation) {
     box = SharedSecret(key)
     self.derivation = derivation
   }

@@ -29,7 +29,7 @@ struct Asking {
   private static let tries = 3
 
   init(
-    _ context: AuthenticationContext?, _ operation: ItemOperation, _ environment: VaultEnvironment,
+    context: AuthenticationContext?, operation: ItemOperation, environment: VaultEnvironment,
     session: UInt64, write: @escaping ([AuditNote]) -> Void
   ) {
     self.context = context
@@ -48,7 +48,7 @@ struct Asking {
     }
     if let given = context.memory.given(.applicationPassword) {
       notes += Shown.given.notes(.newApplicationPassword)
-      return PasswordKey(try derivation.derive(from: given.bytes, environment), derivation)
+      return PasswordKey(try derivation.derive(from: given.bytes, environment), derivation: derivation)
     }
     guard context.interaction == .allowed, let prompt = context.prompt else {
       throw nobodyToAsk(.applicationPassword)
@@ -59,15 +59,15 @@ struct Asking {
     if let given = try prompt.givenSecret(for: request) {
       notes += Shown.given.notes(.newApplicationPassword)
       return PasswordKey(
-        try derivation.derive(from: ApplicationPassword(given).bytes, environment), derivation)
+        try derivation.derive(from: ApplicationPassword(given).bytes, environment), derivation: derivation)
     }
     do throws(VaultError) {
       let password = try Self.typedTwice(request, at: prompt)
       guard !context.memory.isInvalid else { throw Self.cancelled }
       notes += Shown.typed.notes(.newApplicationPassword)
-      return PasswordKey(try derivation.derive(from: password.bytes, environment), derivation)
+      return PasswordKey(try derivation.derive(from: password.bytes, environment), derivation: derivation)
     } catch {
-      noteUnanswered(.newApplicationPassword, error)
+      noteUnanswered(.newApplicationPassword, error: error)
       throw error
     }
   }
@@ -93,20 +93,22 @@ struct Asking {
   /// - Parameter left: How many wrong answers are judged before there is a delay or a lock.
   mutating func typed<R>(
     _ subject: PromptRequest.Subject, left: Int = .max,
-    _ judge: (borrowing SecretBytes, Shown) throws(VaultError) -> R
+    judge: (borrowing SecretBytes, Shown) throws(VaultError) -> R
   ) throws(VaultError) -> R {
     guard let context, !context.memory.isInvalid else {
       throw context == nil ? nobodyToAsk(subject) : Self.cancelled
     }
     if let given = context.memory.given(subject) {
-      do throws(VaultError) { return try judged(given.bytes, subject, .given, judge) } catch {
+      do throws(VaultError) {
+        return try judged(given.bytes, subject: subject, shown: .given, judge: judge)
+      } catch {
         if error.code == .authenticationFailed { context.memory.drop(subject) }
         throw error
       }
     }
     guard context.interaction == .allowed, let prompt = context.prompt else { throw nobodyToAsk(subject) }
     if let given = try prompt.givenSecret(for: request(subject, problem: nil)) {
-      return try judged(given, subject, .given, judge)
+      return try judged(given, subject: subject, shown: .given, judge: judge)
     }
     var problem: VaultError?
     for round in 0..<Self.tries {
@@ -114,7 +116,7 @@ struct Asking {
         let left = max(1, min(left, Self.tries) - round)
         let answer = try answer(
           to: request(subject, problem: problem, triesLeft: left), at: prompt, context)
-        return try judged(answer, subject, .typed, judge)
+        return try judged(answer, subject: subject, shown: .typed, judge: judge)
       } catch {
         // Whoever cannot ask a second time says so: the first answer was wrong.
         if let problem, error.code == .interactionNotAllowed { throw problem }
@@ -143,15 +145,15 @@ struct Asking {
       }
       return answer
     } catch {
-      noteUnanswered(request.subject.secret, error)
+      noteUnanswered(request.subject.secret, error: error)
       throw error
     }
   }
 
   /// Judges an answer, and notes how it was shown. An attempt with the passcode has a commit of its own, which logs that.
   private mutating func judged<R>(
-    _ answer: borrowing SecretBytes, _ subject: PromptRequest.Subject, _ shown: Shown,
-    _ judge: (borrowing SecretBytes, Shown) throws(VaultError) -> R
+    _ answer: borrowing SecretBytes, subject: PromptRequest.Subject, shown: Shown,
+    judge: (borrowing SecretBytes, Shown) throws(VaultError) -> R
   ) throws(VaultError) -> R {
     var shown = shown
     shown.item = item
@@ -209,7 +211,7 @@ struct Asking {
   }
 
   /// Notes a prompt that ended with an error, unless no person was asked.
-  mutating func noteUnanswered(_ secret: SecretName, _ error: VaultError) {
+  mutating func noteUnanswered(_ secret: SecretName, error: VaultError) {
     guard let outcome = error.promptEnd else { return }
     notes += Shown(outcome: outcome, item: item).notes(secret, result: error.auditResult)
   }

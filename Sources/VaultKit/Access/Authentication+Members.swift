@@ -18,9 +18,9 @@ extension Authentication {
     if !phrases.isEmpty,
       fingers.isEmpty || asking.context?.biometry == nil || asking.context?.memory.given(.phrase) != nil
     {
-      shown = try byPhrase(phrases, factors)
+      shown = try byPhrase(phrases, factors: factors)
     } else {
-      shown = try byFinger(fingers, factors)
+      shown = try byFinger(fingers, factors: factors)
     }
     member = (shown.0.id, shown.1)
     asking.keep(.member(shown.0.id, shown.1))
@@ -34,7 +34,7 @@ extension Authentication {
     return nil
   }
 
-  private mutating func byPhrase(_ members: [Member], _ factors: FactorSlots) throws(VaultError)
+  private mutating func byPhrase(_ members: [Member], factors: FactorSlots) throws(VaultError)
     -> (Member, SharedSecret)
   {
     let left = try core.refuseLockedBiometry()
@@ -54,7 +54,7 @@ extension Authentication {
     }
   }
 
-  private mutating func byFinger(_ members: [Member], _ factors: FactorSlots) throws(VaultError)
+  private mutating func byFinger(_ members: [Member], factors: FactorSlots) throws(VaultError)
     -> (Member, SharedSecret)
   {
     guard let context = asking.context, let source = context.biometry, !members.isEmpty else {
@@ -82,7 +82,7 @@ extension Authentication {
       asking.noteAnswer(.finger)
       return shown
     } catch {
-      asking.noteUnanswered(.finger, error)
+      asking.noteUnanswered(.finger, error: error)
       if Self.unavailable.contains(error.code) { asking.isDeclined = true }
       throw error
     }
@@ -92,7 +92,7 @@ extension Authentication {
 
   /// The half of the login password, where a presence source vouches for the person; `nil` where there is none to ask.
   /// PAM counts its own attempts.
-  mutating func byLogin(_ member: Member, _ factors: FactorSlots) throws(VaultError) -> SharedSecret? {
+  mutating func byLogin(_ member: Member, factors: FactorSlots) throws(VaultError) -> SharedSecret? {
     guard let context = asking.context, let source = context.presence, context.interaction == .allowed else {
       return nil
     }
@@ -107,7 +107,7 @@ extension Authentication {
       asking.keep(.login(member.id, half))
       return half
     } catch {
-      asking.noteUnanswered(.login, error)
+      asking.noteUnanswered(.login, error: error)
       if Self.unavailable.contains(error.code) { asking.isDeclined = true }
       throw error
     }

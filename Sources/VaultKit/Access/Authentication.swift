@@ -43,7 +43,9 @@ struct Authentication {
 
   init(core: VaultCore, context: AuthenticationContext?, operation: ItemOperation) {
     self.core = core
-    asking = Asking(context, operation, core.environment, session: core.sessionIdentity) {
+    asking = Asking(
+      context: context, operation: operation, environment: core.environment, session: core.sessionIdentity
+    ) {
       core.logWherePossible($0)
     }
   }
@@ -62,7 +64,7 @@ struct Authentication {
   mutating func open(_ id: ItemID) throws(VaultError) -> VerifiedItem {
     var locked = try core.lockedItem(id)
     asking.item = locked.item
-    try Gate.refuseExpired(locked.item, asking.operation, now: locked.now)
+    try Gate.refuseExpired(locked.item, operation: asking.operation, now: locked.now)
     try refuseDead(locked)
     if let why = locked.whyLocked {
       guard why.code == .locked else { throw why }
@@ -78,7 +80,7 @@ struct Authentication {
       guard let alternative = locked.alternatives.first(where: { $0.factors == factors }) else {
         throw VaultError(crypto: .malformed)
       }
-      (dataKey, password) = try open(alternative, privates, halves, locked)
+      (dataKey, password) = try open(alternative, privates: privates, halves: halves, locked: locked)
     }
     try asking.refuseInvalid()
     return VerifiedItem(
@@ -185,7 +187,7 @@ struct Authentication {
     if !isPasscodeAtHand, let known = set.login {
       asking.isDeclined = false
       do throws(VaultError) {
-        if let own = try byLogin(known, factors) {
+        if let own = try byLogin(known, factors: factors) {
           return try factors.half(of: .presence, by: known, own)
         }
       } catch { guard mayTryAnother(error) else { throw error } }
@@ -227,7 +229,7 @@ struct Authentication {
   // MARK: Application password
 
   private mutating func open(
-    _ alternative: Alternative, _ privates: [Factor: SharedSecret], _ halves: [[UInt8]], _ locked: LockedItem
+    _ alternative: Alternative, privates: [Factor: SharedSecret], halves: [[UInt8]], locked: LockedItem
   ) throws(VaultError) -> (SharedSecret?, PasswordKey?) {
     let place = Alternative.Place(
       vault: locked.factors.header.vault, row: locked.row, policyHash: locked.item.policy.hash)
@@ -240,7 +242,7 @@ struct Authentication {
     let core = core
     return try asking.typed(.applicationPassword) {
       (bytes, _) throws(VaultError) -> (SharedSecret?, PasswordKey?) in
-      let password = PasswordKey(try derivation.derive(from: bytes, core.environment), derivation)
+      let password = PasswordKey(try derivation.derive(from: bytes, core.environment), derivation: derivation)
       do throws(CryptoError) {
         let key = try alternative.open(with: privates, halves, password: password, at: place)
         return (SharedSecret(key), password)

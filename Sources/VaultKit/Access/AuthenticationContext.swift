@@ -53,15 +53,15 @@ public struct AuthenticationContext: Sendable {
   }
 
   /// Gives the passcode in advance: it answers until it turns out to be wrong or the context is invalidated.
-  public func provide(_ passcode: consuming Passcode) { memory.give(.passcode, passcode.intoBytes()) }
+  public func provide(_ passcode: consuming Passcode) { memory.give(.passcode, secret: passcode.intoBytes()) }
 
   /// Gives an application password in advance.
   public func provide(_ password: consuming ApplicationPassword) {
-    memory.give(.applicationPassword, password.bytes)
+    memory.give(.applicationPassword, secret: password.bytes)
   }
 
   /// Gives the phrase of a member in advance.
-  public func provide(_ phrase: consuming BiometricPhrase) { memory.give(.phrase, phrase.bytes) }
+  public func provide(_ phrase: consuming BiometricPhrase) { memory.give(.phrase, secret: phrase.bytes) }
 
   /// Ends it for good: a prompt that is open ends as cancelled, and what was given or verified is wiped.
   public func invalidate() {
@@ -108,7 +108,7 @@ final class ContextMemory: Sendable {
     }
   }
 
-  func give(_ subject: PromptRequest.Subject, _ secret: consuming SecretBytes) {
+  func give(_ subject: PromptRequest.Subject, secret: consuming SecretBytes) {
     let box = SharedSecret(secret)
     state.withLock { if !$0.isInvalid { $0.given[subject] = box } }
   }

@@ -38,7 +38,7 @@ package struct Grant: ~Copyable, Sendable {
   static let life: UInt64 = 30_000
 
   fileprivate init(
-    _ operation: ItemOperation, _ verified: VerifiedItem, session: UInt64, clock: any VaultClock,
+    _ operation: ItemOperation, verified: VerifiedItem, session: UInt64, clock: any VaultClock,
     notes: [AuditNote]
   ) {
     item = verified.item
@@ -81,41 +81,41 @@ enum Gate {
   ///
   /// - Throws: ``VaultError/Code/verificationNeeded`` without a grant that is right.
   static func decide(
-    _ operation: ItemOperation, on item: Item, _ row: ItemRow, in store: borrowing SealedStore,
+    _ operation: ItemOperation, on item: Item, row: ItemRow, in store: borrowing SealedStore,
     with grant: consuming Grant? = nil
   ) throws(VaultError) -> Decision {
-    try refuseExpired(item, operation, now: store.time.now)
+    try refuseExpired(item, operation: operation, now: store.time.now)
     guard item.policy.hasNoTokenLife else { throw unsupported }
     guard let key = store.keys.classKey(item.access.classNumber, generation: row.generation) else {
       guard item.access.word == 0 || grant != nil else { throw verificationNeeded }
-      throw locked(item.access, store.keys)
+      throw locked(item.access, keys: store.keys)
     }
     guard item.access.word != 0 else {
       let opening = Opening(item: item.id, keys: ItemKeys(classKey: key))
-      return Decision(opening: opening, notes: notes(operation, item))
+      return Decision(opening: opening, notes: notes(operation, item: item))
     }
     guard let grant else { throw verificationNeeded }
-    try check(grant, operation, item, row, store)
+    try check(grant, operation: operation, item: item, row: row, store: store)
     let keys = ItemKeys(
       classKey: key, dataKey: grant.verified.dataKey, password: grant.verified.password)
     return Decision(
-      opening: Opening(item: item.id, keys: keys), notes: grant.notes + notes(operation, item))
+      opening: Opening(item: item.id, keys: keys), notes: grant.notes + notes(operation, item: item))
   }
 
   /// Verifies whoever has to be verified, outside of every transaction. A denial is logged.
   ///
   /// - Throws: ``VaultError/Code/interactionNotAllowed`` without a context, and what ``Authentication`` throws.
   static func grant(
-    _ operation: ItemOperation, on id: ItemID, in core: VaultCore, _ context: AuthenticationContext?
+    _ operation: ItemOperation, on id: ItemID, in core: VaultCore, context: AuthenticationContext?
   ) throws(VaultError) -> Grant {
     var verification = Authentication(core: core, context: context, operation: operation)
     do throws(VaultError) {
       let verified = try verification.open(id)
       return Grant(
-        operation, verified, session: verification.session, clock: core.environment.clock,
+        operation, verified: verified, session: verification.session, clock: core.environment.clock,
         notes: verification.notes)
     } catch {
-      core.logDenial(verification.notes, of: verification.item, error)
+      core.logDenial(verification.notes, of: verification.item, error: error)
       throw error
     }
   }
@@ -133,7 +133,7 @@ enum Gate {
       } catch {
         // Nobody can open it any more: it is not found.
         if error.code == .itemNotFound { continue }
-        core.logDenial(verification.notes, of: item, error)
+        core.logDenial(verification.notes, of: item, error: error)
         throw error
       }
     }
@@ -162,7 +162,7 @@ enum Gate {
     let factors = try factors(for: access.constraints, keys)
     guard let key = keys.classKey(access.classNumber, generation: keys.current.generation),
       factors.isEmpty || keys.isUnlocked
-    else { throw locked(access, keys) }
+    else { throw locked(access, keys: keys) }
     return Rule(classKey: key, factors: factors)
   }
 
@@ -195,7 +195,7 @@ enum Gate {
 
   // MARK: Checks
 
-  static func refuseExpired(_ item: Item, _ operation: ItemOperation, now: Instant) throws(VaultError) {
+  static func refuseExpired(_ item: Item, operation: ItemOperation, now: Instant) throws(VaultError) {
     guard let expires = item.expires, now >= expires, [.read, .use, .export].contains(operation) else {
       return
     }
@@ -203,8 +203,8 @@ enum Gate {
   }
 
   private static func check(
-    _ grant: borrowing Grant, _ operation: ItemOperation, _ item: Item, _ row: ItemRow,
-    _ store: borrowing SealedStore
+    _ grant: borrowing Grant, operation: ItemOperation, item: Item, row: ItemRow,
+    store: borrowing SealedStore
   ) throws(VaultError) {
     precondition(
       grant.item == item.id && grant.operation == operation, "Gate.decide: a grant for something else")
@@ -222,7 +222,7 @@ enum Gate {
   }
 
   /// Why a class is not open.
-  static func locked(_ access: AccessControl, _ keys: borrowing KeyRing) -> VaultError {
+  static func locked(_ access: AccessControl, keys: borrowing KeyRing) -> VaultError {
     if access.thisDeviceOnly, keys.current.deviceRoot == nil {
       return VaultError(.policy, "the item opens with its own device key only, not with the recovery code")
     }
@@ -248,7 +248,7 @@ enum Gate {
   }
 
   /// A plain read of an item without constraint writes nothing, unless its policy asks for it.
-  private static func notes(_ operation: ItemOperation, _ item: Item) -> [AuditNote] {
+  private static func notes(_ operation: ItemOperation, item: Item) -> [AuditNote] {
     guard operation == .read, item.audit == .all || item.access.word != 0 else { return [] }
     return [AuditNote(operation: .itemRead, item: item.id, kind: item.kind)]
   }

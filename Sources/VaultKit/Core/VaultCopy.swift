@@ -56,7 +56,7 @@ struct VaultCopy: ~Copyable {
           unreadable(ItemID(row.id), error)
           continue
         }
-        if try accept(item) { try copy(row, item, from: &source, to: &rows, state) }
+        if try accept(item) { try copy(row, item: item, from: &source, to: &rows, change: state) }
       }
       done += batch.count
       progress(VerifyProgress(done: done, total: total))
@@ -64,8 +64,8 @@ struct VaultCopy: ~Copyable {
   }
 
   private mutating func copy(
-    _ row: ItemRow, _ item: Item, from source: inout SealedStore, to rows: inout VaultRows,
-    _ change: StateChange
+    _ row: ItemRow, item: Item, from source: inout SealedStore, to rows: inout VaultRows,
+    change: StateChange
   ) throws(VaultError) {
     let keys = try keys(of: row.generation)
     try rows.insertItem(row)
@@ -106,13 +106,13 @@ struct VaultCopy: ~Copyable {
 
   /// The first entry of the new file's own log.
   mutating func log(
-    _ note: AuditNote, to rows: inout VaultRows, _ vault: VaultID, _ environment: VaultEnvironment
+    _ note: AuditNote, to rows: inout VaultRows, vault: VaultID, environment: VaultEnvironment
   ) throws(VaultError) {
-    try head.append(note, keys, vault, environment, to: &rows)
+    try head.append(note, keys: keys, vault: vault, environment: environment, to: &rows)
     head.seals += 1
   }
 
-  mutating func writeHead(to rows: inout VaultRows, _ vault: VaultID, _ environment: VaultEnvironment)
+  mutating func writeHead(to rows: inout VaultRows, vault: VaultID, environment: VaultEnvironment)
     throws(VaultError)
   {
     head.seals += 1
@@ -150,7 +150,7 @@ extension Head {
 
   /// Adds an audit entry: sealed for the device key, chained for whoever holds the audit factor.
   mutating func append(
-    _ note: AuditNote, _ keys: GenerationKeys, _ vault: VaultID, _ environment: VaultEnvironment,
+    _ note: AuditNote, keys: GenerationKeys, vault: VaultID, environment: VaultEnvironment,
     to rows: inout VaultRows
   ) throws(VaultError) {
     let sequence = nextAudit

@@ -10,15 +10,15 @@ extension VaultCore {
   ///
   /// - Parameter body: Is refused before it has changed anything when it was given no grant and needs one.
   package func authorizing<R: ~Copyable>(
-    _ operation: ItemOperation, on id: ItemID, _ context: AuthenticationContext?,
-    _ body: (consuming Grant?) throws(VaultError) -> R
+    _ operation: ItemOperation, on id: ItemID, context: AuthenticationContext?,
+    body: (consuming Grant?) throws(VaultError) -> R
   ) throws(VaultError) -> R {
     do throws(VaultError) {
       return try unlocking(context) { () throws(VaultError) in try body(nil) }
     } catch {
       guard error.code == .verificationNeeded else { throw error }
     }
-    return try body(try Gate.grant(operation, on: id, in: self, context))
+    return try body(try Gate.grant(operation, on: id, in: self, context: context))
   }
 
   /// Runs an operation; where the vault turns out to be locked, has the context ask for the passcode and runs it again.
@@ -39,7 +39,7 @@ extension VaultCore {
     guard !isUnlocked else { return }
     var verification = Authentication(core: self, context: context, operation: .unlock)
     do throws(VaultError) { try verification.unlock() } catch {
-      logDenial(verification.notes, of: nil, error)
+      logDenial(verification.notes, of: nil, error: error)
       throw error
     }
   }
@@ -83,7 +83,7 @@ extension VaultCore {
       let factors = FactorSlots(
         header: transaction.store.keys.header, slots: transaction.store.keys.slots,
         keys: transaction.store.keys.current, random: environment.random)
-      let why = key == nil ? Gate.locked(item.access, transaction.store.keys) : nil
+      let why = key == nil ? Gate.locked(item.access, keys: transaction.store.keys) : nil
       return LockedItem(
         item: item, row: row, factors: factors, classKey: key, alternatives: alternatives, whyLocked: why,
         now: transaction.store.time.now)
@@ -107,7 +107,7 @@ extension VaultCore {
   }
 
   /// Logs that somebody was denied. The denial stands even where the log cannot be written.
-  func logDenial(_ notes: [AuditNote], of item: Item?, _ error: VaultError) {
+  func logDenial(_ notes: [AuditNote], of item: Item?, error: VaultError) {
     guard error.code != .busy else { return }
     let denial = AuditNote(
       operation: .accessDenied, item: item?.id, kind: item?.kind, result: error.auditResult,
@@ -171,7 +171,7 @@ extension VaultCore {
   // MARK: Adding
 
   /// Whether an item of this access can be added now; the vault is unlocked for it where the context can.
-  func permitAdding(_ item: NewItem, _ context: AuthenticationContext?) throws(VaultError) {
+  func permitAdding(_ item: NewItem, context: AuthenticationContext?) throws(VaultError) {
     try unlocking(context) { () throws(VaultError) in
       try completeEnrolledSet()
       try reading { transaction throws(VaultError) in
@@ -187,14 +187,14 @@ extension VaultCore {
       try reading { transaction throws(VaultError) in
         let access = try transaction.item(id).access
         guard access.constraints.single.isEmpty || transaction.store.keys.isUnlocked else {
-          throw Gate.locked(access, transaction.store.keys)
+          throw Gate.locked(access, keys: transaction.store.keys)
         }
       }
     }
   }
 
   func addConstrained(
-    _ item: NewItem, secret: consuming SecretBytes?, _ context: AuthenticationContext?
+    _ item: NewItem, secret: consuming SecretBytes?, context: AuthenticationContext?
   ) throws(VaultError) -> Item {
     let box = boxed(secret)
     guard box != nil || !item.access.constraints.contains(.applicationPassword) else {
@@ -203,7 +203,7 @@ extension VaultCore {
         hint: "add the item with its secret")
     }
     // Whoever cannot have the item is told before anybody is asked for a password.
-    try permitAdding(item, context)
+    try permitAdding(item, context: context)
     var password: PasswordKey?
     var notes: [AuditNote] = []
     if item.access.constraints.contains(.applicationPassword) {

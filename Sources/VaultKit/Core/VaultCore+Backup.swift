@@ -79,17 +79,19 @@ extension VaultCore {
       from: try derivation.derive(from: passphrase.bytes, environment), label: Labels.passphrase)
     var report = BackupReport()
     try reading { transaction throws(VaultError) in
-      report = try transaction.store.writeBackup(path, key, derivation, progress)
+      report = try transaction.store.writeBackup(
+        to: path, key: key, derivation: derivation, progress: progress)
     }
-    try Self.verifyBackup(path, key, environment)
+    try Self.verifyBackup(at: path, key: key, environment: environment)
     try logIfWritable(AuditNote(operation: AuditOperation(rawValue: 20), detail: "\(report.items) items"))
     return report
   }
 
   private static func verifyBackup(
-    _ path: String, _ key: borrowing SecretBytes, _ environment: VaultEnvironment
+    at path: String, key: borrowing SecretBytes, environment: VaultEnvironment
   ) throws(VaultError) {
-    var store = try openBackup(path, environment) { (header, slots, derivation) throws(VaultError) in
+    var store = try openBackup(at: path, environment: environment) {
+      (header, slots, derivation) throws(VaultError) in
       try KeyRing(header: header, slots: slots, passphrase: key, derivation, random: environment.random)
     }
     let head = try store.head()
@@ -98,8 +100,8 @@ extension VaultCore {
 
   /// A backup's session: place, schema and mark are checked, then the ring is made by `open`.
   static func openBackup(
-    _ path: String, _ environment: VaultEnvironment,
-    _ open: (HeaderRow, [SlotRow], KeyDerivation) throws(VaultError) -> KeyRing
+    at path: String, environment: VaultEnvironment,
+    open: (HeaderRow, [SlotRow], KeyDerivation) throws(VaultError) -> KeyRing
   ) throws(VaultError) -> SealedStore {
     var rows = try VaultRows.open(at: path, access: .readOnly)
     let row = try rows.header()
@@ -134,10 +136,10 @@ extension Argon2id.Parameters {
 
 extension SealedStore {
   fileprivate mutating func writeBackup(
-    _ path: String, _ key: borrowing SecretBytes, _ derivation: KeyDerivation,
-    _ progress: (VerifyProgress) -> Void
+    to path: String, key: borrowing SecretBytes, derivation: KeyDerivation,
+    progress: (VerifyProgress) -> Void
   ) throws(VaultError) -> BackupReport {
-    let change = try backupKeys(key, derivation)
+    let change = try backupKeys(under: key, derivation: derivation)
     var copy = VaultCopy(head: try head().forBackup(), change: change)
     var report = BackupReport()
     _ = try VaultRows.create(at: path) { rows throws(VaultError) in
@@ -152,7 +154,7 @@ extension SealedStore {
       }
       try copy.setState(try backupState(), row: 0, in: &rows)
       try copy.beginSegment(in: &rows)
-      try copy.writeHead(to: &rows, vault, environment)
+      try copy.writeHead(to: &rows, vault: vault, environment: environment)
     }
     report.items = Int(clamping: copy.head.itemCount)
     return report
@@ -167,7 +169,7 @@ extension SealedStore {
     }
   }
 
-  private func backupKeys(_ key: borrowing SecretBytes, _ derivation: KeyDerivation) throws(VaultError)
+  private func backupKeys(under key: borrowing SecretBytes, derivation: KeyDerivation) throws(VaultError)
     -> KeyChange
   {
     var change = keyChange

@@ -22,7 +22,7 @@ extension VaultCore {
       step()
       return try environment.time(of: parameters)
     }
-    try exchange(before, for: passcode, new.parameters)
+    try exchange(before, for: passcode, parameters: new.parameters)
     return (DerivationCost(cost), DerivationCost(new))
   }
 }

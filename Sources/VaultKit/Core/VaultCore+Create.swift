@@ -31,18 +31,22 @@ extension VaultCore {
     }
     var pending = try PendingDeviceKey(
       for: path, DeviceKeys(protector, of: vault), random: environment.random)
-    var change = try newKeys(vault, pending.key, protector.kind, environment)
+    var change = try newKeys(
+      of: vault, deviceKey: pending.key, kind: protector.kind, environment: environment)
     let code = recovery == nil ? nil : try RecoveryCode.fresh(random: environment.random)
     if recovery != nil { try change.setRecovery(code!) }
     let outline = VaultOutline(change.header)
     func show() throws(VaultError) { try recovery?(code!, outline) }
     guard let passcode = consume passcode else {
-      return try make(path, change, &pending, protector, environment, show)
+      return try make(
+        at: path, change: change, pending: &pending, protector: protector, environment: environment,
+        show: show)
     }
     let derivation = try KeyDerivation.fresh(environment.parameters, random: environment.random)
-    let keys = try PasscodeKeys(passcode, derivation, environment)
+    let keys = try PasscodeKeys(passcode, derivation: derivation, environment: environment)
     try change.setPasscode(keys)
-    let core = try make(path, change, &pending, protector, environment, show)
+    let core = try make(
+      at: path, change: change, pending: &pending, protector: protector, environment: environment, show: show)
     try core.adopt(keys)
     return core
   }
@@ -54,7 +58,7 @@ extension VaultCore {
   }
 
   private static func newKeys(
-    _ vault: VaultID, _ key: borrowing DeviceKey, _ kind: ProtectorKind, _ environment: VaultEnvironment
+    of vault: VaultID, deviceKey key: borrowing DeviceKey, kind: ProtectorKind, environment: VaultEnvironment
   ) throws(VaultError) -> KeyChange {
     let root = try environment.random.newSecret(32)
     let deviceRoot = try environment.random.newSecret(32)
@@ -69,13 +73,14 @@ extension VaultCore {
 
   /// Stores the key, then writes the vault. When that fails before the vault has its name, the key is deleted again.
   private static func make(
-    _ path: String, _ change: KeyChange, _ pending: inout PendingDeviceKey, _ protector: any Protector,
-    _ environment: VaultEnvironment, _ show: () throws(VaultError) -> Void
+    at path: String, change: KeyChange, pending: inout PendingDeviceKey, protector: any Protector,
+    environment: VaultEnvironment, show: () throws(VaultError) -> Void
   ) throws(VaultError) -> VaultCore {
     try pending.store()
     do throws(VaultError) {
       let core = VaultCore(
-        try write(path, change, &pending, environment, show), protector: protector)
+        try write(to: path, change: change, pending: &pending, environment: environment, show: show),
+        protector: protector)
       protector.noteSequence(firstSequence, under: pending.id, of: change.header.vault)
       return core
     } catch {
@@ -85,8 +90,8 @@ extension VaultCore {
   }
 
   private static func write(
-    _ path: String, _ change: KeyChange, _ pending: inout PendingDeviceKey, _ environment: VaultEnvironment,
-    _ show: () throws(VaultError) -> Void
+    to path: String, change: KeyChange, pending: inout PendingDeviceKey, environment: VaultEnvironment,
+    show: () throws(VaultError) -> Void
   ) throws(VaultError) -> SealedStore {
     let vault = change.header.vault
     var head = Head(auditRoot: change.auditRoot!.bytes)
@@ -109,8 +114,8 @@ extension VaultCore {
       try copy.writeKeys(change, to: &rows)
       try copy.setState(state, row: 0, in: &rows)
       try copy.beginSegment(in: &rows)
-      try copy.log(AuditNote(operation: .vaultCreated), to: &rows, vault, environment)
-      try copy.writeHead(to: &rows, vault, environment)
+      try copy.log(AuditNote(operation: .vaultCreated), to: &rows, vault: vault, environment: environment)
+      try copy.writeHead(to: &rows, vault: vault, environment: environment)
     }
     return SealedStore(rows: rows, keys: ring, environment: environment)
   }

@@ -10,8 +10,10 @@ extension VaultCore {
     _ item: NewItem, secret: consuming SecretBytes? = nil, context: AuthenticationContext? = nil
   ) throws(VaultError) -> Item {
     var secret = consume secret
-    guard item.access.word == 0 else { return try addConstrained(item, secret: secret.take(), context) }
-    if context != nil { try permitAdding(item, context) }
+    guard item.access.word == 0 else {
+      return try addConstrained(item, secret: secret.take(), context: context)
+    }
+    if context != nil { try permitAdding(item, context: context) }
     return try writing { transaction throws(VaultError) in
       try transaction.add(item, secret: secret.take(), password: nil)
     }
@@ -42,7 +44,7 @@ extension VaultCore {
   /// - Parameter context: Who is asked where the item has constraints.
   package func secret(of id: ItemID, context: AuthenticationContext? = nil) throws(VaultError) -> SecretBytes
   {
-    try authorizing(.read, on: id, context) { (grant) throws(VaultError) in
+    try authorizing(.read, on: id, context: context) { (grant) throws(VaultError) in
       var grant = consume grant
       var found: OpenedSecret?
       try reading { transaction throws(VaultError) in
@@ -64,7 +66,7 @@ extension VaultCore {
   ) throws(VaultError) -> Item {
     let box = boxed(secret)
     if box != nil || changes.audit != nil { try permitSealing(of: id, context) }
-    return try authorizing(.update, on: id, context) { (grant) throws(VaultError) in
+    return try authorizing(.update, on: id, context: context) { (grant) throws(VaultError) in
       var grant = consume grant
       return try writing { transaction throws(VaultError) in
         try transaction.update(id, changes, secret: box?.bytes.copy(), with: grant.take())

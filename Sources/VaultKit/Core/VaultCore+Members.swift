@@ -33,7 +33,8 @@ extension VaultCore {
   ) throws(VaultError) -> EnrolledMember {
     try Self.check(newMember: name)
     return try enroll(
-      name, .phrase, phraseRoot(phrase), passcode.keys, phrase.shown.notes(.newPhrase))
+      name, source: .phrase, root: phraseRoot(phrase), passcode: passcode.keys,
+      notes: phrase.shown.notes(.newPhrase))
   }
 
   /// A name that a person gives to a member. What fingers and the login password are called is not free.
@@ -68,7 +69,7 @@ extension VaultCore {
     for finger in known where !fingers.contains(finger) { try removeMember(named: finger) }
     var enrolled: [EnrolledMember] = []
     for finger in fingers where !known.contains(finger) {
-      enrolled.append(try enroll(finger, .finger, nil, keys))
+      enrolled.append(try enroll(finger, source: .finger, root: nil, passcode: keys))
     }
     return enrolled
   }
@@ -79,7 +80,7 @@ extension VaultCore {
   /// - Throws: As ``enroll(_:named:passcode:)``.
   package func enrollLogin(passcode: consuming Passcode) throws(VaultError) -> EnrolledMember {
     guard hasPasscode else { throw Self.needsPasscode }
-    return try enroll(EnrolledMember.login, .login, nil, try verified(passcode))
+    return try enroll(EnrolledMember.login, source: .login, root: nil, passcode: try verified(passcode))
   }
 
   /// Removes a member. Asks nobody, works while the vault is locked; the set is another one from then on, unless it was the
@@ -136,9 +137,9 @@ extension VaultCore {
     let factors = try factorSlots()
     guard let derivation = try factors.header.phraseDerivation() else {
       let fresh = try KeyDerivation.fresh(environment.parameters, random: environment.random)
-      return PasswordKey(try fresh.derive(from: phrase.bytes, environment), fresh)
+      return PasswordKey(try fresh.derive(from: phrase.bytes, environment), derivation: fresh)
     }
-    let root = PasswordKey(try derivation.derive(from: phrase.bytes, environment), derivation)
+    let root = PasswordKey(try derivation.derive(from: phrase.bytes, environment), derivation: derivation)
     for member in try factors.enrolledSet().members where member.source == .phrase {
       guard try factors.half(of: member, phrase: root.box) == nil else {
         throw VaultError(.duplicateItem, "that phrase is enrolled already", hint: "choose another")
@@ -148,8 +149,8 @@ extension VaultCore {
   }
 
   private func enroll(
-    _ name: String, _ source: MemberSource, _ root: PasswordKey?, _ passcode: PasscodeKeys,
-    _ notes: [AuditNote] = []
+    _ name: String, source: MemberSource, root: PasswordKey?, passcode: PasscodeKeys,
+    notes: [AuditNote] = []
   ) throws(VaultError) -> EnrolledMember {
     let now = environment.clock.now()
     try changeKeys(.memberEnrolled, detail: name) { change, transaction throws(VaultError) in
@@ -168,7 +169,7 @@ extension VaultCore {
         return try change.enrollLogin(name, passcode: passcode, trust: trust, now: now)
       }
       try change.enroll(
-        name, source, phrase: root, passcode: passcode, trust: trust, now: now)
+        name, source: source, phrase: root, passcode: passcode, trust: trust, now: now)
     }
     return EnrolledMember(name: name, source: source, enrolled: now)
   }

@@ -24,13 +24,15 @@ extension VaultCore {
     while race.mayTry() {
       var rows = try VaultRows.open(at: path, access: .readWrite)
       let header = try Header(decoding: try rows.header().body)
-      try refuseForeign(header, environment)
+      try refuseForeign(header, environment: environment)
       let chosen: any Protector
       if let protector { chosen = protector } else { chosen = try environment.protector(header.protector) }
-      guard let key = try presentKey(header, chosen, &rows) else { continue }
+      guard let key = try presentKey(of: header, protector: chosen, rows: &rows) else { continue }
       // Asked before the file is read: what is seen now is in the state read after it.
       let seen = chosen.seenSequence(under: key.id, of: header.vault) ?? 0
-      guard let store = try store(consume rows, key, environment, seen: seen, checkingRows)
+      guard
+        let store = try store(
+          of: consume rows, key: key, environment: environment, seen: seen, checkingRows: checkingRows)
       else { continue }
       let core = VaultCore(store, protector: chosen)
       // A full disk or one damaged row must not keep everything else from being read; the next opening tries again.
@@ -46,7 +48,7 @@ extension VaultCore {
     try VaultOutline(at: path)
   }
 
-  static func refuseForeign(_ header: Header, _ environment: VaultEnvironment) throws(VaultError) {
+  static func refuseForeign(_ header: Header, environment: VaultEnvironment) throws(VaultError) {
     if header.isCheap, !environment.isCheap {
       throw VaultError(
         .policy, "this vault was made by a test tool with a cheap key derivation",
@@ -59,7 +61,7 @@ extension VaultCore {
 
   /// The key that the header names; `nil` where another process has put a new one in its place meanwhile.
   private static func presentKey(
-    _ header: Header, _ protector: any Protector, _ rows: inout VaultRows
+    of header: Header, protector: any Protector, rows: inout VaultRows
   ) throws(VaultError) -> DeviceKey? {
     do throws(VaultError) { return try DeviceKeys(protector, of: header.vault).load(header.deviceKey) } catch
     {
@@ -71,8 +73,8 @@ extension VaultCore {
 
   /// The opened session, or `nil` when another process rotated the device key meanwhile.
   private static func store(
-    _ rows: consuming VaultRows, _ key: borrowing DeviceKey, _ environment: VaultEnvironment, seen: UInt64,
-    _ checkingRows: Bool
+    of rows: consuming VaultRows, key: borrowing DeviceKey, environment: VaultEnvironment, seen: UInt64,
+    checkingRows: Bool
   ) throws(VaultError) -> SealedStore? {
     var rows = rows
     try rows.beginRead()
@@ -127,7 +129,7 @@ extension WriteTransaction {
       else { continue }
       if expires <= limit {
         guard let item = try? store.open(row) else { continue }
-        try remove(row, item)
+        try remove(row, item: item)
         try log(AuditNote(operation: .expiredPurged, item: item.id, kind: item.kind, detail: item.name))
       } else {
         earliest = earliest == 0 ? max(expires, 1) : min(earliest, max(expires, 1))

@@ -35,7 +35,7 @@ extension VaultCore {
       return header.recoveryKey
     }
     let notes = choice.notes + new.shown.notes(.newPasscode)
-    let keys = try freshKeys(new)
+    let keys = try freshKeys(from: new)
     var forgotten = ForgottenTrust()
     try changeKeys(.passcodeSet, detail: forgotten.detail) { change, transaction throws(VaultError) in
       guard !change.header.hasPasscode else {
@@ -66,12 +66,12 @@ extension VaultCore {
   package func changePasscode(
     from old: consuming Passcode, to new: consuming Passcode, parameters: Argon2id.Parameters? = nil
   ) throws(VaultError) {
-    try exchange(try verified(old), for: new, parameters, new.shown.notes(.newPasscode))
+    try exchange(try verified(old), for: new, parameters: parameters, notes: new.shown.notes(.newPasscode))
   }
 
   /// Changes a passcode that was judged before the new one was asked for.
   package func changePasscode(from old: CheckedPasscode, to new: consuming Passcode) throws(VaultError) {
-    try exchange(old.keys, for: new, nil, new.shown.notes(.newPasscode))
+    try exchange(old.keys, for: new, parameters: nil, notes: new.shown.notes(.newPasscode))
   }
 
   /// Judges a passcode. The vault is unlocked with it.
@@ -83,12 +83,12 @@ extension VaultCore {
 
   /// Wraps for the new passcode what was wrapped for one that has been verified.
   func exchange(
-    _ before: PasscodeKeys, for new: borrowing Passcode, _ parameters: Argon2id.Parameters?,
-    _ notes: [AuditNote] = []
+    _ before: PasscodeKeys, for new: borrowing Passcode, parameters: Argon2id.Parameters?,
+    notes: [AuditNote] = []
   ) throws(VaultError) {
-    let after = try freshKeys(new, parameters)
+    let after = try freshKeys(from: new, parameters: parameters)
     try changeKeys(.passcodeChanged) { change, transaction throws(VaultError) in
-      try Self.check(before, change)
+      try Self.check(before, change: change)
       try transaction.log(notes)
       try change.changePasscode(from: before, to: after)
     }
@@ -114,13 +114,13 @@ extension VaultCore {
     let before = try verified(old)
     var destroyed: [(id: ItemID, name: String?)] = []
     try changeKeys(.passcodeRemoved) { change, transaction throws(VaultError) in
-      try Self.check(before, change)
+      try Self.check(before, change: change)
       let dying = try transaction.store.itemsBehindPasscode()
       guard dying.count <= expecting else {
         throw VaultError(.policy, "items were added meanwhile that would be destroyed", hint: "try again")
       }
       for (row, item) in dying {
-        try transaction.remove(row, item)
+        try transaction.remove(row, item: item)
         try transaction.log(
           AuditNote(operation: .itemDeleted, item: item.id, kind: item.kind, detail: item.name))
       }
@@ -131,15 +131,15 @@ extension VaultCore {
   }
 
   private func freshKeys(
-    _ passcode: borrowing Passcode, _ parameters: Argon2id.Parameters? = nil
+    from passcode: borrowing Passcode, parameters: Argon2id.Parameters? = nil
   ) throws(VaultError) -> PasscodeKeys {
     let derivation = try KeyDerivation.fresh(
       parameters ?? environment.parameters, random: environment.random)
-    return try PasscodeKeys(passcode, derivation, environment)
+    return try PasscodeKeys(passcode, derivation: derivation, environment: environment)
   }
 
   /// The passcode that was verified must still be the vault's: nothing is wrapped with keys of another `config`.
-  private static func check(_ keys: PasscodeKeys, _ change: KeyChange) throws(VaultError) {
+  private static func check(_ keys: PasscodeKeys, change: KeyChange) throws(VaultError) {
     guard try change.header.passcodeDerivation() == keys.derivation else {
       throw VaultError(.busy, "the passcode was changed by another process", hint: "try again")
     }

@@ -30,13 +30,13 @@ extension VaultCore {
     let recovering = VaultCore(store, protector: protector)
     let notes = code.shown?.notes(.recoveryCode) ?? []
     try recovering.rehearse { transaction throws(VaultError) in
-      _ = try transaction.recover(with: pending.key, protector.kind, notes)
+      _ = try transaction.recover(with: pending.key, kind: protector.kind, notes: notes)
     }
     try pending.store()
     var lost: [(id: ItemID, name: String?)] = []
     do throws(VaultError) {
       lost = try recovering.writing { transaction throws(VaultError) in
-        let lost = try transaction.recover(with: pending.key, protector.kind, notes)
+        let lost = try transaction.recover(with: pending.key, kind: protector.kind, notes: notes)
         pending.willBeNamed()
         return lost
       }
@@ -52,20 +52,20 @@ extension VaultCore {
   /// Classes of this device that could not be made without the passcode, after a restore or a recovery.
   func completeClasses(with keys: PasscodeKeys) throws(VaultError) {
     let missing = try withHeader { header, slots, current throws(VaultError) in
-      header.hasPasscode && !slots.contains { Self.isClassKey($0, 0x83, of: header) }
+      header.hasPasscode && !slots.contains { Self.isClassKey($0, number: 0x83, of: header) }
     }
     guard missing, !isReadOnly else { return }
     try changeKeys(.rotated) { change throws(VaultError) in
       guard try change.header.passcodeDerivation() == keys.derivation else { return }
       for number: UInt32 in [0x81, 0x83]
-      where !change.slots.contains(where: { Self.isClassKey($0, number, of: change.header) }) {
-        try change.putUnlock(.classKey, number, try change.freshKey(), keys)
+      where !change.slots.contains(where: { Self.isClassKey($0, number: number, of: change.header) }) {
+        try change.putUnlock(.classKey, subject: number, key: try change.freshKey(), passcode: keys)
       }
     }
     try adopt(keys)
   }
 
-  private static func isClassKey(_ slot: SlotRow, _ number: UInt32, of header: Header) -> Bool {
+  private static func isClassKey(_ slot: SlotRow, number: UInt32, of header: Header) -> Bool {
     slot.kind == SlotKind.classKey.rawValue && slot.subject == number && slot.generation == header.generation
   }
 }
@@ -92,8 +92,8 @@ extension SealedStore {
     change.slots.removeAll {
       $0.kind == SlotKind.deviceRoot.rawValue || SlotAddress($0)?.isThisDeviceOnly ?? false
     }
-    try change.putBase(.classKey, 0x82, try change.freshKey())
-    if !change.header.hasPasscode { try change.putBase(.classKey, 0x81, try change.freshKey()) }
+    try change.putBase(.classKey, subject: 0x82, key: try change.freshKey())
+    if !change.header.hasPasscode { try change.putBase(.classKey, subject: 0x81, key: try change.freshKey()) }
     return change
   }
 }
@@ -101,7 +101,7 @@ extension SealedStore {
 extension WriteTransaction {
   /// New roots for a new device key; the items of the lost one are deleted.
   fileprivate mutating func recover(
-    with key: borrowing DeviceKey, _ kind: ProtectorKind, _ notes: [AuditNote]
+    with key: borrowing DeviceKey, kind: ProtectorKind, notes: [AuditNote]
   ) throws(VaultError) -> [(id: ItemID, name: String?)] {
     try log(notes)
     var lost: [ItemID] = []

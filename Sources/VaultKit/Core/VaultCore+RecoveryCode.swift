@@ -65,7 +65,7 @@ extension VaultCore {
     let row = try rows.header()
     let slots = try rows.slots()
     let header = try Header(decoding: row.body)
-    try refuseForeign(header, environment)
+    try refuseForeign(header, environment: environment)
     guard let half = header.recoveryHalf else {
       throw VaultError(
         .authenticationFailed, "no recovery code opens this vault: it has none",

@@ -76,7 +76,7 @@ extension VaultCore {
     protector: any Protector, newer: RestorePoint? = nil, environment: VaultEnvironment = .system,
     progress: (VerifyProgress) -> Void = { _ in }
   ) throws(VaultError) -> RestoredVault {
-    var source = try openedBackup(backup, passphrase, environment)
+    var source = try openedBackup(at: backup, passphrase: passphrase, environment: environment)
     let vault = source.vault
     guard newer == nil || newer!.vault == vault else {
       throw VaultError(
@@ -84,13 +84,13 @@ extension VaultCore {
     }
     var pending = try PendingDeviceKey(
       for: path, DeviceKeys(protector, of: vault), random: environment.random)
-    let change = try source.restoredKeys(pending.key, protector.kind, over: newer)
+    let change = try source.restoredKeys(for: pending.key, kind: protector.kind, over: newer)
     let place = isBeside ? RestoreFiles(path: path).beside(pending.id) : path
     try pending.store()
     var report: BackupReport
     do throws(VaultError) {
       report = try source.writeRestored(
-        place, change, newer, publishing: { pending.willBeNamed() }, progress)
+        to: place, change: change, newer: newer, publishing: { pending.willBeNamed() }, progress: progress)
     } catch {
       pending.abandon()
       throw error
@@ -106,7 +106,7 @@ extension VaultCore {
     byRestoring backup: String, passphrase: consuming Passcode, over point: RestorePoint,
     environment: VaultEnvironment = .system
   ) throws(VaultError) -> [RestoredItem] {
-    var source = try openedBackup(backup, passphrase, environment)
+    var source = try openedBackup(at: backup, passphrase: passphrase, environment: environment)
     var kept: Set<ItemID> = []
     try source.forEachItem { item throws(VaultError) in
       kept.insert(item.id)
@@ -117,9 +117,10 @@ extension VaultCore {
 
   /// The backup, opened with its passphrase, its rows compared with their sum.
   private static func openedBackup(
-    _ backup: String, _ passphrase: consuming Passcode, _ environment: VaultEnvironment
+    at backup: String, passphrase: consuming Passcode, environment: VaultEnvironment
   ) throws(VaultError) -> SealedStore {
-    var source = try openBackup(backup, environment) { (header, slots, derivation) throws(VaultError) in
+    var source = try openBackup(at: backup, environment: environment) {
+      (header, slots, derivation) throws(VaultError) in
       let root = try derivation.derive(from: passphrase.bytes, environment)
       let key = HKDF.derive(from: root, label: Labels.passphrase)
       return try KeyRing(
@@ -137,7 +138,7 @@ extension SealedStore {
   ///
   /// - Parameter newer: The vault that is replaced. A recovery code that was replaced or removed there has no effect.
   fileprivate func restoredKeys(
-    _ key: borrowing DeviceKey, _ kind: ProtectorKind, over newer: RestorePoint?
+    for key: borrowing DeviceKey, kind: ProtectorKind, over newer: RestorePoint?
   ) throws(VaultError) -> KeyChange {
     var change = try thisDeviceChange()
     change.header.setBackup(made: now, nil)
@@ -159,8 +160,8 @@ extension SealedStore {
   }
 
   fileprivate mutating func writeRestored(
-    _ path: String, _ change: KeyChange, _ newer: RestorePoint?, publishing: () throws(VaultError) -> Void,
-    _ progress: (VerifyProgress) -> Void
+    to path: String, change: KeyChange, newer: RestorePoint?, publishing: () throws(VaultError) -> Void,
+    progress: (VerifyProgress) -> Void
   ) throws(VaultError) -> BackupReport {
     var report = BackupReport()
     var copy = VaultCopy(head: try head().forBackup(), change: change)
@@ -177,14 +178,14 @@ extension SealedStore {
           return true
         }
       ) { (source, item, row, state) throws(VaultError) in
-        try states.restored(&source, item, row, state)
+        try states.restored(&source, item: item, row: row, stored: state)
       }
       try copy.setState(try states.restoredVaultState(&self), row: 0, in: &rows)
       try copy.keepSegment(of: &self, in: &rows)
       try copy.beginSegment(in: &rows)
       let note = AuditNote(operation: .restored, detail: "\(copy.head.itemCount) items")
-      try copy.log(note, to: &rows, vault, environment)
-      try copy.writeHead(to: &rows, vault, environment)
+      try copy.log(note, to: &rows, vault: vault, environment: environment)
+      try copy.writeHead(to: &rows, vault: vault, environment: environment)
     }
     report.items = Int(clamping: copy.head.itemCount)
     report.dropped = newer?.items.filter { !kept.contains($0.id) } ?? []
@@ -199,7 +200,7 @@ private struct RestoredStates {
   var needsResync = 0
 
   mutating func restored(
-    _ source: inout SealedStore, _ item: Item, _ row: ItemRow, _ stored: StateRow
+    _ source: inout SealedStore, item: Item, row: ItemRow, stored: StateRow
   ) throws(VaultError) -> StateRow {
     guard let (before, _) = try source.state(of: row) else { return stored }
     var state = before

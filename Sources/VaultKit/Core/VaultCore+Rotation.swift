@@ -67,19 +67,23 @@ extension VaultCore {
     // In such a session, parts that a passcode guarded do not open, but are not damaged.
     try refuseShut()
     // An attacker who had the device key and the passcode may have begun the present rotation, with known keys.
-    if isAnew, isRotating { try rotate(keys, dropDamaged, progress, damaged) }
-    try rotate(keys, dropDamaged, progress, damaged)
+    if isAnew, isRotating {
+      try rotate(with: keys, dropDamaged: dropDamaged, progress: progress, damaged: damaged)
+    }
+    try rotate(with: keys, dropDamaged: dropDamaged, progress: progress, damaged: damaged)
   }
 
   /// Rotates, and goes on when another process made new keys meanwhile: what the passcode had opened was dropped then, and
   /// it is at hand here.
   private func rotate(
-    _ keys: PasscodeKeys?, _ dropDamaged: Bool, _ progress: (VerifyProgress) -> Void,
-    _ damaged: (DamagedPart) -> Void
+    with keys: PasscodeKeys?, dropDamaged: Bool, progress: (VerifyProgress) -> Void,
+    damaged: (DamagedPart) -> Void
   ) throws(VaultError) {
     var race = KeyRace()
     while race.mayTry() {
-      do throws(VaultError) { return try rotateOnce(keys, dropDamaged, progress, damaged) } catch {
+      do throws(VaultError) {
+        return try rotateOnce(with: keys, dropDamaged: dropDamaged, progress: progress, damaged: damaged)
+      } catch {
         guard error.code == .locked, let keys, try opened(with: keys) else { throw error }
       }
     }
@@ -87,11 +91,11 @@ extension VaultCore {
   }
 
   private func rotateOnce(
-    _ keys: PasscodeKeys?, _ dropDamaged: Bool, _ progress: (VerifyProgress) -> Void,
-    _ damaged: (DamagedPart) -> Void
+    with keys: PasscodeKeys?, dropDamaged: Bool, progress: (VerifyProgress) -> Void,
+    damaged: (DamagedPart) -> Void
   ) throws(VaultError) {
     if !isRotating {
-      try prepareEpoch(dropDamaged, progress, damaged)
+      try prepareEpoch(dropDamaged: dropDamaged, progress: progress, told: damaged)
       try beginEpoch(keys)
     } else {
       try writing { transaction throws(VaultError) in
@@ -107,8 +111,8 @@ extension VaultCore {
         if !part.isRemoved { left.append(part) }
         damaged(part)
       }
-      try moveItems(dropDamaged, progress, note)
-      try moveAudit(dropDamaged, note)
+      try moveItems(dropDamaged: dropDamaged, progress: progress, told: note)
+      try moveAudit(dropDamaged: dropDamaged, told: note)
       guard left.isEmpty, try rotationPhase() != .paused else { throw Self.paused(left) }
       // Not ended: another process has begun to look at the rows again.
     } while try !endEpoch()
@@ -174,7 +178,7 @@ extension VaultCore {
         for row in rows {
           do throws(VaultError) { _ = try transaction.store.open(row) } catch {
             guard error.isUnreadable else { throw error }
-            found.append(.audit(row.sequence, error))
+            found.append(.audit(row.sequence, error: error))
           }
         }
         return rows.count == 4096 ? rows.last?.sequence : nil
@@ -266,7 +270,7 @@ extension VaultCore {
       let random = transaction.store.environment.random
       // What is vouched for next was checked as it is now: these keys may be others than those that were unlocked.
       if let keys { try transaction.store.keys.unlock(with: keys, random: random) }
-      let next = try transaction.store.keyChange.nextEpoch(key, keys)
+      let next = try transaction.store.keyChange.nextEpoch(with: key, passcode: keys)
       let row = try transaction.set(next)
       var ring = try KeyRing(header: row, slots: next.slots, deviceKey: key, random: random)
       if let keys { try ring.unlock(with: keys, random: random) }
@@ -282,14 +286,14 @@ extension VaultCore {
   /// Finds the parts that do not open before anything is changed. Parts that are to be removed are removed now, so that
   /// the rotation does not meet them.
   private func prepareEpoch(
-    _ dropDamaged: Bool, _ progress: (VerifyProgress) -> Void, _ told: (DamagedPart) -> Void
+    dropDamaged: Bool, progress: (VerifyProgress) -> Void, told: (DamagedPart) -> Void
   ) throws(VaultError) {
     var found = try damagedParts(progress: progress)
     guard !found.isEmpty else { return }
     let newer = found.filter { $0.remedy == .newerVersion }
     guard dropDamaged, newer.isEmpty else {
       found.forEach(told)
-      guard newer.isEmpty else { throw Self.refusal("the keys stay as they are", newer) }
+      guard newer.isEmpty else { throw Self.refusal("the keys stay as they are", newer: newer) }
       throw VaultError(
         .damaged, "the keys stay as they are: \(Self.named(found))",
         hint: "'--drop-damaged' removes what does not open; or restore the vault from a backup")
@@ -300,7 +304,7 @@ extension VaultCore {
 
   private static func paused(_ found: [DamagedPart]) -> VaultError {
     let newer = found.filter { $0.remedy == .newerVersion }
-    guard newer.isEmpty else { return refusal("the rotation is paused", newer) }
+    guard newer.isEmpty else { return refusal("the rotation is paused", newer: newer) }
     return VaultError(
       .damaged,
       "the rotation is paused" + (found.isEmpty ? "" : ": \(named(found))"),
@@ -309,7 +313,7 @@ extension VaultCore {
   }
 
   /// - Parameter newer: What a newer version has made.
-  private static func refusal(_ state: String, _ newer: [DamagedPart]) -> VaultError {
+  private static func refusal(_ state: String, newer: [DamagedPart]) -> VaultError {
     VaultError(
       .newerFormat, "\(state): \(named(newer))",
       hint: "rotate with the newer version that made this, which '--drop-damaged' never removes; "
@@ -331,7 +335,7 @@ extension VaultCore {
   /// Opens and seals rows while others may write, and writes them in transactions that grow up to the time limit: each
   /// changes nearly all pages of the indexes, whatever its size.
   private func moveItems(
-    _ dropDamaged: Bool, _ progress: (VerifyProgress) -> Void, _ told: (DamagedPart) -> Void
+    dropDamaged: Bool, progress: (VerifyProgress) -> Void, told: (DamagedPart) -> Void
   ) throws(VaultError) {
     let total = try status().itemCount
     var done = 0
@@ -355,7 +359,7 @@ extension VaultCore {
     }
   }
 
-  private func moveAudit(_ dropDamaged: Bool, _ told: (DamagedPart) -> Void) throws(VaultError) {
+  private func moveAudit(dropDamaged: Bool, told: (DamagedPart) -> Void) throws(VaultError) {
     while true {
       let end = ContinuousClock.now + Self.lockTime
       let found = try writing { transaction throws(VaultError) in

@@ -102,7 +102,9 @@ extension VaultCore {
         throw VaultError(.policy, "no passcode is set", hint: "set one with 'vaultctl passcode set'")
       }
       let keys: PasscodeKeys
-      do throws(VaultError) { keys = try PasscodeKeys(passcode, derivation, environment) } catch {
+      do throws(VaultError) {
+        keys = try PasscodeKeys(passcode, derivation: derivation, environment: environment)
+      } catch {
         try takeBackAttempt()
         throw error
       }
@@ -113,7 +115,7 @@ extension VaultCore {
           continue
         }
       } catch {
-        if error.code == .authenticationFailed { throw try countFailure(error, passcode.shown) }
+        if error.code == .authenticationFailed { throw try countFailure(error, shown: passcode.shown) }
         throw error
       }
       return keys
@@ -158,7 +160,7 @@ extension VaultCore {
     throw Self.lockedOut(Lockout.verdictMilliseconds)
   }
 
-  private func countFailure(_ error: VaultError, _ shown: Shown) throws(VaultError) -> VaultError {
+  private func countFailure(_ error: VaultError, shown: Shown) throws(VaultError) -> VaultError {
     let delay = try settle(shown, result: 3) { Lockout.fail(&$0) } ?? 0
     let hint =
       delay == 0
@@ -188,7 +190,7 @@ extension VaultCore {
 
   /// Writes the verdict of an attempt, with its entries; nothing on a read-only vault.
   private func settle(
-    _ shown: Shown, result: UInt16, _ change: (inout VaultState) -> UInt64
+    _ shown: Shown, result: UInt16, change: (inout VaultState) -> UInt64
   ) throws(VaultError) -> UInt64? {
     guard !isReadOnly else { return nil }
     return try writing { transaction throws(VaultError) -> UInt64 in

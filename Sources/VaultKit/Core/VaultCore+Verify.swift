@@ -49,7 +49,7 @@ extension VaultCore {
   package func verify(progress: (VerifyProgress) -> Void = { _ in }) throws(VaultError) -> VerifyReport {
     try reading { transaction throws(VaultError) in
       var verification = Verification(total: 0)
-      try verification.run(&transaction.store, progress)
+      try verification.run(on: &transaction.store, progress: progress)
       return verification.report
     }
   }
@@ -90,7 +90,7 @@ private struct Verification {
 
   init(total: Int) { self.total = total }
 
-  mutating func run(_ store: inout SealedStore, _ progress: (VerifyProgress) -> Void) throws(VaultError) {
+  mutating func run(on store: inout SealedStore, progress: (VerifyProgress) -> Void) throws(VaultError) {
     let head = try store.head()
     total = Int(clamping: head.itemCount * 2 + head.summedRows)
     let pages = try store.rows.integrityCheck()
@@ -103,11 +103,11 @@ private struct Verification {
     do throws(VaultError) { _ = try store.vaultState() } catch {
       try note(error, in: "state")
     }
-    try checkItems(&store, rows.blinds, progress)
-    do throws(VaultError) { try checkLog(&store, head) } catch { try note(error, in: "audit") }
+    try checkItems(of: &store, blindRows: rows.blinds, progress: progress)
+    do throws(VaultError) { try checkLog(of: &store, head: head) } catch { try note(error, in: "audit") }
   }
 
-  private mutating func checkLog(_ store: inout SealedStore, _ head: borrowing Head) throws(VaultError) {
+  private mutating func checkLog(of store: inout SealedStore, head: borrowing Head) throws(VaultError) {
     let log = try store.checkLog(head)
     report.auditEntries = log.entryCount
     report.isAuditChainChecked = log.isChainChecked
@@ -131,7 +131,7 @@ private struct Verification {
 
   /// - Parameter blindRows: How many index rows there are, whomever they belong to.
   private mutating func checkItems(
-    _ store: inout SealedStore, _ blindRows: Int, _ progress: (VerifyProgress) -> Void
+    of store: inout SealedStore, blindRows: Int, progress: (VerifyProgress) -> Void
   ) throws(VaultError) {
     var last: Int64 = 0
     var index = IndexRows()
@@ -144,7 +144,7 @@ private struct Verification {
       guard let end = batch.last else { break }
       last = end.row
       for row in batch {
-        checkItem(&store, row, &index)
+        checkItem(of: &store, row: row, index: &index)
         report.items += 1
       }
       store.rows.releasePages()
@@ -176,22 +176,24 @@ private struct Verification {
   }
 
   /// Opens all that can be opened of one item. Each of its parts is looked at, whatever the others are.
-  private mutating func checkItem(_ store: inout SealedStore, _ row: ItemRow, _ index: inout IndexRows) {
+  private mutating func checkItem(of store: inout SealedStore, row: ItemRow, index: inout IndexRows) {
     let name = "item \(ItemID(row.id))"
     let item: Item
     do throws(VaultError) { item = try store.open(row) } catch {
       index.unopened.insert(row.row)
       return list(error, in: name)
     }
-    do throws(VaultError) { try checkIndex(&store, row, item, &index) } catch { list(error, in: name) }
+    do throws(VaultError) { try checkIndex(of: &store, row: row, item: item, rows: &index) } catch {
+      list(error, in: name)
+    }
     do throws(VaultError) { _ = try store.state(of: row) } catch { list(error, in: "\(name), its state") }
-    do throws(VaultError) { try checkMaterial(&store, row, item) } catch {
+    do throws(VaultError) { try checkMaterial(of: &store, row: row, item: item) } catch {
       list(error, in: "\(name), its secret")
     }
   }
 
   private func checkIndex(
-    _ store: inout SealedStore, _ row: ItemRow, _ item: Item, _ rows: inout IndexRows
+    of store: inout SealedStore, row: ItemRow, item: Item, rows: inout IndexRows
   ) throws(VaultError) {
     let index = try store.keys(of: row.generation).blindIndex
     let values = index.values(of: item.attributes)
@@ -208,7 +210,7 @@ private struct Verification {
   }
 
   private mutating func checkMaterial(
-    _ store: inout SealedStore, _ row: ItemRow, _ item: Item
+    of store: inout SealedStore, row: ItemRow, item: Item
   ) throws(VaultError) {
     let material = try store.rows.material(row: row.row)
     guard let material, item.hasSecret else {
@@ -221,14 +223,15 @@ private struct Verification {
     try secret.checkSeals()
     guard item.access.word == 0 else {
       report.guardedSecrets += 1
-      do throws(VaultError) { try checkAlternatives(&store, row, item, secret) } catch {
+      do throws(VaultError) { try checkAlternatives(of: &store, row: row, item: item, secret: secret) } catch
+      {
         // An access rule that this version does not know.
         guard error.code == .unsupported else { throw error }
       }
       return
     }
     do throws(VaultError) {
-      let decision = try Gate.decide(.update, on: item, row, in: store)
+      let decision = try Gate.decide(.update, on: item, row: row, in: store)
       _ = try secret.open(with: decision.opening.spend(on: item.id))
       report.secrets += 1
     } catch {
@@ -243,7 +246,7 @@ private struct Verification {
 
   /// Behind constraints nothing is opened here, but the rule and what stands behind it must fit each other.
   private func checkAlternatives(
-    _ store: inout SealedStore, _ row: ItemRow, _ item: Item, _ secret: SealedSecret
+    of store: inout SealedStore, row: ItemRow, item: Item, secret: SealedSecret
   ) throws(VaultError) {
     let ways = try item.policy.ways()
     guard let key = store.keys.classKey(item.access.classNumber, generation: row.generation) else { return }

@@ -80,7 +80,7 @@ public struct ReadTransaction: ~Copyable, Sendable {
     let row = try store.row(of: id)
     let item = try store.open(row)
     try store.readTime(for: item)
-    let decision = try Gate.decide(operation, on: item, row, in: store, with: grant)
+    let decision = try Gate.decide(operation, on: item, row: row, in: store, with: grant)
     let notes = decision.notes
     let keys = decision.opening.spend(on: id)
     return OpenedSecret(secret: try store.sealedSecret(of: row, item).open(with: keys), notes: notes)

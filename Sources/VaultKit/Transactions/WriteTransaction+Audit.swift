@@ -11,7 +11,7 @@ extension WriteTransaction {
       try beginSegment()
     }
     let (keys, vault, environment) = (store.keys.current, store.vault, store.environment)
-    try head.append(note, keys, vault, environment, to: &reading.store.rows)
+    try head.append(note, keys: keys, vault: vault, environment: environment, to: &reading.store.rows)
     changes.underWay -= 1
     changes.seals += 1
     changes.isDirty = true

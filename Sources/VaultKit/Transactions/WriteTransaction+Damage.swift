@@ -63,7 +63,7 @@ extension WriteTransaction {
         head.sum -= summand.blind(row.row, value)
         try uncountRow()
       }
-      try removeRow(row, summand)
+      try removeRow(row, summand: summand)
       try log(
         AuditNote(
           operation: .itemDeleted, item: ItemID(row.id), kind: ItemKind(rawValue: row.kind),

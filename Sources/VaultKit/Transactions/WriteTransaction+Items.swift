@@ -32,7 +32,7 @@ extension WriteTransaction {
     attributes[.creationDate] = now
     attributes[.modificationDate] = now
     let index = keys.blindIndex
-    try refuseDuplicates(attributes, new.kind)
+    try refuseDuplicates(of: attributes, kind: new.kind)
     let id = try store.environment.random.newBytes(16)
     let policy = Policy(access: new.access, audit: new.audit, factors: rule.factors)
     var row = ItemRow(
@@ -46,23 +46,23 @@ extension WriteTransaction {
       try ItemLimits.check(secretByteCount: secret.byteCount)
       row.flags |= ItemFlags.hasSecret
       row.material = 1
-      try insert(&row, attributes, policy)
+      try insert(&row, attributes: attributes, policy: policy)
       changes.underWay += 1
       let itemKeys = ItemKeys(classKey: rule.classKey, password: password)
-      try setMaterial(secret, of: row, policy, under: itemKeys, replacing: nil)
+      try setMaterial(secret, of: row, policy: policy, under: itemKeys, replacing: nil)
     } else {
-      try insert(&row, attributes, policy)
+      try insert(&row, attributes: attributes, policy: policy)
       changes.underWay += 1
     }
     head.sum += keys.summand.item(row)
     head.summedRows += 1
     head.itemCount += 1
     noteExpiry(row.expires)
-    for value in index.values(of: attributes) { try addBlind(value, row) }
+    for value in index.values(of: attributes) { try addBlind(value, to: row) }
     if new.kind.hasState { try addState(new.state, of: row) }
     try log(AuditNote(operation: .itemAdded, item: ItemID(id), kind: new.kind))
     changes.underWay -= 1
-    return Item(row.fields, attributes, policy)
+    return Item(row.fields, attributes: attributes, policy: policy)
   }
 
   /// Changes an item's attributes, expiry, audit policy, and its secret where one is given.
@@ -88,7 +88,7 @@ extension WriteTransaction {
     attributes.merge(changes.attributes)
     for code in changes.removed { attributes.record[code] = nil }
     try ItemLimits.check(attributes, replacing: item.attributes)
-    try refuseDuplicates(attributes, item.kind)
+    try refuseDuplicates(of: attributes, kind: item.kind)
     attributes[.creationDate] = item.created
     attributes[.modificationDate] = store.now
     let index = keys.blindIndex
@@ -98,23 +98,27 @@ extension WriteTransaction {
     row.name = index.name(of: attributes)
     if let expires = changes.expires { row.expires = expires?.milliseconds }
     let policy = Policy(access: item.access, audit: changes.audit ?? item.audit, keeping: item.policy.record)
-    let later = try store.laterFields(old, item)
+    let later = try store.laterFields(of: old, item: item)
     let isRebound = item.hasSecret && policy.hash != item.policy.hash
     if secret != nil || isRebound || item.access.word != 0 {
-      let decision = try Gate.decide(.update, on: item, old, in: store, with: grant)
+      let decision = try Gate.decide(.update, on: item, row: old, in: store, with: grant)
       try log(decision.notes)
       let itemKeys = decision.opening.spend(on: item.id)
       if let secret = consume secret {
-        try rewrite(&row, item, attributes, policy, with: secret, itemKeys, keeping: later)
+        try rewrite(
+          &row, item: item, attributes: attributes, policy: policy, with: secret, keys: itemKeys,
+          keeping: later)
       } else if isRebound {
         // A changed policy binds the old secret anew.
         let present = try store.sealedSecret(of: old, item).open(with: itemKeys)
-        try rewrite(&row, item, attributes, policy, with: present, itemKeys, keeping: later)
+        try rewrite(
+          &row, item: item, attributes: attributes, policy: policy, with: present, keys: itemKeys,
+          keeping: later)
       } else {
-        try rewrite(&row, attributes, policy, keeping: later)
+        try rewrite(&row, attributes: attributes, policy: policy, keeping: later)
       }
     } else {
-      try rewrite(&row, attributes, policy, keeping: later)
+      try rewrite(&row, attributes: attributes, policy: policy, keeping: later)
     }
     self.changes.underWay += 1
     let summand = keys.summand
@@ -123,8 +127,8 @@ extension WriteTransaction {
     noteExpiry(row.expires)
     let before = index.values(of: item.attributes)
     let after = index.values(of: attributes)
-    for value in before where !after.contains(value) { try removeBlind(value, row) }
-    for value in after where !before.contains(value) { try addBlind(value, row) }
+    for value in before where !after.contains(value) { try removeBlind(value, of: row) }
+    for value in after where !before.contains(value) { try addBlind(value, to: row) }
     try log(AuditNote(operation: .itemUpdated, item: id, kind: item.kind))
     self.changes.underWay -= 1
     return try store.open(row)
@@ -140,13 +144,13 @@ extension WriteTransaction {
       guard error.isUnreadable else { throw error }
       return try removeUnreadable([row])
     }
-    try remove(row, item)
+    try remove(row, item: item)
     try log(
       AuditNote(operation: .itemDeleted, item: id, kind: item.kind, detail: item.name))
   }
 
   /// Removes all rows of an item.
-  mutating func remove(_ row: ItemRow, _ item: Item) throws(VaultError) {
+  mutating func remove(_ row: ItemRow, item: Item) throws(VaultError) {
     let keys = try store.keys(of: row.generation)
     let summand = keys.summand
     changes.underWay += 1
@@ -160,13 +164,13 @@ extension WriteTransaction {
       try uncountRow()
       _ = try store.rows.deleteState(row: row.row)
     }
-    for value in keys.blindIndex.values(of: item.attributes) { try removeBlind(value, row) }
-    try removeRow(row, summand)
+    for value in keys.blindIndex.values(of: item.attributes) { try removeBlind(value, of: row) }
+    try removeRow(row, summand: summand)
     changes.underWay -= 1
   }
 
   /// The last step of a removal.
-  mutating func removeRow(_ row: ItemRow, _ summand: Summand) throws(VaultError) {
+  mutating func removeRow(_ row: ItemRow, summand: Summand) throws(VaultError) {
     _ = try store.rows.deleteItem(row: row.row)
     head.sum -= summand.item(row)
     try uncountRow()
@@ -197,25 +201,25 @@ extension WriteTransaction {
   ///
   /// - Parameter later: Fields of `meta` that the row had and this version does not know: they stay.
   mutating func seal(
-    _ row: inout ItemRow, _ attributes: Attributes, _ policy: Policy, keeping later: Record?
+    _ row: inout ItemRow, attributes: Attributes, policy: Policy, keeping later: Record?
   ) throws(VaultError) {
-    row.meta = try store.sealedMeta(row, attributes, policy, keeping: later)
+    row.meta = try store.sealedMeta(of: row, attributes: attributes, policy: policy, keeping: later)
     changes.seals += 1
     changes.isDirty = true
   }
 
-  private mutating func insert(_ row: inout ItemRow, _ attributes: Attributes, _ policy: Policy)
+  private mutating func insert(_ row: inout ItemRow, attributes: Attributes, policy: Policy)
     throws(VaultError)
   {
-    try seal(&row, attributes, policy, keeping: nil)
+    try seal(&row, attributes: attributes, policy: policy, keeping: nil)
     let row = row
     try store.rows.insertItem(row)
   }
 
   private mutating func rewrite(
-    _ row: inout ItemRow, _ attributes: Attributes, _ policy: Policy, keeping later: Record?
+    _ row: inout ItemRow, attributes: Attributes, policy: Policy, keeping later: Record?
   ) throws(VaultError) {
-    try seal(&row, attributes, policy, keeping: later)
+    try seal(&row, attributes: attributes, policy: policy, keeping: later)
     let row = row
     _ = try store.rows.updateItem(row)
   }
@@ -225,23 +229,23 @@ extension WriteTransaction {
   /// Whoever holds the device key can seal another policy into the row, but not into what the class key seals: the
   /// old data key must open as this policy says before a new secret is put where the policy says.
   private mutating func rewrite(
-    _ row: inout ItemRow, _ item: Item, _ attributes: Attributes, _ policy: Policy,
-    with secret: borrowing SecretBytes, _ keys: ItemKeys, keeping later: Record?
+    _ row: inout ItemRow, item: Item, attributes: Attributes, policy: Policy,
+    with secret: borrowing SecretBytes, keys: ItemKeys, keeping later: Record?
   ) throws(VaultError) {
     try ItemLimits.check(secretByteCount: secret.byteCount)
     let old = try store.rows.material(row: row.row)
     if item.hasSecret { _ = try SealedSecret(store.vault, row, item.policy, old).dataKey(with: keys) }
     row.flags |= ItemFlags.hasSecret
     row.material += 1
-    try rewrite(&row, attributes, policy, keeping: later)
+    try rewrite(&row, attributes: attributes, policy: policy, keeping: later)
     changes.underWay += 1
-    try setMaterial(secret, of: row, policy, under: keys, replacing: old)
+    try setMaterial(secret, of: row, policy: policy, under: keys, replacing: old)
     changes.underWay -= 1
     changes.needsCleaning = true
   }
 
   private mutating func setMaterial(
-    _ secret: borrowing SecretBytes, of row: ItemRow, _ policy: Policy, under keys: ItemKeys,
+    _ secret: borrowing SecretBytes, of row: ItemRow, policy: Policy, under keys: ItemKeys,
     replacing old: MaterialRow?
   ) throws(VaultError) {
     let random = store.environment.random
@@ -252,7 +256,7 @@ extension WriteTransaction {
       ? SecretBytes(capacity: 33) { output in
         output.append(UInt8(0))
         dataKey.expose { output.append(copying: $0) }
-      } : try alternatives(to: dataKey, of: row, policy, keys.password)
+      } : try alternatives(to: dataKey, of: row, policy: policy, password: keys.password)
     let material = MaterialRow(
       keys: try seal.sealKeys(content, under: keys.classKey, random: random),
       secret: try seal.sealSecret(secret, under: dataKey, random: random))
@@ -265,7 +269,7 @@ extension WriteTransaction {
 
   /// The ways to a data key as its policy says, those left out whose factor is gone.
   private func alternatives(
-    to dataKey: borrowing SecretBytes, of row: ItemRow, _ policy: Policy, _ password: PasswordKey?
+    to dataKey: borrowing SecretBytes, of row: ItemRow, policy: Policy, password: PasswordKey?
   ) throws(VaultError) -> SecretBytes {
     let header = store.keys.header
     let ways = try policy.ways().filter { $0.allSatisfy(header.isAlive) }
@@ -280,7 +284,7 @@ extension WriteTransaction {
     }
     // Halves come from the header, and only who unlocks has checked their MAC (section 14, rule 4).
     guard ways.allSatisfy(\.isEmpty) || store.keys.isUnlocked else {
-      throw Gate.locked(policy.access, store.keys)
+      throw Gate.locked(policy.access, keys: store.keys)
     }
     let place = Alternative.Place(vault: store.vault, row: row, policyHash: policy.hash)
     let random = store.environment.random
@@ -290,19 +294,19 @@ extension WriteTransaction {
       do throws(CryptoError) {
         list.append(
           try Alternative.sealing(
-            dataKey, for: factors, halves, password: password, at: place, random: random))
+            dataKey, for: factors, halves: halves, password: password, at: place, random: random))
       } catch { throw VaultError(crypto: error) }
     }
     return SecretBytes(copying: [1] + Record.list(list).encoded)
   }
 
-  mutating func addBlind(_ value: [UInt8], _ row: ItemRow) throws(VaultError) {
+  mutating func addBlind(_ value: [UInt8], to row: ItemRow) throws(VaultError) {
     _ = try store.rows.insertBlind(value: value, row: row.row)
     head.sum += store.keys.current.summand.blind(row.row, value)
     head.summedRows += 1
   }
 
-  mutating func removeBlind(_ value: [UInt8], _ row: ItemRow) throws(VaultError) {
+  mutating func removeBlind(_ value: [UInt8], of row: ItemRow) throws(VaultError) {
     let keys = try store.keys(of: row.generation)
     let isThere = try store.rows.deleteBlind(value: value, row: row.row)
     guard isThere else { return }
@@ -311,7 +315,7 @@ extension WriteTransaction {
   }
 
   /// While two generations are readable, uniqueness is asked of the older one too; the database asks the newer one.
-  private mutating func refuseDuplicates(_ attributes: Attributes, _ kind: ItemKind) throws(VaultError) {
+  private mutating func refuseDuplicates(of attributes: Attributes, kind: ItemKind) throws(VaultError) {
     guard let previous = store.keys.previous else { return }
     let index = previous.blindIndex
     let key = index.primaryKey(of: kind, attributes)
@@ -350,7 +354,7 @@ package enum ItemLimits {
     }
     for (word, attribute) in shownAttributes {
       guard let text = attributes[attribute], text != old[attribute] else { continue }
-      try check(text, VisibleText.flaw(inName: text), word)
+      try check(text, flaw: VisibleText.flaw(inName: text), word: word)
     }
     for code in attributes.codes where attributes.bytes(of: code)!.count > attributeByteCount {
       throw VaultError(.malformed, "an attribute is at most 64 KiB")
@@ -366,10 +370,10 @@ package enum ItemLimits {
     guard 1...nameByteCount ~= name.utf8.count else {
       throw VaultError(.malformed, "a name is 1 to 255 bytes of UTF-8")
     }
-    try check(name, VisibleText.flaw(inName: name), "name")
+    try check(name, flaw: VisibleText.flaw(inName: name), word: "name")
   }
 
-  private static func check(_ text: String, _ flaw: String?, _ word: String) throws(VaultError) {
+  private static func check(_ text: String, flaw: String?, word: String) throws(VaultError) {
     guard let flaw else { return }
     throw VaultError(.malformed, "the \(word) \(flaw)", hint: "leave out what does not show")
   }

@@ -39,11 +39,11 @@ extension WriteTransaction {
       if isUnchanged {
         try apply(item)
         result.moved += 1
-      } else if let part = try applyIfPresent(item, &result.moved) {
+      } else if let part = try applyIfPresent(item, count: &result.moved) {
         damaged.append((item.old.row, part))
       }
     }
-    try settle(damaged.filter { $0.row <= last }, dropDamaged, &result)
+    try settle(damaged.filter { $0.row <= last }, dropDamaged: dropDamaged, result: &result)
     head.rotation.position = last
     result.isLast = last == batch.last && batch.isLast
     if result.isLast { try endItems() }
@@ -81,7 +81,7 @@ extension WriteTransaction {
   }
 
   /// Another process has written since the item was prepared: a changed item is prepared again.
-  private mutating func applyIfPresent(_ item: MovedItem, _ count: inout Int) throws(VaultError)
+  private mutating func applyIfPresent(_ item: MovedItem, count: inout Int) throws(VaultError)
     -> DamagedPart?
   {
     let number = item.old.row
@@ -97,13 +97,13 @@ extension WriteTransaction {
       return nil
     } catch {
       guard error.isUnreadable, changes.underWay == 0 else { throw error }
-      return store.damaged(row, error)
+      return store.damaged(row, error: error)
     }
   }
 
   /// Removes what is damaged, or leaves it behind, as what a newer version has made always is.
   private mutating func settle(
-    _ damaged: [(row: Int64, part: DamagedPart)], _ dropDamaged: Bool, _ result: inout Moving
+    _ damaged: [(row: Int64, part: DamagedPart)], dropDamaged: Bool, result: inout Moving
   ) throws(VaultError) {
     var rows: [ItemRow] = []
     for (number, var part) in damaged {
@@ -182,7 +182,7 @@ extension WriteTransaction {
       record = try store.open(row).record
     } catch {
       guard error.isUnreadable else { throw error }
-      return .audit(row.sequence, error)
+      return .audit(row.sequence, error: error)
     }
     let body = try current.sealEntry(
       record, sequence: row.sequence, in: store.vault, random: store.environment.random)

@@ -51,7 +51,7 @@ public struct WriteTransaction: ~Copyable, Sendable {
   package mutating func useSecret(of item: Item, with grant: consuming Grant? = nil) throws(VaultError)
     -> SecretBytes
   {
-    try openLogged(item, .use, grant)
+    try openLogged(item, operation: .use, grant: grant)
   }
 
   /// The same, with a secret that was opened before this transaction, if it is unchanged. The gate decides here.
@@ -61,7 +61,7 @@ public struct WriteTransaction: ~Copyable, Sendable {
     guard let prepared = consume prepared, prepared.isOf(try store.row(of: item.id), in: store) else {
       return try useSecret(of: item, with: grant)
     }
-    let decision = try Gate.decide(.use, on: item, prepared.row, in: store, with: grant)
+    let decision = try Gate.decide(.use, on: item, row: prepared.row, in: store, with: grant)
     try log(decision.notes)
     return prepared.secret
   }
@@ -82,11 +82,11 @@ public struct WriteTransaction: ~Copyable, Sendable {
   package mutating func exportSecret(of item: Item, with grant: consuming Grant? = nil) throws(VaultError)
     -> SecretBytes
   {
-    try openLogged(item, .export, grant)
+    try openLogged(item, operation: .export, grant: grant)
   }
 
   private mutating func openLogged(
-    _ item: Item, _ operation: ItemOperation, _ grant: consuming Grant?
+    _ item: Item, operation: ItemOperation, grant: consuming Grant?
   ) throws(VaultError) -> SecretBytes {
     let opened = try reading.openSecret(of: item.id, operation, with: grant)
     try log(opened.notes)
@@ -102,7 +102,7 @@ public struct WriteTransaction: ~Copyable, Sendable {
     let row = try store.row(of: id)
     let item = try store.open(row)
     guard item.access.word != 0 || needingKeys else { return }
-    let decision = try Gate.decide(.update, on: item, row, in: store, with: grant)
+    let decision = try Gate.decide(.update, on: item, row: row, in: store, with: grant)
     try log(decision.notes)
   }
 }
