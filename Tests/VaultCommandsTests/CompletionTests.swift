@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import VaultCommands
+import CommandLineKit
 
 @Suite("Completion by the real shells")
 struct CompletionTests {
@@ -16,7 +16,7 @@ struct CompletionTests {
     ("vaultctl bio", ["biometry"], ["biokey"]),
   ]
 
-  private func script(_ shell: Completion, _ tool: Tool) throws -> String {
+  private func script(_ shell: Completion.Shell, _ tool: Tool) throws -> String {
     let run = try tool("completion", shell.rawValue)
     #expect(run.exit == 0)
     return try tool.file("completion.\(shell.rawValue)", run.text)

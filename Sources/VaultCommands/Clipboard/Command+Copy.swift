@@ -10,18 +10,19 @@ extension Command {
   ///
   /// - Parameter fields: What the result says of the item.
   /// - Throws: exit 9 where there is no clipboard.
-  func copy(_ secret: SharedSecret, _ fields: [(String, JSON)]) throws -> Outcome {
-    let seconds = invocation.duration("copy") ?? 30
+  func copy(_ secret: SharedSecret, _ fields: [Field]) throws -> Outcome {
+    let seconds = self[ItemOptions.copy] ?? 30
     let fingerprint = try secret.expose { bytes throws(VaultError) in try SecretFingerprint(of: bytes) }
     for clipboard in Clipboard.candidates(in: world.environment) {
       guard try take(secret, clipboard, fingerprint, seconds) else { continue }
       note(clipboard, seconds)
       return Outcome(
-        json: .object(
-          fields + [
-            ("copied", .boolean(true)), ("clipboard", .string(clipboard.word)),
-            ("clearedAfter", .integer(seconds)),
-          ]))
+        json: .object {
+          fields
+          Field("copied", true)
+          Field("clipboard", clipboard.word)
+          Field("clearedAfter", seconds)
+        })
     }
     throw CommandError(
       .refused, "there is no clipboard here: wl-copy, xclip or xsel with a display, or a terminal",

@@ -15,9 +15,9 @@ package final class CommandPrompt: Prompt {
     self.secrets = secrets
     let world = secrets.world
     asking =
-      switch secrets.invocation.text("prompt") {
-      case "terminal": TerminalPrompt(path: world.terminalPath)
-      case "pinentry":
+      switch secrets.invocation[CommonOptions.prompt] {
+      case .terminal: TerminalPrompt(path: world.terminalPath)
+      case .pinentry:
         AutomaticPrompt(terminalPath: world.terminalPath, usesTerminal: false) { world.environment[$0] }
       default: AutomaticPrompt(terminalPath: world.terminalPath) { world.environment[$0] }
       }
@@ -75,7 +75,7 @@ package final class CommandPrompt: Prompt {
         .interactionNotAllowed, "a person is needed, and \(why)", hint: cause?.hint,
         underlying: cause?.underlying)
     }
-    let options = "give --\(channel.descriptorOption) N or --\(channel.fileOption) PATH"
+    let options = "give " + channel.options.advice
     return VaultError(
       .interactionNotAllowed, "the \(channel.title) is needed, and \(why)",
       hint: cause?.hint.map { options + "; or " + $0 } ?? options, underlying: cause?.underlying)

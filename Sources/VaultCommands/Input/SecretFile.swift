@@ -12,7 +12,7 @@ enum SecretFile {
     guard !isPipe(path) else {
       throw refusal(
         path, name, "is a pipe",
-        hint: "a pipe is read by its descriptor: --\(channel.descriptorOption) 3 3< <(COMMAND)")
+        hint: "a pipe is read by its descriptor: \(channel.options.descriptor.shown) 3 3< <(COMMAND)")
     }
     let file = try openFile(path, named: name)
     defer { close(file) }

@@ -52,10 +52,10 @@ package struct Secrets {
   }
 
   private func read(_ channel: SecretChannel) throws(CommandError) -> SecretBytes? {
-    if let number = invocation.text(channel.descriptorOption), let descriptor = Int32(number) {
+    if let descriptor = invocation[channel.options.descriptor] {
       return try SecretReading.phrase(from: descriptor, named: channel.title)
     }
-    if let path = invocation.text(channel.fileOption) {
+    if let path = invocation[channel.options.file] {
       return try SecretFile.read(path, of: channel)
     }
     guard channel == .passcode, let folder = world.environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty
@@ -67,7 +67,7 @@ package struct Secrets {
 
   /// Whether ``secret(_:isNew:to:problem:triesLeft:)`` would ask a person.
   func willAsk(_ channel: SecretChannel) -> Bool {
-    if invocation.has(channel.descriptorOption) || invocation.has(channel.fileOption) { return false }
+    if invocation.has(channel.options.descriptor) || invocation.has(channel.options.file) { return false }
     guard channel == .passcode, let folder = world.environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty
     else { return true }
     // One that cannot be looked at is not asked for either: reading it says why.
@@ -145,14 +145,14 @@ extension Secrets {
   private func read(
     _ what: String, _ request: PromptRequest, _ limit: Int, _ hint: String, isRepeated: Bool = false
   ) throws(CommandError) -> SecretBytes {
-    let chosen = invocation.text("prompt") ?? "auto"
-    guard chosen != "pinentry" else { return try readPinentry(what, request, hint, insteadOf: nil) }
+    let chosen = invocation.asking
+    guard chosen != .pinentry else { return try readPinentry(what, request, hint, insteadOf: nil) }
     do throws(TerminalError) {
       return try TerminalPrompt(path: world.terminalPath).type(request, limit: limit, isRepeated: isRepeated)
     } catch {
       switch error {
       case .noTerminal, .background, .inUse:
-        guard chosen == "auto" else { throw Self.nobody(what, error, hint) }
+        guard chosen == .auto else { throw Self.nobody(what, error, hint) }
         return try readPinentry(what, request, hint, insteadOf: error)
       case .noLock: throw Self.nobody(what, error, hint)
       case .busy: throw CommandError(.cancelled, "another prompt stayed open: the \(what) was not asked for")
@@ -212,17 +212,12 @@ extension Secrets {
 
   /// What is about to happen, as the prompt shows it.
   private var action: String {
-    let object = invocation.argument("NAME") ?? invocation.text("id") ?? invocation.text("account")
+    let object =
+      invocation[ItemOptions.name] ?? invocation[Target.id]?.hexadecimal ?? invocation[Target.account]
     return "vaultctl \(invocation.verb.name)" + (object.map { " '\($0)'" } ?? "")
   }
 
-  private func alternatives(to channel: SecretChannel) -> String {
-    "give --\(channel.descriptorOption) N or --\(channel.fileOption) PATH"
-  }
-}
-
-extension Invocation {
-  var mayPrompt: Bool { !has("no-input") && text("prompt") != "none" }
+  private func alternatives(to channel: SecretChannel) -> String { "give " + channel.options.advice }
 }
 
 /// Ends the process as the signal would have without a prompt.

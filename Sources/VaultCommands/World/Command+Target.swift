@@ -6,17 +6,15 @@ extension Command {
   ///
   /// - Throws: exit 1 when there is none, 2 when there are several.
   func target<Mode>(in transaction: inout Transaction<Mode>, kind: ItemKind? = nil) throws -> Item {
-    if let text = invocation.text("id"), let id = ItemID(hexadecimal: text) {
-      return try checked(transaction.item(id), kind)
-    }
-    if let name = invocation.argument("NAME") { return try checked(transaction.item(named: name), kind) }
+    if let id = self[Target.id] { return try checked(transaction.item(id), kind) }
+    if let name = self[ItemOptions.name] { return try checked(transaction.item(named: name), kind) }
     return try byAccount(in: &transaction, kind)
   }
 
   private func byAccount<Mode>(in transaction: inout Transaction<Mode>, _ kind: ItemKind?) throws -> Item {
     var attributes = Attributes()
-    attributes[.account] = invocation.text("account")
-    let service = invocation.text("service") ?? ""
+    attributes[.account] = self[Target.account]
+    let service = self[Target.service] ?? ""
     var query = Query(kind, where: attributes)
     query.constrained = .unasked
     let found = try transaction.items(matching: query).filter {

@@ -51,10 +51,10 @@ package enum VaultControl {
     }
     let printer = Printer(
       output: output, isJSON: messages.isJSON, hasColours: Colour.isWanted(on: output, in: world.environment))
-    switch try Parser.parse(words.compactMap(\.self)) {
-    case .help(let topic):
+    switch try Parser.parse(words.compactMap(\.self), of: VerbTable.program) {
+    case .help(let text):
       do {
-        try output.write(topic.text)
+        try output.write(text)
         try output.flush()
       } catch {
         endQuietly(ifLostReaderOf: output, in: world)
@@ -63,15 +63,15 @@ package enum VaultControl {
       return .done
     case .run(let invocation):
       let command = Command(
-        invocation: invocation, world: world, messages: messages,
+        invocation, in: world, messages: messages,
         vault: OpenVault(invocation: invocation, world: world, messages: messages),
         emit: { outcome throws(CommandError) in try printer.print(outcome) })
       let outcome: Outcome
       do {
-        outcome = try holdingEndingSignal { try invocation.verb.run(command) }
+        outcome = try command.run()
         try printer.print(outcome)
       } catch {
-        if invocation.isReadOnly {
+        if command.verb.isReadOnly(invocation) {
           command.vault.close()
           endQuietly(ifLostReaderOf: output, in: world)
         }
