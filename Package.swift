@@ -20,7 +20,7 @@ func room(_ name: String, on dependencies: [Target.Dependency] = []) -> Target {
 /// looks for what is left of secrets in memory, or computes much, it is optimized like all else.
 func tests(of name: String, isOptimized: Bool = false, on dependencies: [Target.Dependency]) -> Target {
   let speed: [SwiftSetting] = isOptimized ? [] : [.unsafeFlags(["-Onone"], .when(configuration: .release))]
-  return .testTarget(name: name, dependencies: dependencies, swiftSettings: strict + speed)
+  return .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: strict + speed)
 }
 
 let package = Package(
@@ -58,16 +58,38 @@ let package = Package(
 
     // Secrets in memory: one owner, locked, wiped.
     room("SecretMemory", on: ["CLinux"]),
-    // Ciphers, hashes and key derivation of OpenSSL and libargon2, and the two seals made of them.
-    room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL", "CArgon2"]),
+    // Ciphers, hashes and signatures of OpenSSL, and the two seals made of them.
+    room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL"]),
+    // Argon2id: the key that is made from what a person types.
+    room("PasswordDerivation", on: ["SecretMemory", "CArgon2"]),
     // HOTP, TOTP, Steam, Base32, otpauth URIs, verification windows: pure values, no vault.
     room("OneTimePassword", on: ["SecretMemory", "VaultCrypto", "COTPKernels"]),
     // The SQLite file: connection, schema, records. Knows bytes, no keys.
     room("VaultStorage", on: ["CLinux", "CSQLite"]),
-    // The vault: items, keys, access, sealing, protectors, audit.
+    // The bytes of a vault file as values: one file per section of docs/format/vault-file.md.
+    room("VaultFormat", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultStorage"]),
+    // Who keeps the device key: a file or the Secret Service; the one owner of device keys.
+    room("DeviceKeys", on: ["SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "CSecretService"]),
+    // The open keys of a vault and their changes: ring, slots, passcode, recovery code.
+    room(
+      "VaultKeys",
+      on: [
+        "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultStorage",
+        "VaultFormat", "DeviceKeys",
+        "CLinux",
+      ]),
+    // Store and keys together: rows in, opened values out.
+    room(
+      "SealedStorage",
+      on: ["SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "DeviceKeys", "VaultKeys"]),
+    // The vault: transactions, access, passcode, backup, rotation, verification.
     room(
       "VaultKit",
-      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage", "CLinux", "CSecretService"]),
+      on: [
+        "SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultStorage", "VaultFormat", "DeviceKeys",
+        "VaultKeys",
+        "SealedStorage",
+      ]),
     // What a program that asks PAM and its helper say to each other.
     room("PAMMessages", on: ["SecretMemory"]),
     // The helper, in which PAM's modules run.
@@ -77,7 +99,7 @@ let package = Package(
     // Authenticator components on top of the vault.
     room("AuthenticatorKit", on: ["SecretMemory", "OneTimePassword", "VaultKit"]),
     // What tests of ours and of our users need: fixed clock and randomness, temporary vaults, tampering.
-    room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "VaultKit"]),
+    room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultKit"]),
     // JSON, base64 and UTF-8, written and read without letting a secret out of secret memory.
     room("TextFormats", on: ["SecretMemory"]),
     // What a command-line tool that handles secrets is made of; it knows no vault.
@@ -109,24 +131,33 @@ let package = Package(
     // What Benchmarks times of the inside; never installed.
     room(
       "VaultBenchmarking",
-      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultTestKit"]),
+      on: [
+        "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultKit",
+        "AuthenticatorKit",
+        "VaultTestKit",
+      ]),
 
-    // What several test targets share: a pseudo-terminal, the table of constraints.
+    // What all test targets share: the ids of requirements, a pseudo-terminal, the table of constraints.
     .target(
       name: "TestSupport", dependencies: ["VaultKit", "CLinux"], path: "Tests/TestSupport",
       swiftSettings: strict),
 
     tests(of: "SecretMemoryTests", isOptimized: true, on: ["SecretMemory", "CLinux"]),
     tests(of: "VaultCryptoTests", isOptimized: true, on: ["VaultCrypto", "SecretMemory"]),
+    tests(of: "PasswordDerivationTests", isOptimized: true, on: ["PasswordDerivation", "SecretMemory"]),
     tests(
-      of: "OneTimePasswordTests", isOptimized: true, on: ["OneTimePassword", "SecretMemory", "VaultCrypto"]),
+      of: "OneTimePasswordTests", isOptimized: true,
+      on: ["OneTimePassword", "SecretMemory", "VaultCrypto"]),
     tests(of: "VaultStorageTests", on: ["VaultStorage", "VaultTestKit", "CSQLite"]),
+    tests(of: "VaultFormatTests", on: ["VaultFormat", "VaultTestKit"]),
     tests(
       of: "VaultKitTests",
-      on: ["VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto", "SecretMemory", "TestSupport"]),
+      on: [
+        "VaultKit", "VaultTestKit", "VaultStorage", "VaultCrypto", "PasswordDerivation", "SecretMemory",
+      ]),
     tests(
       of: "VaultPromptsTests",
-      on: ["VaultPrompts", "VaultKit", "VaultTestKit", "SecretMemory", "TestSupport"]),
+      on: ["VaultPrompts", "VaultKit", "VaultTestKit", "SecretMemory"]),
     tests(
       of: "AuthenticatorKitTests",
       on: ["AuthenticatorKit", "OneTimePassword", "VaultKit", "VaultTestKit", "SecretMemory"]),
@@ -136,7 +167,7 @@ let package = Package(
       of: "VaultCommandsTests",
       on: [
         "VaultCommands", "CommandLineKit", "TextFormats", "VaultPrompts", "VaultKit", "VaultTestKit",
-        "VaultStorage", "AuthenticatorKit", "SecretMemory", "TestSupport",
+        "VaultStorage", "AuthenticatorKit", "SecretMemory",
       ]),
     // A real Secret Service on a bus of its own, and its faults.
     tests(

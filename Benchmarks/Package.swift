@@ -15,8 +15,8 @@ let package = Package(
   name: "Benchmarks",
   dependencies: [.package(name: "vault", path: "..")],
   targets: [
-    // What we are compared with, in C: OpenSSL, libargon2 and SQLite, which the product needs too, are linked;
-    // liboath, libsodium and LMDB are loaded where they are installed.
+    // The peers, in C: OpenSSL, libargon2 and SQLite, which the product also needs, are linked;
+    // liboath, libsodium and LMDB are loaded if they are installed.
     .target(
       name: "CPeers",
       cSettings: [.unsafeFlags(["-O2"])],

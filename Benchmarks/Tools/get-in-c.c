@@ -1,4 +1,4 @@
-// What `vaultctl item get` and `vaultctl otp code` (TOTP) do on a vault without passcode, in C with nothing around it:
+// What `vaultctl item get` and `vaultctl otp code` (TOTP) do on a vault without passcode, in plain C:
 // the floor of a command. Written from docs/format/vault-file.md; no secret memory, no policy, no messages.
 //   get-in-c VAULT DEVICE-KEY NAME [--totp]
 #define OPENSSL_SUPPRESS_DEPRECATED
@@ -179,7 +179,7 @@ int main(int count, char **words) {
   hmac(key, 32, whole.at, whole.size, NULL, 0, mac);
   must(CRYPTO_memcmp(mac, tag.at, 32) == 0);
 
-  // All keys that stand open without a passcode.
+  // All keys that open without a passcode.
   u8 classes[256][32] = {{0}}, slot_key[32], local_key[32];
   derive(root, 32, "vault/1/slot", slot_key);
   memcpy(local, root, 32);
@@ -257,5 +257,5 @@ int main(int count, char **words) {
     must(write(1, secret.at, secret.size) == (ssize_t)secret.size);
   }
   OPENSSL_cleanse(arena, used);
-  _exit(0); // as vaultctl ends: closing the last connection would move the log, with its synchronisations
+  _exit(0); // as vaultctl ends: closing the last connection would move the log, with its synchronizations
 }

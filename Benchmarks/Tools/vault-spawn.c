@@ -1,6 +1,6 @@
 // Starts commands in turn, each alone, and times them from start to end.
 //   vault-spawn ROUNDS CMD... -- CMD... -- ...     a line of JSON for each command
-// A word `<FILE` before a command is its standard input. `%r` in a word becomes the number of the round.
+// An argument `<FILE` before a command is its standard input. `%r` in an argument becomes the number of the round.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <spawn.h>
@@ -81,7 +81,7 @@ int main(int count, char **words) {
   int *code = calloc(n, sizeof *code);
   for (int r = -2; r < rounds; r++)
     for (int k = 0; k < n; k++) {
-      int i = (k + r + 2) % n; // another one begins each round
+      int i = (k + r + 2) % n; // another command begins each round
       char **line = for_round(commands[i], r + 2);
       posix_spawn_file_actions_t actions;
       posix_spawn_file_actions_init(&actions);

@@ -25,11 +25,11 @@ def arguments():
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
     parser.add_argument("--million", action="store_true", help="also vaults of 1,000,000 items (some minutes more, 2 GB of disk)")
     parser.add_argument("--compare", nargs="+", metavar="JSON", help="OLD.json, or OLD.json NEW.json without a run")
-    parser.add_argument("--thresholds", action="store_true", help="allocations and system calls per operation; fails when one is over its limit")
+    parser.add_argument("--thresholds", action="store_true", help="counts allocations and system calls per operation; fails when a count is over its limit")
     parser.add_argument("--update-thresholds", action="store_true", help="writes Benchmarks/Thresholds from this tree")
     parser.add_argument("--json", metavar="FILE", help="writes the results there too")
     parser.add_argument("--docs", action="store_true", help="writes docs/benchmarks also for a partial or quick run")
-    parser.add_argument("--folder", help="where vaults are made; default: a new folder in $TMPDIR, on the disk of interest")
+    parser.add_argument("--folder", help="where vaults are made; on the disk to measure; default: a new directory in $TMPDIR")
     parser.add_argument("--no-install", action="store_true", help="installs no packages")
     chosen = parser.parse_args()
     chosen.subjects = chosen.only.split(",") if chosen.only else SUBJECTS
@@ -45,14 +45,14 @@ def run(words, **options):
 
 def build(needs_tool):
     started = time.monotonic()
-    # SwiftPM does not see files that are new in the package next door as long as the manifests look as before.
+    # While the manifests do not change, SwiftPM does not see new files in another package.
     for manifest in (ROOT / "Package.swift", ROOT / "Benchmarks" / "Package.swift"):
         os.utime(manifest)
     done = subprocess.run(["swift", "build", "-c", "release", "--package-path", str(ROOT / "Benchmarks")], capture_output=True, text=True)
     if done.returncode:
         raise SystemExit("bench: the build failed\n" + done.stdout[-4000:] + done.stderr[-2000:])
     binaries = ROOT / "Benchmarks" / ".build" / "release"
-    # Not by SwiftPM, which links the Swift runtime into C programs too: that alone is 3 ms of start-up.
+    # Not built by SwiftPM, which also links the Swift runtime into C programs: this alone adds 3 ms to the start.
     compiler = Path(os.path.realpath(shutil.which("swift"))).parent / "clang"
     for name, libraries in (("vault-spawn", []), ("get-in-c", ["-lcrypto", "-lsqlite3"])):
         run([compiler, "-O2", "-Wall", "-Werror", ROOT / "Benchmarks" / "Tools" / f"{name}.c", "-o", binaries / name, "-Wl,--as-needed", *libraries])
@@ -64,7 +64,7 @@ def build(needs_tool):
 
 
 def in_process(binaries, subjects, chosen, folder):
-    """Results of vault-bench, a race a line."""
+    """Results of vault-bench, one race per line."""
     from statistics_of import with_ratios
     words = [binaries / "vault-bench", "--folder", folder, "--sizes", "100000,1000000" if chosen.million else "100000"]
     words += ["--quick"] if chosen.quick else []
@@ -94,7 +94,7 @@ def openssl_speed(binaries, quick):
 
 
 def pyotp(quick):
-    """A race of its own: Python is another process."""
+    """A separate race, because Python is another process."""
     code = ("import pyotp, time, json\nh = pyotp.HOTP('GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ')\nassert h.at(1) == '287082'\nout = []\n"
             f"for r in range({9 if quick else 25}):\n  t = time.perf_counter_ns()\n  for i in range(2000): h.at(i)\n"
             "  out.append((time.perf_counter_ns() - t) / 2000)\nprint(json.dumps(out))")

@@ -1,5 +1,5 @@
-"""What changed between two runs beyond the spread. Ratios to the reference of the same run are compared, not times: the
-machine may have been busier. A change counts when the middle halves of the rounds do not overlap and it is over 10 %."""
+"""Lists the changes between two runs beyond the spread. Compares ratios to the reference of the same run, not times, because the
+machine may have been busier. A change counts if the middle halves of the rounds do not overlap and it is over 10 %."""
 import shown
 
 

@@ -1,4 +1,4 @@
-"""What the figures were made on, and with which versions of what we are compared with."""
+"""Describes the machine of the measurements, and the versions of the peers."""
 import os
 import platform
 import re

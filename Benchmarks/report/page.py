@@ -1,4 +1,4 @@
-"""The tables of docs/benchmarks/README.md, between two marks; the words around them are written by hand."""
+"""The tables of docs/benchmarks/README.md, between two marks; the text around them is written by hand."""
 import re
 
 import shown

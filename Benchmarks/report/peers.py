@@ -1,4 +1,4 @@
-"""The stores that people have, each filled in a private place: GNOME's keyring, KeePassXC, pass, keyctl, age, systemd."""
+"""The stores that people use, each filled in a private place: GNOME's keyring, KeePassXC, pass, keyctl, age, systemd."""
 import base64
 import ctypes
 import ctypes.util
@@ -21,7 +21,7 @@ def quiet(words, **options):
 
 
 class Peer:
-    """A tool with `count` secrets. `words(op)` is a command; where it takes a name `%r` makes it new each round."""
+    """A tool with `count` secrets. `words(op)` is a command; `%r` in a name makes the name new in each round."""
     name = ""
 
     def __init__(self, folder, count, environment):
@@ -38,7 +38,7 @@ class Peer:
         return {}
 
     def memory(self):
-        """KiB of a process that stays; None where there is none."""
+        """Memory in KiB of a process that stays; None if no process stays."""
 
     def close(self):
         pass
@@ -53,7 +53,7 @@ class GnomeKeyring(Peer):
         return has("gnome-keyring-daemon", "secret-tool", "dbus-daemon")
 
     def fill(self):
-        # A keyring without a password is a text file; with one each look-up is the same, and each add encrypts as well.
+        # A keyring without a password is a text file. With a password, a look-up costs the same, and an add also encrypts.
         rings = self.folder / "data" / "keyrings"
         rings.mkdir(parents=True)
         out = ["[keyring]", "display-name=Def", "ctime=0", "mtime=0", "lock-on-idle=false", "lock-after=false", ""]
@@ -88,7 +88,7 @@ class GnomeKeyring(Peer):
         return {
             "get": (["secret-tool", "lookup", "service", f"svc-{middle % 100}", "account", f"user-{middle}"], None),
             "add": (["secret-tool", "store", "--label=new", "service", "new", "account", "new-%r"], self.secret),
-            # All with their secrets is the one list that it has; each secret is a call of its own.
+            # Its only list contains all items with their secrets; each secret is a separate call.
             "list": (["secret-tool", "search", "--all", "app", "bench"] if self.count <= 1000 else None, None),
         }
 
@@ -241,7 +241,7 @@ class Keyctl(Peer):
     def fill(self):
         library = ctypes.CDLL(ctypes.util.find_library("keyutils"), use_errno=True)
         library.add_key.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int32]
-        # A session of this process and its children: it goes with them.
+        # A session of this process and its children; it ends with them.
         if library.keyctl_join_session_keyring(None) < 0:
             raise RuntimeError("no session keyring: " + os.strerror(ctypes.get_errno()))
         self.ring = library.add_key(b"keyring", b"bench", None, 0, -3)

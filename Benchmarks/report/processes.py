@@ -12,7 +12,7 @@ class Spawner:
         self.binary, self.quick = binary, quick
 
     def race(self, ident, title, contenders, environment, seconds=6.0):
-        """`contenders` are (name, words, input file or None); words may be None for a tool that is absent."""
+        """`contenders` are (name, words, input file or None); words is None if the tool is absent."""
         present = [c for c in contenders if c[1] and shutil.which(c[1][0], path=environment.get("PATH"))]
         absent = [c[0] for c in contenders if c not in present]
         readings = []

@@ -1,4 +1,4 @@
-"""P11 and P14: one command on a vault of 100,000 items, beside the same work in C."""
+"""P11 and P14: one command on a vault of 100,000 items, compared with the same work in C."""
 import os
 import shutil
 
@@ -7,7 +7,7 @@ from whole_tool import Vault
 
 def run(spawner, vaultctl, bench, in_c, folder, count):
     vault = Vault(vaultctl, bench, f"{folder}/vault-{count}", count)
-    # A vault each: who closes the last connection removes the log, and the next one would have to make it.
+    # A separate vault for each: the last connection to close removes the log, and the next command would have to make it.
     shutil.copytree(f"{folder}/vault-{count}", f"{folder}/copy-for-c")
     other = Vault(vaultctl, bench, f"{folder}/copy-for-c", count)
     environment = dict(os.environ)

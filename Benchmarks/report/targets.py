@@ -10,7 +10,7 @@ class Results:
         self.data = data
 
     def reading(self, race, name):
-        """The reading whose name starts so; `name` None is the reference."""
+        """The reading whose name begins with `name`; None means the reference."""
         found = self.races.get(race)
         if not found or not found["readings"]:
             return None
@@ -149,7 +149,7 @@ def derivation(results):
 
 
 def durable(results):
-    """Against the same rows in plain SQLite; beside them, what the disk alone takes."""
+    """Compares with the same rows in plain SQLite; also states what the disk alone takes."""
     code, put = "SQLite, the same three rows", "SQLite, the same eight rows"
     yield against(results, "P8", "durable HOTP, log recycled", "durable-hotp", 1.8, "≤ 1.8 × the same rows in SQLite", code)
     yield against(results, "P8", "durable put, four indexed attributes, log recycled", "durable-put", 1.5, "≤ 1.5 × the same rows in SQLite", put)
@@ -185,13 +185,13 @@ def growth(results):
         step = after["items"] / before["items"] * math.log(after["items"]) / math.log(before["items"])
         for name in before["ns"]:
             if name in after["ns"]:
-                # Per item or per call: what n·log n allows of one of them.
+                # What n·log n allows for one item or one call.
                 per_call = name not in ("list",)
                 allowed = math.log(after["items"]) / math.log(before["items"]) if not per_call else step
                 share = after["ns"][name] / before["ns"][name] / allowed
                 if share > worst:
                     worst, where = share, f"{name}, {before['items']:,} → {after['items']:,}"
-    # A step may leave a cache of the processor, which costs half as much again; a step of n² would cost 7 times as much.
+    # A step may no longer fit into a cache, which costs half as much again; a step of n² would cost 7 times as much.
     return row("P15", what, target, f"{worst:.2f} of what n·log n allows", where, worst, worst <= 1.5)
 
 

@@ -1,4 +1,4 @@
-"""Allocations and system calls per operation against Benchmarks/Thresholds. Counts, not times: they are the same on a busy
+"""Compares allocations and system calls per operation with Benchmarks/Thresholds. Counts, unlike times, are the same on a busy
 machine."""
 import collections
 import json
@@ -26,7 +26,7 @@ OPERATIONS = ("hotp", "put", "get", "get-in-snapshot", "list", "unlock")
 
 
 def counted_calls(bench, vaultctl, folder):
-    """System calls of one operation, and of a whole command; None where strace is absent."""
+    """System calls of one operation, and of a whole command; None if strace is absent."""
     if not shutil.which("strace"):
         return None
     found = {}
@@ -63,17 +63,17 @@ def between_marks(log):
         elif name and inside:
             calls[name] += 1
     kept = {name: calls[name] for name in ("fdatasync", "fsync", "pwrite64", "write", "openat", "getrandom")}
-    # Threads that wait for each other, and the memory of a derivation, make as many calls as they please.
+    # Threads that wait for each other, and the memory of a derivation, make a varying number of calls.
     aside = sum(calls[name] for name in ("futex", "madvise", "mmap", "munmap", "mprotect", "clone3", "set_robust_list", "rseq",
                                          "rt_sigprocmask", "exit", "sched_yield"))
     return {"total": sum(calls.values()) - aside, **kept}
 
 
 def limit_of(operation, name, value):
-    """Room above what was counted: for a whole command, what the loader and the machine add elsewhere."""
+    """Room above the count: for a whole command, what the loader and the system add on other machines."""
     if operation.startswith("vaultctl"):
         return round(value * 1.15 + 10) if name == "total" else round(value + 0.2, 1)
-    # How many pages a new row touches depends on where chance puts it.
+    # The number of pages that a new row changes depends on its random place.
     return round(value * 1.35 + 2, 1) if name in ("total", "pwrite64") else round(value + 0.2, 1)
 
 

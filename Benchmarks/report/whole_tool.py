@@ -1,4 +1,4 @@
-"""vaultctl beside whole tools, as a person meets them: look up, add, list, first answer, memory."""
+"""Compares vaultctl with whole tools as people use them: look up, add, list, first answer, memory."""
 import os
 import subprocess
 import tempfile
@@ -10,11 +10,11 @@ PASSCODE = "correct horse"
 
 
 class Vault:
-    """A vault made by vault-bench, and the words that reach it."""
+    """A vault made by vault-bench, and the arguments that select it."""
 
     def __init__(self, vaultctl, bench, folder, count, passcode=None):
         self.folder, self.count, self.vaultctl, self.passcode = Path(folder), count, vaultctl, passcode
-        # One that another subject has made already is taken.
+        # Use the vault that another subject has already made.
         subprocess.run([bench, "make", str(folder), str(count)] + ([passcode] if passcode else []), check=True)
         self.file, self.key = f"{folder}/data/bench.vault", f"{folder}/device.key"
         self.secret, self.code = self.folder / "secret", self.folder / "passcode"
@@ -30,7 +30,7 @@ class Vault:
         return {
             "get": (self.words("item", "get", f"item-{self.count // 2}"), None),
             "add": (self.words("item", "add", "new-%r"), str(self.secret)),
-            # Names and attributes open with the device key alone: a list asks for no passcode.
+            # Names and attributes open with the device key alone, so a list needs no passcode.
             "list": (None, None) if self.passcode else (self.words("item", "list"), None),
         }
 
@@ -39,7 +39,7 @@ OPERATIONS = [("get", "look up one"), ("add", "add one"), ("list", "list all")]
 
 
 def run(spawner, vaultctl, bench, sizes, ours_to, folder, note):
-    """A race for each operation and size, and what stays in memory."""
+    """A race for each operation and size, and the memory that stays in use."""
     races, remarks, memory, cold = [], {}, [], []
     for size in sorted(set(sizes) | set(ours_to)):
         note(f"  {size} items")
@@ -77,7 +77,7 @@ def run(spawner, vaultctl, bench, sizes, ours_to, folder, note):
 
 
 def race(spawner, operation, title, size, ours, filled, absent, environment):
-    # Each peer has an environment of its own and a pace of its own, so each is timed in turn with the plain vaultctl alone.
+    # Each peer has its own environment and speed, so each is timed in turn with only the plain vaultctl.
     mine = [(name, *map(text, vault.commands()[operation])) for name, vault in ours]
     first = spawner.race(f"tool-{operation}-{size}", f"{title} of {size:,}", mine[:1], environment, seconds=2)
     lines, gone = first["readings"], list(absent)

@@ -1,3 +1,4 @@
+import PasswordDerivation
 import SecretMemory
 import VaultCrypto
 

@@ -15,8 +15,6 @@ package enum CryptoError: Error, Equatable, Sendable {
   /// This key has written 2^31 seals; a new generation is needed.
   case writeLimitReached
   case outOfMemory
-  /// Argon2id parameters, a salt or a length outside of what is allowed.
-  case parametersOutOfBounds
   /// Not a key of the kind that is needed, or a public key that yields no secret.
   case invalidKey
   case signatureMismatch

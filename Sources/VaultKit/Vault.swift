@@ -1,3 +1,7 @@
+import DeviceKeys
+import VaultFormat
+import VaultKeys
+import VaultStorage
 import Dispatch
 public import SecretMemory
 

@@ -1,3 +1,5 @@
+import VaultFormat
+import VaultStorage
 import Glibc
 
 /// Where a vault file lies.

@@ -1,3 +1,6 @@
+import VaultFormat
+import VaultKeys
+import PasswordDerivation
 import VaultCrypto
 import VaultStorage
 

@@ -1,3 +1,4 @@
+package import PasswordDerivation
 package import VaultCrypto
 package import VaultKit
 

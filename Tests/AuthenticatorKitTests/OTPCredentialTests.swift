@@ -1,6 +1,7 @@
 import AuthenticatorKit
 import OneTimePassword
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -24,7 +25,8 @@ struct OTPCredentialTests {
     #expect(try place.openCore().verify().problems == [])
   }
 
-  @Test("a TOTP credential gives value, validity and remaining seconds (A15), and stores nothing")
+  @Test(
+    "a TOTP credential gives value, validity and remaining seconds, and stores nothing", .requirement("A15"))
   func totp() throws {
     let place = TemporaryVault()
     let core = try place.makeCore()

@@ -22,17 +22,34 @@ enum Layers {
     Room("CArgon2"),
     Room("CSQLite"),
     Room("SecretMemory", on: ["CLinux"]),
-    Room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL", "CArgon2"]),
+    Room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL"]),
+    Room("PasswordDerivation", on: ["SecretMemory", "CArgon2"]),
     Room("OneTimePassword", on: ["SecretMemory", "VaultCrypto", "COTPKernels"]),
     Room("VaultStorage", on: ["CLinux", "CSQLite"]),
+    Room("VaultFormat", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultStorage"]),
+    Room("DeviceKeys", on: ["SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "CSecretService"]),
+    Room(
+      "VaultKeys",
+      on: [
+        "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultStorage",
+        "VaultFormat", "DeviceKeys",
+        "CLinux",
+      ]),
+    Room(
+      "SealedStorage",
+      on: ["SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "DeviceKeys", "VaultKeys"]),
     Room(
       "VaultKit",
-      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultStorage", "CLinux", "CSecretService"]),
+      on: [
+        "SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultStorage", "VaultFormat", "DeviceKeys",
+        "VaultKeys",
+        "SealedStorage",
+      ]),
     Room("PAMMessages", on: ["SecretMemory"]),
     Room("PAMHelper", on: ["SecretMemory", "CLinux", "PAMMessages", "CPAM"]),
     Room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux", "PAMMessages", "CSystemd"]),
     Room("AuthenticatorKit", on: ["SecretMemory", "OneTimePassword", "VaultKit"]),
-    Room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "VaultKit"]),
+    Room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultKit"]),
     Room("TextFormats", on: ["SecretMemory"]),
     Room("CommandLineKit", on: ["SecretMemory", "TextFormats", "CLinux"]),
     Room(
@@ -51,7 +68,11 @@ enum Layers {
       on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultTestKit"]),
     Room(
       "VaultBenchmarking",
-      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultTestKit"]),
+      on: [
+        "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultKit",
+        "AuthenticatorKit",
+        "VaultTestKit",
+      ]),
   ]
 
   /// What any room may import from outside: no Foundation, it costs start-up time and copies secrets.

@@ -1,6 +1,7 @@
 import Foundation
 import OneTimePassword
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 

@@ -39,18 +39,3 @@ func hex(_ bytes: some Sequence<UInt8>) -> String {
 
 /// Pairs of counters that have one six-digit code under the key of RFC 4226: in one group of lanes, and far apart.
 let twins: [ClosedRange<UInt64>] = [153_567...153_569, 336...2205]
-
-/// Random numbers that are the same in every run (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var word = state
-    word = (word ^ word >> 30) &* 0xbf58_476d_1ce4_e5b9
-    word = (word ^ word >> 27) &* 0x94d0_49bb_1331_11eb
-    return word ^ word >> 31
-  }
-}

@@ -1,8 +1,9 @@
 import Glibc
 import SecretMemory
+import TestSupport
 import Testing
 
-@Suite("The arena")
+@Suite("The arena", .requirement("R19"))
 struct ArenaTests {
   /// A marker that no other secret has, made at run time so that no binary holds it.
   private static func canary(_ byteCount: Int) -> [UInt8] {

@@ -1,12 +1,13 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
 
 /// A fault before each message that an operation sends: never a new key, never a lost vault, an error of its own
 /// within five seconds (R13).
-@Suite("Faults of a Secret Service", .serialized)
+@Suite("Faults of a Secret Service", .requirement("R13"), .serialized)
 struct SecretServiceFaultTests {
   /// What is done to the service before a message reaches it.
   enum Fault: String, CaseIterable, Sendable {
@@ -82,6 +83,7 @@ struct SecretServiceFaultTests {
   // Fails when `keys(of:)` leaves out what no vault names. The key arrives when the service hears again, or it does not.
   @Test(
     "a key whose storing timed out and that arrives later is listed, opens nothing, and the vault keeps its own",
+    .requirement("K17"),
     arguments: [Operation.rotate, .rotateFromFile])
   func late(operation: Operation) throws {
     guard let trial = try Trial(operation) else { return }

@@ -1,12 +1,13 @@
 import AuthenticatorKit
 import Foundation
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
 
 extension Torture {
   /// R4. Planted, and found: the counter written back unchanged, once in 97 codes.
-  @Suite("Many processes, one counter (R4)", .serialized)
+  @Suite("Many processes, one counter", .requirement("R4"), .serialized)
   struct Counters {
     @Test("fifty processes get distinct codes in one row of counters, and no error")
     func distinct() throws {
@@ -54,7 +55,7 @@ extension Torture {
   }
 
   /// F5. Planted, and found: counter and last accepted not stored after an acceptance.
-  @Suite("Single use (F5)", .serialized)
+  @Suite("Single use", .requirement("F5"), .serialized)
   struct SingleUse {
     @Test("of a hundred processes that submit one code exactly one is accepted, and none later")
     func oneOfHundred() throws {

@@ -1,6 +1,7 @@
 import AuthenticatorKit
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -10,7 +11,7 @@ extension Torture {
   ///
   /// Planted, and found: `synchronous=OFF`, and `NORMAL`, for the database; the folder of the device key not
   /// synchronized.
-  @Suite("Crash states (R2)", .serialized)
+  @Suite("Crash states", .requirement("R2"), .serialized)
   struct Crashes {
     @Test(
       "after a crash at any moment of a command the vault opens, nothing acknowledged is lost, no counter comes twice"

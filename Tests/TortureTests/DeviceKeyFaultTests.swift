@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -10,7 +11,7 @@ extension Torture {
   ///
   /// On b5afbda the fault was seen with the same injection: a restore whose folder cannot be synchronized after the rename
   /// deletes the new key. Seen to fail: `PendingDeviceKey.abandon` deletes a key in any state.
-  @Suite("A device key is never lost by a failing system call", .serialized)
+  @Suite("A device key is never lost by a failing system call", .requirement("K1"), .serialized)
   struct DeviceKeyFaults {
     enum Change: String, CaseIterable, Sendable {
       case restore
@@ -48,7 +49,8 @@ extension Torture {
     // S2. Seen on b5afbda with the same injection: an `init` killed at its 7th or 8th fsync leaves a damaged vault without
     // an entry. Seen to fail: the first entry has a commit of its own.
     @Test(
-      "killed there, the same holds; a vault that was made has its first entry", arguments: Change.allCases)
+      "killed there, the same holds; a vault that was made has its first entry", .requirement("S2"),
+      arguments: Change.allCases)
     func killed(_ change: Change) throws {
       guard Command.exists("strace") else { return skip("device keys and kills: no strace") }
       let template = try KeyHome(change, hasNamedKey: false)
@@ -93,6 +95,7 @@ extension Torture {
     // S8. Seen on b5afbda with `ulimit -f`: the key is stored before the vault is written, and left.
     @Test(
       "a disk without room for the log, or a vault that may not be written, leaves no new key",
+      .requirement("S8"),
       arguments: [Change.rotate, .recover])
     func noRoom(_ change: Change) throws {
       guard Command.exists("strace") else { return skip("device keys and full disks: no strace") }

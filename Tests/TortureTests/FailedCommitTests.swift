@@ -2,6 +2,7 @@ import AuthenticatorKit
 import Foundation
 import Glibc
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -12,7 +13,7 @@ extension Torture {
   ///
   /// Seen to fail: the error does not say that the change may have been stored, as on b5afbda; a device key is removed that a
   /// failed commit names; a code is shown whose commit failed.
-  @Suite("Commits that fail (R3)", .serialized)
+  @Suite("Commits that fail", .requirement("R3"), .serialized)
   struct FailedCommits {
     enum Verb: String, CaseIterable, CustomTestStringConvertible {
       case itemAdd = "item add"

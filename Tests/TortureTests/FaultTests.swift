@@ -2,6 +2,7 @@ import AuthenticatorKit
 import Foundation
 import Glibc
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultStorage
@@ -9,7 +10,7 @@ import VaultTestKit
 
 extension Torture {
   /// R3 in short. Planted, and found: a COMMIT that fails taken for one that succeeded.
-  @Suite("Failing disks (R3)", .serialized)
+  @Suite("Failing disks", .requirement("R3"), .serialized)
   struct Faults {
     @Test(
       "a code whose commit fails is not shown, and its counter comes again or never, not twice",
@@ -45,7 +46,9 @@ extension Torture {
     }
 
     /// Verified to fail with b5afbda: the limit's signal ends the tool.
-    @Test("a full disk is exit 13; what was there is there, and works when there is room again")
+    @Test(
+      "a full disk is exit 13; what was there is there, and works when there is room again",
+      .requirement("S7"))
     func full() throws {
       let vault = TemporaryVault(in: Place.fast)
       try fill(vault)
@@ -74,7 +77,7 @@ extension Torture {
     }
 
     /// Verified to fail with b5afbda, which is ended by the signal or calls the vault damaged.
-    @Test("a disk that does not give what is read is exit 13, never a damaged vault")
+    @Test("a disk that does not give what is read is exit 13, never a damaged vault", .requirement("S10"))
     func unreadable() throws {
       guard Command.exists("strace") else { return skip("R3, reads: no strace") }
       let vault = TemporaryVault(in: Place.fast)
@@ -102,7 +105,8 @@ extension Torture {
 
     /// Verified to fail with b5afbda, which waits for a fifth of a second in each command.
     @Test(
-      "no command waits long for a reader that keeps the log, and purge says what is done and what is not")
+      "no command waits long for a reader that keeps the log, and purge says what is done and what is not",
+      .requirement("S9"))
     func longReader() throws {
       guard Command.exists("strace") else { return skip("R3, a long reader: no strace") }
       let vault = TemporaryVault(in: Place.fast)
@@ -140,7 +144,8 @@ extension Torture {
     }
 
     /// Verified to fail with b5afbda, which synchronizes only the parents of folders that it made itself.
-    @Test("a vault and its key are durable also in folders that somebody else has just made")
+    @Test(
+      "a vault and its key are durable also in folders that somebody else has just made", .requirement("S11"))
     func folders() throws {
       guard Command.exists("strace") else { return skip("R3, folders: no strace") }
       let vault = TemporaryVault(in: Place.fast)

@@ -1,6 +1,7 @@
 import AuthenticatorKit
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -8,7 +9,7 @@ import VaultTestKit
 extension Torture {
   /// R1. Planted, and found: the counter written back unchanged, once in 97 codes; a put acknowledged before its
   /// commit; an entry left out of the log for one update in seven (R15).
-  @Suite("Killed processes (R1)", .serialized)
+  @Suite("Killed processes", .requirement("R1", "R15"), .serialized)
   struct Kills {
     @Test("what was acknowledged survives SIGKILL, no counter comes twice, at most one is skipped per kill")
     func killed() async throws {

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -9,7 +10,7 @@ extension Torture {
   /// R7 for the verbs that exist. Planted, and found: the secret copied into an array that stays
   /// (`vault-torture hold`); the runtime's crash report left on (a real gap, since closed: it shows memory, and the
   /// program goes on).
-  @Suite("Leaks (R7)", .serialized)
+  @Suite("Leaks", .requirement("R7"), .serialized)
   struct Leaks {
     private let secret = Canary()
     private let name = Canary()

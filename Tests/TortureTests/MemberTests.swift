@@ -1,13 +1,14 @@
 import Foundation
 import Glibc
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
 
 extension Torture {
   /// R5 for biometry. Planted, and found: the failure counted after the derivation in place of before it.
-  @Suite("Tries of a phrase (R5)", .serialized)
+  @Suite("Tries of a phrase", .requirement("R5"), .serialized)
   struct PhraseTries {
     private let vault: TemporaryVault
     private var tally: String { vault.folder + "/tally" }
@@ -75,7 +76,7 @@ extension Torture {
   }
 
   /// R14. Planted, and found: a removal that leaves the set and its slots as they are; a set made anew under its old number.
-  @Suite("The enrolled set under kill (R14)", .serialized)
+  @Suite("The enrolled set under kill", .requirement("R14"), .serialized)
   struct MemberKills {
     private struct Item {
       let id: ItemID

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultTestKit
@@ -9,7 +10,7 @@ extension Torture {
   /// Midstates stand for their key: whoever has them makes every code. So they are looked for as keys are (R7).
   /// Planted, and found: a generator that copies its midstates into an array; kernels that leave stack and registers as
   /// they are; midstates kept in a file beside the vault.
-  @Suite("Midstates leak nowhere (R7)", .serialized)
+  @Suite("Midstates leak nowhere", .requirement("R7"), .serialized)
   struct MidstateLeaks {
     private let key = String((0..<20).map { _ in "abcdefghijkmnpqrstuvwxyz23456789".randomElement()! })
 

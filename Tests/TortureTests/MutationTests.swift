@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultTestKit
 
@@ -6,7 +7,7 @@ extension Torture {
   /// R8. Planted, and found: S left out of `Session.sumProblem`; `segment.start` unchecked (a real gap, since closed);
   /// the class left out of `meta`, of `keys` and of the comparison in `Session.open`, one of which is enough; a trap
   /// where a page is damaged, which is the crash of a process and not of the test.
-  @Suite("Mutated vaults (R8)", .serialized)
+  @Suite("Mutated vaults", .requirement("R8"), .serialized)
   struct Mutations {
     /// Half of them with a passcode, a fifth of them so large that opening does not sum up all rows.
     @Test("an altered vault is refused, found by verify, or shows exactly what it held")
@@ -37,7 +38,7 @@ extension Torture {
   }
 
   /// R8 for what each verb that writes leaves behind.
-  @Suite("Mutated vaults of every verb (R8)", .serialized)
+  @Suite("Mutated vaults of every verb", .requirement("R8"), .serialized)
   struct VerbMutations {
     @Test("what a verb has just written, altered, is refused, found by verify, or shows what it held")
     func altered() async throws {

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -9,7 +10,7 @@ extension Torture {
   ///
   /// Planted, and found: `config` not compared in `Session.headForWriting`. Found by its long form, in every fifth run: slots from
   /// before a change of the passcode opened with keys from after it, and called damaged.
-  @Suite("Items against changes of passcode, keys and enrolled set (R21)", .serialized)
+  @Suite("Items against changes of passcode, keys and enrolled set", .requirement("R21"), .serialized)
   struct PasscodeRaces {
     @Test("every acknowledged item opens, or was listed as destroyed")
     func race() async throws {
@@ -147,7 +148,7 @@ extension Torture {
 
   /// R5 for the passcode. Planted, and found: attempts under way not counted in `Lockout.begin`; the first delay after
   /// six failures in place of five.
-  @Suite("Tries of the passcode (R5)", .serialized)
+  @Suite("Tries of the passcode", .requirement("R5"), .serialized)
   struct PasscodeTries {
     private let vault: TemporaryVault
     private var tally: String { vault.folder + "/tally" }
@@ -168,7 +169,7 @@ extension Torture {
 
     @Test("each delay is kept to the millisecond, and lets one derivation through when it is over")
     func delays() throws {
-      // Minutes after failure 5, 6, 7 …; DESIGN 5.
+      // Minutes after failure 5, 6, 7 …
       let minutes: [UInt64] = [1, 5, 15, 30, 90, 240, 720, 2160, 2160]
       var now: UInt64 = 1_000_000
       for _ in 0..<5 { _ = try race(1, "wrong", ["\(now)"]) }

@@ -2,6 +2,7 @@ import AuthenticatorKit
 import Foundation
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultKit
@@ -9,7 +10,7 @@ import VaultTestKit
 
 extension Torture {
   /// R16. Planted, and found: the salt of the committing seal made from the random bytes alone.
-  @Suite("Failing and repeating randomness (R16)", .serialized)
+  @Suite("Failing and repeating randomness", .requirement("R16"), .serialized)
   struct Randomness {
     @Test("a random generator that fails stops the operation, and nothing of it is written")
     func fails() throws {

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -9,7 +10,7 @@ import VaultTestKit
 extension Torture {
   /// R22. Planted, and found: the old generation dropped when the new one begins, and when no row is moved yet; the rows
   /// of a batch committed before their secrets are wrapped anew; a batch that forgets every 400th item.
-  @Suite("A rotation that is killed (R22)", .serialized)
+  @Suite("A rotation that is killed", .requirement("R22"), .serialized)
   struct RotationKills {
     @Test("every item opens at every moment of a rotation, whoever is killed", arguments: ["", "pass"])
     func killed(passcode: String) throws {

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -10,7 +11,7 @@ extension Torture {
   /// reads.
   ///
   /// Seen to fail: `KeyChange.putRoots` leaves the slots of the old generation out.
-  @Suite("Key changes in the middle of a rotation that are killed", .serialized)
+  @Suite("Key changes in the middle of a rotation that are killed", .requirement("K4"), .serialized)
   struct RotationMidway {
     @Test(
       "every item opens afterwards, and the rotation ends",

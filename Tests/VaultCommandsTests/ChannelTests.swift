@@ -19,7 +19,8 @@ struct ChannelTests {
   }
 
   /// Planted bug: `GivenSecrets` forgets failures, and the rest of the pipe opens the item of the next line: seen to fail.
-  @Test("what is malformed stays malformed: the rest of a channel never becomes the secret")
+  @Test(
+    "what is malformed stays malformed: the rest of a channel never becomes the secret", .requirement("Q3"))
   func malformed() throws {
     let tool = try newTool()
     let long = String(repeating: " ", count: 1026)
@@ -46,7 +47,7 @@ struct ChannelTests {
   }
 
   /// Planted bug: `refuseDelay` that refuses nothing: seen to fail.
-  @Test("during a delay nobody is asked for the passcode", arguments: ["bank", "plain"])
+  @Test("during a delay nobody is asked for the passcode", .requirement("Q8"), arguments: ["bank", "plain"])
   func delay(name: String) throws {
     let tool = try newTool()
     #expect(
@@ -65,7 +66,9 @@ struct ChannelTests {
   }
 
   /// Planted bug: the data is asked for first: seen to fail.
-  @Test("the passcode is asked for before the data, three times; nothing that was typed is lost")
+  @Test(
+    "the passcode is asked for before the data, three times; nothing that was typed is lost",
+    .requirement("U6"))
   func passcodeFirst() throws {
     let tool = try newTool()
     let screen = try PseudoTerminal()

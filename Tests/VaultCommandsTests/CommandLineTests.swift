@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 import CommandLineKit
 import VaultCommands
 
 /// Each test was verified to fail with the tool from before these tests; that of exit codes, when 9 and 15 are left out.
-@Suite("What a command line is told")
+@Suite("What a command line is told", .requirement("U14"))
 struct CommandLineTests {
   private func newTool(_ words: String...) throws -> Tool {
     let tool = try Tool()

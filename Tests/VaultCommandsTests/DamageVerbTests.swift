@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultStorage
 
@@ -102,6 +103,7 @@ struct DamageVerbTests {
   /// Planted bugs: the end of the log is not compared with the head row; a gap is no error beside `--since`: both seen to fail.
   @Test(
     "a log without its end, or with a gap, is not whole (10), whatever part of it is shown",
+    .requirement("Q10"),
     arguments: [
       ([5], "the newest entries are missing"), ([3], "entry 3 is missing"), ([1, 2], "entry 1 is missing"),
     ] as [([UInt64], String)])

@@ -54,7 +54,9 @@ struct DeviceKeyVerbTests {
   }
 
   // K2. Seen on b5afbda: doctor recommends the removal, and then the second vault no longer opens (11).
-  @Test("the key of a vault that was restored elsewhere is listed with its file, and nothing deletes it")
+  @Test(
+    "the key of a vault that was restored elsewhere is listed with its file, and nothing deletes it",
+    .requirement("K2"))
   func restoredElsewhere() throws {
     let tool = try newTool()
     let backup = try backUp(tool)
@@ -228,7 +230,7 @@ struct DeviceKeyVerbTests {
     #expect(try tool.run(words).exit == 0)
   }
 
-  // Attacks H2 and M1. Seen to fail: promoteRestoredKey does not look whose key the named file holds.
+  // Seen to fail: promoteRestoredKey does not look whose key the named file holds.
   @Test("a named key file with another vault's key stays; what is reported is where the keys really are")
   func sharedNamedKey() throws {
     let tool = try Tool()

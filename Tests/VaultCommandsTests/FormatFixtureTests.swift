@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultTestKit
 
@@ -6,7 +7,7 @@ import VaultTestKit
 ///
 /// Planted, and found by these tests: the label of `meta` changed. Fails when a column or a default of the format
 /// changes, and, for newer vaults, when the version or the required features are not compared.
-@Suite("Vaults of every released format (R20)")
+@Suite("Vaults of every released format", .requirement("R20"))
 struct FormatFixtureTests {
   static let formats: [String] = {
     let folder = Tool.repository.appendingPathComponent("Tests/Fixtures")

@@ -128,7 +128,7 @@ struct ProcessTests {
   /// Planted bugs: the signals of `PromptSignals.unhandled` not watched, and `clinux_guard_terminal` that does nothing:
   /// seen to fail for those signals.
   @Test(
-    "each signal that can end the process at a prompt does so with echo back",
+    "each signal that can end the process at a prompt does so with echo back", .requirement("Q9"),
     arguments: [
       SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGIO, SIGPWR,
       SIGSTKFLT,

@@ -1,5 +1,6 @@
 import CommandLineKit
 import Foundation
+import TestSupport
 import Testing
 import VaultCommands
 
@@ -24,7 +25,9 @@ struct RestoreReplaceTests {
   }
 
   // U2. On b5afbda the vault is replaced, and "late" is gone unnamed. Seen to fail: `replace` is not looked at.
-  @Test("without --replace it is 9, lists what only the present vault has, and changes nothing")
+  @Test(
+    "without --replace it is 9, lists what only the present vault has, and changes nothing",
+    .requirement("U2"))
   func refused() throws {
     let (tool, backup) = try filled()
     // Also when nothing would be dropped.
@@ -53,7 +56,7 @@ struct RestoreReplaceTests {
     #expect(wrong.exit == 3 && wrong.output.isEmpty)
   }
 
-  @Test("with --replace what was dropped is listed, and the old vault has it still")
+  @Test("with --replace what was dropped is listed, and the old vault has it still", .requirement("U2"))
   func replaced() throws {
     let (tool, backup) = try filled()
     #expect(try tool("item", "add", "late", input: [9]).exit == 0)
@@ -71,7 +74,8 @@ struct RestoreReplaceTests {
 
   // S6. Seen to fail: the exchange does not look for a log, and the file takes its place without its last commit.
   @Test(
-    "a restored vault with a log beside it does not take the place", arguments: ["-wal", "-shm", "-journal"])
+    "a restored vault with a log beside it does not take the place", .requirement("S6"),
+    arguments: ["-wal", "-shm", "-journal"])
   func log(suffix: String) throws {
     let tool = try Tool()
     let (old, new) = (try tool.file("old", "old"), try tool.file("new", "new"))

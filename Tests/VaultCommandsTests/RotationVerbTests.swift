@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultKit
 import VaultStorage
@@ -6,7 +7,9 @@ import VaultTestKit
 
 @Suite("New keys and purging at the command line")
 struct RotationVerbTests {
-  @Test("a new device key opens the vault, the old one is gone and a copy of it is refused: 11")
+  @Test(
+    "a new device key opens the vault, the old one is gone and a copy of it is refused: 11",
+    .requirement("K11"))
   func deviceKey() throws {
     let tool = try newTool(nil)
     let copy = tool.home.path + "/copy.key"
@@ -106,7 +109,9 @@ struct RotationVerbTests {
   }
 
   /// K4. The old program answered 15, "the device key was lost while the keys were being rotated".
-  @Test("a device key lost in the middle of a rotation: the recovery code helps", arguments: [nil, "pass"])
+  @Test(
+    "a device key lost in the middle of a rotation: the recovery code helps", .requirement("K4"),
+    arguments: [nil, "pass"])
   func lostMidway(passcode: String?) throws {
     let tool = try Tool()
     let code = try fill(tool, passcode, ["--recovery-code"])
@@ -157,7 +162,7 @@ struct RotationVerbTests {
 
   /// The old program answered (K3): 10 without a name, two epochs for good, and 13 from the commands that follow here.
   @Test(
-    "a damaged item is named, holds nothing up, and goes by --id or --drop-damaged",
+    "a damaged item is named, holds nothing up, and goes by --id or --drop-damaged", .requirement("K3"),
     arguments: [nil, "pass"], [false, true])
   func damaged(passcode: String?, isMidway: Bool) throws {
     let tool = try newTool(passcode)

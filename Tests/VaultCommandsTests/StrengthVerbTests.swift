@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Verified to fail with the tool from before these tests: a passcode `1` was accepted in silence, and doctor said ok.
-@Suite("Passcodes and passphrases that can be guessed")
+@Suite("Passcodes and passphrases that can be guessed", .requirement("U13"))
 struct StrengthVerbTests {
   private let good = "crane lemon ocean piano tiger wagon"
 

@@ -1,11 +1,12 @@
 import CommandLineKit
 import Foundation
+import TestSupport
 import Testing
 import VaultCommands
 
 /// Seen to fail: a missing vault is "that path"; an unknown option is "that", and a surplus argument has no command. b5afbda
 /// said this.
-@Suite("Errors name their subject")
+@Suite("Errors name their subject", .requirement("U8"))
 struct SubjectTests {
   @Test("a vault that is not there, is in the way or cannot be used is named by its path")
   func paths() throws {

@@ -1,8 +1,9 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 
-@Suite("Published vectors of AES-256-GCM")
+@Suite("Published vectors of AES-256-GCM", .requirement("R6"))
 struct AESGCMVectorTests {
   struct File: Decodable {
     struct Case: Decodable {

@@ -1,8 +1,9 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 
-@Suite("Published vectors of HMAC, HKDF and Argon2id")
+@Suite("Published vectors of HMAC and HKDF", .requirement("R6"))
 struct DerivationVectorTests {
   struct HMACFile: Decodable {
     struct Case: Decodable {
@@ -63,39 +64,5 @@ struct DerivationVectorTests {
       applied += 1
     }
     VectorFiles.report("HKDF", applied: applied, of: cases.count)
-  }
-
-  struct Argon2File: Decodable {
-    struct Case: Decodable {
-      var length: String
-      var lanes: String
-      var iter: String
-      var memcost: String
-      var pass: Hex
-      var salt: Hex
-      var secret: Hex?
-      var ad: Hex?
-      var output: Hex
-    }
-    var tests: [Case]
-  }
-
-  @Test("Argon2id gives the keys of RFC 9106 and of the reference program")
-  func argon2id() throws {
-    let anything = Argon2id.Bounds(
-      floor: .init(memoryKiB: 8, iterations: 1, parallelism: 1),
-      ceiling: .init(memoryKiB: 1 << 21, iterations: 64, parallelism: 64))
-    let cases = try VectorFiles.read("kdf", prefix: "rfc9106", as: Argon2File.self).flatMap(\.tests)
-    for test in cases {
-      let parameters = Argon2id.Parameters(
-        memoryKiB: try #require(UInt32(test.memcost)), iterations: try #require(UInt32(test.iter)),
-        parallelism: try #require(UInt32(test.lanes)))
-      let key = try Argon2id.derive(
-        from: SecretBytes(test.pass.bytes), salt: test.salt.bytes, parameters: parameters, bounds: anything,
-        byteCount: try #require(Int(test.length)), secret: test.secret?.bytes ?? [], aad: test.ad?.bytes ?? []
-      )
-      #expect(key.revealed == test.output.bytes)
-    }
-    VectorFiles.report("Argon2id", applied: cases.count, of: cases.count)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import PasswordDerivation
 import SecretMemory
 import Testing
 import VaultCrypto
@@ -19,7 +20,7 @@ struct AttackBeforePasscodeTests {
 
   // MARK: Header field 16
 
-  /// Attack F5. Verified to fail when `setPasscode` makes the class key whenUnlocked the trust key.
+  /// Verified to fail when `setPasscode` makes the class key whenUnlocked the trust key.
   @Test("a factor MAC made with a class key of before the first passcode is damage at the next unlock")
   func forgedMAC() throws {
     let core = try place.makeCore()
@@ -146,7 +147,7 @@ struct AttackBeforePasscodeTests {
 
   // MARK: The log
 
-  /// Attack F6. Verified to fail when field 16 does not cover the audit roots.
+  /// Verified to fail when field 16 does not cover the audit roots.
   @Test("a log that was rewritten from the root of before the passcode is damage at the next unlock")
   func oldRoot() throws {
     let core = try place.makeCore()

@@ -1,4 +1,5 @@
 import Foundation
+import PasswordDerivation
 import SecretMemory
 import Synchronization
 import Testing

@@ -164,7 +164,7 @@ struct AttackStateTests {
 }
 
 extension AttackStateTests {
-  /// Attack H3, seen on the program before with the attack's script; no bug was planted.
+  /// The attack succeeded against an older version.
   @Test(
     "a copy that changes its device key leaves the key of the file that it was made of",
     arguments: [false, true])

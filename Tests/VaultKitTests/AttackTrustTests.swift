@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultKit
@@ -14,7 +15,7 @@ struct AttackTrustTests {
 
   // The same attack succeeds against b5afbda, with the script of the review: a rewritten log is called whole.
   @Test(
-    "a member planted before the first passcode is none afterwards, listed or not (K6)",
+    "a member planted before the first passcode is none afterwards, listed or not", .requirement("K6"),
     arguments: [true, false])
   func plantedMember(isListed: Bool) throws {
     _ = try place.makeCore()
@@ -39,7 +40,7 @@ struct AttackTrustTests {
   }
 
   // The same attack succeeds against b5afbda, with the script of the review: a rewritten log is called whole.
-  @Test("an audit root planted before the first passcode begins no chain afterwards (K7)")
+  @Test("an audit root planted before the first passcode begins no chain afterwards", .requirement("K7"))
   func plantedRoot() throws {
     _ = try place.makeCore()
     try intruder.plant { _, slots, keys in

@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultKit
@@ -11,7 +12,7 @@ import VaultTestKit
 /// That the log has one entry for each operation is shown after the kills of R1 (Tests/TortureTests).
 /// Planted, and found: an entry's MAC not compared in `AuditWalk`; a segment that may end early; `endsAsHeadSays` not
 /// asked by `Verification`; a segment's `previous` not compared while the vault is locked.
-@Suite("An altered audit log (R15)", .serialized)
+@Suite("An altered audit log", .requirement("R15"), .serialized)
 struct AuditTamperTests {
   /// Entries before the passcode, then a new chain with more of them; long: over several full segments.
   private static let isLong = ProcessInfo.processInfo.environment["TORTURE_LONG"] == "1"
@@ -34,7 +35,7 @@ struct AuditTamperTests {
     try log.expectBeginning(operation: 21, isFound: false)
   }
 
-  /// Attack A1. Seen to fail: an empty segment is allowed where the oldest segment may be.
+  /// Seen to fail: an empty segment is allowed where the oldest segment may be.
   @Test("segment 1 without entries is found, whatever follows it")
   func emptyFirst() throws {
     let log = try Log(entries: 10, segments: 0, isGuarded: true)

@@ -1,5 +1,5 @@
+import PasswordDerivation
 import Testing
-import VaultCrypto
 import VaultKit
 import VaultTestKit
 

@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultStorage
@@ -88,7 +89,9 @@ struct DeviceKeyTests {
 
   // S2. On b5afbda the file that gets its name has no segment, and its first entry comes in a commit of
   // its own.
-  @Test("a vault and a restored vault have their first segment and entry in the file that gets its name")
+  @Test(
+    "a vault and a restored vault have their first segment and entry in the file that gets its name",
+    .requirement("S2"))
   func firstEntry() throws {
     let place = TemporaryVault()
     do {
@@ -154,7 +157,7 @@ struct DeviceKeyTests {
     }
   }
 
-  // Attack H1. Seen to fail: deleteReplacedKeys does not bring the present key into its place first.
+  // Seen to fail: deleteReplacedKeys does not bring the present key into its place first.
   @Test("a key that waits beside a named file comes into its place before the replaced one is deleted")
   func interruptedThenDeleted() throws {
     let vault = try Interrupted()
@@ -164,7 +167,7 @@ struct DeviceKeyTests {
     #expect(try vault.open().verify().problems == [])
   }
 
-  // Attack H1. Seen to fail: an opening leaves the present key where it waits.
+  // Seen to fail: an opening leaves the present key where it waits.
   @Test("the next opening ends an interrupted rotation of a named key, and deletes none")
   func interruptedThenOpened() throws {
     let vault = try Interrupted()
@@ -176,7 +179,7 @@ struct DeviceKeyTests {
     #expect(try vault.open().verify().problems == [])
   }
 
-  // Attack H1. Seen to fail: `promote` does not end what the interrupted rotation had left.
+  // Seen to fail: `promote` does not end what the interrupted rotation had left.
   @Test("after one more rotation the named file holds the present key, whatever an interrupted one had left")
   func interruptedThenRotated() throws {
     let vault = try Interrupted()
@@ -186,7 +189,7 @@ struct DeviceKeyTests {
     #expect(try vault.open().verify().problems == [])
   }
 
-  // Attack H1. Seen to fail: loadKey looks beside the named file only when that holds another key; one that others can
+  // Seen to fail: loadKey looks beside the named file only when that holds another key; one that others can
   // read is taken for lost.
   @Test("a key that waits beside a named file opens the vault where that file is gone, or cannot be read")
   func interruptedThenGone() throws {
@@ -210,7 +213,7 @@ struct DeviceKeyTests {
     #expect(try vault.open().verify().problems == [])
   }
 
-  // Attack H1. Seen to fail: finishPromotion sets no key aside.
+  // Seen to fail: finishPromotion sets no key aside.
   @Test("a replaced key in a named file that a kept vault needs gets a file of its own")
   func interruptedAndNeeded() throws {
     let vault = try Interrupted(isNeeded: true)

@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -8,7 +9,7 @@ import VaultTestKit
 ///
 /// Planted, and found: the gate asks the wall clock alone; a read does not look at the head row; the highest time follows
 /// the wall clock at once; the kernel's word is not asked for; the opening deletes what a clock far ahead says.
-@Suite("Expiry, by clocks that are set")
+@Suite("Expiry, by clocks that are set", .requirement("Q6"))
 struct ExpiryTests {
   private static let hour: Int64 = 3_600_000
   private static let day = 24 * hour

@@ -1,10 +1,11 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
 
-/// The enrolled set with phrases in the place of fingers (DESIGN 5, R14).
-@Suite("Enrolled set")
+/// The enrolled set with phrases in the place of fingers (R14).
+@Suite("Enrolled set", .requirement("R14"))
 struct MemberTests {
   private let counter = Counter()
   private let clock = FixedClock()
@@ -223,7 +224,7 @@ extension VaultCore {
 }
 
 /// Random changes and uses of the set against a model of twenty lines (R14, short form).
-@Suite("Enrolled set, by a model")
+@Suite("Enrolled set, by a model", .requirement("R14"))
 struct MemberModelTests {
   /// What ought to be.
   private struct Model {

@@ -1,5 +1,6 @@
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -137,7 +138,7 @@ struct PasscodeTests {
     _ = try one.add(NewItem(.genericPassword, name: "b"))
   }
 
-  @Test("a class key of a passcode that was removed and set again is never used (R21)")
+  @Test("a class key of a passcode that was removed and set again is never used", .requirement("R21"))
   func staleClassKey() throws {
     let place = TemporaryVault()
     let one = try place.makeCore(passcode: "p")

@@ -1,11 +1,12 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultKit
 import VaultStorage
 import VaultTestKit
 
-@Suite("Recovery codes")
+@Suite("Recovery codes", .requirement("U4"))
 struct RecoveryCodeTests {
   private let place = TemporaryVault()
 

@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultKit
@@ -7,7 +8,7 @@ import VaultStorage
 import VaultTestKit
 
 /// K3: damage neither ends a rotation half-way nor stops any other command.
-@Suite("A rotation of the epoch that meets damage")
+@Suite("A rotation of the epoch that meets damage", .requirement("K3"))
 struct RotationDamageTests {
   enum Part: String, CaseIterable { case meta, keys, secret, state, audit, index, generation }
 

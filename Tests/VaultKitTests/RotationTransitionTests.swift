@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultKit
@@ -8,7 +9,7 @@ import VaultTestKit
 
 /// K3, K4, K16: each change of keys, each backup and each restore while two generations are in force. The old code
 /// answered each with "the vault's keys are being rotated", and a recovery with "unsupported".
-@Suite("In the middle of a rotation of the epoch")
+@Suite("In the middle of a rotation of the epoch", .requirement("K4"))
 struct RotationTransitionTests {
   /// Seen to fail: `KeyChange.changePasscode` leaves the slots of the old generation behind the old passcode.
   @Test("the passcode is changed, and the items of both generations open with the new one alone")
@@ -91,7 +92,7 @@ struct RotationTransitionTests {
     #expect(try half.place.openCore().item(named: "fresh").id == fresh.id)
   }
 
-  /// Attack C1. Seen to fail: `rotate` does not unlock again.
+  /// Seen to fail: `rotate` does not unlock again.
   @Test("a rotation goes on when another process begins one at the same moment")
   func rotationMeanwhile() throws {
     let place = TemporaryVault()
@@ -110,6 +111,7 @@ struct RotationTransitionTests {
   /// K16. Said "damaged" before: `KeyRing.reading` opened the new class key with the lost this-device root key.
   @Test(
     "a process that is open while another recovers the vault goes on with the new device key",
+    .requirement("K16"),
     arguments: [false, true])
   func recoveryMeanwhile(isRotating: Bool) throws {
     let half = try Half(passcode: nil, recovery: true, isRotating: isRotating)
@@ -149,7 +151,7 @@ struct RotationTransitionTests {
   /// counted.
   ///
   /// Seen to fail: every seal is counted.
-  @Test("only seals under the current generation are counted")
+  @Test("only seals under the current generation are counted", .requirement("K16"))
   func seals() throws {
     let half = try Half(passcode: nil)
     let intruder = Intruder(place: half.place)

@@ -1,5 +1,6 @@
 import Foundation
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 import VaultKit
@@ -58,10 +59,11 @@ struct TransitionTests {
     }
   }
 
-  /// Attacks K6 (a14, a16) and K7 (a13). Verified to fail on b5afbda, which opens each of these vaults, and whose
+  /// Verified to fail on b5afbda, which opens each of these vaults, and whose
   /// `passcode set` authenticates what was planted.
   @Test(
     "what a passcode makes or vouches for is damage in a vault without one, and is not there when one is set",
+    .requirement("K6", "K7"),
     arguments: Plant.allCases)
   private func planted(what: Plant) throws {
     let core = try place.makeCore()
@@ -85,9 +87,11 @@ struct TransitionTests {
 
   // MARK: Members behind the factor MAC (K6, K12)
 
-  /// Attack a16: the list of members is edited around an honest change. Verified to fail on b5afbda, where field 14
+  /// The attack: the list of members is edited around an honest change. Verified to fail on b5afbda, where field 14
   /// is not under the factor MAC.
-  @Test("another list of members, made with the device key, does not get past an unlock")
+  @Test(
+    "another list of members, made with the device key, does not get past an unlock",
+    .requirement("K6", "K12"))
   func editedSet() throws {
     let core = try place.makeCore(passcode: "passcode")
     _ = try core.enroll(BiometricPhrase(testing: "phrase"), named: "me", passcode: passcode())
@@ -109,7 +113,8 @@ struct TransitionTests {
 
   /// Seen to fail: the removal seals field 14 again while the vault is locked, and the next unlock calls it damaged.
   @Test(
-    "a removal while locked leaves the sealed list as it is; the next unlock writes list, factors and MAC again"
+    "a removal while locked leaves the sealed list as it is; the next unlock writes list, factors and MAC again",
+    .requirement("K12")
   )
   func removalWhileLocked() throws {
     let core = try place.makeCore(passcode: "passcode")
@@ -181,9 +186,11 @@ struct TransitionTests {
 
   // MARK: Generations and passcodes that come and go (K8)
 
-  /// Attack a3: the header of the next generation, without a passcode, put under a running process. Verified to fail on
+  /// The attack: the header of the next generation, without a passcode, put under a running process. Verified to fail on
   /// b5afbda, which stores the item under a class key of the intruder.
-  @Test("an unlocked process stores nothing under a header of the next generation without a passcode")
+  @Test(
+    "an unlocked process stores nothing under a header of the next generation without a passcode",
+    .requirement("K8"))
   func nextGenerationWithoutPasscode() throws {
     let core = try place.makeCore(passcode: "passcode")
     let kept = try add("kept", AccessControl(.whenUnlocked), to: core)
@@ -255,7 +262,8 @@ struct TransitionTests {
 
   /// Verified to fail on b5afbda, where the process goes on under the header without a passcode.
   @Test(
-    "a process that saw a passcode answers locked when another one took it away, until it opens the vault again"
+    "a process that saw a passcode answers locked when another one took it away, until it opens the vault again",
+    .requirement("K8")
   )
   func removedByAnother() throws {
     let core = try place.makeCore(passcode: "passcode")
@@ -322,8 +330,10 @@ struct TransitionTests {
     }
   }
 
-  /// Attack K9 (a8). Verified to fail on b5afbda, where the old passcode opens the vault and nothing is said.
-  @Test("keys and head row of before, put back beside the rows of now, are found in a vault of any size")
+  /// Verified to fail on b5afbda, where the old passcode opens the vault and nothing is said.
+  @Test(
+    "keys and head row of before, put back beside the rows of now, are found in a vault of any size",
+    .requirement("K9"))
   func oldKeysBack() throws {
     do { try fill(try place.makeCore(passcode: "passcode"), 400) }
     let old = place.folder + "/old"
@@ -343,7 +353,8 @@ struct TransitionTests {
 
   /// Verified to fail when `checkFile` looks at the inode alone, or at the witness alone, and when it never counts.
   @Test(
-    "a copy and an older state of a large vault are summed up whole, and it is told; nothing is told of others"
+    "a copy and an older state of a large vault are summed up whole, and it is told; nothing is told of others",
+    .requirement("K9")
   )
   func copies() throws {
     do { try fill(try place.makeCore(), 400) }
@@ -371,8 +382,8 @@ struct TransitionTests {
 
   // MARK: Backups (K5)
 
-  /// Attack K5 (a6, a6b). Verified to fail on b5afbda, which restores the mix and opens it with the old passcode.
-  @Test("header and slots of one backup with the rows of another are refused")
+  /// Verified to fail on b5afbda, which restores the mix and opens it with the old passcode.
+  @Test("header and slots of one backup with the rows of another are refused", .requirement("K5"))
   func mixedBackups() throws {
     let core = try place.makeCore(passcode: "passcode")
     let (first, second) = (place.folder + "/first", place.folder + "/second")
@@ -395,10 +406,11 @@ struct TransitionTests {
 
   // MARK: Numbers at their ends (K15)
 
-  /// Attack K15 (a7): offsets in the head row. Verified to fail on b5afbda, which commits a head row that no reader
+  /// Offsets in the head row. Verified to fail on b5afbda, which commits a head row that no reader
   /// accepts.
   @Test(
     "a commit that would bring a number to its end is refused, and the vault is as it was",
+    .requirement("K15"),
     arguments: [8, 16, 24, 40, 88])
   func ends(offset: Int) throws {
     do { _ = try place.makeCore() }

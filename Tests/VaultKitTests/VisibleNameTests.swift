@@ -1,4 +1,5 @@
 import SecretMemory
+import TestSupport
 import Testing
 import VaultKit
 import VaultTestKit
@@ -20,7 +21,9 @@ struct VisibleNameTests {
   }
 
   /// Planted bugs: neither default-ignorable characters nor those of `blanks` are looked for: each seen to fail.
-  @Test("a name, service or account with a character that does not show is refused", arguments: invisible)
+  @Test(
+    "a name, service or account with a character that does not show is refused", .requirement("Q14"),
+    arguments: invisible)
   func refused(character: String) throws {
     let core = try TemporaryVault().makeCore()
     let bad = "a\(character)b"
@@ -55,7 +58,7 @@ struct VisibleNameTests {
 
   /// Planted bug: no name is reserved: seen to fail.
   @Test(
-    "a phrase is not called as the login password, a finger or the passcode is",
+    "a phrase is not called as the login password, a finger or the passcode is", .requirement("Q13"),
     arguments: ["login", "Login", "any", "passcode", "right-index-finger"])
   func reserved(name: String) throws {
     let core = try TemporaryVault(environment: .testing()).makeCore(passcode: "p")
@@ -95,7 +98,7 @@ struct VisibleNameTests {
   }
 
   /// Planted bug: the failures of before are not looked at: seen to fail.
-  @Test("the tries left are those before the delay where these are fewer")
+  @Test("the tries left are those before the delay where these are fewer", .requirement("Q15"))
   func triesBeforeDelay() throws {
     let core = try TemporaryVault(environment: .testing()).makeCore(passcode: "p")
     var new = NewItem(.genericPassword, name: "n")

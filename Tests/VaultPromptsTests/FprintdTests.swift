@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultKit
 import VaultPrompts
@@ -138,6 +139,7 @@ struct FprintdTests {
   // Verified to fail when the answer to VerifyStart is waited for apart from the signals.
   @Test(
     "a match that was sent before the answer to our own VerifyStart is of another verification",
+    .requirement("Q4"),
     arguments: [
       ("match-before-claim", "authenticationFailed: the finger is not an enrolled one"),
       ("match-before-start", "authenticationFailed: the finger is not an enrolled one"),

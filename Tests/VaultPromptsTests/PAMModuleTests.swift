@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultKit
 import VaultPrompts
@@ -10,6 +11,7 @@ struct PAMModuleTests {
   // Verified to fail when a helper that ended without a verdict counts as success.
   @Test(
     "a module that ends its process is a denial, whatever the exit status, in either step",
+    .requirement("Q12"),
     arguments: ["exit", "leave", "crash"])
   func exits(word: String) throws {
     let world = try PAMWorld()

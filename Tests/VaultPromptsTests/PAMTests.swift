@@ -5,7 +5,7 @@ import VaultKit
 import VaultPrompts
 import VaultTestKit
 
-@Suite("PAM", .serialized)
+@Suite("PAM", .requirement("R18"), .serialized)
 struct PAMTests {
   // MARK: with pam_matrix: permit, deny, wrong
 
@@ -151,7 +151,7 @@ struct PAMTests {
   // MARK: the conversation
 
   /// Planted bug: an error of the conversation is forgotten: seen to fail. These modules say success whatever they were answered.
-  @Test("whoever declines is not overruled by a module that says success")
+  @Test("whoever declines is not overruled by a module that says success", .requirement("Q11"))
   func conversationErrors() throws {
     let world = try PAMWorld()
     try world.module(auth: "ask return 0")
@@ -170,6 +170,7 @@ struct PAMTests {
   // Verified to fail when CPAM forgets the first fault of the conversation.
   @Test(
     "a module that asks in a way that is none is refused, also when it then says success, in either step",
+    .requirement("Q11"),
     arguments: ["binary", "style", "null", "none", "minus", "many", "endless"])
   func malformedConversation(word: String) throws {
     let world = try PAMWorld()

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 import VaultKit
 import VaultPrompts
 
-@Suite("What a prompt shows")
+@Suite("What a prompt shows", .requirement("Q14"))
 struct PromptTextTests {
   private static var full: PromptRequest {
     var request = PromptRequest(

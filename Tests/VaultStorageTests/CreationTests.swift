@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultStorage
 
@@ -39,7 +40,9 @@ struct CreationTests {
   }
 
   /// Verified to fail when an error after the renaming removes the vault.
-  @Test("a vault that has its name stays, whatever fails afterwards: it may be in somebody's use")
+  @Test(
+    "a vault that has its name stays, whatever fails afterwards: it may be in somebody's use",
+    .requirement("S11"))
   func afterPublishing() throws {
     #expect(throws: StorageError.refused(.folderWritableByOthers(mode: 0o777))) {
       _ = try Store.create(at: folder("a/v")) { (store: inout Store) throws(StorageError) in

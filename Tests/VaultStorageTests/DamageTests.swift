@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultStorage
 import VaultTestKit
@@ -42,7 +43,7 @@ struct DamageTests {
   @Test("3,000 vaults with changed bytes never crash, and give a typed error or well-formed rows")
   func mutations() throws {
     let whole = try bytesOfVault(items: 8)
-    var generator = SeededGenerator(0xBAD_5EED)
+    var generator = SeededGenerator(seed: 0xBAD_5EED)
     var (failed, opened) = (0, 0)
     for _ in 0..<3_000 {
       folder.write("v", mutated(whole, &generator))
@@ -63,7 +64,7 @@ struct DamageTests {
   @Test("1,000 vaults with a changed log beside them never crash")
   func mutatedLog() throws {
     let (file, log) = try bytesOfOpenVault()
-    var generator = SeededGenerator(0x106)
+    var generator = SeededGenerator(seed: 0x106)
     for _ in 0..<1_000 {
       folder.write("v", file)
       folder.write("v-wal", mutated(log, &generator))

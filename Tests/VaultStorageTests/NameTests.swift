@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultStorage
 
 /// Verified to fail, each of them, when a commit does not compare the name: what is acknowledged is in no file of that name.
-@Suite("A vault's name that leads elsewhere while it is open")
+@Suite("A vault's name that leads elsewhere while it is open", .requirement("S3"))
 struct NameTests {
   let folder = TemporaryFolder()
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultStorage
 
@@ -110,7 +111,7 @@ struct ProcessTests {
     await #expect(processExitsWith: .success) {
       let folder = TemporaryFolder()
       do { _ = try makeVault(at: folder("v")) }
-      var generator = SeededGenerator(1)
+      var generator = SeededGenerator(seed: 1)
       var sequence: UInt64 = 1_000
       for _ in 0..<40 {
         let pipe = Pipe()

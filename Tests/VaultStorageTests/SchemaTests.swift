@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultStorage
 import VaultTestKit
@@ -73,7 +74,9 @@ struct SchemaTests {
   }
 
   /// Verified to fail when the version is not compared.
-  @Test("an SQLite library older than 3.40 is refused by its version, before it calls a vault damaged")
+  @Test(
+    "an SQLite library older than 3.40 is refused by its version, before it calls a vault damaged",
+    .requirement("S10"))
   func library() throws {
     for (number, text) in [(3_039_004, "3.39.4"), (3_034_001, "3.34.1"), (0, "0.0.0")] as [(Int32, String)] {
       #expect(throws: StorageError.oldLibrary(version: text)) { try SQLiteLibrary.check(number) }

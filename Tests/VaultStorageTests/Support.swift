@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import VaultStorage
 
 /// A new folder, 0700, removed at the end.
@@ -43,27 +44,9 @@ final class TemporaryFolder: Sendable {
   }
 }
 
-/// The same bytes for the same seed, SplitMix64.
-struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-    return z ^ z >> 31
-  }
-
-  mutating func bytes(_ count: Int) -> [UInt8] {
-    (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
-  }
-}
-
 /// 16 bytes that are the same for the same number and kind, and of no others.
 func id16(_ number: Int, _ kind: UInt8 = 0) -> [UInt8] {
-  var generator = SeededGenerator(UInt64(number) << 8 | UInt64(kind))
+  var generator = SeededGenerator(seed: UInt64(number) << 8 | UInt64(kind))
   return generator.bytes(16)
 }
 
@@ -84,7 +67,7 @@ func sampleSlot(_ id: Int64) -> SlotRow {
 
 enum SeededBytes {
   static func of(_ seed: Int, count: Int) -> [UInt8] {
-    var generator = SeededGenerator(UInt64(truncatingIfNeeded: seed))
+    var generator = SeededGenerator(seed: UInt64(truncatingIfNeeded: seed))
     return generator.bytes(count)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import VaultStorage
 
@@ -51,7 +52,7 @@ struct VaultPathTests {
   }
 
   /// Seen to fail: the number of links is not looked at.
-  @Test("a vault with a second name is refused, and opens again when that name is gone")
+  @Test("a vault with a second name is refused, and opens again when that name is gone", .requirement("S3"))
   func secondName() throws {
     do { _ = try makeVault(at: folder("v")) }
     #expect(unsafe link(folder("v"), folder("w")) == 0)

@@ -2,7 +2,7 @@
 """Opens a vault from docs/format/vault-file.md alone, checks all of it, and prints it. It never writes.
 
 Debian 12: python3-cryptography, python3-argon2. Exit codes are vaultctl's: 2 usage, 3 wrong passcode, recovery code or
-passphrase, 10 damaged, 11 wrong device key, 13 I/O, 14 no vault, 15 newer format. Memory is not wiped: for tests and rescue."""
+passphrase, 10 damaged, 11 wrong device key, 13 I/O, 14 no vault, 15 newer format. It does not wipe memory: use it only for tests and for rescue."""
 import argparse, base64, hashlib, hmac, json, os, sqlite3, sys, urllib.parse
 from argon2.low_level import Type, hash_secret_raw
 from cryptography.exceptions import InvalidTag
@@ -36,7 +36,7 @@ ENTRY = {1: "wall", 2: "boot", 4: "uid", 5: "pid", 7: "operation", 9: "kind", 10
 OUTCOMES = {1: "answered", 2: "cancelled", 3: "signal", 4: "timeout"}
 EXTRA = {1: "the application password", 2: "the PIN", 4: "the session", 0xF8: "a secret of a later version"}
 WHEN_UNLOCKED, AFTER_FIRST_UNLOCK, DEVICE_ONLY, ANY, LOGIN, RECOVERY = 1, 2, 0x80, 0x03000000, 0x05000000, 0x07000000
-KNOWN_SLOTS = {1: (1, 2, 3), 2: (1,), 3: (4, 8), 4: (5, 6, 7), 5: (4, 8), 6: (8,)}   # openers by kind; slots of a later version are passed over
+KNOWN_SLOTS = {1: (1, 2, 3), 2: (1,), 3: (4, 8), 4: (5, 6, 7), 5: (4, 8), 6: (8,)}   # openers by kind; slots of a later version are ignored
 
 class Failure(Exception):
   def __init__(self, message, code=10): super().__init__(message); self.code = code
@@ -56,7 +56,7 @@ def hkdf(key, info, size=32, salt=bytes(32)):
   return out[:size]
 def encode(fields): return b"".join(u(k, 2) + u(len(v), 4) + v for k, v in sorted(fields.items()) if v is not None)
 def decode(data, what, **sizes):
-  """The fields of a record; `f3=16` says that field 3 must be there, with 16 bytes (None: any number)."""
+  """The fields of a record; `f3=16` says that field 3 must be present, with 16 bytes (None: any number)."""
   fields, at, last = {}, 0, -1
   while at < len(data):
     number, size = n(data[at:at + 2]), n(data[at + 2:at + 6])
@@ -68,7 +68,7 @@ def decode(data, what, **sizes):
 def items_of(data, what):
   fields = decode(data, what); need(list(fields) == list(range(1, len(fields) + 1)), f"damaged: {what} is no list"); return list(fields.values())
 def packed(fields, number, size):
-  """The entries of a packed list; none where the field is absent."""
+  """The entries of a packed list; none if the field is absent."""
   data = fields.get(number, b""); entries = [data[i:i + size] for i in range(0, len(data), size)]
   need(len(data) % size == 0 and (data or number == 6 or number not in fields), f"damaged: header field {number}, length")
   ascending = number == 20 or all(a[:4] < b[:4] for a, b in zip(entries, entries[1:]))
@@ -170,7 +170,7 @@ class Vault:
     if 18 in h: kdf_record(decode(h[18], "header field 18", f1=8, f2=None, f3=4)[2], "header field 18")
     self.has_recovery = 12 in h and RECOVERY not in self.revoked
   def open_set(self):
-    """The enrolled set; in force are the members that field 19 does not name."""
+    """The enrolled set; the valid members are those that field 19 does not name."""
     h = self.h; self.set_record, members = None, []
     if 14 in h:
       need(n(h[14][2:6]) == self.generation, "damaged: generation of the enrolled set")
@@ -197,7 +197,7 @@ class Vault:
       need(len(opener_id) in (0, 16), f"damaged: slot {number}, opener id")
       if kind not in KNOWN_SLOTS or opener not in range(1, 9): continue
       what = f"slot {number}, kind {kind} with opener {opener}"
-      # With a passcode an opener without it is refused: the holder of the device key could have made such a slot.
+      # With a passcode, refuse an opener that does not need it: a person with the device key could have made such a slot.
       guarded = 11 in self.h and (kind != 3 or subject & 0x7F != AFTER_FIRST_UNLOCK)
       right = {1: (3,) if backup else (1, 2) if self.has_recovery else (1,), 2: () if backup else (1,), 6: (8,)}.get(kind, (8,) if guarded else (4,))
       need(opener in (KNOWN_SLOTS[4] if kind == 4 else right), f"damaged: {what}"); need(generation in (self.rk if kind < 4 else (self.generation,)), f"damaged: {what}, of another generation")
@@ -245,7 +245,7 @@ class Vault:
       base = argon(phrase, h[15], "phrase KDF record", self.cheap); self.typed |= {m: hkdf(base, b"vault/1/member" + m) for m in self.members}
     self.lk = {s[3]: self.open_slot(s, device_key) for s in self.slot if s[1] == 2} if device_key else {}
     self.ck, self.private, self.audit_root, self.trust = {}, {}, {}, None
-    # A member's own half opens `any`, and `any` opens presence: they come in this order.
+    # A member's own half opens `any`, and `any` opens presence, so open them in this order.
     for s in sorted(self.slot, key=lambda s: (s[4] == 7, s[2] >> 24 not in (5, 6))):
       if s[1] in (3, 4, 5, 6) and s[4] in range(1, 9): self.open_stored_key(s)
     need(phrase is None or any(source == 1 and f in self.private for source, f in self.members.values()), "wrong phrase", 3)
@@ -256,7 +256,7 @@ class Vault:
       expected = mac(hkdf(self.trust, b"vault/1/factor-mac"), encode(covered))
       need(hmac.compare_digest(h.get(16, b""), expected), "damaged: factor MAC")
   def open_stored_key(self, s):
-    """Class key, private half of a factor, audit root or trust key. Where the inner key is not at hand, nothing is stored."""
+    """Class key, private half of a factor, audit root or trust key. Stores nothing if the inner key is not known."""
     _, kind, subject, g, opener, opener_id, _ = s; what = f"slot {s[0]}"; local = kind == 3 and subject & DEVICE_ONLY
     if local and g not in self.lk: return
     value = self.open_slot(s, hkdf(self.rk[g] + self.lk[g], b"vault/1/slot-device") if local else hkdf(self.rk[g], b"vault/1/slot"))
@@ -273,7 +273,7 @@ class Vault:
       kdf, wrong = {5: self.h.get(11), 8: self.h.get(11), 6: self.h.get(15)}.get(opener), Failure("wrong passcode", 3) if opener in (5, 8) else Failure("", 3)
       try: value = self.open_slot(s, key, 2, value, kdf, None if opener == 7 else wrong)
       except Failure as failure:
-        if failure is wrong and opener == 6: return        # the phrase of another member, perhaps
+        if failure is wrong and opener == 6: return        # perhaps the phrase of another member
         raise
     need(len(value) == 32, f"damaged: {what} holds no key")
     if kind == 3: self.ck[subject, g] = value
@@ -353,7 +353,7 @@ class Vault:
   def data_key(self, keys, cls, g, bound, what, word):
     if (cls, g) not in self.ck: return None, "this-device-only: needs the device key" if cls & DEVICE_ONLY and not self.lk else "locked: needs the passcode"
     plain = open1(self.ck[cls, g], b"vault/1/seal-keys", self.aad("keys", {**bound, 4: u(g, 4)}), keys, f"keys of {what}")
-    guarded = word & 0x80000000                            # by an application password: by each alternative, or by none
+    guarded = word & 0x80000000                            # with an application password: in each alternative, or in none
     if plain[:1] == b"\0": need(len(plain) == 33 and not guarded, f"damaged: keys of {what}"); return plain[1:], None
     need(plain[:1] == b"\1", f"newer format: keys of {what}", 15); reasons = []
     alternatives = items_of(plain[1:], f"alternatives of {what}"); need(1 <= len(alternatives) <= 2, f"damaged: alternatives of {what}")
@@ -370,7 +370,7 @@ class Vault:
       info = H(encode({1: bound[2], 2: bound[7], 3: a[1], 4: a[2], 5: b"".join(self.factors[f] for f in numbers), 6: a[5]}))
       shared = b"".join(exchange(self.private[f], a[2]) for f in numbers)
       if typed: shared += argon(typed, a[3], f"application password of {what}", self.cheap)
-      other = Failure("") if typed else None               # each item may have an application password of its own
+      other = Failure("") if typed else None               # each item may have a separate application password
       try: dek = open1(hkdf(shared, b"vault/1/alternative" + info), b"vault/1/seal-alternative", self.aad("alternative", bound), a[4], f"alternative of {what}", other)
       except Failure as failure:
         if failure is not other: raise
@@ -382,22 +382,22 @@ class Vault:
   def open_audit(self):
     b = self.head_row; following, current, first, kept = n(b[88:96]), n(b[96:104]), n(b[104:112]), max(1, n(b[96:104]) - 63)
     need(1 <= len(self.segment) <= 64, "damaged: no audit segment, or too many"); oldest, begun = self.segment[0][:2]
-    # What is restored begins with the empty segment of the backup: no older segment can be left out unseen.
+    # A restored vault begins with the empty segment of the backup: leaving out an older segment is detected.
     bare = begun == (self.segment[1][1] if len(self.segment) > 1 else following)
     need([s[0] for s in self.segment] == list(range(oldest, oldest + len(self.segment))) and self.segment[-1][0] == current
       and (oldest > 1 and (18 in self.h) == (len(self.segment) == 1) if bare else oldest == kept and 18 not in self.h),
       "damaged: audit segments are missing or too many")
-    sequences = range(begun, following)   # compared by its length first: a list as long as the head row may say would take all memory
+    sequences = range(begun, following)   # compare the length first: the head row could demand a list that takes all memory
     need(len(self.audit) == following - sequences.start and self.segment[-1][1] == first
       and all(e[0] == sequence for e, sequence in zip(self.audit, sequences)), "damaged: audit entries are missing or too many")
     roots = self.roots; start = max((f for f in roots if f <= oldest), default=None)
     need(start is not None, f"damaged: no audit root for segment {oldest}")
-    opened = roots == set(self.audit_root); chain = self.audit_root.get(start, b"")   # all of them, or none without the passcode
+    opened = roots == set(self.audit_root); chain = self.audit_root.get(start, b"")   # all roots, or none without the passcode
     for _ in range(start, oldest) if opened else (): chain = mac(chain, b"vault/1/audit-chain")
     rows, last, ka = {e[0]: e for e in self.audit}, bytes(32) if oldest == 1 else self.segment[0][2], None
     for number, begin, previous, empty in self.segment:
       end = following if number == current else self.segment[number + 1 - oldest][1]
-      # Only a new root ends a segment early; else who has the head row's C could cut off the last entries and go on.
+      # Only a new root ends a segment early; otherwise, with the head row's C, an attacker could cut off the last entries and go on.
       whole = end - begin == 4096 or number == current or number + 1 in roots or bare and number == oldest
       need(previous == last and empty == b"" and whole and (begin < end or bare and number == oldest) and end - begin <= 4096,
         f"damaged: audit segment {number} does not follow the one before, or is not whole")

@@ -6,7 +6,7 @@
 
 typedef struct { int file; off_t end; char *path; sqlite3 *db; sqlite3_stmt *insert; int64_t next; } disk;
 
-// A new name for each peer: two of a kind may be open at once.
+// A new name for each peer, because two of a kind may be open at the same time.
 static char *path_in(const char *folder, const char *name) {
   static int serial;
   char *path = NULL;
@@ -75,7 +75,7 @@ peer *peer_sqlite_put(const char *folder, int grows) {
   sql(d->db, "CREATE TABLE t(k INTEGER PRIMARY KEY, v BLOB)");
   must(sqlite3_prepare_v3(d->db, "INSERT OR REPLACE INTO t VALUES(?1, ?2)", -1, SQLITE_PREPARE_PERSISTENT, &d->insert, NULL) == SQLITE_OK);
   peer *p = peer_new(grows ? "SQLite, one row, WAL growing" : "SQLite, one row", run_sqlite_put, d, 0, 0);
-  if (!grows) run_sqlite_put(p, 1200); // past the first checkpoint: the log is written over from then on
+  if (!grows) run_sqlite_put(p, 1200); // past the first checkpoint, the log is overwritten
   return p;
 }
 
@@ -178,7 +178,7 @@ peer *peer_sqlite_put_rows(const char *folder) {
   r->entry = prepared(r->db, "INSERT INTO audit VALUES(?1, ?2, ?3)");
   r->head = prepared(r->db, "UPDATE head SET body = ?1 WHERE id = 1");
   peer *p = peer_new("SQLite, the same eight rows", run_put_rows, r, 0, 0);
-  run_put_rows(p, 1000); // as many items as the vault beside it has; past the first checkpoints
+  run_put_rows(p, 1000); // as many items as the vault it is compared with; past the first checkpoints
   return p;
 }
 
@@ -266,7 +266,7 @@ peer *peer_lmdb_get(const char *folder, size_t items) {
   return peer_new("LMDB, one key of 16 bytes", run_lmdb_get, l, 0, 0);
 }
 
-// What many programs do: all items as one JSON text, sealed, written to a new file, which takes the old one's name.
+// What many programs do: seal all items as one JSON text and write it to a new file, which replaces the old one.
 typedef struct { char *folder, *path, *fresh; size_t items; } json;
 static void run_json(peer *p, long n) {
   json *j = p->context;

@@ -1,5 +1,5 @@
-// What one group of 16 lanes of AVX-512 does when the midstates of 16 keys lie transposed in memory already and nothing
-// is wiped. Hand-written intrinsics; a yardstick, no floor: two groups side by side are faster.
+// What one group of 16 lanes of AVX-512 does when the midstates of 16 keys are already transposed in memory and nothing
+// is wiped. Hand-written intrinsics, for comparison only, not a floor: two groups in parallel are faster.
 #include "support.h"
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -28,7 +28,7 @@ static void midstates(SHA_CTX *in, SHA_CTX *out) {
 typedef struct { SHA_CTX in, out; } keyed;
 static keyed *keyed_new(void) { keyed *k = malloc(sizeof *k); must(k); midstates(&k->in, &k->out); return k; }
 
-// The floor: nothing but the two calls. Blocks are laid out in stores as wide as the loads of the compression function.
+// The floor: only the two calls. The code writes blocks with stores as wide as the loads of the compression function.
 typedef uint32_t words4 __attribute__((vector_size(16)));
 #define BE(x) __builtin_bswap32(x)
 static inline uint32_t transform_pair(const keyed *k, uint64_t c) {
@@ -155,6 +155,6 @@ static void run_oath_window(peer *p, long n) {
   for (long i = 0; i < n; i++) { peer_sink += oath_validate(KEY, 20, counter, p->a, "000000"); counter += p->a; }
 }
 peer *peer_oath_window(size_t width) {
-  // It tries the first counter and `window` after it.
+  // It tries the first counter and the next `window` counters.
   return has_oath() ? peer_new("liboath oath_hotp_validate", run_oath_window, NULL, width - 1, 0) : NULL;
 }

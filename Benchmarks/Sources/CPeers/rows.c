@@ -1,4 +1,4 @@
-// The vault's own file, read by SQLite with nothing around it: the part of a look-up that is not ours.
+// The vault's own file, read by SQLite alone: the part of a look-up that is not our code.
 #include "support.h"
 #include <openssl/evp.h>
 #include <sqlite3.h>
@@ -68,7 +68,7 @@ static void run_scan(peer *p, long n) {
       int size = sqlite3_column_bytes(r->find, 11), l;
       peer_sink += *meta + sqlite3_column_int64(r->find, 0) + *(unsigned char *)sqlite3_column_blob(r->find, 1);
       if (!p->a) continue;
-      // The key is another one, so the tag is wrong; the work is the same, and the result is asked for.
+      // The key is another one, so the tag is wrong; the work is the same, and the code still reads the result.
       size -= 34;
       must(EVP_CipherInit_ex2(r->opening, NULL, NULL, meta + 6, -1, NULL) > 0);
       must(EVP_CipherUpdate(r->opening, NULL, &l, aad, 205) > 0);

@@ -134,7 +134,7 @@ static void run_getrandom(peer *p, long n) {
   for (long i = 0; i < n; i++) { must(getrandom(out, p->a, 0) == (ssize_t)p->a); peer_sink += out[0]; }
 }
 peer *peer_getrandom(size_t size) { return peer_new("getrandom(2)", run_getrandom, NULL, size, 0); }
-// Handed out by plain copying, nothing wiped behind it, no other thread, no fork.
+// Plain copying: no wiping, no other thread, no fork.
 static void run_pool(peer *p, long n) {
   static unsigned char pool[8192];
   static size_t left;
@@ -207,7 +207,7 @@ static void derive(committing *k, const unsigned char *aad_hash) {
   memcpy(block + 32, info, n);
   mac(mid, block, 32 + n, &two, 1, k->keys + 32);
 }
-// A fresh key for each seal: the context is kept and gets it, or made anew and so wiped of it.
+// A new key for each seal: either the context is kept and gets the key, or it is made again and so wiped.
 static void encrypt(committing *k, size_t size, int opens) {
   static const unsigned char zero[12];
   EVP_CIPHER_CTX *c = k->keeps ? k->context : EVP_CIPHER_CTX_new();

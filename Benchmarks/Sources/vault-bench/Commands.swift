@@ -10,7 +10,7 @@ enum Commands {
     _ = BenchmarkVault(in: words[0], count: count, passcode: words.count > 2 ? words[2] : nil)
   }
 
-  /// `write SECONDS`: durable codes of one credential for so long; says how many.
+  /// `write SECONDS`: makes durable codes of one credential for this time; prints how many.
   static func write(_ words: [String], in folder: String) {
     guard let seconds = words.first.flatMap(Double.init) else { usage("write SECONDS") }
     let code = BenchmarkVault(in: folder + "/vault-1000", count: 1000).hotp()
@@ -23,7 +23,7 @@ enum Commands {
     print(count)
   }
 
-  /// `trace OPERATION COUNT`: for a tracer, between two marks, after what happens only once.
+  /// `trace OPERATION COUNT`: runs the operation between two marks for a tracer, after everything that happens only once.
   static func trace(_ words: [String], in folder: String) {
     guard words.count == 2, let count = Int(words[1]) else { usage("trace OPERATION COUNT") }
     let passcode = words[0] == "unlock" ? "correct horse" : nil

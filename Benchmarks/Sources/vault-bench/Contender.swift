@@ -1,14 +1,14 @@
 import CPeers
 import VaultBenchmarking
 
-/// One way to do what a race is about.
+/// One implementation of the operation that a race measures.
 struct Contender {
   let name: String
   /// How many things one run does: candidates of a window, items of a list.
   let units: Double
   /// The most runs in one timed slice; a durable write is one.
   let most: Int
-  /// Runs before the first timed one, beside those that find out how many fill a slice: to fill caches.
+  /// Additional runs before the first timed one, to fill caches.
   var warmUp = 0
   let run: (Int) -> Void
 
@@ -32,7 +32,7 @@ struct Contender {
     return copy
   }
 
-  /// A peer in C; `nil` where its library is not installed.
+  /// A peer in C; `nil` if its library is not installed.
   static func peer(_ peer: UnsafeMutablePointer<peer>?, units: Double = 1, most: Int = .max) -> Self? {
     guard let peer = unsafe peer else { return nil }
     let name = unsafe String(cString: peer.pointee.name)

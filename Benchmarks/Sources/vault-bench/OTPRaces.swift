@@ -68,7 +68,7 @@ enum OTPRaces {
     let key = SecretBytes(capacity: 20) { output in
       for byte in "12345678901234567890".utf8 { unsafe output.append(byte, as: UInt8.self) }
     }
-    // A key of 20 bytes is always taken; without it there is nothing to measure.
+    // A key of 20 bytes is always accepted; without a key there is nothing to measure.
     guard let generator = try? HOTPGenerator(key: key) else { fatalError("no generator") }
     let box = Box(generator)
     var counter: UInt64 = 0

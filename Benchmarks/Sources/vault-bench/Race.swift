@@ -10,10 +10,10 @@ struct Race {
   let contenders: [Contender]
   /// Peers that are not installed here.
   let absent: [String]
-  /// Rounds and the length of a slice, where the usual ones do not fit.
+  /// Rounds and the length of a slice, if the default is not suitable.
   var rounds: Int?
 
-  /// - Parameter contenders: With a name for each, for when it is absent. The first is what ratios are taken to.
+  /// - Parameter contenders: Each with its name, for the case that it is absent. Ratios are to the first one.
   init(
     _ id: String, _ title: String, unit: String, rounds: Int? = nil,
     _ contenders: [(name: String, contender: Contender?)]
@@ -26,7 +26,7 @@ struct Race {
     absent = contenders.filter { $0.contender == nil }.map(\.name)
   }
 
-  /// Runs it. The order changes with each round, so that nobody always comes after the same one.
+  /// Runs the race. The order changes with each round, so that no contender always follows the same one.
   func run(_ pace: Pace) -> Outcome {
     let counts = contenders.map { calibrated($0, pace.sliceNanoseconds) }
     let rounds = min(rounds ?? pace.rounds, pace.mostRounds)
@@ -48,7 +48,7 @@ struct Race {
     return Outcome(race: self, readings: readings)
   }
 
-  /// How many runs fill a slice; doing so is the warm-up too.
+  /// How many runs fill a slice; finding this out is also the warm-up.
   private func calibrated(_ contender: Contender, _ slice: Double) -> Int {
     if contender.warmUp > 0 { contender.run(contender.warmUp) }
     var count = 1
@@ -63,7 +63,7 @@ struct Race {
     }
   }
 
-  /// Of one run, less what counting itself costs. Many runs, so that what happens now and then is seen as a fraction.
+  /// The count of one run, without the cost of counting. Counts many runs, so that a rare event shows as a fraction.
   private func allocations(_ contender: Contender, _ count: Int) -> Allocations {
     let count = max(1, min(count, 256))
     peer_count_start()
@@ -74,7 +74,7 @@ struct Race {
   }
 }
 
-/// How long things are done.
+/// How many rounds, and how long each slice is.
 struct Pace {
   let sliceNanoseconds: Double
   let rounds: Int
@@ -99,7 +99,7 @@ struct Reading {
   let allocations: Allocations
 }
 
-/// What a race gave.
+/// The result of a race.
 struct Outcome {
   let race: Race
   let readings: [Reading]

@@ -24,14 +24,14 @@ enum Report {
 
   static func list(_ values: [String]) -> String { "[" + values.joined(separator: ",") + "]" }
 
-  /// Names of ours: nothing in them needs more than this.
+  /// Only for our own names: they contain nothing that needs more escaping.
   static func text(_ value: String) -> String {
     "\"" + value.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined() + "\""
   }
 
   static func number(_ value: Double) -> String { "\((value * 1000).rounded() / 1000)" }
 
-  /// For whoever watches.
+  /// For people who watch the run.
   static func summary(_ outcome: Outcome) {
     let floor = outcome.readings[0].samples.min()!
     note("\(outcome.race.id)  \(outcome.race.title)")

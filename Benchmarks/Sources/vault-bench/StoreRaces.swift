@@ -5,7 +5,7 @@ import VaultKit
 
 /// P8, P9, P10, P12 and P16: what reaches the disk, what is read, and what a call costs.
 struct StoreRaces {
-  /// A folder on the disk of interest.
+  /// A directory on the disk to measure.
   let folder: String
   /// The sizes of the vaults that are read.
   let sizes: [Int]
@@ -15,7 +15,7 @@ struct StoreRaces {
   /// Each slice is one durable write, so the figures are of single ones.
   var durable: [Race] {
     let recycled = BenchmarkVault(in: folder + "/durable", count: 1000)
-    // Past the first checkpoints: the log is written over from then on.
+    // Past the first checkpoints, the log is overwritten.
     recycled.hotp().run(600)
     let growing = BenchmarkVault(in: folder + "/growing", count: 1000)
     return [

@@ -1,7 +1,7 @@
 import COpenSSL
 
-/// The steps that lead from a wrapping key to the keys of one committing seal (DESIGN 6, suite 1), on one piece of
-/// stack memory that is wiped at the end.
+/// The steps that lead from a wrapping key to the keys of one committing seal (docs/format/vault-file.md, section 4), on
+/// one piece of stack memory that is wiped at the end.
 @unsafe
 struct CommittingKeys {
   private let memory: UnsafeMutableRawBufferPointer

@@ -1,4 +1,4 @@
-/// What both seals begin with, and what they are held to (DESIGN 6).
+/// What both seals begin with, and what they are held to (docs/format/vault-file.md, section 4).
 enum SealFormat {
   static let version: UInt8 = 1
   static var committingSuite: UInt8 { 1 }

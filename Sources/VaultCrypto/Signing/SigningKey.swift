@@ -2,38 +2,6 @@ import COpenSSL
 package import SecretMemory
 import Synchronization
 
-/// What kind of key signs.
-package enum SigningKeyType: Sendable, Hashable, CaseIterable {
-  /// ECDSA on the curve P-256 (FIPS 186-4).
-  case p256
-  /// Ed25519 (RFC 8032).
-  case ed25519
-  /// RSA of 2,048 or 3,072 bits (RFC 8017).
-  case rsa2048
-  case rsa3072
-}
-
-/// How a message becomes a signature. The hash is SHA-256, but for Ed25519, which brings its own.
-package enum SignatureScheme: Sendable, Hashable, CaseIterable {
-  /// ECDSA; r and s as 32 bytes each, big-endian (IEEE P1363, JOSE).
-  case ecdsaRaw
-  /// ECDSA; r and s as a DER sequence (X9.62, TLS).
-  case ecdsaDER
-  case ed25519
-  /// RSASSA-PKCS1-v1_5 (RFC 8017 §8.2).
-  case rsaPKCS1
-  /// RSASSA-PSS, salt of 32 bytes, MGF1 with SHA-256 (RFC 8017 §8.1).
-  case rsaPSS
-
-  func fits(_ type: SigningKeyType) -> Bool {
-    switch self {
-    case .ecdsaRaw, .ecdsaDER: type == .p256
-    case .ed25519: type == .ed25519
-    case .rsaPKCS1, .rsaPSS: type == .rsa2048 || type == .rsa3072
-    }
-  }
-}
-
 /// A private key held open: what signing needs is set up once, several threads may sign.
 ///
 /// While it is open the key lies in OpenSSL's own memory, which is wiped when this value ends; it is not locked.

@@ -1,3 +1,5 @@
+import VaultFormat
+import VaultKeys
 import SecretMemory
 import VaultCrypto
 
@@ -46,7 +48,7 @@ struct Asking {
     }
     if let given = context.memory.given(.applicationPassword) {
       notes += Shown.given.notes(.newApplicationPassword)
-      return PasswordKey(try derivation.derive(from: given.key, environment), derivation)
+      return PasswordKey(try derivation.derive(from: given.bytes, environment), derivation)
     }
     guard context.interaction == .allowed, let prompt = context.prompt else {
       throw nobodyToAsk(.applicationPassword)
@@ -97,7 +99,7 @@ struct Asking {
       throw context == nil ? nobodyToAsk(subject) : Self.cancelled
     }
     if let given = context.memory.given(subject) {
-      do throws(VaultError) { return try judged(given.key, subject, .given, judge) } catch {
+      do throws(VaultError) { return try judged(given.bytes, subject, .given, judge) } catch {
         if error.code == .authenticationFailed { context.memory.drop(subject) }
         throw error
       }

@@ -1,9 +1,11 @@
+import VaultFormat
+import VaultKeys
 import SecretMemory
 import VaultCrypto
 
 /// Members of the enrolled set, and the login password: who shows what, and the private half that it opens.
 extension Authentication {
-  mutating func shownMember(_ factors: FactorSlots) throws(VaultError) -> (Member, StoredKey) {
+  mutating func shownMember(_ factors: FactorSlots) throws(VaultError) -> (Member, SharedSecret) {
     let members = try factors.enrolledSet().biometric
     if let shown = member ?? keptMember, let known = members.first(where: { $0.id == shown.id }) {
       member = shown
@@ -12,7 +14,7 @@ extension Authentication {
     let phrases = members.filter { $0.source == .phrase }
     let fingers = members.filter { $0.source == .finger }
     guard !members.isEmpty else { throw Gate.nobodyEnrolled }
-    let shown: (Member, StoredKey)
+    let shown: (Member, SharedSecret)
     if !phrases.isEmpty,
       fingers.isEmpty || asking.context?.biometry == nil || asking.context?.memory.given(.phrase) != nil
     {
@@ -25,7 +27,7 @@ extension Authentication {
     return shown
   }
 
-  var keptMember: (id: [UInt8], half: StoredKey)? {
+  var keptMember: (id: [UInt8], half: SharedSecret)? {
     for kept in asking.kept {
       if case .member(let id, let half) = kept.shown { return (id, half) }
     }
@@ -33,7 +35,7 @@ extension Authentication {
   }
 
   private mutating func byPhrase(_ members: [Member], _ factors: FactorSlots) throws(VaultError)
-    -> (Member, StoredKey)
+    -> (Member, SharedSecret)
   {
     let left = try core.refuseLockedBiometry()
     guard let derivation = try factors.header.phraseDerivation() else {
@@ -41,9 +43,9 @@ extension Authentication {
     }
     let core = core
     asking.members = members.map(\.label)
-    return try asking.typed(.phrase, left: left) { (bytes, _) throws(VaultError) -> (Member, StoredKey) in
+    return try asking.typed(.phrase, left: left) { (bytes, _) throws(VaultError) -> (Member, SharedSecret) in
       try core.judgingBiometry { () throws(VaultError) in
-        let root = StoredKey(try derivation.derive(from: bytes, core.environment))
+        let root = SharedSecret(try derivation.derive(from: bytes, core.environment))
         for member in members {
           if let half = try factors.half(of: member, phrase: root) { return (member, half) }
         }
@@ -53,7 +55,7 @@ extension Authentication {
   }
 
   private mutating func byFinger(_ members: [Member], _ factors: FactorSlots) throws(VaultError)
-    -> (Member, StoredKey)
+    -> (Member, SharedSecret)
   {
     guard let context = asking.context, let source = context.biometry, !members.isEmpty else {
       throw asking.context == nil
@@ -69,7 +71,7 @@ extension Authentication {
     }
     let request = asking.request(.finger, problem: nil)
     do throws(VaultError) {
-      let shown = try core.judgingBiometry { () throws(VaultError) -> (Member, StoredKey) in
+      let shown = try core.judgingBiometry { () throws(VaultError) -> (Member, SharedSecret) in
         let finger = try source.verify(request) { line in context.prompt?.show(line, for: request) }
         // A reader that does not say which finger it was has seen one of its own: all of them are members.
         guard let member = members.first(where: { finger == nil || $0.label == finger }),
@@ -90,7 +92,7 @@ extension Authentication {
 
   /// The half of the login password, where a presence source vouches for the person; `nil` where there is none to ask.
   /// PAM counts its own attempts.
-  mutating func byLogin(_ member: Member, _ factors: FactorSlots) throws(VaultError) -> StoredKey? {
+  mutating func byLogin(_ member: Member, _ factors: FactorSlots) throws(VaultError) -> SharedSecret? {
     guard let context = asking.context, let source = context.presence, context.interaction == .allowed else {
       return nil
     }
@@ -111,7 +113,7 @@ extension Authentication {
     }
   }
 
-  var keptLogin: (id: [UInt8], half: StoredKey)? {
+  var keptLogin: (id: [UInt8], half: SharedSecret)? {
     for kept in asking.kept {
       if case .login(let id, let half) = kept.shown { return (id, half) }
     }

@@ -1,3 +1,5 @@
+import VaultFormat
+import VaultKeys
 import SecretMemory
 import VaultCrypto
 import VaultStorage
@@ -6,7 +8,7 @@ import VaultStorage
 struct VerifiedItem: Sendable {
   let item: ItemID
   /// `nil` where the item has no secret.
-  let dataKey: StoredKey?
+  let dataKey: SharedSecret?
   let password: PasswordKey?
   /// The public halves of the factors that were shown: another one in the header is another rule.
   let halves: [Factor: [UInt8]]
@@ -20,7 +22,7 @@ struct LockedItem: Sendable {
   let row: ItemRow
   let factors: FactorSlots
   /// `nil` while the vault is locked.
-  let classKey: StoredKey?
+  let classKey: SharedSecret?
   /// Empty while the vault is locked, and for an item without a secret.
   let alternatives: [Alternative]
   let whyLocked: VaultError?
@@ -36,8 +38,8 @@ struct Authentication {
   let core: VaultCore
   var asking: Asking
   private var passcode: PasscodeKeys?
-  var member: (id: [UInt8], half: StoredKey)?
-  var login: (id: [UInt8], half: StoredKey)?
+  var member: (id: [UInt8], half: SharedSecret)?
+  var login: (id: [UInt8], half: SharedSecret)?
 
   init(core: VaultCore, context: AuthenticationContext?, operation: ItemOperation) {
     self.core = core
@@ -70,7 +72,7 @@ struct Authentication {
     }
     let (factors, privates) = try show(locked)
     let halves = factors.map { locked.factors.header.factors[$0]! }
-    var dataKey: StoredKey?
+    var dataKey: SharedSecret?
     var password: PasswordKey?
     if locked.item.hasSecret {
       guard let alternative = locked.alternatives.first(where: { $0.factors == factors }) else {
@@ -102,14 +104,14 @@ struct Authentication {
   // MARK: Ways
 
   /// The first way whose factors can all be shown, with their private halves.
-  private mutating func show(_ locked: LockedItem) throws(VaultError) -> ([Factor], [Factor: StoredKey]) {
+  private mutating func show(_ locked: LockedItem) throws(VaultError) -> ([Factor], [Factor: SharedSecret]) {
     try asking.refuseInvalid()
     let ways = try self.ways(locked)
     var refusal = Self.dead
     for way in ways {
       asking.isDeclined = false
       do throws(VaultError) {
-        var privates: [Factor: StoredKey] = [:]
+        var privates: [Factor: SharedSecret] = [:]
         for factor in way { privates[factor] = try half(of: factor, locked.factors) }
         try asking.refuseInvalid()
         return (way, privates)
@@ -158,7 +160,7 @@ struct Authentication {
     asking.isDeclined || [.lockedOut, .policy, .unsupported, .interactionNotAllowed].contains(error.code)
   }
 
-  private mutating func half(of factor: Factor, _ factors: FactorSlots) throws(VaultError) -> StoredKey {
+  private mutating func half(of factor: Factor, _ factors: FactorSlots) throws(VaultError) -> SharedSecret {
     if factor == .passcode { return try factors.half(of: .passcode, by: passcodeKeys()) }
     guard factor == .presence else {
       let (member, own) = try shownMember(factors)
@@ -168,7 +170,7 @@ struct Authentication {
   }
 
   /// What is at hand first; then a member of the set, the login password, the passcode.
-  private mutating func presence(_ factors: FactorSlots) throws(VaultError) -> StoredKey {
+  private mutating func presence(_ factors: FactorSlots) throws(VaultError) -> SharedSecret {
     let set = try factors.enrolledSet()
     if let shown = login ?? keptLogin, let known = set.login, known.id == shown.id {
       login = shown
@@ -225,23 +227,23 @@ struct Authentication {
   // MARK: Application password
 
   private mutating func open(
-    _ alternative: Alternative, _ privates: [Factor: StoredKey], _ halves: [[UInt8]], _ locked: LockedItem
-  ) throws(VaultError) -> (StoredKey?, PasswordKey?) {
+    _ alternative: Alternative, _ privates: [Factor: SharedSecret], _ halves: [[UInt8]], _ locked: LockedItem
+  ) throws(VaultError) -> (SharedSecret?, PasswordKey?) {
     let place = Alternative.Place(
       vault: locked.factors.header.vault, row: locked.row, policyHash: locked.item.policy.hash)
     guard let derivation = alternative.password else {
       let key = try crypto { () throws(CryptoError) in
         try alternative.open(with: privates, halves, password: nil, at: place)
       }
-      return (StoredKey(key), nil)
+      return (SharedSecret(key), nil)
     }
     let core = core
     return try asking.typed(.applicationPassword) {
-      (bytes, _) throws(VaultError) -> (StoredKey?, PasswordKey?) in
+      (bytes, _) throws(VaultError) -> (SharedSecret?, PasswordKey?) in
       let password = PasswordKey(try derivation.derive(from: bytes, core.environment), derivation)
       do throws(CryptoError) {
         let key = try alternative.open(with: privates, halves, password: password, at: place)
-        return (StoredKey(key), password)
+        return (SharedSecret(key), password)
       } catch .commitmentMismatch {
         throw VaultError(.authenticationFailed, "wrong application password")
       } catch { throw VaultError(crypto: error) }

@@ -1,3 +1,5 @@
+import VaultFormat
+import VaultKeys
 public import SecretMemory
 import Synchronization
 
@@ -51,7 +53,7 @@ public struct AuthenticationContext: Sendable {
   }
 
   /// Gives the passcode in advance: it answers until it turns out to be wrong or the context is invalidated.
-  public func provide(_ passcode: consuming Passcode) { memory.give(.passcode, passcode.bytes) }
+  public func provide(_ passcode: consuming Passcode) { memory.give(.passcode, passcode.intoBytes()) }
 
   /// Gives an application password in advance.
   public func provide(_ password: consuming ApplicationPassword) {
@@ -81,8 +83,8 @@ final class ContextMemory: Sendable {
   struct Kept: Sendable {
     enum Shown: Sendable {
       case passcode(PasscodeKeys)
-      case member([UInt8], StoredKey)
-      case login([UInt8], StoredKey)
+      case member([UInt8], SharedSecret)
+      case login([UInt8], SharedSecret)
     }
     let shown: Shown
     let session: UInt64
@@ -92,7 +94,7 @@ final class ContextMemory: Sendable {
 
   private struct State: Sendable {
     var isInvalid = false
-    var given: [PromptRequest.Subject: StoredKey] = [:]
+    var given: [PromptRequest.Subject: SharedSecret] = [:]
     var kept: [Kept] = []
   }
   private let state = Mutex(State())
@@ -107,11 +109,11 @@ final class ContextMemory: Sendable {
   }
 
   func give(_ subject: PromptRequest.Subject, _ secret: consuming SecretBytes) {
-    let box = StoredKey(secret)
+    let box = SharedSecret(secret)
     state.withLock { if !$0.isInvalid { $0.given[subject] = box } }
   }
 
-  func given(_ subject: PromptRequest.Subject) -> StoredKey? { state.withLock { $0.given[subject] } }
+  func given(_ subject: PromptRequest.Subject) -> SharedSecret? { state.withLock { $0.given[subject] } }
 
   /// It was wrong: it is not tried again.
   func drop(_ subject: PromptRequest.Subject) { state.withLock { $0.given[subject] = nil } }

@@ -1,3 +1,5 @@
+import VaultFormat
+
 /// What makes a constraint hold.
 public enum Enforcement: Sendable, Equatable {
   /// The item's data key lies behind what the person types: without it nobody opens the item.

@@ -1,3 +1,6 @@
+import SealedStorage
+import VaultFormat
+import VaultKeys
 import SecretMemory
 import VaultCrypto
 import VaultStorage
@@ -63,15 +66,6 @@ struct Opening: ~Copyable, Sendable {
     precondition(item == self.item, "Opening.spend: an opening for another item")
     return keys
   }
-}
-
-/// What opens an item's secret.
-struct ItemKeys: Sendable {
-  let classKey: StoredKey
-  /// The data key of an item with constraints, as a verification opened it.
-  var dataKey: StoredKey?
-  /// The key of its application password, to seal a new secret with.
-  var password: PasswordKey?
 }
 
 /// The one place where access is decided. What is decided and what is logged of it come out together,
@@ -151,7 +145,7 @@ enum Gate {
 
   /// What a new item is sealed under.
   struct Rule: Sendable {
-    let classKey: StoredKey
+    let classKey: SharedSecret
     let factors: [BoundConstraint]
   }
 

@@ -1,3 +1,4 @@
+import VaultFormat
 public import SecretMemory
 
 /// Asks a person. Terminal and pinentry are in VaultPrompts; a scripted one for tests is in VaultTestKit.

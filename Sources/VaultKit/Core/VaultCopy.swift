@@ -1,3 +1,6 @@
+import SealedStorage
+import VaultFormat
+import VaultKeys
 import SecretMemory
 import VaultCrypto
 import VaultStorage
@@ -67,18 +70,18 @@ struct VaultCopy: ~Copyable {
   ) throws(VaultError) {
     let keys = try keys(of: row.generation)
     try stored { () throws(StorageError) in try store.insertItem(row) }
-    count(Summand(key: keys).item(row))
+    count(keys.summand.item(row))
     head.itemCount += 1
     if let material = try stored({ () throws(StorageError) in try source.store.material(row: row.row) }) {
       try stored { () throws(StorageError) in try store.setMaterial(material, row: row.row) }
-      count(Summand(key: keys).material(row.row, material))
+      count(keys.summand.material(row.row, material))
     }
     if let state = try stored({ () throws(StorageError) in try source.store.state(row: row.row) }) {
       try setState(try change(&source, item, row, state), row: row.row, in: &store)
     }
-    for value in BlindIndex(key: keys).values(of: item.attributes) {
+    for value in keys.blindIndex.values(of: item.attributes) {
       try stored { () throws(StorageError) in _ = try store.insertBlind(value: value, row: row.row) }
-      count(Summand(key: keys).blind(row.row, value))
+      count(keys.summand.blind(row.row, value))
     }
   }
 
@@ -86,7 +89,7 @@ struct VaultCopy: ~Copyable {
     let keys = try keys(
       of: try crypto { () throws(CryptoError) in try RecordSeal.generation(of: state.body) })
     try stored { () throws(StorageError) in try store.setState(state, row: row) }
-    count(Summand(key: keys).state(row, state.body))
+    count(keys.summand.state(row, state.body))
   }
 
   /// The log of the copy begins with the next segment of the same chain; no entry comes along.
@@ -160,7 +163,7 @@ extension Head {
     to store: inout Store
   ) throws(VaultError) {
     let sequence = nextAudit
-    let record = note.encoded(environment)
+    let record = note.encoded(for: environment.caller, at: environment.clock)
     let body = try crypto { () throws(CryptoError) in
       try keys.audit.seal(
         record, aad: AssociatedData.audit(vault, sequence: sequence), random: environment.random)

@@ -1,3 +1,5 @@
+import VaultFormat
+import VaultKeys
 import SecretMemory
 import VaultCrypto
 import VaultStorage
@@ -214,13 +216,13 @@ extension VaultCore {
     }
     return try writing { transaction throws(VaultError) in
       try transaction.log(notes)
-      return try transaction.add(item, secret: box?.key.copy(), password: password)
+      return try transaction.add(item, secret: box?.bytes.copy(), password: password)
     }
   }
 }
 
 /// A secret that an operation may need twice.
-func boxed(_ secret: consuming SecretBytes?) -> StoredKey? {
+func boxed(_ secret: consuming SecretBytes?) -> SharedSecret? {
   guard let secret = consume secret else { return nil }
-  return StoredKey(secret)
+  return SharedSecret(secret)
 }

@@ -1,5 +1,9 @@
+import SealedStorage
+import VaultFormat
+import VaultKeys
+package import PasswordDerivation
 import SecretMemory
-package import VaultCrypto
+import VaultCrypto
 import VaultStorage
 
 /// What a backup or a restore did.

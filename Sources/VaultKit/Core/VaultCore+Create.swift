@@ -1,3 +1,7 @@
+import DeviceKeys
+import SealedStorage
+import VaultFormat
+import VaultKeys
 import SecretMemory
 import VaultCrypto
 import VaultStorage
@@ -22,10 +26,11 @@ extension VaultCore {
     switch try protector.probe(vault) {
     case .unavailable(let fault): throw fault
     case .present: throw (protector as? FileProtector)?.taken ?? keyExists
-    case .locked: throw SecretServiceCalls.locked
+    case .locked: throw SecretServiceProtector.locked
     case .absent: break
     }
-    var pending = try PendingDeviceKey(for: path, DeviceKeys(protector, of: vault), environment)
+    var pending = try PendingDeviceKey(
+      for: path, DeviceKeys(protector, of: vault), random: environment.random)
     var change = try newKeys(vault, pending.key, protector.kind, environment)
     let code = recovery == nil ? nil : try RecoveryCode.fresh(random: environment.random)
     if recovery != nil { try change.setRecovery(code!) }
@@ -53,7 +58,7 @@ extension VaultCore {
   ) throws(VaultError) -> KeyChange {
     let root = try crypto { () throws(CryptoError) in try environment.random.secret(32) }
     let deviceRoot = try crypto { () throws(CryptoError) in try environment.random.secret(32) }
-    let keys = try GenerationKeys(generation: 1, root: root, deviceRoot: StoredKey(deviceRoot))
+    let keys = try GenerationKeys(generation: 1, root: root, deviceRoot: SharedSecret(deviceRoot))
     var header = Header(vault: vault, created: environment.clock.now(), protector: kind, key: key.id)
     if environment.isCheap { header.markCheap() }
     var change = KeyChange(header: header, slots: [], keys: keys, random: environment.random)
@@ -84,7 +89,7 @@ extension VaultCore {
     _ show: () throws(VaultError) -> Void
   ) throws(VaultError) -> Session {
     let vault = change.header.vault
-    var head = Head(auditRoot: change.auditRoot!.key)
+    var head = Head(auditRoot: change.auditRoot!.bytes)
     head.sequence = firstSequence
     head.greatestWall = environment.clock.now()
     head.seals = 1

@@ -1,3 +1,5 @@
+import DeviceKeys
+import VaultFormat
 import VaultStorage
 
 /// A device key of this vault's id that a protector keeps.
@@ -45,7 +47,7 @@ extension VaultCore {
   /// The device keys with this vault's id in `protector`, the present one among them, and the one that a restore has put
   /// beside a named file.
   package func deviceKeys(in protector: any Protector) throws(VaultError) -> [FoundDeviceKey] {
-    let (header, path) = headerAndPath
+    let (header, path) = (opened.header, opened.path)
     let keys = DeviceKeys(protector, of: header.vault)
     let files = RestoreFiles(path: path)
     let ids = try keys.ids()
@@ -79,14 +81,14 @@ extension VaultCore {
   /// Deletes the keys in `protector` that this vault has replaced, after it was opened once more with its present key. A
   /// file beside the vault that cannot be read keeps all of them: which key it needs is unknown.
   package func deleteReplacedKeys(in protector: any Protector) throws(VaultError) -> KeyRemoval {
-    let (header, path) = headerAndPath
+    let (header, path) = (opened.header, opened.path)
     let keys = DeviceKeys(protector, of: header.vault)
     let lock = try keys.lock()
     defer { lock?.keep() }
     let proof = try VaultCore.open(at: path, protector: currentProtector, environment: environment)
     // A named file may hold a replaced key while the present key waits beside it: first move the present key into the
     // file.
-    try? keys.finishPromotion(in: proof, keepingAll: true)
+    try? keys.finishPromotion(in: proof.opened, keepingAll: true)
     let found = try proof.deviceKeys(in: protector)
     var removal = KeyRemoval()
     removal.failures = Self.obstacles(found, replaced: header.replacedKeys)
@@ -96,9 +98,9 @@ extension VaultCore {
     // present key is moved into the file itself before a key is deleted that an older state needs.
     try proof.moveLogIntoFile()
     // A replaced key that could not get a second name is deleted now.
-    try keys.finishPromotion(in: proof, keepingAll: false)
+    try keys.finishPromotion(in: proof.opened, keepingAll: false)
     for key in replaced {
-      do throws(VaultError) { try keys.delete(key.id, replacedIn: proof) } catch {
+      do throws(VaultError) { try keys.delete(key.id, replacedIn: proof.opened) } catch {
         removal.failures.append(error)
       }
     }
@@ -124,18 +126,18 @@ extension VaultCore {
   func retire(
     _ before: DeviceKeyID, keptBy old: any Protector, for new: any Protector
   ) throws(VaultError) -> ReplacedKey {
-    let (header, path) = headerAndPath
+    let (header, path) = (opened.header, opened.path)
     let proof = try VaultCore.open(at: path, protector: new, environment: environment)
     do throws(VaultError) {
       let keeper = try RestoreFiles(path: path).keeper(of: before, header.vault)
-      try DeviceKeys(new, of: header.vault).promote(over: before, in: proof)
+      try DeviceKeys(new, of: header.vault).promote(over: before, in: proof.opened)
       if let keeper {
         return keeper.isReadable ? .kept(for: keeper.file) : .perhapsNeeded(by: keeper.file)
       }
-      guard proof.headerAndPath.header.replacedKeys.contains(before) else {
+      guard proof.opened.header.replacedKeys.contains(before) else {
         return .kept(for: "the vault that this file is a copy of")
       }
-      try DeviceKeys(old, of: header.vault).delete(before, replacedIn: proof)
+      try DeviceKeys(old, of: header.vault).delete(before, replacedIn: proof.opened)
       return .deleted
     } catch {
       throw VaultError(
@@ -150,11 +152,11 @@ extension VaultCore {
   /// found where it waits.
   func finishPromotion() {
     guard !isReadOnly else { return }
-    try? DeviceKeys(currentProtector, of: headerAndPath.header.vault).finishPromotionAtOnce(in: self)
+    try? DeviceKeys(currentProtector, of: opened.header.vault).finishPromotionAtOnce(in: opened)
   }
 
   /// The header as it was opened last, and the file.
-  var headerAndPath: (header: Header, path: String) { withSession { ($0.keys.header, $0.store.path) } }
+  var opened: OpenedVault { withSession { OpenedVault($0.keys.header, at: $0.store.path) } }
 
   private func moveLogIntoFile() throws(VaultError) {
     try withSessionThrowing { session throws(VaultError) in

@@ -1,3 +1,5 @@
+import VaultFormat
+import VaultStorage
 package import SecretMemory
 
 extension VaultCore {
@@ -65,7 +67,7 @@ extension VaultCore {
     return try authorizing(.update, on: id, context) { (grant) throws(VaultError) in
       var grant = consume grant
       return try writing { transaction throws(VaultError) in
-        try transaction.update(id, changes, secret: box?.key.copy(), with: grant.take())
+        try transaction.update(id, changes, secret: box?.bytes.copy(), with: grant.take())
       }
     }
   }

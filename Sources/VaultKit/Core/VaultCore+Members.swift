@@ -1,3 +1,5 @@
+import VaultFormat
+import VaultKeys
 import SecretMemory
 import VaultCrypto
 import VaultStorage

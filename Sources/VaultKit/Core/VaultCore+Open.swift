@@ -1,3 +1,7 @@
+import DeviceKeys
+import SealedStorage
+import VaultFormat
+import VaultKeys
 import SecretMemory
 import VaultCrypto
 import VaultStorage
@@ -39,12 +43,9 @@ extension VaultCore {
     throw KeyRace.lost
   }
 
-  /// The parts of a vault that can be read without any key, for `status` and error messages.
+  /// The parts of a vault that can be read without any key.
   package static func outline(at path: String) throws(VaultError) -> VaultOutline {
-    var store = try stored(at: path) { () throws(StorageError) in try Store.open(at: path, access: .readOnly)
-    }
-    return VaultOutline(
-      try Header(decoding: try stored { () throws(StorageError) in try store.header() }.body))
+    try VaultOutline(at: path)
   }
 
   static func refuseForeign(_ header: Header, _ environment: VaultEnvironment) throws(VaultError) {
@@ -114,23 +115,6 @@ extension VaultCore {
 
   /// How long an expired item still answers "expired" before it is deleted, in milliseconds.
   static let expiredKept: Int64 = 24 * 3600 * 1000
-}
-
-/// What a vault shows without a key.
-package struct VaultOutline: Sendable {
-  package let vault: VaultID
-  package let protector: ProtectorKind
-  package let deviceKey: DeviceKeyID
-  package let created: Instant
-  package let hasPasscode: Bool
-  package let hasRecoveryCode: Bool
-
-  init(_ header: Header) {
-    (vault, protector, deviceKey, created) = (
-      header.vault, header.protector, header.deviceKey, header.created
-    )
-    (hasPasscode, hasRecoveryCode) = (header.hasPasscode, header.recoveryHalf != nil)
-  }
 }
 
 extension Transaction where Mode == Writing {

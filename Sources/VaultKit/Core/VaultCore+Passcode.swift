@@ -1,4 +1,8 @@
-package import VaultCrypto
+import SealedStorage
+import VaultFormat
+import VaultKeys
+package import PasswordDerivation
+import VaultCrypto
 import VaultStorage
 
 /// What a removal of the passcode destroys for good.

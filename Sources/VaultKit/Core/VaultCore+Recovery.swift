@@ -1,3 +1,7 @@
+import DeviceKeys
+import SealedStorage
+import VaultFormat
+import VaultKeys
 import SecretMemory
 import VaultCrypto
 import VaultStorage
@@ -21,7 +25,7 @@ extension VaultCore {
     try session.checkFile()
     let vault = session.vault
     let keys = DeviceKeys(protector, of: vault)
-    var pending = try PendingDeviceKey(for: path, keys, environment)
+    var pending = try PendingDeviceKey(for: path, keys, random: environment.random)
     let lock = try keys.lock()
     defer { lock?.keep() }
     let recovering = VaultCore(session, protector: protector)
@@ -80,7 +84,7 @@ extension Session {
     let current = keys.current
     let deviceRoot = try crypto { () throws(CryptoError) in try environment.random.secret(32) }
     let fresh = try GenerationKeys(
-      generation: current.generation, root: current.root.copy(), deviceRoot: StoredKey(deviceRoot))
+      generation: current.generation, root: current.root.copy(), deviceRoot: SharedSecret(deviceRoot))
     let previous = try keys.previous.map { before throws(VaultError) in
       try GenerationKeys(generation: before.generation, root: before.root.copy(), deviceRoot: nil)
     }

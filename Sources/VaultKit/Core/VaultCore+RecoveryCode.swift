@@ -1,3 +1,6 @@
+import SealedStorage
+import VaultFormat
+import VaultKeys
 import SecretMemory
 import VaultCrypto
 import VaultStorage

@@ -1,3 +1,7 @@
+import DeviceKeys
+import SealedStorage
+import VaultFormat
+import VaultKeys
 import SecretMemory
 import VaultCrypto
 import VaultStorage
@@ -78,7 +82,8 @@ extension VaultCore {
       throw VaultError(
         .policy, "the vault there is another one than the backup's", hint: "restore to another path")
     }
-    var pending = try PendingDeviceKey(for: path, DeviceKeys(protector, of: vault), environment)
+    var pending = try PendingDeviceKey(
+      for: path, DeviceKeys(protector, of: vault), random: environment.random)
     let change = try source.restoredKeys(pending.key, protector.kind, over: newer)
     let place = isBeside ? RestoreFiles(path: path).beside(pending.id) : path
     try pending.store()

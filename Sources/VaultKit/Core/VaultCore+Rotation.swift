@@ -1,3 +1,7 @@
+import DeviceKeys
+import SealedStorage
+import VaultFormat
+import VaultKeys
 import SecretMemory
 import VaultCrypto
 import VaultStorage
@@ -16,7 +20,7 @@ extension VaultCore {
       (transaction.session.vault, transaction.session.store.path)
     }
     let keys = DeviceKeys(new, of: vault)
-    var pending = try PendingDeviceKey(for: path, keys, environment)
+    var pending = try PendingDeviceKey(for: path, keys, random: environment.random)
     let lock = try keys.lock()
     defer { lock?.keep() }
     try rehearse { transaction throws(VaultError) in

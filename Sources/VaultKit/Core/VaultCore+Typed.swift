@@ -1,3 +1,5 @@
+import VaultFormat
+
 extension VaultCore {
   /// ``read(_:)`` with a typed error, for closures of our own.
   package func reading<R>(_ body: (inout ReadTransaction) throws(VaultError) -> R) throws(VaultError) -> R {

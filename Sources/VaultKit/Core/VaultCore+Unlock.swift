@@ -1,3 +1,5 @@
+import VaultFormat
+import VaultKeys
 import Glibc
 import SecretMemory
 import VaultCrypto

@@ -1,3 +1,5 @@
+import SealedStorage
+import VaultFormat
 import SecretMemory
 import VaultCrypto
 import VaultStorage
@@ -195,7 +197,7 @@ private struct Verification {
   private func checkIndex(
     _ session: inout Session, _ row: ItemRow, _ item: Item, _ rows: inout IndexRows
   ) throws(VaultError) {
-    let index = BlindIndex(key: try session.keys(of: row.generation))
+    let index = try session.keys(of: row.generation).blindIndex
     let values = index.values(of: item.attributes)
     var found = 0
     for value in values {

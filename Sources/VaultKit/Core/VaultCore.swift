@@ -1,3 +1,7 @@
+import DeviceKeys
+import SealedStorage
+import VaultFormat
+import VaultKeys
 import SecretMemory
 import Synchronization
 import VaultCrypto
@@ -150,9 +154,4 @@ package final class VaultCore: Sendable {
     }
     return result!
   }
-}
-
-/// Thrown inside a transaction when another process has changed the keys. With a device key it needs that key first.
-struct KeysAreStale: Error {
-  var deviceKey: DeviceKeyID?
 }

@@ -1,3 +1,5 @@
+import SealedStorage
+import VaultFormat
 package import SecretMemory
 import VaultCrypto
 import VaultStorage
@@ -147,7 +149,10 @@ extension Transaction where Mode == Writing {
   /// The item of a prepared secret; it is opened again only when it was changed.
   package mutating func item(_ id: ItemID, of prepared: borrowing PreparedSecret?) throws(VaultError) -> Item
   {
-    session.recall(prepared)
+    switch prepared {
+    case .some(let prepared) where prepared.isOf(session): session.recall(prepared.item, of: prepared.row)
+    default: break
+    }
     return try item(id)
   }
 

@@ -1,3 +1,4 @@
+import VaultFormat
 import SecretMemory
 import VaultCrypto
 import VaultStorage
@@ -17,8 +18,8 @@ extension Transaction where Mode == Writing {
   }
 
   /// Starts a new chain from an audit root that this transaction stores.
-  mutating func beginChain(_ root: StoredKey) throws(VaultError) {
-    head!.nextChainKey = root.key.copy()
+  mutating func beginChain(_ root: SharedSecret) throws(VaultError) {
+    head!.nextChainKey = root.bytes.copy()
     try beginSegment()
   }
 

@@ -1,3 +1,5 @@
+import VaultFormat
+import VaultKeys
 import VaultCrypto
 import VaultStorage
 

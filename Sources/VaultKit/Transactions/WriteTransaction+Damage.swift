@@ -1,3 +1,6 @@
+import SealedStorage
+import VaultFormat
+import VaultKeys
 import VaultCrypto
 import VaultStorage
 
@@ -31,7 +34,7 @@ extension Transaction where Mode == Writing {
       let generation = try? RecordSeal.generation(of: old.body)
       let keys = generation.flatMap { session.keys.keys(of: $0) } ?? session.keys.current
       try stored { () throws(StorageError) in _ = try session.store.deleteState(row: 0) }
-      head!.sum -= Summand(key: keys).state(0, old.body)
+      head!.sum -= keys.summand.state(0, old.body)
       try uncountRow()
     }
     try setVaultState(VaultState(), replacing: nil)
@@ -43,7 +46,7 @@ extension Transaction where Mode == Writing {
   mutating func removeUnreadable(_ rows: [ItemRow]) throws(VaultError) {
     let index = try blinds(of: Set(rows.map(\.row)))
     for row in rows {
-      let summand = Summand(key: summed(row))
+      let summand = summed(row).summand
       changes.underWay += 1
       if let material = try stored({ () throws(StorageError) in try session.store.material(row: row.row) }) {
         try stored { () throws(StorageError) in _ = try session.store.deleteMaterial(row: row.row) }
@@ -104,7 +107,7 @@ extension Transaction where Mode == Writing {
     items: UInt64, last: Int64, foreign: [SummedRow]
   ) {
     var expected: [Int64: Set<[UInt8]>] = [:]
-    let index = BlindIndex(key: session.keys.current)
+    let index = session.keys.current.blindIndex
     try session.forEachItem { item throws(VaultError) in
       expected[item.row] = Set(index.values(of: item.attributes))
       return true
@@ -129,7 +132,7 @@ extension Transaction where Mode == Writing {
     var isOld = false
     try session.store.forEachSummed { row throws(VaultError) in
       isOld = isOld || row.generation != keys.generation
-      sum += Summand(key: keys).value(row.table.rawValue, row.row, row.tags[...])
+      sum += keys.summand.value(row.table.rawValue, row.row, row.tags[...])
       rows += 1
     }
     guard !isOld else { throw VaultError(.damaged, "a row of the vault has keys of another generation") }

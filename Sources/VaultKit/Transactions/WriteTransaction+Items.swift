@@ -1,3 +1,6 @@
+import VaultKeys
+import SealedStorage
+import VaultFormat
 public import SecretMemory
 import VaultCrypto
 import VaultStorage
@@ -28,7 +31,7 @@ extension Transaction where Mode == Writing {
     let now = session.now
     attributes[.creationDate] = now
     attributes[.modificationDate] = now
-    let index = BlindIndex(key: keys)
+    let index = keys.blindIndex
     try refuseDuplicates(attributes, new.kind)
     let id = try crypto { () throws(CryptoError) in try session.environment.random.bytes(16) }
     let policy = Policy(access: new.access, audit: new.audit, factors: rule.factors)
@@ -51,7 +54,7 @@ extension Transaction where Mode == Writing {
       try insert(&row, attributes, policy)
       changes.underWay += 1
     }
-    head!.sum += Summand(key: keys).item(row)
+    head!.sum += keys.summand.item(row)
     head!.summedRows += 1
     head!.itemCount += 1
     noteExpiry(row.expires)
@@ -88,7 +91,7 @@ extension Transaction where Mode == Writing {
     try refuseDuplicates(attributes, item.kind)
     attributes[.creationDate] = item.created
     attributes[.modificationDate] = session.now
-    let index = BlindIndex(key: keys)
+    let index = keys.blindIndex
     var row = old
     row.version += 1
     row.primaryKey = index.primaryKey(of: item.kind, attributes)
@@ -114,7 +117,7 @@ extension Transaction where Mode == Writing {
       try rewrite(&row, attributes, policy, keeping: later)
     }
     self.changes.underWay += 1
-    let summand = Summand(key: keys)
+    let summand = keys.summand
     head!.sum -= summand.item(old)
     head!.sum += summand.item(row)
     noteExpiry(row.expires)
@@ -145,7 +148,7 @@ extension Transaction where Mode == Writing {
   /// Removes all rows of an item.
   mutating func remove(_ row: ItemRow, _ item: Item) throws(VaultError) {
     let keys = try session.keys(of: row.generation)
-    let summand = Summand(key: keys)
+    let summand = keys.summand
     changes.underWay += 1
     if let material = try stored({ () throws(StorageError) in try session.store.material(row: row.row) }) {
       head!.sum -= summand.material(row.row, material)
@@ -157,7 +160,7 @@ extension Transaction where Mode == Writing {
       try uncountRow()
       try stored { () throws(StorageError) in _ = try session.store.deleteState(row: row.row) }
     }
-    for value in BlindIndex(key: keys).values(of: item.attributes) { try removeBlind(value, row) }
+    for value in keys.blindIndex.values(of: item.attributes) { try removeBlind(value, row) }
     try removeRow(row, summand)
     changes.underWay -= 1
   }
@@ -256,14 +259,14 @@ extension Transaction where Mode == Writing {
     let material = try crypto { () throws(CryptoError) in
       MaterialRow(
         keys: try CommittingSeal.seal(
-          content, under: keys.classKey.key, label: Labels.sealKeys,
+          content, under: keys.classKey.bytes, label: Labels.sealKeys,
           aad: AssociatedData.keys(vault, row, policyHash: hash), random: random),
         secret: try CommittingSeal.seal(
           secret, under: dataKey, label: Labels.sealSecret,
           aad: AssociatedData.secret(vault, row, policyHash: hash), random: random))
     }
     try stored { () throws(StorageError) in try session.store.setMaterial(material, row: row.row) }
-    let summand = Summand(key: session.keys.current)
+    let summand = session.keys.current.summand
     if let old { head!.sum -= summand.material(row.row, old) } else { head!.summedRows += 1 }
     head!.sum += summand.material(row.row, material)
     changes.isDirty = true
@@ -303,7 +306,7 @@ extension Transaction where Mode == Writing {
 
   mutating func addBlind(_ value: [UInt8], _ row: ItemRow) throws(VaultError) {
     try stored { () throws(StorageError) in _ = try session.store.insertBlind(value: value, row: row.row) }
-    head!.sum += Summand(key: session.keys.current).blind(row.row, value)
+    head!.sum += session.keys.current.summand.blind(row.row, value)
     head!.summedRows += 1
   }
 
@@ -313,14 +316,14 @@ extension Transaction where Mode == Writing {
       try session.store.deleteBlind(value: value, row: row.row)
     }
     guard isThere else { return }
-    head!.sum -= Summand(key: keys).blind(row.row, value)
+    head!.sum -= keys.summand.blind(row.row, value)
     try uncountRow()
   }
 
   /// While two generations are readable, uniqueness is asked of the older one too; the database asks the newer one.
   private mutating func refuseDuplicates(_ attributes: Attributes, _ kind: ItemKind) throws(VaultError) {
     guard let previous = session.keys.previous else { return }
-    let index = BlindIndex(key: previous)
+    let index = previous.blindIndex
     let key = index.primaryKey(of: kind, attributes)
     if try stored({ () throws(StorageError) in try session.store.item(primaryKey: key) }) != nil {
       throw VaultError(StorageError.duplicate(.primaryKey))

@@ -1,3 +1,5 @@
+import SealedStorage
+import VaultFormat
 import SecretMemory
 import VaultCrypto
 import VaultStorage

@@ -1,3 +1,4 @@
+import VaultFormat
 import VaultCrypto
 import VaultStorage
 
@@ -85,11 +86,11 @@ extension Transaction where Mode == Writing {
     }
     if let old {
       let sealedBy = try crypto { () throws(CryptoError) in try RecordSeal.generation(of: old.body) }
-      head!.sum -= Summand(key: try session.keys(of: sealedBy)).state(row, old.body)
+      head!.sum -= try session.keys(of: sealedBy).summand.state(row, old.body)
     } else {
       head!.summedRows += 1
     }
-    head!.sum += Summand(key: keys).state(row, body)
+    head!.sum += keys.summand.state(row, body)
     changes.underWay -= 1
     // The head row counts the seals of the current generation: the state of an item that is not moved yet does not
     // count.

@@ -1,4 +1,4 @@
-// What the product is compared with, and what is counted. Every `peer_run` does one thing n times.
+// The peers of the product, and the counters. Every `peer_run` does one thing n times.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ peer *peer_lanes_bulk(size_t credentials);
 // seal.c: AES-256-GCM in the styles that programs call it.
 peer *peer_gcm_seal(size_t size);          // schedule and context kept, a new IV
 peer *peer_gcm_open(size_t size);
-peer *peer_gcm_seal_naive(size_t size);    // fetched and made anew each time
+peer *peer_gcm_seal_naive(size_t size);    // fetched and made again each time
 peer *peer_gcm_seal_legacy(size_t size);   // EVP_aes_256_gcm() and a new context
 peer *peer_sodium_seal(size_t size);       // crypto_aead_aes256gcm_encrypt_afternm; NULL where absent
 peer *peer_sodium_box(size_t size);        // crypto_secretbox (XSalsa20-Poly1305); NULL where absent
@@ -58,7 +58,7 @@ peer *peer_sqlite_put(const char *folder, int grows);   // one row of 256 bytes 
 peer *peer_sqlite_rows(const char *folder);             // what a HOTP code writes: head, state, entry of the log
 peer *peer_sqlite_put_rows(const char *folder);         // what a put of four indexed attributes writes
 peer *peer_lmdb_put(const char *folder);                // one key, one commit; NULL where absent
-peer *peer_json_put(const char *folder, size_t items);  // a sealed file of `items` written anew
+peer *peer_json_put(const char *folder, size_t items);  // a sealed file of `items`, written again
 peer *peer_lmdb_get(const char *folder, size_t items);  // NULL where absent
 const char *peer_lmdb_version(void);
 
@@ -80,7 +80,7 @@ typedef struct {
 void peer_count_start(void);
 peer_allocations peer_count_stop(void);
 
-// A system call that nothing else makes here: where a trace is to begin and to end.
+// A system call that no other code here makes: marks the beginning and the end of a trace.
 void peer_mark(void);
 double peer_now_ns(void);
 void peer_keep(uint64_t value);

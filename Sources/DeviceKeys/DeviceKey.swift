@@ -1,0 +1,31 @@
+public import VaultFormat
+public import SecretMemory
+package import VaultCrypto
+
+/// The key that opens a vault's slots: 32 random bytes. Nothing else is derived from it but its id.
+public struct DeviceKey: ~Copyable, Sendable {
+  package let bytes: SecretBytes
+  /// `HMAC(DK, "vault/1/key-id")[0..16]`, which the header names.
+  public let id: DeviceKeyID
+
+  /// - Throws: ``VaultError/Code/deviceKeyDamaged`` unless there are 32 bytes.
+  public init(_ bytes: consuming SecretBytes) throws(VaultError) {
+    guard bytes.byteCount == 32 else {
+      throw VaultError(.deviceKeyDamaged, "the device key is damaged: it is not 32 bytes")
+    }
+    let code = KeyedHMAC(key: bytes).code(for: Labels.keyID.utf8)
+    id = DeviceKeyID(Array(code.prefix(16)))!
+    self.bytes = bytes
+  }
+
+  package func isEqual(to other: borrowing DeviceKey) -> Bool { bytes.isEqualInConstantTime(to: other.bytes) }
+
+  package static func fresh(random: any RandomSource) throws(VaultError) -> DeviceKey {
+    try DeviceKey(try crypto { () throws(CryptoError) in try random.secret(32) })
+  }
+
+  /// Lends the 32 bytes to a protector that stores them.
+  public func expose<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    try bytes.expose(body)
+  }
+}

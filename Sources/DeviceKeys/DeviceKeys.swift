@@ -1,0 +1,99 @@
+package import VaultFormat
+
+/// The one owner of device keys: which exist, which a file names, and which may be deleted (format, section 14 rule 9).
+///
+/// Nothing else calls `storeKey`, `deleteKey` or `promoteKey` of a ``Protector``. The rules:
+///
+/// 1. A new key is a ``PendingDeviceKey``. Before a commit or rename that names it is attempted, only the process that
+///    made it may delete it.
+/// 2. From the attempt on the key is *named*, whatever the attempt returned: a commit or a rename that failed can
+///    appear after a crash. No error path deletes a named key.
+/// 3. A named key is deleted only when the vault's own header lists it as replaced (field 20), after the vault was opened
+///    with its present key, and while no file of a restore beside the vault names it (``RestoreFiles``).
+///
+/// Every other key with this vault id may belong to a vault that this one does not know, such as a backup restored
+/// elsewhere: it is listed and never deleted.
+package struct DeviceKeys: Sendable {
+  package let protector: any Protector
+  package let vault: VaultID
+
+  package init(_ protector: any Protector, of vault: VaultID) {
+    self.protector = protector
+    self.vault = vault
+  }
+
+  /// The key that a header names.
+  ///
+  /// - Throws: As ``Protector/loadKey(_:of:)``.
+  package func load(_ key: DeviceKeyID) throws(VaultError) -> DeviceKey {
+    try protector.loadKey(key, of: vault)
+  }
+
+  /// Keeps other processes from changing the device keys of this vault.
+  package func lock() throws(VaultError) -> ProtectorLock? { try protector.lock(vault) }
+
+  // MARK: After the vault was opened with its new key
+
+  /// Moves the present key of the vault that `proof` was opened from to the file of a replaced key, when the protector
+  /// keeps all keys in one file.
+  package func promote(over replaced: DeviceKeyID, in proof: OpenedVault) throws(VaultError) {
+    try finishPromotion(in: proof, keepingAll: false)
+    try protector.promoteKey(proof.header.deviceKey, replacing: replaced, of: vault)
+  }
+
+  /// The same after an interrupted rotation: the named file still holds any key that this vault has replaced, and the
+  /// present key waits beside it. A file with other contents stays.
+  ///
+  /// - Parameter keepingAll: Moves the replaced key to its own file, as always when a file of a restore needs it.
+  ///   Otherwise the commit that names the present key must be durable.
+  package func finishPromotion(in proof: OpenedVault, keepingAll: Bool) throws(VaultError) {
+    let (header, path) = (proof.header, proof.path)
+    guard header.vault == vault, let files = protector as? FileProtector, let held = files.namedKey,
+      held != header.deviceKey, header.replacedKeys.contains(held),
+      files.isWaiting(header.deviceKey)
+    else { return }
+    var isKept = keepingAll
+    if !isKept { isKept = try RestoreFiles(path: path).keeper(of: held, vault) != nil }
+    if isKept { try files.setAside(held, of: vault) }
+    try protector.promoteKey(header.deviceKey, replacing: held, of: vault)
+  }
+
+  /// The same at an opening. Deletes nothing, and does nothing while another process holds the lock.
+  package func finishPromotionAtOnce(in proof: OpenedVault) throws(VaultError) {
+    guard let files = protector as? FileProtector, files.isWaiting(proof.header.deviceKey),
+      let lock = files.lockAtOnce()
+    else { return }
+    defer { lock.keep() }
+    try finishPromotion(in: proof, keepingAll: true)
+  }
+
+  /// Moves the key of a restored vault to the file of `old`, the replaced vault's key, and `old` to
+  /// ``FileProtector/pathBeforeRestore``. Both stay where they are if that file holds anything else.
+  package func promoteRestored(_ key: DeviceKeyID, over old: DeviceKeyID) throws(VaultError) {
+    try (protector as? FileProtector)?.promoteRestoredKey(key, over: old, of: vault)
+  }
+
+  /// Deletes a key that the vault which `proof` was opened from has replaced.
+  ///
+  /// - Throws: `policy` when the vault does not list the key as replaced, or a file beside it needs the key.
+  package func delete(_ key: DeviceKeyID, replacedIn proof: OpenedVault) throws(VaultError) {
+    let (header, path) = (proof.header, proof.path)
+    guard header.vault == vault, header.deviceKey != key, header.replacedKeys.contains(key) else {
+      throw VaultError(.policy, "the vault does not know that it replaced the device key \(key)")
+    }
+    if let keeper = try RestoreFiles(path: path).keeper(of: key, vault) {
+      throw VaultError(.policy, "\(keeper.file) needs the device key \(key)")
+    }
+    try protector.deleteKey(key, of: vault)
+  }
+
+  // MARK: Listing
+
+  /// The keys of this vault that are there.
+  package func ids() throws(VaultError) -> [DeviceKeyID] { try protector.keys(of: vault) }
+
+  /// Where a key is, for people.
+  package func place(of key: DeviceKeyID) -> String {
+    (protector as? FileProtector)?.presentPath(of: key, vault) ?? "the Secret Service"
+  }
+}

@@ -1,0 +1,13 @@
+package import VaultFormat
+
+/// What shows that a vault was opened with its present device key: the header that this key authenticated. Only the vault
+/// makes one, from its open keys.
+package struct OpenedVault: Sendable {
+  package let header: Header
+  package let path: String
+
+  package init(_ header: Header, at path: String) {
+    self.header = header
+    self.path = path
+  }
+}

@@ -1,0 +1,51 @@
+package import VaultCrypto
+package import VaultFormat
+
+/// A new device key on its way into a vault's header.
+///
+/// It is made, stored, and then named by a commit or a rename. An error path calls ``abandon()``: it deletes the key as
+/// long as no commit or rename that names it was attempted, and does nothing afterwards.
+package struct PendingDeviceKey: ~Copyable, Sendable {
+  private enum State {
+    case made
+    case stored
+    /// A commit or rename that names the key was attempted, whatever it returned.
+    case named
+  }
+
+  package let key: DeviceKey
+  private let keys: DeviceKeys
+  private var state = State.made
+
+  /// - Parameter path: The vault file that will name the key; the key must not be kept in its folder.
+  package init(for path: String, _ keys: DeviceKeys, random: any RandomSource) throws(VaultError) {
+    let key = try DeviceKey.fresh(random: random)
+    try keys.protector.refuseFolder(of: path, key: key.id, vault: keys.vault)
+    self.key = key
+    self.keys = keys
+  }
+
+  package var id: DeviceKeyID { key.id }
+
+  /// Stores the key: durable when this returns. After a failure, removes what was written.
+  package mutating func store() throws(VaultError) {
+    precondition(state == .made, "PendingDeviceKey.store: stored already")
+    state = .stored
+    do throws(VaultError) { try keys.protector.storeKey(key, of: keys.vault) } catch {
+      abandon()
+      throw error
+    }
+  }
+
+  /// To be called right before a commit or a rename that names the key is attempted.
+  package mutating func willBeNamed() {
+    precondition(state != .made, "PendingDeviceKey.willBeNamed: a key that is not stored")
+    state = .named
+  }
+
+  /// Deletes the key unless something may name it. A key that cannot be deleted opens nothing.
+  package func abandon() {
+    guard state == .stored else { return }
+    try? keys.protector.deleteKey(key.id, of: keys.vault)
+  }
+}

@@ -1,0 +1,357 @@
+public import VaultFormat
+import Glibc
+import SecretMemory
+
+/// Device keys in files of mode 0600: `<state folder>/<vault id>/<key id>.key`, or one file that the caller names.
+///
+/// Never in the vault's folder: whoever copies that folder must not get the key with it.
+public struct FileProtector: Protector {
+  package enum Place: Sendable {
+    case folder(String)
+    case file(String)
+  }
+  package let place: Place
+  let witnessFile = WitnessFile()
+  /// Whether it keeps many keys below a folder.
+  package var isFolder: Bool { if case .folder = place { true } else { false } }
+
+  /// Files.
+  public var kind: ProtectorKind { .file }
+
+  /// The standard place: `$XDG_STATE_HOME/vault`, else `$HOME/.local/state/vault`.
+  ///
+  /// - Throws: ``VaultError/Code/deviceKeyUnavailable`` where neither is an absolute path.
+  public static func standard() throws(VaultError) -> FileProtector {
+    FileProtector(folder: try standardFolder())
+  }
+
+  package static func standardFolder() throws(VaultError) -> String {
+    func variable(_ name: String) -> String? {
+      guard let text = unsafe getenv(name) else { return nil }
+      let value = unsafe String(cString: text)
+      return value.hasPrefix("/") ? value : nil
+    }
+    if let state = variable("XDG_STATE_HOME") { return state + "/vault" }
+    if let home = variable("HOME") { return home + "/.local/state/vault" }
+    throw VaultError(
+      .deviceKeyUnavailable, "there is no folder for the device key: HOME is not set",
+      hint: "set HOME or XDG_STATE_HOME, or name the key file with --device-key")
+  }
+
+  /// Key files below a folder.
+  public init(folder: String) { place = .folder(folder) }
+
+  /// Just this key file.
+  public init(file: String) { place = .file(file) }
+
+  /// Whether the place of this vault's keys exists.
+  public func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState {
+    let path =
+      switch place {
+      case .folder(let folder): folder + "/" + vault.hexadecimal
+      case .file(let file): file
+      }
+    return try exists(path) ? .present : .absent
+  }
+
+  /// Reads the key file; owner, mode and id are checked, links are not followed. A key that waits beside a named file
+  /// is found whatever that file holds, and also when the file does not exist.
+  public func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
+    do throws(VaultError) { return try readInPlace(key, vault) } catch {
+      guard let next = nextPath(of: key) else { throw error }
+      // Between the two looks it may have come into its place.
+      guard try mayExist(next) else { return try readInPlace(key, vault) }
+    }
+    return try readWaiting(key, vault)
+  }
+
+  private func mayExist(_ path: String) throws(VaultError) -> Bool {
+    do throws(VaultError) { return try exists(path) } catch {
+      // A key that may wait there must not be taken for lost.
+      throw VaultError(
+        .deviceKeyUnavailable, "the device key cannot be looked for: \(error.message)", hint: error.hint,
+        underlying: error.underlying)
+    }
+  }
+
+  private func readWaiting(_ key: DeviceKeyID, _ vault: VaultID) throws(VaultError) -> DeviceKey {
+    do throws(VaultError) {
+      let waiting = try read(presentPath(of: key, vault))
+      if waiting.id == key { return waiting }
+    } catch {
+      // A file that cannot be read now still exists: its key must not be reported as absent.
+      guard error.code == .deviceKeyAbsent else { throw error }
+    }
+    return try readInPlace(key, vault)
+  }
+
+  private func readInPlace(_ key: DeviceKeyID, _ vault: VaultID) throws(VaultError) -> DeviceKey {
+    let found = try read(path(of: key, vault))
+    guard found.id == key else {
+      throw VaultError(
+        .deviceKeyWrong, "the device key in \(path(of: key, vault)) is not the one of this vault",
+        hint: "name the right one with --device-key, or use the recovery code")
+    }
+    return found
+  }
+
+  /// Writes a new key file, synchronises file and folder, reads it back.
+  public func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
+    let path = try placeForNew(key.id, vault)
+    try Self.makeFolders(above: path)
+    try write(key, to: path)
+    let back = try read(path)
+    guard back.id == key.id else {
+      throw VaultError(.io, "the device key was not written as it is", hint: "check the disk at \(path)")
+    }
+  }
+
+  /// Removes the key file.
+  public func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
+    let path = path(of: key, vault)
+    if let next = nextPath(of: key) {
+      if try exists(next) {
+        guard unsafe unlink(next) == 0 || errno == ENOENT else { throw Self.failure("remove", next) }
+        try Self.synchronizeFolder(of: next)
+      }
+      // One named file holds every key in turn: it is removed only when it really holds this key.
+      // A file that cannot be read now may hold the vault's present key: it stays.
+      guard holds(path, key) else { return }
+    }
+    guard unsafe unlink(path) == 0 || errno == ENOENT else { throw Self.failure("remove", path) }
+    if case .folder = place { witness(key, vault).remove() }
+    try Self.synchronizeFolder(of: path)
+  }
+
+  /// A key file that the caller named is replaced in one step; until then the new key waits beside it.
+  ///
+  /// It stays there where the named file holds anything else than `old`: another vault's key, or the key of a rotation
+  /// that another process has finished since.
+  public func promoteKey(_ key: DeviceKeyID, replacing old: DeviceKeyID, of vault: VaultID) throws(VaultError)
+  {
+    guard let next = nextPath(of: key), try exists(next) else { return }
+    let path = path(of: key, vault)
+    if try exists(path) { guard holds(path, old) else { return } }
+    guard unsafe rename(next, path) == 0 else { throw Self.failure("replace", path) }
+    try Self.synchronizeFolder(of: path)
+  }
+
+  /// Where a restore puts the key of the vault that was there, next to a named file; `nil` for a folder of keys, where
+  /// it stays under its own name.
+  public var pathBeforeRestore: String? {
+    guard case .file(let file) = place else { return nil }
+    return file + ".before-restore"
+  }
+
+  /// After a restore, moves the new key to the named file when that file holds the replaced vault's key, which stays
+  /// beside it for the old vault. A file that holds anything else stays, because it may be another vault's key; then
+  /// the new key still waits beside it.
+  package func promoteRestoredKey(_ key: DeviceKeyID, over old: DeviceKeyID, of vault: VaultID)
+    throws(VaultError)
+  {
+    guard let next = nextPath(of: key), let aside = pathBeforeRestore, try exists(next) else { return }
+    let path = path(of: key, vault)
+    if try exists(path) {
+      guard holds(path, old) else { return }
+      try link(path, as: aside, "keep the old device key as")
+    }
+    guard unsafe rename(next, path) == 0 else { throw Self.failure("replace", path) }
+    try Self.synchronizeFolder(of: path)
+  }
+
+  /// Gives a key in a named file its own file beside it, where it is found by its id, before another key replaces it.
+  /// Does nothing in a folder of keys, or when the named file holds something else.
+  package func setAside(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
+    let path = path(of: key, vault)
+    guard let own = nextPath(of: key), holds(path, key) else { return }
+    if !holds(own, key) { try link(path, as: own, "keep the old device key as") }
+    try Self.synchronizeFolder(of: own)
+  }
+
+  /// Gives a file a second name; no error when an interrupted attempt already gave it.
+  private func link(_ path: String, as other: String, _ purpose: String) throws(VaultError) {
+    if unsafe Glibc.link(path, other) == 0 { return }
+    let problem = errno
+    var (one, two) = (stat(), stat())
+    if problem == EEXIST, unsafe lstat(path, &one) == 0, unsafe lstat(other, &two) == 0,
+      one.st_dev == two.st_dev, one.st_ino == two.st_ino
+    {
+      return
+    }
+    errno = problem
+    throw Self.failure(purpose, other)
+  }
+
+  /// Where a new key goes: never over another one.
+  private func placeForNew(_ key: DeviceKeyID, _ vault: VaultID) throws(VaultError) -> String {
+    let path = path(of: key, vault)
+    guard let next = nextPath(of: key), try exists(path) else { return path }
+    return next
+  }
+
+  private func nextPath(of key: DeviceKeyID) -> String? {
+    guard case .file(let file) = place else { return nil }
+    return file + "." + key.hexadecimal + ".new"
+  }
+
+  /// Whether a key waits beside the named file that it is to replace.
+  package func isWaiting(_ key: DeviceKeyID) -> Bool {
+    guard let next = nextPath(of: key) else { return false }
+    return holds(next, key)
+  }
+
+  /// Whether there is anything of that name, a link too. What cannot be looked at is an error, never absent.
+  private func exists(_ path: String) throws(VaultError) -> Bool {
+    var entry = stat()
+    if unsafe lstat(path, &entry) == 0 { return true }
+    guard errno == ENOENT || errno == ENOTDIR else { throw Self.failure("look at", path) }
+    return false
+  }
+
+  /// The final place of a key. Before, a key may wait beside a named file, as `<file>.<key id>.new`.
+  public func path(of key: DeviceKeyID, _ vault: VaultID) -> String {
+    switch place {
+    case .folder(let folder): folder + "/" + vault.hexadecimal + "/" + key.hexadecimal + ".key"
+    case .file(let file): file
+    }
+  }
+
+  /// The file that the key is in now: its own, or the one beside a named file where it waits.
+  package func presentPath(of key: DeviceKeyID, _ vault: VaultID) -> String {
+    if let next = nextPath(of: key), (try? exists(next)) ?? false { return next }
+    return path(of: key, vault)
+  }
+
+  package func read(_ path: String) throws(VaultError) -> DeviceKey {
+    let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+    guard file >= 0 else {
+      switch errno {
+      case ENOENT, ENOTDIR:
+        throw VaultError(
+          .deviceKeyAbsent, "the device key is absent: there is no \(path)",
+          hint: "put its copy back, name it with --device-key, or use the recovery code or a backup",
+          underlying: errno)
+      case ELOOP: throw VaultError(.deviceKeyDamaged, "the device key is a symbolic link: \(path)")
+      default:
+        throw VaultError(
+          .deviceKeyUnavailable, "the device key cannot be read: \(path): \(Self.reason())",
+          hint: "check owner and mode of the file", underlying: errno)
+      }
+    }
+    defer { close(file) }
+    var entry = stat()
+    guard unsafe fstat(file, &entry) == 0, entry.st_mode & S_IFMT == S_IFREG else {
+      throw VaultError(.deviceKeyDamaged, "the device key is not a file: \(path)")
+    }
+    guard entry.st_uid == geteuid() else {
+      throw VaultError(
+        .deviceKeyUnavailable, "the device key belongs to another user: \(path)", hint: Self.nameYours)
+    }
+    guard entry.st_mode & 0o077 == 0 else {
+      throw VaultError(
+        .deviceKeyUnavailable, "the device key is open to others: \(path)",
+        hint: Self.adviceForOpenFile(path, byteCount: Int(entry.st_size)))
+    }
+    return try DeviceKey(try readAll(file, byteCount: 33, path))
+  }
+
+  /// What to do about a file that others may read: the path can be wrong, and the file another program's.
+  private static func adviceForOpenFile(_ path: String, byteCount: Int) -> String {
+    guard byteCount == 32 else { return "the file is no device key, which has 32 bytes: \(nameYours)" }
+    return OwnFile.isOurs(path)
+      ? "chmod 600 \(path); if others have read it, make a new key with 'vaultctl rotate device-key'"
+      : "if it is your device key, move it into your home and let only yourself read it; else \(nameYours)"
+  }
+
+  private static let nameYours = "name your device key with --device-key"
+
+  private func readAll(_ file: Int32, byteCount: Int, _ path: String) throws(VaultError) -> SecretBytes {
+    var failed: Int32 = 0
+    let bytes = SecretBytes(capacity: byteCount) { output in
+      unsafe output.withUnsafeMutableBytes { buffer, count in
+        while count < buffer.count {
+          let got = unsafe Glibc.read(file, buffer.baseAddress! + count, buffer.count - count)
+          if got > 0 {
+            count += got
+          } else if got < 0, errno == EINTR {
+            continue
+          } else {
+            if got < 0 { failed = errno }
+            break
+          }
+        }
+      }
+    }
+    guard failed == 0 else {
+      throw VaultError(.deviceKeyUnavailable, "the device key cannot be read: \(path)", underlying: failed)
+    }
+    return bytes
+  }
+
+  /// A new file only, durable before this returns; what was begun and failed is removed.
+  private func write(_ key: borrowing DeviceKey, to path: String) throws(VaultError) {
+    let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard file >= 0 else {
+      if errno == EEXIST {
+        throw VaultError(
+          .vaultExists, "there is a device key already: \(path)", hint: "name another place with --device-key"
+        )
+      }
+      throw Self.failure("create", path)
+    }
+    let isWritten = key.expose { span in
+      errno = ENOSPC  // what a short write means that sets no error of its own
+      return unsafe span.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) == $0.count }
+    }
+    let isSynchronized = isWritten && fsync(file) == 0
+    let problem = errno
+    close(file)
+    guard isSynchronized else {
+      unsafe unlink(path)
+      errno = problem
+      throw Self.failure("write", path)
+    }
+    try Self.synchronizeFolder(of: path)
+  }
+
+  package static func makeFolders(above path: String) throws(VaultError) {
+    let parts = path.split(separator: "/").dropLast()
+    var folder = path.hasPrefix("/") ? "" : "."
+    for part in parts {
+      folder += "/" + part
+      let isNew = unsafe mkdir(folder, 0o700) == 0
+      guard isNew || errno == EEXIST else { throw Self.failure("create", folder) }
+      // If a power cut removed the folder, the key would be lost.
+      if isNew { try synchronizeFolder(of: folder) } else { try synchronizeOlderFolder(of: folder) }
+    }
+  }
+
+  /// The process that made an existing folder may have died before its name was durable. Skips folders that we could
+  /// not have made, and those that cannot be synchronized.
+  private static func synchronizeOlderFolder(of path: String) throws(VaultError) {
+    guard unsafe access(parent(of: path), W_OK) == 0 else { return }
+    do throws(VaultError) { try synchronizeFolder(of: path) } catch {
+      if error.underlying == EIO { throw error }
+    }
+  }
+
+  private static func parent(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private static func synchronizeFolder(of path: String) throws(VaultError) {
+    let folder = parent(of: path)
+    let directory = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard directory >= 0 else { throw Self.failure("open", folder) }
+    defer { close(directory) }
+    guard fsync(directory) == 0 else { throw Self.failure("synchronize", folder) }
+  }
+
+  package static func failure(_ verb: String, _ path: String) -> VaultError {
+    VaultError(
+      .io, "cannot \(verb) \(path): \(reason())", hint: "check permissions and free space", underlying: errno)
+  }
+
+  private static func reason() -> String { unsafe String(cString: strerror(errno)) }
+}

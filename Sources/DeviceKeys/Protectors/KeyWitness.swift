@@ -1,0 +1,40 @@
+package import VaultFormat
+import Glibc
+import Synchronization
+
+/// How many commits the vault has had, remembered in a file beside the device key or in its place.
+///
+/// It is written after each commit and not synchronised, so it never runs ahead of the file, not even after a power
+/// cut; a file that is behind it is an old copy. Best effort: an error is as good as none.
+package struct KeyWitness {
+  package let path: String
+  package let key: DeviceKeyID
+
+  /// Writes the key's id and the number, 24 bytes, to the file that ``open()`` opened.
+  package static func note(_ sequence: UInt64, under key: DeviceKeyID, in file: Int32) {
+    let words = (key.high.bigEndian, key.low.bigEndian, sequence.bigEndian)
+    _ = unsafe withUnsafeBytes(of: words) { unsafe pwrite(file, $0.baseAddress, $0.count, 0) }
+  }
+
+  /// The file for writing, made if it is not there; negative where that fails. Never 0, 1 or 2: a process that has
+  /// closed those prints to them all the same.
+  package func open() -> Int32 {
+    let file = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
+    guard (0...2).contains(file) else { return file }
+    defer { close(file) }
+    return fcntl(file, F_DUPFD_CLOEXEC, 3)
+  }
+
+  /// Reads it; `nil` where there is none, or one of another key.
+  package var seen: UInt64? {
+    let file = unsafe Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: 24)
+    let count = unsafe bytes.withUnsafeMutableBytes { unsafe pread(file, $0.baseAddress, $0.count, 0) }
+    guard count == 24, Array(bytes[..<16]) == key.bytes else { return nil }
+    return bytes.bigEndian(at: 16)
+  }
+
+  package func remove() { unsafe unlink(path) }
+}

@@ -1,0 +1,46 @@
+public import VaultFormat
+
+/// Who keeps the device key: a file, the desktop's Secret Service, later a TPM.
+///
+/// Calls block and never run inside a transaction. Nothing falls back from one protector to another. Only the one owner
+/// of device keys (`DeviceKeys`, decision 13) stores, promotes and deletes keys.
+public protocol Protector: Sendable {
+  /// Which kind the header names.
+  var kind: ProtectorKind { get }
+  /// What is there for this vault, asked before anything is created.
+  func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState
+  /// The device key with this id.
+  ///
+  /// - Throws: `deviceKeyAbsent`, `deviceKeyLocked`, `deviceKeyUnavailable`, `deviceKeyWrong`, `deviceKeyDamaged`.
+  func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey
+  /// Keeps a key: durable when this returns, read back and compared. Never replaces one.
+  func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError)
+  /// Deletes a key: one that nothing names yet, or one that the vault has replaced, after the vault was opened with
+  /// another key.
+  func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError)
+  /// The key has opened the vault and stands in the place of `old` from now on.
+  func promoteKey(_ key: DeviceKeyID, replacing old: DeviceKeyID, of vault: VaultID) throws(VaultError)
+  /// The ids of all keys of this vault that it keeps, as far as they can be read now.
+  func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID]
+  /// Keeps others from removing keys of this vault while one is on its way into the vault's header.
+  func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock?
+  /// Remembers, outside of the vault file, how many commits the vault has had. Best effort, never an error.
+  func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID)
+  /// The number remembered last; a vault file with fewer commits is an old copy that was put back.
+  func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64?
+}
+
+extension Protector {
+  /// A protector that cannot remember remembers nothing.
+  public func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID) {}
+  /// A protector that cannot remember knows nothing.
+  public func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64? { nil }
+
+  /// A protector without a place for a lock has none: then nobody may remove its keys but who made them.
+  public func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock? { nil }
+
+  /// Nothing to do where every key has a place of its own.
+  public func promoteKey(_ key: DeviceKeyID, replacing old: DeviceKeyID, of vault: VaultID)
+    throws(VaultError)
+  {}
+}

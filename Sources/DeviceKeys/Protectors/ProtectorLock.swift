@@ -1,0 +1,42 @@
+package import VaultFormat
+import Glibc
+
+/// Held from the storing of a new device key until the vault names it: meanwhile nobody removes keys that no vault names.
+///
+/// A `flock` on the folder of the keys, which leaves nothing behind; the kernel ends it with the process.
+public final class ProtectorLock: Sendable {
+  private let descriptor: Int32
+
+  /// Waits for at most ten seconds.
+  ///
+  /// - Throws: ``VaultError/Code/busy``, ``VaultError/Code/io``.
+  package init(folder: String) throws(VaultError) {
+    let file = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard file >= 0 else { throw FileProtector.failure("open", folder) }
+    for _ in 0..<500 {
+      if flock(file, LOCK_EX | LOCK_NB) == 0 {
+        descriptor = file
+        return
+      }
+      usleep(20_000)
+    }
+    close(file)
+    throw VaultError(.busy, "another program is changing the device keys of this vault", hint: "try again")
+  }
+
+  /// Does not wait; `nil` when the lock is held, in another process or in this one.
+  package init?(atOnce folder: String) {
+    let file = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+      close(file)
+      return nil
+    }
+    descriptor = file
+  }
+
+  /// Does nothing; called at the end of what the lock is held for, so that it is not let go before.
+  package func keep() {}
+
+  deinit { close(descriptor) }
+}

@@ -1,0 +1,181 @@
+public import VaultFormat
+
+/// Device keys in the desktop's Secret Service (GNOME Keyring, KWallet, KeePassXC), through libsecret.
+///
+/// Each key is one item of the default collection: the key as base64 text, with the ids of vault and key as attributes.
+/// libsecret is loaded at the first call. A service that does not answer is an error after 3 seconds, never a wait;
+/// nothing is ever kept elsewhere instead.
+///
+/// **Who is kept out:** while the collection is unlocked, no program of the same user; while it is locked, whoever lacks
+/// its password. That is the service's doing, not ours.
+public struct SecretServiceProtector: Protector {
+  /// Whether the service may ask a person to unlock the collection.
+  public enum Prompting: Sendable {
+    /// A locked collection is an error at once.
+    case never
+    /// The service shows its own prompt and gets two minutes.
+    case allowed
+  }
+
+  let service: SecretServiceCalls
+  /// Where the witness files are; `nil` for none.
+  private let witnessFolder: String?
+  private let witnessFile = WitnessFile()
+
+  /// The Secret Service.
+  public var kind: ProtectorKind { .secretService }
+
+  /// The service on the session bus of this process, and witness files in the standard place.
+  public static func standard(prompting: Prompting = .never) -> SecretServiceProtector {
+    standard(prompting: prompting, patience: usualPatience)
+  }
+
+  package static func standard(prompting: Prompting, patience: Duration) -> SecretServiceProtector {
+    SecretServiceProtector(
+      busAddress: nil, stateFolder: try? FileProtector.standardFolder(), prompting: prompting,
+      patience: patience)
+  }
+
+  /// How long one call may take.
+  package static let usualPatience = Duration.seconds(3)
+
+  /// - Parameters:
+  ///   - busAddress: The bus, as `unix:…`; `nil` for the session's own: `$DBUS_SESSION_BUS_ADDRESS`, else
+  ///     `$XDG_RUNTIME_DIR/bus`.
+  ///   - stateFolder: Where to remember how many commits a vault has had; `nil` for nowhere.
+  public init(busAddress: String?, stateFolder: String?, prompting: Prompting = .never) {
+    self.init(
+      busAddress: busAddress, stateFolder: stateFolder, prompting: prompting, patience: Self.usualPatience)
+  }
+
+  /// - Parameter patience: How long one call may take; a test of other faults has more of it, so that what it sees does
+  ///   not depend on how busy the machine is.
+  package init(
+    busAddress: String?, stateFolder: String?, prompting: Prompting = .never, patience: Duration
+  ) {
+    service = SecretServiceCalls(busAddress: busAddress, prompting: prompting, patience: patience)
+    witnessFolder = stateFolder
+  }
+
+  /// What the service holds for this vault. A locked default collection without a key of it counts as locked.
+  public func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState {
+    let found: FoundItems
+    do throws(VaultError) { found = try service.find(vault, nil, loads: false) } catch {
+      switch error.code {
+      case .deviceKeyLocked: return .locked
+      default: return .unavailable(error)
+      }
+    }
+    if found.isEmpty { return found.isDefaultLocked ? .locked : .absent }
+    return found.allAreLocked ? .locked : .present
+  }
+
+  /// Reads the key. Of several items with its id the one that holds it is taken.
+  ///
+  /// What is damaged is read again in another session, which may have been what was damaged.
+  public func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
+    for _ in 1..<SecretServiceCalls.mostSessions {
+      do throws(VaultError) { return try loadKeyOnce(key, of: vault) } catch {
+        guard error.code == .deviceKeyDamaged else { throw error }
+      }
+    }
+    return try loadKeyOnce(key, of: vault)
+  }
+
+  private func loadKeyOnce(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
+    let found = try service.find(vault, key, loads: true)
+    var fault: VaultError?
+    for index in 0..<found.count where !found.isLocked(index) {
+      do throws(VaultError) {
+        let held = try found.key(index)
+        if held.id == key { return held }
+        fault = fault ?? Self.wrong
+      } catch {
+        fault = fault ?? error
+      }
+    }
+    if found.hasLocked || (found.isEmpty && found.isDefaultLocked) { throw SecretServiceCalls.locked }
+    throw fault ?? Self.absent
+  }
+
+  /// Makes a new item, reads it back over another connection and compares.
+  public func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
+    makeWitnessFolder(vault)
+    do throws(VaultError) {
+      try service.create(key, of: vault)
+      guard try loadKey(key.id, of: vault).isEqual(to: key) else {
+        throw VaultError(
+          .deviceKeyDamaged, "the Secret Service gave another device key back than it was given",
+          hint: "keep the key in a file: --protector file")
+      }
+    } catch {
+      // No vault names it yet. What cannot be removed now opens nothing.
+      try? deleteKey(key.id, of: vault)
+      throw error
+    }
+  }
+
+  /// Removes every unlocked item that holds this key; one that holds something else stays.
+  public func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
+    let found = try service.find(vault, key, loads: true)
+    for index in 0..<found.count where !found.isLocked(index) {
+      guard let held = try? found.key(index), held.id == key else { continue }
+      try service.delete(found.path(index))
+    }
+    witness(key, vault)?.remove()
+    if found.hasLocked { throw SecretServiceCalls.locked }
+  }
+
+  /// The ids of the keys that the unlocked items of this vault name.
+  public func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] {
+    let found = try service.find(vault, nil, loads: false)
+    var keys: [DeviceKeyID] = []
+    for index in 0..<found.count {
+      if let key = found.keyID(index), !keys.contains(key) { keys.append(key) }
+    }
+    return keys
+  }
+
+  /// The same lock as for key files in that folder.
+  public func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock? {
+    guard let witnessFolder else { return nil }
+    return try FileProtector(folder: witnessFolder).lock(vault)
+  }
+
+  /// Writes the number to a file: the service would rewrite its whole collection for each commit.
+  public func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID) {
+    witnessFile.note(sequence, under: key, of: vault) { witness(key, vault) }
+  }
+
+  /// Reads it; `nil` where there is none, or one of another key.
+  public func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64? { witness(key, vault)?.seen }
+
+  /// The same name as beside a key file, so that there is one place to look.
+  private func witness(_ key: DeviceKeyID, _ vault: VaultID) -> KeyWitness? {
+    guard let witnessFolder else { return nil }
+    let name = FileProtector(folder: witnessFolder).path(of: key, vault)
+    return KeyWitness(path: name + ".seen", key: key)
+  }
+
+  private func makeWitnessFolder(_ vault: VaultID) {
+    guard let witnessFolder else { return }
+    try? FileProtector.makeFolders(above: witnessFolder + "/" + vault.hexadecimal + "/key")
+  }
+
+  private static var wrong: VaultError {
+    VaultError(
+      .deviceKeyWrong, "the device key in the Secret Service is not the one of this vault",
+      hint: "put the right one back from a copy with --device-key, or use the recovery code")
+  }
+
+  private static var absent: VaultError {
+    VaultError(
+      .deviceKeyAbsent, "the device key is absent: the Secret Service has no item of it",
+      hint:
+        "open the collection that it is in, name a copy with --device-key, or use the recovery code or a backup"
+    )
+  }
+
+  /// The answer where a person has to unlock the keyring first.
+  package static var locked: VaultError { SecretServiceCalls.locked }
+}

@@ -1,0 +1,103 @@
+package import VaultFormat
+import Glibc
+
+/// The files that a restore makes and keeps beside a vault.
+///
+/// The new vault is made as `PATH.restoring-<id of its device key>`. It and the vault at PATH exchange their names in one
+/// step; then what was at PATH becomes `PATH.before-restore`. So at every moment the name says which of the two a file
+/// is: a vault at `.restoring-<id>` that names the key `<id>` is a new vault that was never used, and one that names
+/// another key is the old vault.
+package struct RestoreFiles: Sendable {
+  package let path: String
+
+  package init(path: String) { self.path = path }
+
+  /// Where the old vault is kept.
+  package var aside: String { path + Self.asideSuffix }
+
+  /// Where a restore makes the new vault that this key opens.
+  package func beside(_ key: DeviceKeyID) -> String { path + Self.besidePrefix + "-" + key.hexadecimal }
+
+  /// A file of an unfinished restore, or a file with such a name.
+  package struct Unfinished: Sendable {
+    /// The file.
+    package let path: String
+    /// The key of the new vault, from the file's name; `nil` when the name has none.
+    package let key: DeviceKeyID?
+  }
+
+  /// Every `.restoring` file that is there.
+  package func unfinished() throws(VaultError) -> [Unfinished] {
+    try names(beginningWith: fileName + Self.besidePrefix).compactMap { name in
+      let rest = name.dropFirst(fileName.count + Self.besidePrefix.count)
+      if rest.isEmpty { return Unfinished(path: folder + name, key: nil) }
+      guard rest.count == 33, let key = Self.key(in: rest) else { return nil }
+      return Unfinished(path: folder + name, key: key)
+    }
+  }
+
+  /// What a restore leaves when it is killed while it makes the new vault, and SQLite's files beside a removed vault:
+  /// files that were never a vault under its own name.
+  package func debris() throws(VaultError) -> [String] {
+    let temporary = try names(beginningWith: "." + fileName + Self.besidePrefix).filter { name in
+      let rest = name.dropFirst(1 + fileName.count + Self.besidePrefix.count)
+      return Self.key(in: rest) != nil && rest.dropFirst(33).hasPrefix(".new")
+    }
+    let names = try names(beginningWith: fileName + Self.besidePrefix)
+    let companions = names.filter { name in
+      let rest = name.dropFirst(fileName.count + Self.besidePrefix.count)
+      guard Self.key(in: rest) != nil else { return false }
+      if rest.dropFirst(33) == ".lock" { return true }
+      return ["-wal", "-shm", "-journal"].contains(String(rest.dropFirst(33)))
+        && !names.contains(String(name.prefix(fileName.count + Self.besidePrefix.count + 33)))
+    }
+    return (temporary + companions).map { folder + $0 }
+  }
+
+  /// The key in `-<id>…`, the text after `.restoring`.
+  private static func key(in rest: Substring) -> DeviceKeyID? {
+    guard rest.first == "-" else { return nil }
+    return DeviceKeyID(hexadecimal: String(rest.dropFirst().prefix(32)))
+  }
+
+  /// Every file of a restore that is there.
+  package func all() throws(VaultError) -> [String] {
+    var entry = stat()
+    let isKept = unsafe lstat(aside, &entry) == 0
+    guard isKept || errno == ENOENT || errno == ENOTDIR else { throw FileProtector.failure("look at", aside) }
+    return (isKept ? [aside] : []) + (try unfinished().map(\.path))
+  }
+
+  /// A file beside the vault that keeps a device key.
+  package struct Keeper {
+    package let file: String
+    /// Whether it is known to need the key; one that cannot be read may need it.
+    package let isReadable: Bool
+  }
+
+  /// The file beside the vault that names this key, or that may name it because it cannot be read.
+  ///
+  /// - Throws: ``VaultError/Code/io`` when the folder cannot be read: then no file is ruled out.
+  package func keeper(of key: DeviceKeyID, _ vault: VaultID) throws(VaultError) -> Keeper? {
+    for file in try all() {
+      guard let outline = try? VaultOutline(at: file) else {
+        return Keeper(file: file, isReadable: false)
+      }
+      if outline.vault == vault, outline.deviceKey == key { return Keeper(file: file, isReadable: true) }
+    }
+    return nil
+  }
+
+  // MARK: Names
+
+  private static let asideSuffix = ".before-restore"
+  private static let besidePrefix = ".restoring"
+
+  private var fileName: String { String(path.split(separator: "/").last ?? "") }
+  /// The folder with its last slash; empty for the working directory.
+  private var folder: String { String(path.dropLast(fileName.count)) }
+
+  private func names(beginningWith prefix: String) throws(VaultError) -> [String] {
+    try FileProtector.names(in: folder.isEmpty ? "." : folder, beginningWith: prefix)
+  }
+}

@@ -1,0 +1,7 @@
+/// Why no key was derived. No case carries a secret or a part of one.
+package enum DerivationError: Error, Equatable, Sendable {
+  /// The parameters, the salt or the length of the key is not allowed. Nothing was computed.
+  case parametersOutOfBounds
+  /// Not enough memory, or no thread, for the derivation.
+  case outOfMemory
+}

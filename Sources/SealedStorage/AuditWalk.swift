@@ -1,0 +1,130 @@
+import VaultCrypto
+package import VaultFormat
+package import SecretMemory
+package import VaultStorage
+
+/// A walk along the audit log: order and anchors always, the MACs where the audit roots are open.
+package struct AuditWalk {
+  /// An entry with its opened record.
+  package struct Entry {
+    package let row: AuditRow
+    /// Nil where it does not open, which a walk without roots passes over.
+    package let record: [UInt8]?
+
+    /// Whether it may be the entry of a restore.
+    package var mayBeRestore: Bool {
+      guard let record else { return true }
+      return (try? Record(decoding: record).u16(7)) == AuditOperation.restored.rawValue
+    }
+  }
+
+  package let segments: [SegmentRow]
+  /// The audit roots by the first segment of their chain; empty while locked.
+  package let roots: [UInt32: SharedSecret]
+  /// The first segments of all chains, open or not.
+  package let chainStarts: Set<UInt32>
+  package let isBackup: Bool
+  /// The sequence that must come next.
+  package var next: UInt64
+  /// The MAC of the last entry seen, or the anchor of an empty segment.
+  package var mac: [UInt8] = []
+  /// K_a after the last entry, where the roots are open.
+  package private(set) var key: SharedSecret?
+
+  /// What is wrong, in a few words, or `nil`.
+  package mutating func check(_ entries: [Entry]) -> String? {
+    guard hasBeginning(entries) else { return "segments are missing" }
+    var position = 0
+    for (index, segment) in segments.enumerated() {
+      guard segment.first == next, index == 0 || segment.number == segments[index - 1].number + 1 else {
+        return "segment \(segment.number) does not follow the one before"
+      }
+      guard segment.start.isEmpty, segment.number > 1 || segment.previous.allSatisfy({ $0 == 0 }) else {
+        return "segment \(segment.number) was altered"
+      }
+      guard index == 0 || segment.previous == mac else {
+        return "segment \(segment.number) is chained to another log"
+      }
+      let end = index + 1 < segments.count ? segments[index + 1].first : UInt64.max
+      let count = entries[position...].prefix { $0.row.sequence < end }.count
+      let slice = entries[position..<position + count]
+      if let problem = check(slice, of: segment) { return problem }
+      // Only a new root ends a segment early. The head row holds the C of the segment to come: whoever has it, and not
+      // the root, could cut off the newest entries and go on in a segment of his own.
+      let isWhole =
+        count == AuditChain.entriesPerSegment || index + 1 == segments.count
+        || chainStarts.contains(UInt32(clamping: segment.number + 1))
+      guard index == 0 && beginsEmpty || count > 0 && isWhole else {
+        return "entries of segment \(segment.number) are missing"
+      }
+      position += count
+      mac = slice.last?.row.mac ?? segment.anchor
+      next = segment.first + UInt64(count)
+    }
+    return position == entries.count ? nil : "there are entries without a segment"
+  }
+
+  /// Whether the oldest segment has no entry, as in a backup and in what is restored from it.
+  private var beginsEmpty: Bool {
+    segments.count > 1 ? segments[1].first == segments[0].first : isBackup
+  }
+
+  /// Whether the log begins where it may: with the oldest segment that is kept, or as a restore leaves it, with the empty
+  /// segment of the backup and the entry of the restore. The next segment is chained to the empty one, so no segment that
+  /// has old entries can be the first one after it.
+  private func hasBeginning(_ entries: [Entry]) -> Bool {
+    guard let first = segments.first, let last = segments.last else { return false }
+    guard chainStarts.contains(where: { UInt64($0) <= first.number }) else { return false }
+    if isBackup { return segments.count == 1 && first.number > 1 }
+    let kept = AuditChain.segmentsKept
+    let oldest = last.number > kept ? last.number - kept + 1 : 1
+    guard beginsEmpty else { return first.number == oldest }
+    return first.number > 1 && first.number >= oldest && entries.first?.mayBeRestore == true
+  }
+
+  /// Whether the head row's keys are those that the walk ends with: they cannot be had for an earlier entry.
+  package func endsAs(_ head: borrowing Head) -> Bool {
+    guard next == head.nextAudit, mac == head.auditMAC else { return false }
+    guard let key, let chain = nextChainKey else { return roots.isEmpty }
+    return key.bytes.isEqualInConstantTime(to: head.auditKey)
+      && chain.bytes.isEqualInConstantTime(to: head.nextChainKey)
+  }
+
+  /// C of the segment after the last one, where the roots are open.
+  package var nextChainKey: SharedSecret? {
+    segments.last.flatMap { last in chainKey(last.number + 1) }
+  }
+
+  private mutating func check(_ entries: ArraySlice<Entry>, of segment: SegmentRow) -> String? {
+    for (offset, entry) in entries.enumerated() where entry.row.sequence != segment.first + UInt64(offset) {
+      return "entry \(segment.first + UInt64(offset)) is missing"
+    }
+    guard !roots.isEmpty else { return nil }
+    guard let chainKey = chainKey(segment.number) else {
+      return "segment \(segment.number) has no audit root"
+    }
+    var key = AuditChain.firstKey(of: chainKey.bytes)
+    var previous = segment.anchor
+    for entry in entries {
+      guard let record = entry.record else { return "entry \(entry.row.sequence) does not open" }
+      let mac = AuditChain.mac(key, previous: previous, sequence: entry.row.sequence, record: record)
+      guard isEqualInConstantTime(mac, entry.row.mac) else {
+        return "entry \(entry.row.sequence) was altered"
+      }
+      key = AuditChain.next(key)
+      previous = mac
+    }
+    self.key = SharedSecret(key)
+    return nil
+  }
+
+  /// C of a segment, from the newest root that is not later.
+  private func chainKey(_ number: UInt64) -> SharedSecret? {
+    guard let subject = roots.keys.filter({ UInt64($0) <= number }).max(), let root = roots[subject] else {
+      return nil
+    }
+    var key = root
+    for _ in UInt64(subject)..<number { key = SharedSecret(AuditChain.nextChainKey(after: key.bytes)) }
+    return key
+  }
+}

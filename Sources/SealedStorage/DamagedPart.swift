@@ -1,0 +1,64 @@
+package import VaultFormat
+package import VaultStorage
+
+/// A part of the vault that does not open, and so cannot be sealed for other keys.
+package struct DamagedPart: Sendable, Equatable {
+  /// What a rotation does about it.
+  package enum Remedy: Sendable, Equatable {
+    /// It is removed where that is asked for.
+    case removal
+    /// It is rebuilt: index rows of an item that opens are missing, or the vault's own state does not open.
+    case repair
+    /// It stays: a newer version of this program made it, and opens it.
+    case newerVersion
+  }
+
+  /// The item; `nil` for an entry of the log and for the vault's own state.
+  package let item: ItemID?
+  /// The number of its row; `nil` as above.
+  package let row: Int64?
+  /// Its name, where it opens.
+  package let name: String?
+  /// The entry of the log.
+  package let auditSequence: UInt64?
+  /// What is wrong with it, one line.
+  package let what: String
+  package let remedy: Remedy
+  /// Whether it was removed.
+  package var isRemoved = false
+
+  /// The part and what is wrong, for a person.
+  package var words: String {
+    if let auditSequence { return "audit entry \(auditSequence): \(what)" }
+    guard let item, let row else { return what }
+    guard item != .zero else { return "item in row \(row): \(what)" }
+    let name = name.map { " (\($0))" } ?? ""
+    return "item \(item.hexadecimal)\(name): \(what)"
+  }
+
+  package static func item(_ row: ItemRow, _ name: String?, _ error: VaultError) -> Self {
+    Self(
+      item: ItemID(row.id), row: row.row, name: name, auditSequence: nil, what: error.message,
+      remedy: error.isNewerVersion ? .newerVersion : .removal)
+  }
+
+  package static func index(_ row: ItemRow, _ name: String?) -> Self {
+    Self(
+      item: ItemID(row.id), row: row.row, name: name, auditSequence: nil,
+      what: "an index row of it is missing",
+      remedy: .repair)
+  }
+
+  package static func state(_ error: VaultError) -> Self {
+    Self(
+      item: nil, row: nil, name: nil, auditSequence: nil, what: error.message,
+      remedy: error.isNewerVersion ? .newerVersion : .repair)
+  }
+
+  package static func audit(_ sequence: UInt64, _ error: VaultError) -> Self {
+    Self(
+      item: nil, row: nil, name: nil, auditSequence: sequence,
+      what: error.isNewerVersion ? error.message : "it does not open",
+      remedy: error.isNewerVersion ? .newerVersion : .removal)
+  }
+}

@@ -1,0 +1,13 @@
+package import VaultFormat
+
+/// What a check of the whole log found.
+package struct LogCheck {
+  /// How many entries were opened.
+  package var entryCount: UInt64 = 0
+  /// The entries that do not open. Then the chain is not checked.
+  package var unreadable: [(sequence: UInt64, error: VaultError)] = []
+  /// What else is wrong, in a few words.
+  package var problem: String?
+  /// Whether the MACs were compared, which needs the audit roots.
+  package var isChainChecked = false
+}

@@ -1,0 +1,93 @@
+package import VaultFormat
+package import SecretMemory
+import VaultCrypto
+package import VaultStorage
+
+/// An item's secret as the file holds it, with all that binds it to its item. Opening it needs no transaction.
+package struct SealedSecret: Sendable {
+  private let vault: VaultID
+  private let row: ItemRow
+  private let policy: Policy
+  private let material: MaterialRow
+
+  /// - Throws: ``VaultError/Code/damaged`` without material: a row that says it has a secret must have one.
+  package init(_ vault: VaultID, _ row: ItemRow, _ policy: Policy, _ material: MaterialRow?)
+    throws(VaultError)
+  {
+    guard let material else {
+      throw VaultError(.damaged, "an item's secret is missing", hint: "restore the vault from a backup")
+    }
+    self.vault = vault
+    self.row = row
+    self.policy = policy
+    self.material = material
+  }
+
+  /// The secret.
+  package func open(with keys: ItemKeys) throws(VaultError) -> SecretBytes {
+    try open(under: dataKey(with: keys))
+  }
+
+  /// The secret.
+  package func open(under dataKey: borrowing SecretBytes) throws(VaultError) -> SecretBytes {
+    try crypto { () throws(CryptoError) in
+      try CommittingSeal.open(
+        material.secret, under: dataKey, label: Labels.sealSecret,
+        aad: AssociatedData.secret(vault, row, policyHash: policy.hash))
+    }
+  }
+
+  /// The data key; that it opens proves class and policy to whoever has the class key.
+  package func dataKey(with keys: ItemKeys) throws(VaultError) -> SecretBytes {
+    let content = try content(under: keys.classKey)
+    let form = content.expose { $0.byteCount > 0 ? unsafe $0.unsafeLoad(as: UInt8.self) : 0xFF }
+    if let dataKey = keys.dataKey {
+      guard form == 1 else { throw VaultError(crypto: .malformed) }
+      return dataKey.bytes.copy()
+    }
+    guard form != 1 else { throw Self.unsupported }
+    guard form == 0, content.byteCount == 33 else { throw VaultError(crypto: .malformed) }
+    return content.expose { SecretBytes(copying: $0.extracting(1..<33)) }
+  }
+
+  /// Looks at both seals without opening them.
+  ///
+  /// - Throws: ``VaultError/Code/newerFormat`` for a seal that this version does not know, ``VaultError/Code/damaged`` for one that
+  ///   is too short.
+  package func checkSeals() throws(VaultError) {
+    try crypto { () throws(CryptoError) in
+      try CommittingSeal.check(material.keys)
+      try CommittingSeal.check(material.secret)
+    }
+  }
+
+  /// The ways to the data key of an item with constraints.
+  package func alternatives(under classKey: SharedSecret) throws(VaultError) -> [Alternative] {
+    guard Constraints.supported.isSuperset(of: policy.access.constraints) else { throw Self.unsupported }
+    // What stands there is sealed still, so public, but for a data key without constraint: that is refused unread.
+    let content = try content(under: classKey)
+    let form = content.expose { $0.byteCount > 0 ? unsafe $0.unsafeLoad(as: UInt8.self) : 0xFF }
+    guard form == 1 else { throw VaultError(crypto: .malformed) }
+    let list = try Alternative.list(
+      decoding: content.expose { $0.extracting(1..<$0.byteCount).array })
+    let hasPassword = policy.access.constraints.contains(.applicationPassword)
+    guard list.allSatisfy({ ($0.password != nil) == hasPassword }) else {
+      throw VaultError(crypto: .malformed)
+    }
+    return list
+  }
+
+  private func content(under classKey: SharedSecret) throws(VaultError) -> SecretBytes {
+    try crypto { () throws(CryptoError) in
+      try CommittingSeal.open(
+        material.keys, under: classKey.bytes, label: Labels.sealKeys,
+        aad: AssociatedData.keys(vault, row, policyHash: policy.hash))
+    }
+  }
+
+  private static var unsupported: VaultError {
+    VaultError(
+      .unsupported, "the secret stands behind something that this version does not ask for",
+      hint: "open it with the version of vaultctl that made it")
+  }
+}

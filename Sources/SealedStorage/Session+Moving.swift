@@ -1,0 +1,262 @@
+import VaultKeys
+package import VaultFormat
+import SecretMemory
+import VaultCrypto
+package import VaultStorage
+
+extension Session {
+  /// The next batch of a rotation: at most `limit` rows after those that are done. `nil` when all items are.
+  package mutating func prepareMove(limit: Int) throws(VaultError) -> PreparedMove? {
+    let head = try head()
+    let current = keys.current.generation
+    guard keys.previous != nil, head.rotation.phase == .items || head.rotation.phase == .itemsLeft else {
+      return nil
+    }
+    let from = head.rotation.position
+    var batch = PreparedMove(generation: current, sequence: head.sequence, from: from, last: from)
+    let rows = try rows(after: Int64(from), limit: limit)
+    batch.isLast = rows.count < limit
+    var bytes = 0
+    for row in rows {
+      guard bytes < Self.mostBatchBytes else {
+        batch.isLast = false
+        break
+      }
+      batch.last = UInt64(row.row)
+      guard row.generation != current else { continue }
+      do throws(VaultError) {
+        let item = try moved(row)
+        bytes += item.byteCount
+        batch.items.append(item)
+      } catch {
+        guard error.isUnreadable else { throw error }
+        batch.damaged.append((row.row, damaged(row, error)))
+      }
+    }
+    return batch
+  }
+
+  /// Rows as they are, unopened.
+  package mutating func rows(after number: Int64, limit: Int) throws(VaultError) -> [ItemRow] {
+    var rows: [ItemRow] = []
+    try store.forEachItem(after: number, limit: limit) { row throws(VaultError) in
+      rows.append(row)
+      return true
+    }
+    return rows
+  }
+
+  /// The rows of an item for the current generation. Its secret is not sealed again, because its data key stays the
+  /// same.
+  ///
+  /// - Throws: ``VaultError/Code/damaged`` where a part of it does not open.
+  package mutating func moved(_ old: ItemRow) throws(VaultError) -> MovedItem {
+    let before = try keys(of: old.generation)
+    let current = keys.current
+    let parts = try parts(of: old)
+    let item = parts.item
+    let index = current.blindIndex
+    let random = environment.random
+    let vault = vault
+    var row = old
+    row.generation = current.generation
+    row.primaryKey = index.primaryKey(of: item.kind, item.attributes)
+    row.name = index.name(of: item.attributes)
+    var sum = Sum256()
+    var keys: [UInt8]?
+    if let material = parts.material {
+      let hash = item.policy.hash
+      let present = try openKeys(old, item, material)
+      let to = try classKey(of: row)
+      let bound = row
+      let sealed = try crypto { () throws(CryptoError) in
+        try CommittingSeal.seal(
+          present, under: to.bytes, label: Labels.sealKeys,
+          aad: AssociatedData.keys(vault, bound, policyHash: hash), random: random)
+      }
+      sum -= before.summand.material(old.row, material)
+      sum += current.summand.material(
+        old.row, MaterialRow(keys: sealed, secret: material.secret))
+      keys = sealed
+    }
+    var newState: StateRow?
+    if let (state, stored) = parts.state {
+      let revision = stored.revision + 1
+      let body = try crypto { () throws(CryptoError) in
+        try current.state.seal(
+          state.bytes, aad: AssociatedData.state(vault, item: old.id, revision: revision), random: random)
+      }
+      sum -= before.summand.state(old.row, stored.body)
+      sum += current.summand.state(old.row, body)
+      newState = StateRow(revision: revision, body: body)
+    }
+    row.meta = try sealedMeta(row, item.attributes, item.policy, keeping: laterFields(old, item))
+    sum -= before.summand.item(old)
+    sum += current.summand.item(row)
+    let oldIndex = before.blindIndex.values(of: item.attributes)
+    let newIndex = index.values(of: item.attributes)
+    for value in oldIndex { sum -= before.summand.blind(old.row, value) }
+    for value in newIndex { sum += current.summand.blind(old.row, value) }
+    return MovedItem(
+      old: old, new: row, material: parts.material, keys: keys, state: parts.state?.row, newState: newState,
+      oldIndex: oldIndex, newIndex: newIndex, sum: sum)
+  }
+
+  /// The part of an item that a rotation could not seal again because it does not open; `nil` when all parts open.
+  package mutating func damage(of row: ItemRow) throws(VaultError) -> DamagedPart? {
+    do throws(VaultError) {
+      let parts = try parts(of: row)
+      if let material = parts.material { try check(material, row, parts.item) }
+      for value in try keys(of: row.generation).blindIndex.values(of: parts.item.attributes) {
+        let isThere = try stored { () throws(StorageError) in
+          try store.hasBlind(value: value, row: row.row)
+        }
+        if !isThere { return .index(row, parts.item.name) }
+      }
+      return nil
+    } catch {
+      guard error.isUnreadable else { throw error }
+      return damaged(row, error)
+    }
+  }
+
+  /// An item that does not open. A seal that a newer version made outweighs damage in another part of the item: then nothing
+  /// removes it but a person.
+  package mutating func damaged(_ row: ItemRow, _ error: VaultError) -> DamagedPart {
+    .item(row, (try? open(row))?.name, error.isNewerVersion ? error : newerSeal(in: row) ?? error)
+  }
+
+  private mutating func newerSeal(in row: ItemRow) -> VaultError? {
+    func newer(_ part: String, _ check: () throws(CryptoError) -> Void) -> VaultError? {
+      do throws(VaultError) { try crypto(check) } catch {
+        return error.isNewerVersion ? error.saying("\(part) does not open") : nil
+      }
+      return nil
+    }
+    if let found = newer("its row", { () throws(CryptoError) in _ = try RecordSeal.generation(of: row.meta) })
+    {
+      return found
+    }
+    if let material = try? store.material(row: row.row) {
+      let found =
+        newer("its data key", { () throws(CryptoError) in try CommittingSeal.check(material.keys) })
+        ?? newer("its secret", { () throws(CryptoError) in try CommittingSeal.check(material.secret) })
+      if let found { return found }
+    }
+    guard let state = try? store.state(row: row.row) else { return nil }
+    return newer("its state") { () throws(CryptoError) in _ = try RecordSeal.generation(of: state.body) }
+  }
+
+  /// The parts of a row, opened as far as the device key opens them.
+  private mutating func parts(of row: ItemRow) throws(VaultError)
+    -> (item: Item, material: MaterialRow?, state: (state: ItemState, row: StateRow)?)
+  {
+    let item: Item
+    do throws(VaultError) { item = try open(row) } catch {
+      throw error.saying("its attributes do not open")
+    }
+    let material: MaterialRow?
+    do throws(StorageError) { material = try store.material(row: row.row) } catch {
+      throw VaultError(error).saying("its secret is not readable")
+    }
+    guard (material != nil) == item.hasSecret else {
+      throw VaultError(
+        .damaged, item.hasSecret ? "its secret is missing" : "it has a secret that its row does not list")
+    }
+    do throws(VaultError) { return (item, material, try state(of: row)) } catch {
+      throw error.saying("its state does not open")
+    }
+  }
+
+  private func openKeys(
+    _ row: ItemRow, _ item: Item, _ material: MaterialRow
+  ) throws(VaultError) -> SecretBytes {
+    let key = try classKey(of: row)
+    do throws(VaultError) {
+      return try crypto { () throws(CryptoError) in
+        try CommittingSeal.open(
+          material.keys, under: key.bytes, label: Labels.sealKeys,
+          aad: AssociatedData.keys(vault, row, policyHash: item.policy.hash))
+      }
+    } catch { throw error.saying("its data key does not open") }
+  }
+
+  /// Opens an item's data key and secret. Of a secret behind constraints, which needs a person, it opens the list of the ways to the
+  /// data key, and looks at the form of its seal.
+  private func check(_ material: MaterialRow, _ row: ItemRow, _ item: Item) throws(VaultError) {
+    let key = try classKey(of: row)
+    let secret = try SealedSecret(vault, row, item.policy, material)
+    let dataKey: SecretBytes?
+    do throws(VaultError) {
+      if item.access.word == 0 {
+        dataKey = try secret.dataKey(with: ItemKeys(classKey: key))
+      } else {
+        _ = try secret.alternatives(under: key)
+        dataKey = nil
+      }
+    } catch {
+      // What stands behind a PIN or a session is asked for by a later version, and is not damaged.
+      guard error.code == .unsupported else { throw error.saying("its data key does not open") }
+      dataKey = nil
+    }
+    do throws(VaultError) {
+      guard let dataKey else { return try secret.checkSeals() }
+      _ = try secret.open(under: dataKey)
+    } catch { throw error.saying("its secret does not open") }
+  }
+
+  private func classKey(of row: ItemRow) throws(VaultError) -> SharedSecret {
+    if let key = keys.classKey(row.class, generation: row.generation) { return key }
+    let exists = keys.slots.contains {
+      $0.kind == SlotKind.classKey.rawValue && $0.subject == row.class && $0.generation == row.generation
+    }
+    guard exists else { throw VaultError(.damaged, "the key of its class does not exist") }
+    throw VaultError(.locked, "the vault is locked", hint: "unlock it with the passcode")
+  }
+
+  /// Attributes and policy, sealed for the current generation together with the row's clear columns.
+  ///
+  /// - Parameter later: Fields that the row had and this version does not know: they stay.
+  package func sealedMeta(
+    _ row: ItemRow, _ attributes: Attributes, _ policy: Policy, keeping later: Record?
+  ) throws(VaultError) -> [UInt8] {
+    var record = later ?? Record()
+    record[1] = attributes.record.encoded
+    record[2] = policy.record.encoded
+    let content = record.encoded
+    return try crypto { () throws(CryptoError) in
+      try keys.current.meta.seal(
+        content, aad: AssociatedData.meta(vault, row), random: environment.random)
+    }
+  }
+
+  /// The fields of a row's `meta` that this version does not know; `nil` when its length shows that there are none.
+  package func laterFields(_ row: ItemRow, _ item: Item) throws(VaultError) -> Record? {
+    let known = 2 * Record.overhead + item.attributes.byteCount + item.policy.record.encoded.count
+    guard row.meta.count != RecordSeal.overhead + known else { return nil }
+    let keys = try self.keys(of: row.generation)
+    let content = try unsafe AssociatedData.withMeta(
+      vault, row.fields, row.meta.span.bytes, openedWith: keys.meta
+    ) { (content) throws(VaultError) in content.array }
+    guard var record = try? Record(decoding: content) else { return nil }
+    record[1] = nil
+    record[2] = nil
+    return record
+  }
+
+  /// Whether a row of the old generation is left.
+  package mutating func hasOldRows() throws(VaultError) -> Bool {
+    let current = keys.current.generation
+    var found = false
+    try stored { () throws(StorageError) in
+      try store.scanItems { row, _ in
+        found = row.generation != current
+        return !found
+      }
+    }
+    return found
+  }
+
+  /// How many bytes a batch holds in memory, besides one item's secret.
+  private static let mostBatchBytes = 32 << 20
+}

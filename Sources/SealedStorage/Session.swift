@@ -1,0 +1,299 @@
+package import VaultFormat
+package import VaultKeys
+import Synchronization
+import VaultCrypto
+package import VaultStorage
+
+/// A store with the keys that open it: what a transaction works on.
+package struct Session: ~Copyable, Sendable {
+  package var store: Store
+  package var keys: KeyRing
+  package let environment: VaultEnvironment
+  /// What the protector had seen of this vault before it was opened: a head with fewer commits is an old copy.
+  package var seenSequence: UInt64 = 0
+  /// At the last attempt, a reader in another process prevented the truncation of the log.
+  package var isLogHeld = false
+  /// How many rows the opening checked because the file is a copy or an older state; `nil` where it is neither.
+  package var checkedAsCopy: UInt64?
+  /// The wall clock was too far ahead for deleting what had expired.
+  package var keepsExpired = false
+  /// Whether the vault had a passcode while this session read it.
+  package var hasSeenPasscode: Bool
+  /// The header that this session wrote last.
+  package var ownHeader: HeaderRow?
+  /// The row that was opened last in this transaction: one operation opens it several times.
+  private var recent: (row: ItemRow, item: Item)?
+  /// The policy of the item that was opened last: the next has most often the same, and it is read once.
+  private var policy: Policy?
+  /// The time by which items expire.
+  package var time: VaultTime
+  /// Another number for each session of this process, and after each lock: grants are bound to it.
+  package var identity = Session.nextIdentity()
+
+  package init(store: consuming Store, keys: consuming KeyRing, environment: VaultEnvironment) {
+    self.store = store
+    hasSeenPasscode = keys.header.hasPasscode
+    self.keys = keys
+    self.environment = environment
+    time = VaultTime(environment.clock)
+  }
+
+  /// Wipes what the passcode opened; grants and verifications of before are worth nothing any more.
+  package mutating func lock() {
+    keys.lock()
+    identity = Self.nextIdentity()
+  }
+
+  private static let identities = Atomic<UInt64>(0)
+  package static func nextIdentity() -> UInt64 { identities.add(1, ordering: .relaxed).newValue }
+
+  package var vault: VaultID { keys.header.vault }
+  package var now: Instant { environment.clock.now() }
+
+  /// The keys of a row's generation. A generation that is not there belongs to another `config`.
+  package func keys(of generation: UInt32) throws(VaultError) -> GenerationKeys {
+    try opener.keys(of: generation)
+  }
+
+  // MARK: Items
+
+  /// Opens an item's attributes and policy; what does not fit its clear columns is damage.
+  package mutating func open(_ row: ItemRow) throws(VaultError) -> Item {
+    if let recent, recent.row == row { return recent.item }
+    var opener = opener
+    let item = try unsafe opener.open(row.fields, row.meta.span.bytes)
+    policy = opener.policy
+    recent = (row, item)
+    return item
+  }
+
+  /// Keys may have changed between two transactions: what they opened is opened anew.
+  package mutating func begin() { recent = nil }
+
+  /// Takes over an item that was opened before this transaction, with the same keys: ``open(_:)`` compares its row.
+  package mutating func recall(_ item: Item, of row: ItemRow) { recent = (row, item) }
+
+  private var opener: ItemOpener { ItemOpener(vault: vault, keys: keys, policy: policy) }
+
+  /// The row of an item; the error names nothing but its absence.
+  package mutating func row(of id: ItemID) throws(VaultError) -> ItemRow {
+    guard let row = try stored({ () throws(StorageError) in try store.item(id: id.stored) }) else {
+      throw VaultError(.itemNotFound, "there is no such item")
+    }
+    // The index that led here is the file's: nothing seals it.
+    guard row.id == id.stored else { throw VaultError(.damaged, "the vault's index leads to another item") }
+    return row
+  }
+
+  /// The item with this name; `nil` where there is none.
+  package mutating func item(named name: String) throws(VaultError) -> Item? {
+    let name = Array(name.utf8)
+    if let item = try item(named: name, under: keys.current) { return item }
+    guard let previous = keys.previous else { return nil }
+    return try item(named: name, under: previous)
+  }
+
+  private mutating func item(named name: [UInt8], under keys: GenerationKeys) throws(VaultError) -> Item? {
+    let value = keys.blindIndex.name(name)
+    var opener = opener
+    var found: Result<Item, VaultError>?
+    try stored { () throws(StorageError) in
+      try store.withItem(name: value) { row, meta in
+        do throws(VaultError) { found = .success(try opener.open(row, meta)) } catch {
+          found = .failure(error)
+        }
+      }
+    }
+    guard let item = try found?.get() else { return nil }
+    policy = opener.policy
+    // The index that led here is the file's: nothing seals it.
+    return item.attributes.hasName(name) ? item : nil
+  }
+
+  /// All matching items in the order of insertion.
+  ///
+  /// - Parameter damaged: Called with the id of each item that the index leads to and that does not open, and the reason; the
+  ///   item is skipped. Without it, and where no index leads to the items, such an item is an error.
+  package mutating func items(
+    matching query: Query, damaged: ((ItemID, VaultError) -> Void)? = nil
+  ) throws(VaultError) -> [Item] {
+    guard query.limit > 0 else { return [] }
+    let candidates = try candidates(query, damaged)
+    var opener = opener
+    var list: [Item] = []
+    if let candidates {
+      for row in candidates where list.count + opener.pending < query.limit {
+        do throws(VaultError) {
+          try unsafe opener.open(row.fields, row.meta.span.bytes, into: &list, where: query.lists)
+        } catch {
+          guard let damaged, error.isUnreadable else { throw error }
+          damaged(ItemID(row.id), error)
+        }
+      }
+    } else if let damage = try scan(with: &opener, into: &list, until: query.limit, where: query.lists) {
+      throw damage.error
+    }
+    opener.finish(&list)
+    return list
+  }
+
+  /// Every item in the order of insertion, until the body says to stop.
+  ///
+  /// - Parameter damaged: Called with each row that does not open, and the reason; the row is skipped. Without it, such a
+  ///   row is an error.
+  package mutating func forEachItem(
+    keepingPages: Bool = true, damaged: ((ItemFields, VaultError) -> Void)? = nil,
+    _ body: (Item) throws(VaultError) -> Bool
+  ) throws(VaultError) {
+    // The rows are read in batches so that a body may use the store again.
+    var opener = opener
+    var batch: [Item] = []
+    var last = Int64.min
+    while true {
+      let damage = try scan(after: last, with: &opener, into: &batch, until: 256) { _, _, _ in true }
+      opener.finish(&batch)
+      if !keepingPages { store.releasePages() }
+      for item in batch { guard try body(item) else { return } }
+      // Only now: the items before it are whole, and the body may have wanted no more.
+      if let (row, error) = damage {
+        guard let damaged, error.isUnreadable else { throw error }
+        damaged(row, error)
+        last = row.row
+      } else {
+        guard let end = batch.last else { return }
+        last = end.row
+      }
+      batch.removeAll(keepingCapacity: true)
+    }
+  }
+
+  /// Opens rows until `count` items are in the list or pending. Returns the last row that was read, where it is none.
+  private mutating func scan(
+    after number: Int64 = .min, with opener: inout ItemOpener, into list: inout [Item], until count: Int,
+    where isWanted: (ItemFields, RawSpan, AccessControl) throws(VaultError) -> Bool
+  ) throws(VaultError) -> (row: ItemFields, error: VaultError)? {
+    var failure: (ItemFields, VaultError)?
+    try stored { () throws(StorageError) in
+      try store.scanItems(after: number) { row, meta in
+        do throws(VaultError) {
+          try opener.open(row, meta, into: &list, where: isWanted)
+          return list.count + opener.pending < count
+        } catch {
+          failure = (row, error)
+          return false
+        }
+      }
+    }
+    return failure
+  }
+
+  /// The rows that an id, a name or an indexed attribute leads to; `nil` where only a scan answers.
+  private mutating func candidates(
+    _ query: Query, _ damaged: ((ItemID, VaultError) -> Void)?
+  ) throws(VaultError) -> [ItemRow]? {
+    if let id = query.id {
+      return try stored { () throws(StorageError) in try store.item(id: id.stored).map { [$0] } ?? [] }
+    }
+    var rows: [ItemRow] = []
+    for keys in [keys.current, keys.previous].compactMap({ $0 }) {
+      let index = keys.blindIndex
+      if let name = index.name(of: query.attributes) {
+        if let row = try stored({ () throws(StorageError) in try store.item(name: name) }) {
+          rows.append(row)
+        }
+      } else if let code = indexedAttributeCodes.first(where: { query.attributes.bytes(of: $0) != nil }) {
+        let value = index.value(code, query.attributes.bytes(of: code)!)
+        let numbers = try stored { () throws(StorageError) in try store.rows(blind: value) }
+        for number in numbers {
+          if let row = try stored({ () throws(StorageError) in try store.item(row: number) }) {
+            rows.append(row)
+            continue
+          }
+          let error = VaultError(.damaged, "the index names an item that does not exist")
+          guard let damaged else { throw error }
+          damaged(.zero, error)
+        }
+      } else {
+        return nil
+      }
+    }
+    if rows.count > 1 { rows.sort { $0.row < $1.row } }
+    return rows
+  }
+
+  // MARK: Secrets
+
+  /// An item's secret, to be opened with what the gate gives for it.
+  package mutating func sealedSecret(of row: ItemRow, _ item: Item) throws(VaultError) -> SealedSecret {
+    guard item.hasSecret else { throw VaultError(.itemNotFound, "the item has no secret") }
+    let material = try stored { () throws(StorageError) in try store.material(row: row.row) }
+    return try SealedSecret(vault, row, item.policy, material)
+  }
+
+  // MARK: State
+
+  /// An item's state with its revision; `nil` where its kind has none. A missing one is damage, never a fresh counter.
+  package mutating func state(of row: ItemRow) throws(VaultError) -> (state: ItemState, row: StateRow)? {
+    guard let stored = try stored({ () throws(StorageError) in try store.state(row: row.row) }) else {
+      guard ItemKind(rawValue: row.kind).hasState else { return nil }
+      throw VaultError(.damaged, "an item's state is missing", hint: "restore the vault from a backup")
+    }
+    let bytes = try openState(stored, item: row.id, generation: row.generation)
+    return (try ItemState(bytes: bytes), stored)
+  }
+
+  /// The vault's own state, row 0.
+  package mutating func vaultState() throws(VaultError) -> (state: VaultState, row: StateRow) {
+    do throws(VaultError) {
+      guard let row = try stored({ () throws(StorageError) in try store.state(row: 0) }) else {
+        throw VaultError(.damaged, "the vault's own state is missing")
+      }
+      let generation = try crypto { () throws(CryptoError) in try RecordSeal.generation(of: row.body) }
+      let bytes = try openState(row, item: ItemID.zero.stored, generation: generation)
+      return (try VaultState(bytes: bytes), row)
+    } catch {
+      guard error.code == .damaged else { throw error }
+      throw VaultError(
+        .damaged, "the vault's own state, with its count of wrong passcodes, does not open",
+        hint:
+          "'vaultctl rotate epoch --drop-damaged' makes it anew; where a passcode is set give it the recovery code too "
+          + "(--recovery-file), or restore the vault from a backup")
+    }
+  }
+
+  /// The vault's own state; a fresh one where it is damaged.
+  package mutating func vaultStateOrFresh() throws(VaultError) -> VaultState {
+    do throws(VaultError) { return try vaultState().state } catch {
+      guard error.code == .damaged else { throw error }
+      return VaultState()
+    }
+  }
+
+  private func openState(_ row: StateRow, item: Bytes16, generation: UInt32) throws(VaultError) -> [UInt8] {
+    let keys = try keys(of: generation)
+    return try crypto { () throws(CryptoError) in
+      try keys.state.open(row.body, aad: AssociatedData.state(vault, item: item, revision: row.revision))
+    }
+  }
+
+  // MARK: Head
+
+  /// The head row of this state of the file.
+  package mutating func head() throws(VaultError) -> Head { try head(openedWith: keys.current) }
+
+  /// The head row opened with the keys of a header that is about to be taken over.
+  package mutating func head(openedWith keys: GenerationKeys) throws(VaultError) -> Head {
+    let body = try stored { () throws(StorageError) in try store.head() }
+    let content = try crypto { () throws(CryptoError) in
+      try keys.head.openSecret(body, aad: AssociatedData.head(vault))
+    }
+    let head = try Head(decoding: content)
+    time.note(head.greatestWall)
+    return head
+  }
+
+  /// Reads the highest time of this state of the file, for an item that expires.
+  package mutating func readTime(for item: Item) throws(VaultError) {
+    if item.expires != nil { _ = try head() }
+  }
+}

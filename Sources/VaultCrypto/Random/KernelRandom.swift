@@ -1,0 +1,13 @@
+import Glibc
+
+/// getrandom(2), which waits until the kernel has been seeded; no state of ours that could leak or be copied.
+enum KernelRandom {
+  static func fill(_ bytes: UnsafeMutableRawBufferPointer) throws(CryptoError) {
+    var rest = unsafe bytes
+    while unsafe !rest.isEmpty {
+      let count = min(rest.count, 256)  // the most that one call gives
+      guard unsafe getentropy(rest.baseAddress, count) == 0 else { throw .randomUnavailable }
+      unsafe rest = unsafe UnsafeMutableRawBufferPointer(rebasing: rest[count...])
+    }
+  }
+}

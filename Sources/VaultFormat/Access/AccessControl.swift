@@ -1,0 +1,40 @@
+import VaultCrypto
+import VaultStorage
+
+/// The access control of an item. Its canonical bytes are associated data of every seal of the item.
+public struct AccessControl: Sendable, Equatable {
+  /// When the item can be opened at all.
+  public let accessibility: Accessibility
+  /// Whether the item stays out of backups; always so for `whenPasscodeSet`. Enforced: its class key hangs on this device's key.
+  public let thisDeviceOnly: Bool
+  /// The constraint word with Apple's bit numbers; 0 without constraint.
+  package let word: UInt32
+
+  /// An access control without constraints.
+  public init(_ accessibility: Accessibility = .whenUnlocked, thisDeviceOnly: Bool = false) {
+    self.init(accessibility: accessibility, thisDeviceOnly: thisDeviceOnly, word: 0)
+  }
+
+  /// An access control with constraints. Whether the vault has what they ask for is seen when an item is added.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` for `or` with `and`, `biometryAny` with `biometryCurrentSet`,
+  ///   `userPresence` with another constraint, `or` or `and` with fewer than two constraints.
+  public init(
+    _ constraints: Constraints, accessibility: Accessibility = .whenUnlocked, thisDeviceOnly: Bool = false
+  ) throws(VaultError) {
+    try constraints.check()
+    self.init(accessibility: accessibility, thisDeviceOnly: thisDeviceOnly, word: constraints.rawValue)
+  }
+
+  package init(accessibility: Accessibility, thisDeviceOnly: Bool, word: UInt32) {
+    self.accessibility = accessibility
+    self.thisDeviceOnly = thisDeviceOnly || accessibility == .whenPasscodeSet
+    self.word = word
+  }
+
+  /// What has to be shown.
+  public var constraints: Constraints { Constraints(rawValue: word) }
+
+  /// The number of the class key that seals the item's data key.
+  package var classNumber: UInt8 { accessibility.rawValue | (thisDeviceOnly ? 0x80 : 0) }
+}

@@ -1,0 +1,35 @@
+/// A single constraint of an item and the factor that stood for it when the item was stored.
+package struct BoundConstraint: Sendable, Equatable {
+  package let flag: Constraints
+  package let factor: Factor
+
+  package init(flag: Constraints, factor: Factor) {
+    self.flag = flag
+    self.factor = factor
+  }
+
+  /// `nil` where flag and factor do not belong together.
+  package init?(decoding bytes: [UInt8]) {
+    guard let record = try? Record(decoding: bytes), let bit = try? record.u32(1),
+      let number = try? record.u32(2)
+    else { return nil }
+    flag = Constraints(rawValue: bit)
+    factor = Factor(rawValue: number)
+    let isRight =
+      switch flag {
+      case .devicePasscode: factor == .passcode
+      case .userPresence: factor == .presence
+      case .biometryAny: factor == .any
+      case .biometryCurrentSet: factor.isSet
+      default: false
+      }
+    guard isRight else { return nil }
+  }
+
+  package var encoded: [UInt8] {
+    var record = Record()
+    record.set(1, u32: flag.rawValue)
+    record.set(2, u32: factor.rawValue)
+    return record.encoded
+  }
+}

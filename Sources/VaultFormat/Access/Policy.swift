@@ -1,0 +1,87 @@
+import VaultCrypto
+
+/// The policy record of an item: access control, audit, exportability. Kept whole, with fields unknown to this version.
+package struct Policy: Sendable {
+  package let access: AccessControl
+  package let audit: AuditPolicy
+  package let record: Record
+
+  /// - Parameters:
+  ///   - factors: Which factor stands for each single constraint, for a new item.
+  ///   - record: The record of an item that has one; its constraints stay.
+  package init(
+    access: AccessControl, audit: AuditPolicy, factors: [BoundConstraint] = [],
+    keeping record: Record = Record()
+  ) {
+    self.access = access
+    self.audit = audit
+    var record = record
+    record.set(1, u8: access.accessibility.rawValue)
+    record.set(2, u8: access.thisDeviceOnly ? 1 : 0)
+    record.set(3, u32: access.word)
+    if !factors.isEmpty { record[4] = Record.list(factors.map(\.encoded)).encoded }
+    record.set(5, u8: audit.rawValue)
+    // Exportable: nothing asks for it yet, and the format wants the field there.
+    if record[6] == nil { record.set(6, u8: 0) }
+    self.record = record
+  }
+
+  /// Unknown bits of the constraint word or another accessibility refuse to open: a rule that is not understood is not weakened.
+  package init(record: Record) throws(VaultError) {
+    guard let number = try? record.u8(1), let only = try? record.u8(2), only <= 1,
+      let word = try? record.u32(3), let audit = try? record.u8(5), let exportable = try? record.u8(6),
+      exportable <= 1
+    else { throw VaultError(.damaged, "an item's policy is not readable") }
+    guard let accessibility = Accessibility(rawValue: number), let policy = AuditPolicy(rawValue: audit),
+      word & ~Self.knownBits == 0
+    else {
+      throw VaultError(
+        .unsupported, "the item has an access rule that this version does not know",
+        hint: "open it with the version of vaultctl that made it")
+    }
+    access = AccessControl(accessibility: accessibility, thisDeviceOnly: only == 1, word: word)
+    self.audit = policy
+    self.record = record
+  }
+
+  /// A token's life is a rule too: what this version cannot judge it does not open.
+  package var hasNoTokenLife: Bool { record[7] == nil }
+
+  /// The SHA-256 of the record as stored, bound in `keys` and `secret`.
+  package var hash: [UInt8] { SHA256.hash(record.encoded) }
+
+  /// The constraints with the factors that stand for them.
+  ///
+  /// - Throws: ``VaultError/Code/damaged`` where they are not those of the word: a rule without its factor opens nothing.
+  package func boundConstraints() throws(VaultError) -> [BoundConstraint] {
+    let single = access.constraints.single
+    guard let bytes = record[4] else {
+      guard single.isEmpty else { throw Self.unreadable }
+      return []
+    }
+    guard let list = try? Record(decoding: bytes).list() else { throw Self.unreadable }
+    var bound: [BoundConstraint] = []
+    for entry in list {
+      guard let constraint = BoundConstraint(decoding: entry) else { throw Self.unreadable }
+      bound.append(constraint)
+    }
+    bound.sort { $0.factor.rawValue < $1.factor.rawValue }
+    guard
+      bound.map(\.flag).sorted(by: { $0.rawValue < $1.rawValue })
+        == single.sorted(by: { $0.rawValue < $1.rawValue })
+    else { throw Self.unreadable }
+    return bound
+  }
+
+  /// The ways to the data key, each a list of factors that it needs all: one way for each constraint with `or`, else one.
+  package func ways() throws(VaultError) -> [[Factor]] {
+    let factors = try boundConstraints().map(\.factor)
+    return access.constraints.contains(.or) ? factors.map { [$0] } : [factors]
+  }
+
+  private static var unreadable: VaultError {
+    VaultError(.damaged, "an item's access rule is not readable", hint: "restore the vault from a backup")
+  }
+
+  private static let knownBits: UInt32 = 1 | 2 | 8 | 0x10 | 0x4000 | 0x8000 | 0x4000_0000 | 0x8000_0000
+}

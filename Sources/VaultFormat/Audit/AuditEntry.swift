@@ -1,0 +1,45 @@
+/// One entry of the audit log.
+public struct AuditEntry: Sendable {
+  /// Its place in the log, from 1.
+  public let sequence: UInt64
+  /// The wall clock.
+  public let time: Instant
+  /// Milliseconds since boot.
+  public let bootMilliseconds: UInt64
+  /// The user id of the process.
+  public let user: UInt32
+  /// The process id.
+  public let process: UInt32
+  /// The executable, cut at 255 bytes.
+  public let executable: String
+  /// What was done.
+  public let operation: AuditOperation
+  /// The item, where there is one.
+  public let item: ItemID?
+  /// The item's kind.
+  public let itemKind: ItemKind?
+  /// 0 for success, else the exit code of `vaultctl` for the failure.
+  public let result: UInt16
+  /// A detail for people, such as the name of a deleted item.
+  public let detail: String?
+  /// How the prompt ended; nil for every operation but ``AuditOperation/promptShown``.
+  public let outcome: PromptOutcome?
+
+  package init(sequence: UInt64, record: Record) throws(VaultError) {
+    guard let time = try? record.i64(1), let boot = try? record.u64(2), let user = try? record.u32(4),
+      let process = try? record.u32(5), let operation = try? record.u16(7), let result = try? record.u16(10)
+    else { throw VaultError(.damaged, "an audit entry is not readable") }
+    self.sequence = sequence
+    self.time = Instant(milliseconds: time)
+    bootMilliseconds = boot
+    self.user = user
+    self.process = process
+    executable = record[6].flatMap { String(attributeBytes: $0) } ?? ""
+    self.operation = AuditOperation(rawValue: operation)
+    item = record[8].flatMap { ItemID($0) }
+    itemKind = (try? record.u32(9)).map { ItemKind(rawValue: $0) }
+    self.result = result
+    detail = record[11].flatMap { String(attributeBytes: $0) }
+    outcome = (try? record.u8(12)).map { PromptOutcome(rawValue: $0) }
+  }
+}

@@ -1,0 +1,80 @@
+/// What was done. An open registry; numbers of section 9.
+public struct AuditOperation: RawRepresentable, Hashable, Sendable {
+  /// The number or word in the file.
+  public let rawValue: UInt16
+  /// A value of this number or word.
+  public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  /// The vault was created.
+  public static let vaultCreated = AuditOperation(rawValue: 1)
+  /// The vault was unlocked, or someone tried.
+  public static let unlocked = AuditOperation(rawValue: 2)
+  /// A passcode was set.
+  public static let passcodeSet = AuditOperation(rawValue: 4)
+  /// The passcode was changed.
+  public static let passcodeChanged = AuditOperation(rawValue: 5)
+  /// The passcode was removed.
+  public static let passcodeRemoved = AuditOperation(rawValue: 6)
+  /// A recovery code was made.
+  public static let recoveryCodeMade = AuditOperation(rawValue: 7)
+  /// The recovery code was used.
+  public static let recoveryUsed = AuditOperation(rawValue: 8)
+  /// An item was added.
+  public static let itemAdded = AuditOperation(rawValue: 9)
+  /// An item's secret was read.
+  public static let itemRead = AuditOperation(rawValue: 10)
+  /// An item was changed.
+  public static let itemUpdated = AuditOperation(rawValue: 11)
+  /// An item was deleted.
+  public static let itemDeleted = AuditOperation(rawValue: 12)
+  /// A one-time code was generated.
+  public static let codeGenerated = AuditOperation(rawValue: 13)
+  /// A one-time code was verified.
+  public static let codeVerified = AuditOperation(rawValue: 14)
+  /// A counter was resynchronised.
+  public static let resynchronized = AuditOperation(rawValue: 15)
+  /// A counter was set by hand.
+  public static let counterSet = AuditOperation(rawValue: 16)
+  /// A secret was exported.
+  public static let exported = AuditOperation(rawValue: 18)
+  /// Items came in from another program.
+  public static let imported = AuditOperation(rawValue: 19)
+  /// The vault was made from a backup.
+  public static let restored = AuditOperation(rawValue: 21)
+  /// The keys were rotated.
+  public static let rotated = AuditOperation(rawValue: 22)
+  /// The vault was verified.
+  public static let verified = AuditOperation(rawValue: 24)
+  /// A person was asked for a secret; the entry's outcome says how the prompt ended.
+  public static let promptShown = AuditOperation(rawValue: 25)
+  /// A member of the enrolled set was enrolled.
+  public static let memberEnrolled = AuditOperation(rawValue: 30)
+  /// A member of the enrolled set was removed.
+  public static let memberRemoved = AuditOperation(rawValue: 31)
+  /// Access was denied.
+  public static let accessDenied = AuditOperation(rawValue: 26)
+  /// The file was found to be a copy.
+  public static let copyDetected = AuditOperation(rawValue: 37)
+  /// An expired item was purged.
+  public static let expiredPurged = AuditOperation(rawValue: 38)
+
+  /// The recovery code was removed.
+  public static let recoveryCodeRemoved = AuditOperation(rawValue: 39)
+
+  /// A secret came from a channel or from the program: no person was asked.
+  public static let given = AuditOperation(rawValue: 40)
+
+  /// The word for it in listings and JSON, or its number.
+  public var name: String { Self.names[rawValue] ?? String(rawValue) }
+
+  private static let names: [UInt16: String] = [
+    1: "vaultCreated", 2: "unlocked", 3: "locked", 4: "passcodeSet", 5: "passcodeChanged",
+    6: "passcodeRemoved", 7: "recoveryCodeMade", 8: "recoveryUsed", 9: "itemAdded", 10: "itemRead",
+    11: "itemUpdated", 12: "itemDeleted", 13: "codeGenerated", 14: "codeVerified", 15: "resynchronized",
+    16: "counterSet", 17: "keySigned", 18: "exported", 19: "imported", 20: "backedUp", 21: "restored",
+    22: "rotated", 23: "purged", 24: "verified", 25: "promptShown", 26: "accessDenied", 27: "pinChanged",
+    28: "pinVerified", 29: "pinUnlocked", 30: "memberEnrolled", 31: "memberRemoved", 32: "tokenStored",
+    33: "tokenTaken", 34: "tokenRevoked", 35: "consentRequested", 36: "consentConfirmed",
+    37: "copyDetected", 38: "expiredPurged", 39: "recoveryCodeRemoved", 40: "given",
+  ]
+}

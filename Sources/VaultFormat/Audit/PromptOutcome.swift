@@ -1,0 +1,42 @@
+/// How a prompt ended. An open registry; numbers of section 9.
+public struct PromptOutcome: RawRepresentable, Hashable, Sendable {
+  /// The number in the file.
+  public let rawValue: UInt8
+  /// An outcome of this number.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// The person answered; the result says whether the answer was right.
+  public static let answered = PromptOutcome(rawValue: 1)
+  /// The person declined.
+  public static let cancelled = PromptOutcome(rawValue: 2)
+  /// A signal ended the process.
+  public static let signal = PromptOutcome(rawValue: 3)
+  /// There was no answer for as long as a prompt waits.
+  public static let timeout = PromptOutcome(rawValue: 4)
+
+  /// Nobody saw a prompt. Never in the file.
+  package static let notShown = PromptOutcome(rawValue: 0)
+
+  /// The word for it in listings and JSON, or its number.
+  public var name: String {
+    switch self {
+    case .answered: "answered"
+    case .cancelled: "cancelled"
+    case .signal: "signal"
+    case .timeout: "timeout"
+    default: String(rawValue)
+    }
+  }
+}
+
+extension VaultError {
+  /// How the prompt that gave this error ended; nil where no person was asked.
+  package var promptEnd: PromptOutcome? {
+    if let promptOutcome { return promptOutcome == .notShown ? nil : promptOutcome }
+    return switch code {
+    case .cancelled: .cancelled
+    case .authenticationFailed, .malformed: .answered
+    default: nil
+    }
+  }
+}

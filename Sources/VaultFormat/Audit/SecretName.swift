@@ -1,0 +1,13 @@
+/// What the log calls a secret.
+package enum SecretName: String, Sendable {
+  case passcode = "vault passcode"
+  case newPasscode = "new vault passcode"
+  case applicationPassword = "application password"
+  case newApplicationPassword = "new application password"
+  case phrase = "phrase of a member"
+  case newPhrase = "new phrase"
+  case finger = "finger of a member"
+  case login = "login password"
+  case recoveryCode = "recovery code"
+  case newRecoveryCode = "new recovery code"
+}

@@ -1,0 +1,30 @@
+package import VaultCrypto
+
+extension VaultError {
+  /// A failure of the cryptographic layer that no caller can name better.
+  package init(crypto error: CryptoError) {
+    self =
+      switch error {
+      case .commitmentMismatch, .tagMismatch, .malformed, .invalidKey, .signatureMismatch:
+        VaultError(
+          .damaged, "the vault was altered or is damaged",
+          hint: "run 'vaultctl verify' and restore from a backup")
+      case .unsupported:
+        VaultError(.newerFormat, "the vault uses a seal of a newer version", hint: "update this program")
+      case .tooLarge: VaultError(.malformed, "a secret is at most 1 MiB")
+      case .randomUnavailable: VaultError(.io, "the random generator failed; nothing was written")
+      case .writeLimitReached:
+        VaultError(
+          .policy, "this generation of keys has sealed all it may", hint: "run 'vaultctl rotate epoch'")
+      case .outOfMemory:
+        VaultError(.io, "not enough memory", hint: "a passcode needs 64 MiB of memory while it is checked")
+      case .library(let code):
+        VaultError(.io, "the cryptographic library failed", underlying: Int32(truncatingIfNeeded: code))
+      }
+  }
+}
+
+/// Runs a step of the cryptographic layer and turns its error.
+package func crypto<R: ~Copyable>(_ body: () throws(CryptoError) -> R) throws(VaultError) -> R {
+  do throws(CryptoError) { return try body() } catch { throw VaultError(crypto: error) }
+}

@@ -1,0 +1,133 @@
+import Glibc
+package import VaultStorage
+
+extension VaultError: StorageFailure {
+  /// A failure of the store, with what to do next.
+  package init(_ error: StorageError) { self.init(error, path: nil) }
+
+  /// The same for an error while a vault is opened or made.
+  package init(_ error: StorageError, at path: String) { self.init(error, path: path) }
+
+  /// - Parameter path: The vault's path, when opening or making the vault failed.
+  package init(_ error: StorageError, path: String?) {
+    let vault = path.map { "the vault at \($0)" } ?? "the vault"
+    let file = path.map { "the vault file \($0)" } ?? "the vault file"
+    self =
+      switch error {
+      case .missing:
+        VaultError(
+          .vaultMissing, "there is no vault at \(path ?? "that path")",
+          hint: "make one with 'vaultctl init', or name another path with --vault")
+      case .alreadyExists:
+        VaultError(
+          .vaultExists, "there is something at \(path ?? "that path") already",
+          hint: "choose another path with --vault")
+      case .damaged(let damage): Self.damaged(damage, file)
+      case .newerFormat:
+        VaultError(
+          .newerFormat, "\(vault) was written by a newer version of this program",
+          hint: "update this program")
+      case .refused(let refusal): Self.refused(refusal, file, path)
+      case .duplicate(.name): VaultError(.duplicateItem, "an item with that name exists already")
+      case .duplicate(.row), .duplicate(.id):
+        VaultError(
+          .damaged, "the vault's rows are not those that its head row counts",
+          hint: "run 'vaultctl verify' and restore from a backup")
+      case .duplicate: VaultError(.duplicateItem, "an item with the same service and account exists already")
+      case .full:
+        VaultError(.io, "the disk is full; nothing was changed", hint: "free some space and try again")
+      case .io(let code, let number):
+        VaultError(
+          .io, "reading or writing \(vault) failed (SQLite \(code), errno \(number))",
+          hint: number == EIO ? "the disk or its connection fails: see the kernel's log" : nil,
+          underlying: number)
+      case .unconfirmed(let code, let number):
+        VaultError(
+          .unconfirmed,
+          "the disk failed while the change was being stored: it may have been stored "
+            + "(SQLite \(code), errno \(number))",
+          hint: "check whether the change is there before you repeat it; it can still appear after a crash",
+          underlying: number)
+      case .moved(let path):
+        VaultError(
+          .io,
+          "the vault at \(path) was moved, replaced or given a second name while it was open; nothing was written",
+          hint: "open the vault again at the path where it is now")
+      case .busy:
+        VaultError(.busy, "other processes kept \(vault) busy for too long", hint: "try again")
+      case .readOnly:
+        VaultError(.readOnly, "\(vault) is read-only here", hint: "check the permissions of its folder")
+      case .cannotOpen(let number):
+        VaultError(
+          .io, "\(vault) cannot be opened (errno \(number))", hint: "check the permissions",
+          underlying: number)
+      case .tooLarge: VaultError(.malformed, "a value is too large for the vault")
+      case .usedAfterFork:
+        VaultError(.io, "the vault was opened before a fork; open it anew in the child process")
+      case .oldLibrary(let version):
+        VaultError(
+          .unsupported,
+          "the SQLite library of this system is \(version); \(SQLiteLibrary.text(of: SQLiteLibrary.oldest)) or later is needed",
+          hint: "update the system's SQLite package")
+      case .unexpected(let code): VaultError(.io, "the database failed (SQLite \(code))", underlying: code)
+      }
+  }
+
+  private static func damaged(_ damage: StorageError.Damage, _ file: String) -> VaultError {
+    let what =
+      switch damage {
+      case .empty: "\(file) is empty"
+      case .notADatabase, .notAVault: "\(file) is not a vault"
+      case .schema: "the structure of \(file) was altered"
+      case .row(let table): "\(file) is damaged (table \(table.rawValue))"
+      case .page: "\(file) is damaged"
+      }
+    let hint =
+      damage == .notADatabase || damage == .notAVault
+      ? "name your vault with --vault; if it was at this path, restore it from a backup"
+      : "restore it from a backup"
+    return VaultError(.damaged, what, hint: hint)
+  }
+
+  private static func refused(
+    _ refusal: StorageError.Refusal, _ file: String, _ path: String?
+  ) -> VaultError {
+    let folder = path.map { "the folder of \($0)" } ?? "the vault's folder"
+    let (what, hint): (String, String) =
+      switch refusal {
+      case .symbolicLink: ("\(file) is a symbolic link", "name the file itself")
+      case .notARegularFile: ("\(file) is not a file", "name a file")
+      case .severalNames:
+        (
+          "the vault file has a second name (a hard link)",
+          "remove the other name: 'find FOLDER -samefile VAULT' shows both; "
+            + "if it ends in '.before-restore', run the restore again"
+        )
+      case .foreignOwner: ("\(file) belongs to another user", "use a vault of your own")
+      case .openToOthers: ("\(file) is open to others", adviceForOpenFile(path))
+      case .folderForeignOwner: ("\(folder) belongs to another user", "use a folder of your own")
+      case .folderWritableByOthers:
+        ("\(folder) is writable by others", "keep the vault in a folder of your own")
+      case .networkFileSystem(let name):
+        ("\(file) is on \(name), which has no dependable locks", "move it to a local disk")
+      case .notAFileName:
+        ("\(path.map { "'\($0)'" } ?? "that") is not a file name for a vault", "name a file with --vault")
+      }
+    return VaultError(.io, what, hint: hint)
+  }
+
+  private static func adviceForOpenFile(_ path: String?) -> String {
+    if let path, OwnFile.isOurs(path) { return "chmod 600 \(path)" }
+    return
+      "if it is your vault, move it into your home and let only yourself read it; else name another with --vault"
+  }
+}
+
+/// Runs a step of the store and turns its error.
+///
+/// - Parameter path: The vault's path, when the body opens or makes the vault: errors name it.
+package func stored<R: ~Copyable>(
+  at path: String? = nil, _ body: () throws(StorageError) -> R
+) throws(VaultError) -> R {
+  do throws(StorageError) { return try body() } catch { throw VaultError(error, path: path) }
+}

@@ -1,0 +1,118 @@
+package import SecretMemory
+
+/// The head row: what every commit rewrites (section 8). Holds the current audit keys, so it lives in `SecretBytes` while sealed or opened.
+package struct Head: ~Copyable, Sendable {
+  package var cleaningPending = false
+  /// The file was found to be a copy: the device key that opens it may open another file too.
+  package var isCopy = false
+  package var config: UInt64 = 1
+  package var sequence: UInt64 = 0
+  package var nextRow: Int64 = 1
+  package var itemCount: UInt64 = 0
+  package var summedRows: UInt64 = 0
+  package var sum = Sum256()
+  package var inode: UInt64 = 0
+  package var nextAudit: UInt64 = 1
+  package var segment: UInt64 = 0
+  package var segmentFirst: UInt64 = 1
+  package var auditKey: SecretBytes
+  /// C of the next segment.
+  package var nextChainKey: SecretBytes
+  package var auditMAC = [UInt8](repeating: 0, count: 32)
+  package var greatestWall = Instant(milliseconds: 0)
+  package var seals: UInt64 = 0
+  package var earliestExpiry: Int64 = 0
+  /// How far a rotation of the epoch is.
+  package var rotation = RotationState()
+  /// Bytes 232–239 and 241–247: 0 in this version, and kept.
+  private var rest: [UInt8]
+
+  package static let byteCount = 256
+  /// No count of an honest vault comes near it.
+  package static let greatest: UInt64 = 1 << 62
+
+  /// The head of a vault with no row and no segment yet.
+  package init(auditRoot: borrowing SecretBytes) {
+    auditKey = SecretBytes(zeroes: 32)
+    nextChainKey = auditRoot.copy()
+    rest = [UInt8](repeating: 0, count: 15)
+  }
+
+  package init(decoding body: borrowing SecretBytes) throws(VaultError) {
+    guard body.byteCount == Self.byteCount else { throw Self.unreadable }
+    let flags = body.expose { $0.word(at: 0) >> 40 }
+    let row = body.expose { $0.word(at: 24) }
+    let (phase, position) = body.expose {
+      (RotationState.Phase(rawValue: $0.byte(at: 240)), $0.word(at: 248))
+    }
+    guard flags >> 8 == 1, row >= 1, row < UInt64(Int64.max), let phase, position < Self.greatest else {
+      throw Self.unreadable
+    }
+    rotation = RotationState(phase: phase, position: position)
+    nextRow = Int64(row)
+    cleaningPending = flags & 0xFF == 1
+    isCopy = body.expose { $0.byte(at: 3) } == 1
+    (config, sequence) = body.expose { ($0.word(at: 8), $0.word(at: 16)) }
+    (itemCount, summedRows) = body.expose { ($0.word(at: 32), $0.word(at: 40)) }
+    sum = body.expose { Sum256($0.extracting(48..<80)) }
+    (inode, nextAudit) = body.expose { ($0.word(at: 80), $0.word(at: 88)) }
+    (segment, segmentFirst) = body.expose { ($0.word(at: 96), $0.word(at: 104)) }
+    auditMAC = body.expose { $0.extracting(144..<176).array }
+    greatestWall = Instant(milliseconds: Int64(bitPattern: body.expose { $0.word(at: 176) }))
+    seals = body.expose { $0.word(at: 184) }
+    earliestExpiry = Int64(bitPattern: body.expose { $0.word(at: 192) })
+    // Numbers that are counted on from here: none may come to its end, or fall below zero, within a transaction.
+    let greatest = max(max(sequence, config, row, itemCount), max(summedRows, nextAudit, seals))
+    guard greatest < Self.greatest, segment < UInt32.max, segmentFirst >= 1, segmentFirst <= nextAudit,
+      itemCount < summedRows
+    else { throw Self.unreadable }
+    rest = body.expose { $0.extracting(232..<240).array + $0.extracting(241..<248).array }
+    nextChainKey = body.expose { SecretBytes(copying: $0.extracting(200..<232)) }
+    auditKey = body.expose { SecretBytes(copying: $0.extracting(112..<144)) }
+  }
+
+  private static var unreadable: VaultError { VaultError(.damaged, "the head row is not readable") }
+
+  /// Refuses to write a head row that a reader would refuse.
+  ///
+  /// - Throws: ``VaultError/Code/unsupported``.
+  package func checkBounds() throws(VaultError) {
+    let counts = [config, sequence, UInt64(nextRow), itemCount, summedRows, nextAudit, seals]
+    guard counts.allSatisfy({ $0 < Self.greatest }), segment < UInt32.max else { throw Self.atEnd }
+  }
+
+  /// A counter has reached its limit.
+  package static var atEnd: VaultError {
+    VaultError(
+      .unsupported, "a counter of the vault has reached its limit; nothing was changed",
+      hint: "export the items, and import them into a new vault")
+  }
+
+  package var encoded: SecretBytes {
+    SecretBytes(capacity: Self.byteCount) { output in
+      for byte in [0, 1, cleaningPending ? 1 : 0, isCopy ? 1 : 0, 0, 0, 0, 0] as [UInt8] {
+        output.append(byte)
+      }
+      output.append(bigEndian: config)
+      output.append(bigEndian: sequence)
+      output.append(bigEndian: UInt64(bitPattern: nextRow))
+      output.append(bigEndian: itemCount)
+      output.append(bigEndian: summedRows)
+      sum.append(to: &output)
+      output.append(bigEndian: inode)
+      output.append(bigEndian: nextAudit)
+      output.append(bigEndian: segment)
+      output.append(bigEndian: segmentFirst)
+      auditKey.expose { output.append(copying: $0) }
+      unsafe output.append(copying: auditMAC.span.bytes)
+      output.append(bigEndian: UInt64(bitPattern: greatestWall.milliseconds))
+      output.append(bigEndian: seals)
+      output.append(bigEndian: UInt64(bitPattern: earliestExpiry))
+      nextChainKey.expose { output.append(copying: $0) }
+      unsafe output.append(copying: rest.span.extracting(..<8).bytes)
+      output.append(rotation.phase.rawValue)
+      unsafe output.append(copying: rest.span.extracting(8...).bytes)
+      output.append(bigEndian: rotation.position)
+    }
+  }
+}

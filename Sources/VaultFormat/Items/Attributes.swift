@@ -1,0 +1,90 @@
+import VaultCrypto
+import VaultStorage
+
+/// The attributes of an item: typed values by code. Codes this version does not know are kept.
+public struct Attributes: Sendable, Equatable {
+  /// Those of an opened item lie among the ones that were opened with it, and are decoded when they are asked for.
+  private var fields = RecordView()
+
+  /// No attributes.
+  public init() {}
+
+  /// - Precondition: ``areReadable(_:)`` has said so of these bytes.
+  package init(checked bytes: ArraySlice<UInt8>) { fields = RecordView(checked: bytes) }
+
+  /// Whether bytes are a record of attributes, each with a known type and the length of that type.
+  package static func areReadable(_ bytes: RawSpan) -> Bool {
+    (try? Record.check(bytes, byteCountsByTag: byteCountsByTag)) != nil
+  }
+
+  /// String, bytes, integer, boolean, date.
+  private static let byteCountsByTag = [-1, -1, 8, 1, 8]
+
+  /// The attributes as a record of their own.
+  package var record: Record {
+    get { fields.record }
+    set { fields = RecordView(newValue) }
+  }
+
+  /// The value of an attribute; `nil` where it is absent or of another type.
+  public subscript<Value: AttributeValue>(_ attribute: Attribute<Value>) -> Value? {
+    get {
+      guard let bytes = fields[attribute.code], bytes.first == Value.attributeTypeTag else { return nil }
+      return Value(attributeBytes: Array(bytes.dropFirst()))
+    }
+    set { change { $0[attribute.code] = newValue.map { [Value.attributeTypeTag] + $0.attributeBytes } } }
+  }
+
+  /// A date, read without a copy; 1970 where it is absent or of another type.
+  package func date(_ attribute: Attribute<Instant>) -> Instant {
+    guard let bytes = fields[attribute.code], bytes.first == Instant.attributeTypeTag, bytes.count == 9
+    else { return Instant(milliseconds: 0) }
+    let bits = bytes.dropFirst().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    return Instant(milliseconds: Int64(bitPattern: bits))
+  }
+
+  /// Whether the item's name has these bytes.
+  package func hasName(_ bytes: [UInt8]) -> Bool {
+    fields[1].map { $0.dropFirst().elementsEqual(bytes) } ?? false
+  }
+
+  /// The codes present, ascending.
+  package var codes: [UInt16] { fields.numbers }
+
+  package var isEmpty: Bool { fields.encoded.isEmpty }
+
+  /// The length of their record.
+  package var byteCount: Int { fields.encoded.count }
+
+  /// The value's bytes without their type tag: what is indexed and compared.
+  package func bytes(of code: UInt16) -> [UInt8]? { fields[code].map { Array($0.dropFirst()) } }
+
+  /// Every attribute given here has the same bytes there; types are not compared.
+  ///
+  /// - Parameter others: ``areReadable(_:)``.
+  package func areContained(in others: RawSpan) -> Bool {
+    let own = unsafe fields.encoded.span.bytes
+    var (wanted, present) = (FieldCursor(), FieldCursor())
+    while let field = try? wanted.next(in: own) {
+      var other = try? present.next(in: others)
+      while let before = other, before.number < field.number { other = try? present.next(in: others) }
+      guard let other, other.number == field.number, other.value.count == field.value.count,
+        zip(field.value, other.value).dropFirst().allSatisfy({ own.byte(at: $0) == others.byte(at: $1) })
+      else { return false }
+    }
+    return true
+  }
+
+  /// The attributes of `changes` put over these; an attribute set to empty there stays.
+  package mutating func merge(_ changes: Attributes) {
+    change { record in for code in changes.codes { record[code] = changes.fields[code].map { Array($0) } } }
+  }
+
+  /// Changes the record in place where nobody shares its bytes.
+  private mutating func change(_ body: (inout Record) -> Void) {
+    var record = record
+    fields = RecordView()
+    body(&record)
+    self.record = record
+  }
+}

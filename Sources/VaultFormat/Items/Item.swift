@@ -1,0 +1,49 @@
+package import VaultStorage
+
+/// Everything about an item but its secret.
+public struct Item: Sendable, Identifiable {
+  private let opened: OpenedItems
+  private let index: Int
+
+  package init(_ opened: OpenedItems, _ index: Int) {
+    self.opened = opened
+    self.index = index
+  }
+
+  /// An item that was just sealed.
+  package init(_ row: ItemFields, _ attributes: Attributes, _ policy: Policy) {
+    let bytes = attributes.record.encoded
+    let columns = OpenedItems.Columns(row, end: bytes.count)
+    self.init(OpenedItems(policy: policy, columns: [columns], attributes: bytes), 0)
+  }
+
+  /// 16 random bytes for life.
+  public var id: ItemID { ItemID(columns.id) }
+  /// What it is.
+  public var kind: ItemKind { ItemKind(rawValue: columns.kind) }
+  /// Its attributes, opened with the device key alone.
+  public var attributes: Attributes { opened.attributes(of: index) }
+  /// Who may use it and when.
+  public var access: AccessControl { policy.access }
+  /// What is logged of it.
+  public var audit: AuditPolicy { policy.audit }
+  /// When it was added.
+  public var created: Instant { attributes.date(.creationDate) }
+  /// When it was last changed.
+  public var modified: Instant { attributes.date(.modificationDate) }
+  /// From when on it cannot be used, or `nil`.
+  public var expires: Instant? { columns.expires.map { Instant(milliseconds: $0) } }
+  /// Whether it has a secret; an item without one is not an item with an empty one.
+  public var hasSecret: Bool { columns.hasSecret }
+  /// The version of the row, +1 at each change of it.
+  public var version: UInt64 { columns.version }
+
+  /// Its vault-wide name, or `nil`.
+  public var name: String? { attributes[.name] }
+
+  /// The row in the file; ascending in the order of insertion.
+  package var row: Int64 { columns.row }
+  package var policy: Policy { opened.policy }
+
+  private var columns: OpenedItems.Columns { opened.columns(of: index) }
+}

@@ -1,0 +1,45 @@
+/// What an item is. An open registry: kinds this version does not know are kept and never interpreted.
+public struct ItemKind: RawRepresentable, Hashable, Sendable {
+  /// The number or word in the file.
+  public let rawValue: UInt32
+  /// A value of this number or word.
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// A password or any other secret of a program; unique by service and account.
+  public static let genericPassword = ItemKind(rawValue: 1)
+  /// A password of a server; unique by server, account, protocol, port and path.
+  public static let internetPassword = ItemKind(rawValue: 2)
+  /// A private or symmetric key.
+  public static let key = ItemKind(rawValue: 3)
+  /// A certificate.
+  public static let certificate = ItemKind(rawValue: 4)
+  /// A one-time-password credential (HOTP, TOTP, Steam).
+  public static let otp = ItemKind(rawValue: 16)
+  /// A PIN that credentials stand behind.
+  public static let pin = ItemKind(rawValue: 17)
+  /// A biokey: 128 random bits registered with a server.
+  public static let biokey = ItemKind(rawValue: 18)
+  /// A short-lived card token.
+  public static let cardToken = ItemKind(rawValue: 19)
+  /// A consent challenge.
+  public static let consent = ItemKind(rawValue: 20)
+  /// An OAuth client registration.
+  public static let clientRegistration = ItemKind(rawValue: 21)
+
+  /// The attribute codes that make an item of this kind unique, besides group and synchronizable.
+  package var primaryAttributes: [UInt16] {
+    switch self {
+    case .genericPassword: [2, 3]
+    case .internetPassword: [3, 15, 16, 17, 18, 19, 20]
+    case .key: [8, 21, 22, 23, 24, 25, 26, 27, 28]
+    case .certificate: [37, 40, 41]
+    default: [1]
+    }
+  }
+
+  /// Whether the kind belongs, or will belong, to an authenticator component. Only the component changes its state.
+  package var isOfAuthenticator: Bool { rawValue >= 16 && rawValue <= 25 }
+
+  /// Whether an item of this kind has a state row from the start.
+  package var hasState: Bool { rawValue >= 16 && rawValue <= 20 }
+}

@@ -1,0 +1,42 @@
+/// An item to add.
+public struct NewItem: Sendable {
+  /// What it is.
+  public var kind: ItemKind
+  /// Its attributes.
+  public var attributes: Attributes
+  /// Who may use it and when.
+  public var access: AccessControl
+  /// What is logged of it.
+  public var audit: AuditPolicy
+  /// From when on it cannot be used.
+  public var expires: Instant?
+  /// The state it starts with, for kinds that have one.
+  public var state: ItemState
+
+  /// An item to add.
+  ///
+  /// - Parameters:
+  ///   - kind: What it is.
+  ///   - name: The vault-wide name, 1–255 bytes of UTF-8 whose characters all show; `nil` for none. A generic
+  ///     password that is given no account gets it as its account too.
+  ///   - attributes: Further attributes; none may be a secret.
+  ///   - access: Accessibility and constraints.
+  ///   - audit: What is logged.
+  ///   - expires: From when on it cannot be used.
+  public init(
+    _ kind: ItemKind, name: String? = nil, attributes: Attributes = Attributes(),
+    access: AccessControl = AccessControl(), audit: AuditPolicy = .changes, expires: Instant? = nil
+  ) {
+    self.kind = kind
+    self.attributes = attributes
+    self.access = access
+    self.audit = audit
+    self.expires = expires
+    state = ItemState()
+    guard let name else { return }
+    self.attributes[.name] = name
+    if kind == .genericPassword, self.attributes.bytes(of: Attribute<String>.account.code) == nil {
+      self.attributes[.account] = name
+    }
+  }
+}

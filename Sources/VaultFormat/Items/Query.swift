@@ -1,0 +1,65 @@
+package import VaultStorage
+
+/// Which items are meant: equality of attributes. Nothing given matches everything.
+///
+/// `name` and the indexed attributes (service, account, label, generic, access group, server, application label and
+/// tag, issuer, serial number, public-key hash) are looked up; all others are compared after opening.
+public struct Query: Sendable {
+  /// The kind, or `nil` for all.
+  public var kind: ItemKind?
+  /// The attributes that must be equal.
+  public var attributes: Attributes
+  /// One item by its identifier.
+  public var id: ItemID?
+  /// How many at most, in the order of insertion.
+  public var limit: Int
+  /// What becomes of items whose access rule asks for a person before they are listed.
+  public var constrained = ConstrainedItems.ask
+
+  /// What becomes of items with constraints in a listing. Advisory: attributes open with the device key alone.
+  public struct ConstrainedItems: Sendable, Hashable {
+    private let number: UInt8
+
+    /// The person is asked, once for all of them; inside a transaction, where nobody can be asked, as ``fail``.
+    public static let ask = ConstrainedItems(number: 0)
+    /// The listing fails with ``VaultError/Code/verificationNeeded``.
+    public static let fail = ConstrainedItems(number: 1)
+    /// They are left out.
+    public static let skip = ConstrainedItems(number: 2)
+    /// They are listed: for deleting, and for tools that show their owner what there is.
+    package static let unasked = ConstrainedItems(number: 3)
+  }
+
+  /// Items of a kind with these attributes.
+  public init(_ kind: ItemKind? = nil, where attributes: Attributes = Attributes(), limit: Int = .max) {
+    self.kind = kind
+    self.attributes = attributes
+    self.limit = limit
+  }
+
+  /// The item with this identifier.
+  public init(id: ItemID) {
+    self.init()
+    self.id = id
+  }
+
+  /// The item with this vault-wide name.
+  public init(name: String) {
+    self.init()
+    attributes[.name] = name
+  }
+
+  /// Whether an item belongs into the listing.
+  package func lists(_ row: ItemFields, _ attributes: RawSpan, _ access: AccessControl) throws(VaultError)
+    -> Bool
+  {
+    guard kind == nil || kind?.rawValue == row.kind, id == nil || id?.stored == row.id,
+      self.attributes.isEmpty || self.attributes.areContained(in: attributes)
+    else { return false }
+    guard constrained != .unasked, access.constraints.hasSingle else { return true }
+    if constrained == .skip { return false }
+    throw VaultError(
+      .verificationNeeded, "an item with an access rule matches, and nobody is asked here",
+      hint: "use a call that takes an authentication context, or leave such items out")
+  }
+}

@@ -1,0 +1,62 @@
+import VaultCrypto
+
+/// Who is enrolled (header field 14): the members of the biometric set, its generation, and the login password.
+package struct EnrolledSet: Sendable, Equatable {
+  /// +1 with every change of the set, below 2^24; 0 before the first.
+  package var generation: UInt32
+  /// In the order of their enrolment.
+  package var members: [Member]
+  private var record: Record
+
+  package init() {
+    generation = 0
+    members = []
+    record = Record()
+  }
+
+  package init(decoding bytes: [UInt8]) throws(VaultError) {
+    guard let record = try? Record(decoding: bytes), let generation = try? record.u32(1),
+      let stored = try? record.bytes(2, count: 32), let list = record[3],
+      let values = try? Record(decoding: list).list(), generation < 1 << 24
+    else { throw Self.unreadable }
+    self.generation = generation
+    self.record = record
+    members = []
+    for value in values {
+      guard let member = Member(decoding: value) else { throw Self.unreadable }
+      members.append(member)
+    }
+    // Else what removes one of them leaves the other in the list.
+    guard Set(members.map(\.factor)).count == members.count, Set(members.map(\.id)).count == members.count,
+      stored == digest
+    else { throw Self.unreadable }
+  }
+
+  package var encoded: [UInt8] {
+    var record = record
+    record.set(1, u32: generation)
+    record[2] = digest
+    record[3] = Record.list(members.map(\.encoded)).encoded
+    return record.encoded
+  }
+
+  /// The factor of the set as it is enrolled now.
+  package var factor: Factor { .set(generation) }
+
+  /// The members of the biometric set: all but the login password, which is of no set and shows presence alone.
+  package var biometric: [Member] { members.filter { $0.source != .login } }
+
+  /// The login password, where it is enrolled.
+  package var login: Member? { members.first { $0.source == .login } }
+
+  /// Which fingers a reader had when the set was made: another list is another set.
+  private var digest: [UInt8] {
+    let fingers = members.filter { $0.source == .finger }.map { Array($0.label.utf8) }
+    return SHA256.hash(
+      Record.list(fingers.sorted { $0.lexicographicallyPrecedes($1) }).encoded)
+  }
+
+  private static var unreadable: VaultError {
+    VaultError(.damaged, "the enrolled set is not readable", hint: "restore the vault from a backup")
+  }
+}

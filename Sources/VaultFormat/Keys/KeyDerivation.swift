@@ -1,0 +1,48 @@
+package import PasswordDerivation
+package import VaultCrypto
+
+/// How a typed secret becomes a key: Argon2id with its parameters and salt, as stored (section 5, "KDF record").
+package struct KeyDerivation: Sendable, Equatable {
+  package let parameters: Argon2id.Parameters
+  package let salt: [UInt8]
+  /// The record as stored, with fields unknown to this version: what seals are bound to.
+  package let encoded: [UInt8]
+
+  package static func fresh(_ parameters: Argon2id.Parameters, random: any RandomSource) throws(VaultError)
+    -> Self
+  {
+    KeyDerivation(parameters: parameters, salt: try crypto { () throws(CryptoError) in try random.bytes(16) })
+  }
+
+  package init(parameters: Argon2id.Parameters, salt: [UInt8]) {
+    self.parameters = parameters
+    self.salt = salt
+    encoded = Self.record(parameters, salt)
+  }
+
+  package init(decoding bytes: [UInt8]) throws(VaultError) {
+    guard let record = try? Record(decoding: bytes), let algorithm = try? record.u8(1),
+      let version = try? record.u32(2), let memory = try? record.u32(3), let passes = try? record.u32(4),
+      let lanes = try? record.u32(5), let salt = try? record.bytes(6, count: 16)
+    else { throw VaultError(.damaged, "the vault's key derivation parameters are not readable") }
+    guard algorithm == 1, version == 0x13 else {
+      throw VaultError(
+        .unsupported, "a key of the vault is derived in a way that this version does not know",
+        hint: "update this program")
+    }
+    parameters = Argon2id.Parameters(memoryKiB: memory, iterations: passes, parallelism: lanes)
+    self.salt = salt
+    encoded = bytes
+  }
+
+  private static func record(_ parameters: Argon2id.Parameters, _ salt: [UInt8]) -> [UInt8] {
+    var record = Record()
+    record.set(1, u8: 1)
+    record.set(2, u32: 0x13)
+    record.set(3, u32: parameters.memoryKiB)
+    record.set(4, u32: parameters.iterations)
+    record.set(5, u32: parameters.parallelism)
+    record[6] = salt
+    return record.encoded
+  }
+}

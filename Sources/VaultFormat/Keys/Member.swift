@@ -1,0 +1,41 @@
+/// A member of the enrolled set.
+package struct Member: Sendable, Equatable {
+  /// 16 random bytes.
+  package let id: [UInt8]
+  package let source: MemberSource
+  package let label: String
+  package let enrolled: Instant
+  package let factor: Factor
+  private let record: Record
+
+  package init(id: [UInt8], source: MemberSource, label: String, enrolled: Instant, factor: Factor) {
+    self.id = id
+    self.source = source
+    self.label = label
+    self.enrolled = enrolled
+    self.factor = factor
+    var record = Record()
+    record[1] = id
+    record.set(2, u8: source.rawValue)
+    record.set(3, string: label)
+    record.set(4, i64: enrolled.milliseconds)
+    record.set(5, u32: factor.rawValue)
+    self.record = record
+  }
+
+  package init?(decoding bytes: [UInt8]) {
+    guard let record = try? Record(decoding: bytes), let id = try? record.bytes(1, count: 16),
+      let source = (try? record.u8(2)).flatMap(MemberSource.init), let label = try? record.string(3),
+      let enrolled = try? record.i64(4), let number = try? record.u32(5), Factor(rawValue: number).isMember,
+      (source == .login) == (Factor(rawValue: number) == .login)
+    else { return nil }
+    self.id = id
+    self.source = source
+    self.label = label
+    self.enrolled = Instant(milliseconds: enrolled)
+    factor = Factor(rawValue: number)
+    self.record = record
+  }
+
+  package var encoded: [UInt8] { record.encoded }
+}

@@ -1,0 +1,18 @@
+extension Record {
+  /// The entries of a packed list: of one fixed length, joined, none of them twice (section 1). `nil` where the field is
+  /// absent or its bytes are no such list.
+  ///
+  /// - Parameters:
+  ///   - byteCount: The length of an entry. Each entry begins with a u32 number, except in a list that is
+  ///     `inOrderOfTime`.
+  ///   - inOrderOfTime: Whether the entries are in the order in which they were added; the numbers of all other lists
+  ///     are strictly ascending.
+  package func packedList(_ field: UInt16, of byteCount: Int, inOrderOfTime: Bool = false) -> [[UInt8]]? {
+    guard let bytes = self[field], bytes.count % byteCount == 0 else { return nil }
+    let entries = stride(from: 0, to: bytes.count, by: byteCount).map { Array(bytes[$0..<$0 + byteCount]) }
+    guard Set(entries).count == entries.count else { return nil }
+    let numbers = entries.map { $0.bigEndian(at: 0) as UInt32 }
+    guard inOrderOfTime || zip(numbers, numbers.dropFirst()).allSatisfy({ $0 < $1 }) else { return nil }
+    return entries
+  }
+}

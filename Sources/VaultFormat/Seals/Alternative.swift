@@ -1,0 +1,138 @@
+package import SecretMemory
+package import VaultCrypto
+package import VaultStorage
+
+/// One way to an item's data key: a list of factors, perhaps with an application password (section 10).
+package struct Alternative: Sendable {
+  /// Ascending.
+  package let factors: [Factor]
+  private let ephemeral: [UInt8]
+  /// How the application password becomes a key; `nil` where the item has none.
+  package let password: KeyDerivation?
+  private let sealed: [UInt8]
+  private let extras: UInt8
+
+  /// The only further secret that this version can ask for.
+  private static let passwordBit: UInt8 = 1
+
+  /// What a seal of a data key is bound to.
+  package struct Place {
+    package let vault: VaultID
+    package let row: ItemRow
+    package let policyHash: [UInt8]
+
+    package init(vault: VaultID, row: ItemRow, policyHash: [UInt8]) {
+      self.vault = vault
+      self.row = row
+      self.policyHash = policyHash
+    }
+
+    package var aad: [UInt8] { AssociatedData.alternative(vault, row, policyHash: policyHash) }
+  }
+
+  /// - Throws: ``VaultError/Code/unsupported`` where it needs something that this version does not ask for.
+  package init(decoding bytes: [UInt8]) throws(VaultError) {
+    guard let record = try? Record(decoding: bytes), let numbers = record[1], numbers.count % 4 == 0,
+      let ephemeral = try? record.bytes(2, count: 32), let sealed = record[4], let extras = try? record.u8(5)
+    else { throw Self.unreadable }
+    guard extras & ~Self.passwordBit == 0 else {
+      throw VaultError(
+        .unsupported, "the secret stands behind something that this version does not ask for",
+        hint: "open it with the version of vaultctl that made it")
+    }
+    factors = stride(from: 0, to: numbers.count, by: 4).map { Factor(rawValue: numbers.bigEndian(at: $0)) }
+    self.ephemeral = ephemeral
+    self.sealed = sealed
+    self.extras = extras
+    password = try record[3].map { bytes throws(VaultError) in try KeyDerivation(decoding: bytes) }
+    let isAscending = zip(factors, factors.dropFirst()).allSatisfy { $0.rawValue < $1.rawValue }
+    guard isAscending, (password != nil) == (extras & Self.passwordBit != 0), !factors.isEmpty || extras != 0,
+      !factors.isEmpty || ephemeral.allSatisfy({ $0 == 0 })
+    else { throw Self.unreadable }
+  }
+
+  /// The list that stands in `keys` behind its first byte.
+  package static func list(decoding bytes: [UInt8]) throws(VaultError) -> [Alternative] {
+    guard let values = try? Record(decoding: bytes).list(), 1...2 ~= values.count else { throw unreadable }
+    return try values.map { value throws(VaultError) in try Alternative(decoding: value) }
+  }
+
+  /// Seals a data key for factors, of which only the public halves are needed.
+  ///
+  /// - Parameters:
+  ///   - halves: The public halves of `factors`, in the same order.
+  ///   - password: The application password's key with its derivation.
+  package static func sealing(
+    _ dataKey: borrowing SecretBytes, for factors: [Factor], _ halves: [[UInt8]], password: PasswordKey?,
+    at place: Place, random: any RandomSource
+  ) throws(CryptoError) -> [UInt8] {
+    let pair = try ephemeralPair(dataKey, random)
+    let ephemeral = factors.isEmpty ? [UInt8](repeating: 0, count: 32) : pair.publicKey
+    var secrets = SecretBytes(zeroes: 0)
+    for half in halves {
+      secrets = SecretBytes.joining(
+        secrets, try X25519KeyPair.sharedSecret(private: pair.privateKey, public: half))
+    }
+    if let password { secrets = SecretBytes.joining(secrets, password.box.bytes) }
+    let extras = password == nil ? 0 : passwordBit
+    let key = wrappingKey(secrets, factors, ephemeral, halves, extras, place)
+    var record = Record()
+    record[1] = factors.flatMap(\.bytes)
+    record[2] = ephemeral
+    record[3] = password?.derivation.encoded
+    record[4] = try CommittingSeal.seal(
+      dataKey, under: key, label: Labels.sealAlternative, aad: place.aad, random: random)
+    record.set(5, u8: extras)
+    return record.encoded
+  }
+
+  /// The data key.
+  ///
+  /// - Parameters:
+  ///   - privates: The private halves of the factors.
+  ///   - halves: The public halves of the factors, in their order.
+  /// - Throws: ``CryptoError/commitmentMismatch`` for another key: a wrong application password.
+  package func open(
+    with privates: [Factor: SharedSecret], _ halves: [[UInt8]], password: PasswordKey?, at place: Place
+  ) throws(CryptoError) -> SecretBytes {
+    var secrets = SecretBytes(zeroes: 0)
+    for factor in factors {
+      guard let half = privates[factor] else { throw .invalidKey }
+      secrets = SecretBytes.joining(
+        secrets, try X25519KeyPair.sharedSecret(private: half.bytes, public: ephemeral))
+    }
+    if let password { secrets = SecretBytes.joining(secrets, password.box.bytes) }
+    let key = Self.wrappingKey(secrets, factors, ephemeral, halves, extras, place)
+    let dataKey = try CommittingSeal.open(sealed, under: key, label: Labels.sealAlternative, aad: place.aad)
+    guard dataKey.byteCount == 32 else { throw .malformed }
+    return dataKey
+  }
+
+  /// Hedged: where the random generator repeats, another data key gives another pair.
+  private static func ephemeralPair(_ dataKey: borrowing SecretBytes, _ random: any RandomSource)
+    throws(CryptoError) -> X25519KeyPair
+  {
+    let info = Labels.ephemeral.utf8 + (try random.bytes(32))
+    return try X25519KeyPair(privateKey: HKDF.derive(from: dataKey, info: info, byteCount: 32))
+  }
+
+  private static func wrappingKey(
+    _ secrets: borrowing SecretBytes, _ factors: [Factor], _ ephemeral: [UInt8], _ halves: [[UInt8]],
+    _ extras: UInt8, _ place: Place
+  ) -> SecretBytes {
+    var bound = Record()
+    bound[1] = place.row.id.bytes
+    bound[2] = place.policyHash
+    bound[3] = factors.flatMap(\.bytes)
+    bound[4] = ephemeral
+    bound[5] = halves.flatMap(\.self)
+    bound.set(6, u8: extras)
+    return HKDF.derive(
+      from: secrets, info: Labels.alternative.utf8 + SHA256.hash(bound.encoded), byteCount: 32)
+  }
+
+  private static var unreadable: VaultError {
+    VaultError(
+      .damaged, "the keys of an item are not readable", hint: "restore the vault from a backup")
+  }
+}

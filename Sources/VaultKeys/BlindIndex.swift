@@ -1,0 +1,60 @@
+import VaultCrypto
+package import VaultFormat
+package import VaultStorage
+
+/// The blind index: what can be looked up without an attribute in clear (section 6).
+package struct BlindIndex {
+  package let key: GenerationKeys
+
+  /// The value of one attribute.
+  package func value(_ code: UInt16, _ bytes: [UInt8]) -> [UInt8] { stored(code, bytes).bytes }
+
+  /// The first half of the HMAC. Each look-up makes one: message and code lie on the stack.
+  private func stored(_ code: UInt16, _ bytes: [UInt8]) -> Bytes16 {
+    let hashByteCount = 32
+    return unsafe withUnsafeTemporaryAllocation(
+      byteCount: hashByteCount + 14 + bytes.count, alignment: 8
+    ) { memory in
+      let hash = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[..<hashByteCount])
+      let message = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[hashByteCount...])
+      var fields = unsafe FieldWriter(message)
+      fields.put(1, code)
+      fields.put(2, bytes)
+      unsafe key.index.write(to: hash) { unsafe $0.append(message.bytes) }
+      return unsafe Bytes16(
+        high: UInt64(bigEndian: hash.load(as: UInt64.self)),
+        low: UInt64(bigEndian: hash.load(fromByteOffset: 8, as: UInt64.self)))
+    }
+  }
+
+  /// The values of all indexed attributes that are present, sorted.
+  package func values(of attributes: Attributes) -> [[UInt8]] {
+    indexedAttributeCodes.compactMap { code in attributes.bytes(of: code).map { value(code, $0) } }
+      .sorted { $0.lexicographicallyPrecedes($1) }
+  }
+
+  /// The value of the name column.
+  package func name(of attributes: Attributes) -> Bytes16? {
+    attributes.bytes(of: 1).map { name($0) }
+  }
+
+  package func name(_ bytes: [UInt8]) -> Bytes16 { stored(1, bytes) }
+
+  /// The primary key: two items of one kind with equal primary attributes collide in it.
+  package func primaryKey(of kind: ItemKind, _ attributes: Attributes) -> Bytes16 {
+    var primary = Record()
+    for code in kind.primaryAttributes {
+      let absent: [UInt8] = code == 17 || code == 19 ? Int64(0).attributeBytes : []
+      primary[code] = attributes.bytes(of: code) ?? absent
+    }
+    primary[12] = attributes.bytes(of: 12) ?? []
+    primary[13] = attributes.bytes(of: 13) ?? [0]
+    primary[0xFFF0] = []
+    primary[0xFFF1] = []
+    var record = Record()
+    record[1] = Array("pk".utf8)
+    record.set(2, u32: kind.rawValue)
+    record[3] = primary.encoded
+    return Bytes16(first: key.index.code(for: record.encoded))
+  }
+}

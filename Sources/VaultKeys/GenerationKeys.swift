@@ -1,0 +1,70 @@
+package import VaultFormat
+package import SecretMemory
+package import VaultCrypto
+
+/// The keys of one generation: the root keys and everything derived from them (section 3).
+package final class GenerationKeys: Sendable {
+  package let generation: UInt32
+  package let root: SecretBytes
+  package let deviceRoot: SharedSecret?
+  package let headerMAC: KeyedHMAC
+  package let index: KeyedHMAC
+  package let sum: KeyedHMAC
+  package let meta: RecordSeal
+  package let state: RecordSeal
+  package let head: RecordSeal
+  package let audit: RecordSeal
+  private let slotKey: SecretBytes
+  private let deviceSlotKey: SharedSecret?
+
+  package init(generation: UInt32, root: consuming SecretBytes, deviceRoot: SharedSecret?)
+    throws(VaultError)
+  {
+    self.generation = generation
+    headerMAC = KeyedHMAC(key: HKDF.derive(from: root, label: Labels.header))
+    index = KeyedHMAC(key: HKDF.derive(from: root, label: Labels.index))
+    sum = KeyedHMAC(key: HKDF.derive(from: root, label: Labels.sum))
+    meta = try Self.seal(root, Labels.meta, Labels.metaNonce, generation)
+    state = try Self.seal(root, Labels.state, Labels.stateNonce, generation)
+    head = try Self.seal(root, Labels.head, Labels.headNonce, generation)
+    audit = try Self.seal(root, Labels.audit, Labels.auditNonce, generation)
+    slotKey = HKDF.derive(from: root, label: Labels.slot)
+    self.deviceRoot = deviceRoot
+    if let deviceRoot {
+      deviceSlotKey = SharedSecret(
+        HKDF.derive(from: root, and: deviceRoot.bytes, info: Labels.slotDevice.utf8, byteCount: 32))
+    } else {
+      deviceSlotKey = nil
+    }
+    self.root = root
+  }
+
+  private static func seal(
+    _ root: borrowing SecretBytes, _ label: Label, _ nonceLabel: Label, _ generation: UInt32
+  ) throws(VaultError) -> RecordSeal {
+    do throws(CryptoError) {
+      return try RecordSeal(root: root, label: label, nonceLabel: nonceLabel, generation: generation)
+    } catch { throw VaultError(crypto: error) }
+  }
+
+  /// What can be looked up without an attribute in clear.
+  package var blindIndex: BlindIndex { BlindIndex(key: self) }
+  /// What a row adds to the sum of the head row.
+  package var summand: Summand { Summand(key: self) }
+
+  /// Frees the ciphers of the rows, the only keys in ordinary memory; they are derived again when needed.
+  package func releaseCiphers() {
+    for seal in [meta, state, head, audit] { seal.releaseCiphers() }
+  }
+
+  /// Lends the outer key of a slot: `K_slot`, or `K_slot_device` for a this-device-only class.
+  package func withSlotKey<R: ~Copyable>(
+    for address: SlotAddress, _ body: (borrowing SecretBytes) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    guard address.isThisDeviceOnly else { return try body(slotKey) }
+    guard let deviceSlotKey else {
+      throw VaultError(.policy, "this class of items opens with its own device key only")
+    }
+    return try body(deviceSlotKey.bytes)
+  }
+}

@@ -1,0 +1,268 @@
+package import DeviceKeys
+package import VaultFormat
+package import SecretMemory
+package import VaultCrypto
+package import VaultStorage
+
+/// A change of header and slots, prepared and then written in one transaction.
+package struct KeyChange {
+  package var header: Header
+  package var slots: [SlotRow]
+  package let keys: GenerationKeys
+  /// Those of the previous generation, while a rotation is under way: changes are wrapped for both.
+  package let previous: GenerationKeys?
+  package let random: any RandomSource
+  /// The audit root made by this change, from which a new chain starts.
+  package private(set) var auditRoot: SharedSecret?
+  /// Suite-2 seals made by this change.
+  package var seals: UInt64 = 0
+
+  package var seal: SlotSeal { SlotSeal(vault: header.vault, random: random) }
+
+  package init(
+    header: Header, slots: [SlotRow], keys: GenerationKeys, previous: GenerationKeys? = nil,
+    random: any RandomSource
+  ) {
+    self.header = header
+    self.slots = slots
+    self.keys = keys
+    self.previous = previous
+    self.random = random
+  }
+
+  /// The header as it is written.
+  package var row: HeaderRow {
+    let mac = keys.headerMAC.code(for: header.authenticatedBytes(with: slots))
+    return HeaderRow(body: header.record.encoded, mac: mac)
+  }
+
+  // MARK: Roots
+
+  /// Root key and this-device root key for a device key, which becomes the header's.
+  package mutating func setDeviceKey(_ key: borrowing DeviceKey) throws(VaultError) {
+    slots.removeAll { $0.opener == SlotOpener.deviceKey.rawValue }
+    header.deviceKey = key.id
+    try putRoots(under: key)
+  }
+
+  /// The same, replacing another key, which the header lists as replaced from now on.
+  ///
+  /// - Parameter isShared: The file is a copy: the key is not listed, because it may be the one of the file copied.
+  package mutating func replaceDeviceKey(with key: borrowing DeviceKey, isShared: Bool) throws(VaultError) {
+    let before = header.deviceKey
+    if !isShared { header.replacedKeys = header.replacedKeys.filter { $0 != before } + [before] }
+    try setDeviceKey(key)
+  }
+
+  package mutating func putRoots(under key: borrowing DeviceKey) throws(VaultError) {
+    for keys in generations {
+      let root = SlotAddress(
+        .root, generation: keys.generation, opener: .deviceKey, openerID: key.id.bytes)
+      put(root, try seal.seal(keys.root, at: root, under: key.bytes))
+      if let deviceRoot = keys.deviceRoot {
+        let address = SlotAddress(
+          .deviceRoot, generation: keys.generation, opener: .deviceKey, openerID: key.id.bytes)
+        put(address, try seal.seal(deviceRoot.bytes, at: address, under: key.bytes))
+      }
+    }
+  }
+
+  /// The generations in force: two while a rotation is under way.
+  package var generations: [GenerationKeys] { [keys] + (previous.map { [$0] } ?? []) }
+
+  // MARK: Classes and factors without a passcode
+
+  /// The class keys and the audit root of a new vault.
+  package mutating func makeClasses() throws(VaultError) {
+    for number: UInt8 in [1, 2, 0x81, 0x82] { try putBase(.classKey, UInt32(number), try freshKey()) }
+    auditRoot = SharedSecret(try freshKey())
+    try putBase(.auditRoot, 1, auditRoot!.bytes)
+  }
+
+  // MARK: Passcode
+
+  /// Puts the unlocked classes and the audit roots behind a passcode and makes what needs one. In a vault that had no
+  /// passcode, call ``forgetTrust(beyond:)`` first.
+  ///
+  /// - Parameter segment: The next audit segment of a vault that has run without: whoever held its device key knows
+  ///   the old root, so a new chain starts there. `nil` for a new vault.
+  package mutating func setPasscode(_ passcode: PasscodeKeys, segment: UInt32? = nil) throws(VaultError) {
+    for base in behindPasscode(.base) {
+      var address = base
+      address.opener = .unlock
+      let key = try openBase(base)
+      put(address, try sealed(key, address, inside: passcode.unlock, passcode.derivation))
+      slots.removeAll { SlotAddress($0) == base }
+    }
+    try putUnlock(.classKey, 0x83, try freshKey(), passcode)
+    if let segment {
+      auditRoot = SharedSecret(try freshKey())
+      try putUnlock(.auditRoot, segment, auditRoot!.bytes, passcode)
+    }
+    for factor in [Factor.passcode, .presence, .any] {
+      let pair = try freshPair()
+      header.factors[factor] = pair.publicKey
+      let address = factorAddress(factor, .prompt)
+      let body = try sealed(pair.privateKey, address, inside: passcode.prompt, passcode.derivation)
+      put(address, body)
+    }
+    header.setPasscodeDerivation(passcode.derivation)
+    try makeTrust(passcode)
+  }
+
+  /// A trust key of this generation, and header field 16 under it: once everything that the field covers is in its place.
+  /// Never an old key: a holder of the device key from before the passcode, or of an old passcode, has that one.
+  package mutating func makeTrust(_ passcode: PasscodeKeys) throws(VaultError) {
+    let trust = SharedSecret(try freshKey())
+    slots.removeAll { SlotAddress($0)?.kind == .trust }
+    try putUnlock(.trust, 0, trust.bytes, passcode)
+    try authenticate(with: trust)
+  }
+
+  /// Header field 16, for header and slots as they are now.
+  package mutating func authenticate(with trust: SharedSecret) throws(VaultError) {
+    header.factorMAC = try keys.factorMAC(of: header, slots, trust)
+  }
+
+  /// The key for header field 16; `nil` without a passcode.
+  ///
+  /// - Parameter trust: The trust key where it is open.
+  /// - Throws: ``VaultError/Code/locked`` where it is not, and a passcode is set.
+  package func authenticator(_ trust: SharedSecret?) throws(VaultError) -> SharedSecret? {
+    guard header.hasPasscode else { return nil }
+    guard let trust else { throw VaultError(.locked, "the vault is locked", hint: "unlock it first") }
+    return trust
+  }
+
+  /// Seals everything that the old passcode opens for the new one, and makes a new trust key: with the old one, an older
+  /// header could be put back beside the new slots. Touches no item.
+  package mutating func changePasscode(from old: PasscodeKeys, to new: PasscodeKeys)
+    throws(VaultError)
+  {
+    try checkTrust(old)
+    for slot in slots {
+      guard let address = SlotAddress(slot), address.kind != .trust else { continue }
+      switch address.opener {
+      case .unlock:
+        let key = try open(slot, address, inside: old.unlock, old.derivation)
+        put(address, try sealed(key, address, inside: new.unlock, new.derivation))
+      case .prompt:
+        let key = try open(slot, address, inside: old.prompt, old.derivation)
+        put(address, try sealed(key, address, inside: new.prompt, new.derivation))
+      default: continue
+      }
+    }
+    header.setPasscodeDerivation(new.derivation)
+    try makeTrust(new)
+  }
+
+  /// Checks header field 16 before it is made again: another program may have written a header since the unlock.
+  private func checkTrust(_ passcode: PasscodeKeys) throws(VaultError) {
+    let address = SlotAddress(.trust, generation: keys.generation, opener: .unlock)
+    let trust = SharedSecret(
+      try open(slot(address), address, inside: passcode.unlock, passcode.derivation))
+    guard isEqualInConstantTime(try keys.factorMAC(of: header, slots, trust), header.factorMAC ?? []) else {
+      throw KeyRing.damaged
+    }
+  }
+
+  /// Takes the passcode away: what it alone opened is gone for good.
+  package mutating func removePasscode(_ old: PasscodeKeys) throws(VaultError) {
+    for address in behindPasscode(.unlock) {
+      var base = address
+      base.opener = .base
+      let key = try open(try slot(address), address, inside: old.unlock, old.derivation)
+      put(base, try layered(base) { outer throws(VaultError) in try seal.seal(key, at: base, under: outer) })
+    }
+    slots.removeAll { $0.opener == SlotOpener.unlock.rawValue || $0.kind == SlotKind.trust.rawValue }
+    try forgetMembers()
+    header.setPasscodeDerivation(nil)
+    header.factorMAC = nil
+  }
+
+  /// The slots that lie behind the passcode when there is one, and under the base key when there is none: of both
+  /// generations, where a rotation is under way.
+  private func behindPasscode(_ opener: SlotOpener) -> [SlotAddress] {
+    slots.compactMap { SlotAddress($0) }.filter { address in
+      guard address.opener == opener else { return false }
+      return address.kind == .auditRoot || address.kind == .classKey && address.subject & 0x7F == 1
+    }
+  }
+
+  // MARK: Single slots
+
+  package mutating func putBase(_ kind: SlotKind, _ subject: UInt32, _ key: borrowing SecretBytes)
+    throws(VaultError)
+  {
+    let address = SlotAddress(kind, subject: subject, generation: keys.generation, opener: .base)
+    put(
+      address,
+      try layered(address) { outer throws(VaultError) in try seal.seal(key, at: address, under: outer) })
+  }
+
+  package mutating func putUnlock(
+    _ kind: SlotKind, _ subject: UInt32, _ key: borrowing SecretBytes, _ passcode: PasscodeKeys
+  ) throws(VaultError) {
+    let address = SlotAddress(kind, subject: subject, generation: keys.generation, opener: .unlock)
+    put(address, try sealed(key, address, inside: passcode.unlock, passcode.derivation))
+  }
+
+  private func sealed(
+    _ key: borrowing SecretBytes, _ address: SlotAddress, inside inner: borrowing SecretBytes,
+    _ derivation: KeyDerivation
+  ) throws(VaultError) -> [UInt8] {
+    try layered(address) { outer throws(VaultError) in
+      try seal.seal(key, at: address, under: outer, inside: inner, derivation: derivation)
+    }
+  }
+
+  private func open(
+    _ slot: SlotRow, _ address: SlotAddress, inside inner: borrowing SecretBytes, _ derivation: KeyDerivation
+  ) throws(VaultError) -> SecretBytes {
+    try layered(address) { outer throws(VaultError) in
+      try crypto { () throws(CryptoError) in
+        try seal.open(slot, at: address, under: outer, inside: inner, derivation: derivation)
+      }
+    }
+  }
+
+  private func openBase(_ address: SlotAddress) throws(VaultError) -> SecretBytes {
+    let slot = try slot(address)
+    return try layered(address) { outer throws(VaultError) in
+      try crypto { () throws(CryptoError) in try seal.open(slot, at: address, under: outer) }
+    }
+  }
+
+  package func layered<R: ~Copyable>(
+    _ address: SlotAddress, _ body: (borrowing SecretBytes) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    guard let keys = generations.first(where: { $0.generation == address.generation }) else {
+      throw VaultError(.damaged, "a key of the vault names a generation that does not exist")
+    }
+    return try keys.withSlotKey(for: address, body)
+  }
+
+  private func slot(_ address: SlotAddress) throws(VaultError) -> SlotRow {
+    guard let slot = slots.first(where: { SlotAddress($0) == address }) else {
+      throw VaultError(.damaged, "a key of the vault is missing", hint: "restore the vault from a backup")
+    }
+    return slot
+  }
+
+  package mutating func put(_ address: SlotAddress, _ body: [UInt8]) {
+    slots.removeAll { SlotAddress($0) == address }
+    slots.append(address.row(id: (slots.map(\.id).max() ?? 0) + 1, body: body))
+  }
+
+  private func factorAddress(_ factor: Factor, _ opener: SlotOpener) -> SlotAddress {
+    SlotAddress(.factor, subject: factor.rawValue, generation: keys.generation, opener: opener)
+  }
+
+  package func freshKey() throws(VaultError) -> SecretBytes {
+    try crypto { () throws(CryptoError) in try random.secret(32) }
+  }
+
+  private func freshPair() throws(VaultError) -> X25519KeyPair {
+    try crypto { () throws(CryptoError) in try X25519KeyPair.generate(random: random) }
+  }
+}

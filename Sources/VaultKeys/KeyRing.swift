@@ -1,0 +1,291 @@
+package import DeviceKeys
+package import VaultFormat
+package import SecretMemory
+package import VaultCrypto
+package import VaultStorage
+
+/// The opened keys of a vault, as of one `config`: header and slots were authenticated when it was made.
+package struct KeyRing: ~Copyable, Sendable {
+  package let header: Header
+  package let slots: [SlotRow]
+  package let current: GenerationKeys
+  package let previous: GenerationKeys?
+  package private(set) var classKeys: [ClassKeyName: SharedSecret] = [:]
+  /// The audit roots by the first segment of their chain, open whenever the vault is unlocked.
+  package private(set) var auditRoots: [UInt32: SharedSecret] = [:]
+  /// The key of header field 16, open while the vault is unlocked; `nil` without a passcode. When it is open, field 16 has
+  /// been checked.
+  package private(set) var trustKey: SharedSecret?
+  /// Whether another process removed the passcode: what it had guarded stays shut here.
+  package private(set) var isShut = false
+
+  /// The ring as a device key opens it: header MAC checked, the classes that need no passcode open.
+  package init(
+    header row: HeaderRow, slots: [SlotRow], deviceKey: borrowing DeviceKey, random: any RandomSource
+  ) throws(VaultError) {
+    let header = try Header(decoding: row.body)
+    guard deviceKey.id == header.deviceKey else {
+      throw VaultError(
+        .deviceKeyWrong, "the device key is not the one this vault was last opened with",
+        hint: "name the right one with --device-key, or use the recovery code")
+    }
+    let seal = SlotSeal(vault: header.vault, random: random)
+    func stored(_ kind: SlotKind, _ generation: UInt32) throws(VaultError) -> SecretBytes {
+      let address = SlotAddress(
+        kind, generation: generation, opener: .deviceKey, openerID: header.deviceKey.bytes)
+      guard let slot = slots.first(where: { SlotAddress($0) == address }) else { throw Self.damaged }
+      return try crypto { () throws(CryptoError) in try seal.open(slot, at: address, under: deviceKey.bytes) }
+    }
+    let current = try GenerationKeys(
+      generation: header.generation, root: try stored(.root, header.generation),
+      deviceRoot: SharedSecret(try stored(.deviceRoot, header.generation)))
+    var previous: GenerationKeys?
+    if let generation = header.previousGeneration {
+      // After a recovery in the middle of a rotation the old generation has no this-device root key any more.
+      let hasDeviceRoot = slots.contains {
+        $0.kind == SlotKind.deviceRoot.rawValue && $0.generation == generation
+      }
+      previous = try GenerationKeys(
+        generation: generation, root: try stored(.root, generation),
+        deviceRoot: hasDeviceRoot ? SharedSecret(try stored(.deviceRoot, generation)) : nil)
+    }
+    try self.init(row, header, slots, current, previous, seal)
+  }
+
+  /// The ring from the recovery code: root keys alone, so this-device-only classes stay shut.
+  package init(
+    header row: HeaderRow, slots: [SlotRow], recovery: borrowing RecoveryCode, random: any RandomSource
+  ) throws(VaultError) {
+    let header = try Header(decoding: row.body)
+    guard header.recoveryHalf != nil else { throw RecoveryCode.isAbsent }
+    let root = try recovery.openRoot(of: header.generation, in: slots, vault: header.vault)
+    let current = try GenerationKeys(generation: header.generation, root: root, deviceRoot: nil)
+    var previous: GenerationKeys?
+    if let number = header.previousGeneration {
+      let root = try recovery.openRoot(of: number, in: slots, vault: header.vault)
+      previous = try GenerationKeys(generation: number, root: root, deviceRoot: nil)
+    }
+    try self.init(row, header, slots, current, previous, SlotSeal(vault: header.vault, random: random))
+  }
+
+  /// The ring of a backup, from the key of its passphrase.
+  ///
+  /// - Throws: `.authenticationFailed` for a wrong passphrase.
+  package init(
+    header row: HeaderRow, slots: [SlotRow], passphrase key: borrowing SecretBytes,
+    _ derivation: KeyDerivation,
+    random: any RandomSource
+  ) throws(VaultError) {
+    let header = try Header(decoding: row.body)
+    let seal = SlotSeal(vault: header.vault, random: random)
+    func keys(of generation: UInt32) throws(VaultError) -> GenerationKeys {
+      let address = SlotAddress(.root, generation: generation, opener: .passphrase)
+      guard let slot = slots.first(where: { SlotAddress($0) == address }) else { throw Self.damaged }
+      let root: SecretBytes
+      do throws(CryptoError) {
+        root = try seal.open(slot, at: address, under: key, derivation: derivation)
+      } catch .commitmentMismatch {
+        throw VaultError(.authenticationFailed, "wrong passphrase")
+      } catch { throw VaultError(crypto: error) }
+      return try GenerationKeys(generation: generation, root: root, deviceRoot: nil)
+    }
+    let current = try keys(of: header.generation)
+    let previous = try header.previousGeneration.map { number throws(VaultError) in try keys(of: number) }
+    try self.init(row, header, slots, current, previous, seal)
+  }
+
+  /// Checks that the head row belongs to this header: an older header that was put back has a good MAC too, and with a
+  /// planted audit root for a later segment an attacker could write that segment.
+  ///
+  /// - Throws: ``VaultError/Code/damaged``.
+  package func check(_ head: borrowing Head) throws(VaultError) {
+    guard head.config == header.config else {
+      throw VaultError(
+        .damaged, "header and head row of the vault do not belong together",
+        hint: "restore the vault from a backup")
+    }
+    // A vault has its first segment before it has its name.
+    let roots = slots.compactMap { SlotAddress($0) }.filter { $0.kind == .auditRoot }.map {
+      UInt64($0.subject)
+    }
+    // Without a root, a rewritten log would look like an honest one.
+    guard head.segment > 0, !roots.isEmpty, roots.allSatisfy({ $0 <= head.segment }) else {
+      throw Self.damaged
+    }
+  }
+
+  /// The ring at a later `config` of the same generation, with no device key at hand.
+  package static func reading(
+    _ row: HeaderRow, slots: [SlotRow], as before: borrowing KeyRing, random: any RandomSource
+  ) throws(VaultError) -> KeyRing? {
+    let header = try Header(decoding: row.body)
+    guard header.vault == before.header.vault, header.generation == before.current.generation,
+      before.current.deviceRoot != nil,
+      header.previousGeneration == nil || header.previousGeneration == before.previous?.generation,
+      hasDeviceRoot(of: before, slots)
+    else { return nil }
+    let previous = header.previousGeneration == nil ? nil : before.previous
+    let seal = SlotSeal(vault: header.vault, random: random)
+    var ring = try KeyRing(row, header, slots, before.current, previous, seal)
+    ring.keepOpen(before)
+    // Within a generation a class key never changes: another one is that of somebody who left the passcode out.
+    for (name, key) in before.classKeys {
+      guard let now = ring.classKeys[name] else { continue }
+      guard now.bytes.isEqualInConstantTime(to: key.bytes) else { throw Self.damaged }
+    }
+    try ring.checkFactorMAC()
+    return ring
+  }
+
+  /// Whether the this-device root key is unchanged. A recovery or a restore makes another one, which only the
+  /// device key opens, and with it a new key of this class, which always has a slot under the base key.
+  private static func hasDeviceRoot(of before: borrowing KeyRing, _ slots: [SlotRow]) -> Bool {
+    let address = SlotAddress(
+      .classKey, subject: 0x82, generation: before.current.generation, opener: .base)
+    let now = slots.first { SlotAddress($0) == address }
+    return now?.body == before.slots.first { SlotAddress($0) == address }?.body
+  }
+
+  /// What the passcode had opened stays open where its slot is byte for byte the same, and only there: a slot that was
+  /// sealed anew may hold another key, and an item sealed under the old one would open for nobody.
+  private mutating func keepOpen(_ before: borrowing KeyRing) {
+    for slot in slots {
+      guard let address = SlotAddress(slot), address.opener == .unlock,
+        before.slots.contains(where: { SlotAddress($0) == address && $0.body == slot.body })
+      else { continue }
+      switch address.kind {
+      case .classKey: classKeys[ClassKeyName(address)] = before.classKeys[ClassKeyName(address)]
+      case .auditRoot: auditRoots[address.subject] = before.auditRoots[address.subject]
+      case .trust: trustKey = before.trustKey
+      default: continue
+      }
+    }
+  }
+
+  private init(
+    _ row: HeaderRow, _ header: Header, _ slots: [SlotRow], _ current: GenerationKeys,
+    _ previous: GenerationKeys?, _ seal: SlotSeal
+  ) throws(VaultError) {
+    let mac = current.headerMAC.code(for: header.authenticatedBytes(with: slots))
+    guard isEqualInConstantTime(mac, row.mac) else { throw Self.damaged }
+    try header.check(slots, try current.storedSet(of: header))
+    var classKeys: [ClassKeyName: SharedSecret] = [:]
+    var auditRoots: [UInt32: SharedSecret] = [:]
+    for slot in slots {
+      guard let address = SlotAddress(slot), address.opener == .base,
+        let keys = [current, previous].compactMap({ $0 }).first(where: { $0.generation == address.generation }
+        ),
+        !address.isThisDeviceOnly || keys.deviceRoot != nil
+      else { continue }
+      let key = try keys.withSlotKey(for: address) { outer throws(VaultError) in
+        try crypto { () throws(CryptoError) in try seal.open(slot, at: address, under: outer) }
+      }
+      if address.kind == .classKey {
+        classKeys[ClassKeyName(address)] = SharedSecret(key)
+      } else {
+        auditRoots[address.subject] = SharedSecret(key)
+      }
+    }
+    self.header = header
+    self.slots = slots
+    self.current = current
+    self.previous = previous
+    self.classKeys = classKeys
+    self.auditRoots = auditRoots
+  }
+
+  /// Opens what the passcode opens.
+  ///
+  /// - Throws: `.authenticationFailed` for a wrong passcode; `.damaged` where the slots are.
+  package mutating func unlock(with passcode: PasscodeKeys, random: any RandomSource) throws(VaultError) {
+    let seal = SlotSeal(vault: header.vault, random: random)
+    var opened: [(SlotAddress, SharedSecret)] = []
+    for slot in slots {
+      guard let address = SlotAddress(slot), address.opener == .unlock,
+        let keys = keys(of: address.generation), !address.isThisDeviceOnly || keys.deviceRoot != nil
+      else { continue }
+      let key = try keys.withSlotKey(for: address) { outer throws(VaultError) in
+        do throws(CryptoError) {
+          return try seal.open(
+            slot, at: address, under: outer, inside: passcode.unlock, derivation: passcode.derivation)
+        } catch .commitmentMismatch {
+          throw VaultError(.authenticationFailed, "wrong passcode")
+        } catch { throw VaultError(crypto: error) }
+      }
+      opened.append((address, SharedSecret(key)))
+    }
+    guard opened.contains(where: { ClassKeyName($0.0) == unlockedName && $0.0.kind == .classKey }),
+      let trust = opened.first(where: { $0.0.kind == .trust })?.1, try isFactorMACRight(trust)
+    else { throw Self.damaged }
+    trustKey = trust
+    for (address, key) in opened {
+      switch address.kind {
+      case .classKey: classKeys[ClassKeyName(address)] = key
+      case .auditRoot: auditRoots[address.subject] = key
+      default: continue
+      }
+    }
+  }
+
+  /// Wipes the class keys that only a passcode opens, and the ciphers of the rows.
+  package mutating func lock() {
+    current.releaseCiphers()
+    previous?.releaseCiphers()
+    for slot in slots {
+      guard let address = SlotAddress(slot), address.kind == .classKey, address.opener == .unlock else {
+        continue
+      }
+      classKeys[ClassKeyName(address)] = nil
+    }
+    trustKey = nil
+    if header.hasPasscode { auditRoots = [:] }
+  }
+
+  /// Drops what a passcode had guarded, for good: another process wrote this header without a passcode. The classes of
+  /// after first unlock stay open.
+  package mutating func shut() {
+    classKeys = classKeys.filter { $0.key.number & 0x7F == 2 }
+    auditRoots = [:]
+    trustKey = nil
+    isShut = true
+  }
+
+  /// Whether every class key of the current generation is open.
+  package var isUnlocked: Bool { classKeys[unlockedName] != nil }
+
+  private var unlockedName: ClassKeyName { ClassKeyName(number: 1, generation: current.generation) }
+
+  package func classKey(_ number: UInt8, generation: UInt32) -> SharedSecret? {
+    classKeys[ClassKeyName(number: number, generation: generation)]
+  }
+
+  /// The keys of a generation that is readable now.
+  package func keys(of generation: UInt32) -> GenerationKeys? {
+    if generation == current.generation { return current }
+    return previous?.generation == generation ? previous : nil
+  }
+
+  /// Public halves, members and audit roots must be those that the passcode's holder made. What a passcode opens is open
+  /// together: every honest change seals all of it again.
+  private func checkFactorMAC() throws(VaultError) {
+    guard header.hasPasscode, isUnlocked || trustKey != nil else { return }
+    guard isUnlocked, let trustKey, try isFactorMACRight(trustKey) else { throw Self.damaged }
+  }
+
+  private func isFactorMACRight(_ key: SharedSecret) throws(VaultError) -> Bool {
+    isEqualInConstantTime(try current.factorMAC(of: header, slots, key), header.factorMAC ?? [])
+  }
+
+  /// The answer of a ring that is shut.
+  package static var shutError: VaultError {
+    VaultError(
+      .locked, "another process removed the vault's passcode",
+      hint: "if you wanted that, open the vault again")
+  }
+
+  /// The answer where a slot is missing or a MAC is wrong.
+  package static var damaged: VaultError {
+    VaultError(
+      .damaged, "the vault's keys were altered or are damaged", hint: "restore the vault file from a backup")
+  }
+}

@@ -1,0 +1,35 @@
+public import VaultFormat
+public import SecretMemory
+
+/// What a person types to unlock the vault: 1–1,024 bytes without NUL, taken as they are.
+public struct Passcode: ~Copyable, Sendable {
+  package let bytes: SecretBytes
+  package let shown: Shown
+
+  /// - Throws: ``VaultError/Code/malformed`` for an empty one, a NUL, or more than 1,024 bytes.
+  public init(_ bytes: consuming SecretBytes) throws(VaultError) { try self.init(bytes, shown: .given) }
+
+  /// One of which it is known how it was shown.
+  package init(_ bytes: consuming SecretBytes, shown: Shown) throws(VaultError) {
+    guard bytes.isTypable else { throw VaultError(.malformed, "a passcode is 1 to 1,024 bytes without NUL") }
+    self.bytes = bytes
+    self.shown = shown
+  }
+
+  /// Gives the bytes away.
+  package consuming func intoBytes() -> SecretBytes { bytes }
+}
+
+extension SecretBytes {
+  /// What a person can type as a secret: 1–1,024 bytes without NUL.
+  package var isTypable: Bool {
+    expose { span in
+      guard 1...1024 ~= span.byteCount else { return false }
+      for index in 0..<span.byteCount where unsafe span.unsafeLoad(fromByteOffset: index, as: UInt8.self) == 0
+      {
+        return false
+      }
+      return true
+    }
+  }
+}

@@ -1,0 +1,49 @@
+package import DeviceKeys
+package import VaultFormat
+package import PasswordDerivation
+package import VaultCrypto
+
+/// Everything a vault takes from the world besides its file: clocks, randomness, derivation costs, who is asking.
+package struct VaultEnvironment: Sendable {
+  package var clock: any VaultClock
+  package var random: any RandomSource
+  /// The bounds for stored Argon2id parameters. Only VaultTestKit passes lower ones.
+  package var bounds: Argon2id.Bounds
+  /// The parameters a new passcode gets.
+  package var parameters: Argon2id.Parameters
+  package var caller: Caller
+  /// The protector of a vault whose header names a kind and whose caller names none.
+  package var protector: @Sendable (ProtectorKind) throws(VaultError) -> any Protector = standardProtector
+  /// Called once for every Argon2id derivation; tests count with it.
+  package var derivationObserver: (@Sendable () -> Void)?
+
+  package init(
+    clock: any VaultClock = SystemClock(), random: any RandomSource = SystemRandom(),
+    bounds: Argon2id.Bounds = .standard, parameters: Argon2id.Parameters = .standard,
+    caller: Caller = .current, derivationObserver: (@Sendable () -> Void)? = nil
+  ) {
+    self.clock = clock
+    self.random = random
+    self.bounds = bounds
+    self.parameters = parameters
+    self.caller = caller
+    self.derivationObserver = derivationObserver
+  }
+
+  /// The world as it is.
+  package static let system = VaultEnvironment()
+
+  /// The protector of a kind in its standard place; it asks nobody to unlock anything.
+  package static func standardProtector(_ kind: ProtectorKind) throws(VaultError) -> any Protector {
+    switch kind {
+    case .file: return try FileProtector.standard()
+    case .secretService: return SecretServiceProtector.standard()
+    case .tpm:
+      throw VaultError(
+        .unsupported, "this version does not know the protector that keeps the vault's device key")
+    }
+  }
+
+  /// Whether vaults made here must carry the mark of a cheap derivation.
+  package var isCheap: Bool { bounds != .standard }
+}

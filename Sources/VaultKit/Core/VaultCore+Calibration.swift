@@ -1,0 +1,28 @@
+import VaultFormat
+import VaultKeys
+import Glibc
+import SecretMemory
+
+extension VaultCore {
+  /// Derives the keys of the same passcode anew, with parameters that take at most `target` on this machine.
+  ///
+  /// - Parameter step: Called before each measurement.
+  /// - Returns: What a derivation cost before, and what it costs now.
+  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``, ``VaultError/Code/policy``.
+  package func recalibrate(
+    _ passcode: borrowing Passcode, target: Duration, step: () -> Void = {}
+  ) throws(VaultError) -> (before: DerivationCost, now: DerivationCost) {
+    let header = try withHeader { header, _, _ throws(VaultError) in try header.passcodeDerivation() }
+    guard let old = header?.parameters else { throw VaultError(.policy, "no passcode is set") }
+    // A wrong passcode is told at once, and counted, before anything is measured.
+    let before = try verified(passcode)
+    let cost = DerivationCalibration.Measured(parameters: old, time: try environment.time(of: old))
+    let new = try DerivationCalibration(target: target, in: environment).choose {
+      parameters throws(VaultError) in
+      step()
+      return try environment.time(of: parameters)
+    }
+    try exchange(before, for: passcode, new.parameters)
+    return (DerivationCost(cost), DerivationCost(new))
+  }
+}

@@ -1,0 +1,4 @@
+@_exported public import DeviceKeys
+@_exported public import SealedStorage
+@_exported public import VaultFormat
+@_exported public import VaultKeys

@@ -1,0 +1,132 @@
+import Glibc
+import VaultKit
+
+/// One attempt at a claimed reader, which is released at its end whatever it was.
+struct FingerVerification: ~Copyable {
+  private let reader: FingerprintReader
+  private let signals: PromptSignals
+  private let limits: FprintdSource.Limits
+
+  /// A finger that matched.
+  struct Match {
+    /// As fprintd names what it looked for; "any" for all of them.
+    fileprivate var selected: String?
+
+    func finger(of enrolled: [String]) -> String? {
+      if enrolled.count == 1 { return enrolled[0] }
+      return selected.flatMap { enrolled.contains($0) ? $0 : nil }
+    }
+  }
+
+  init(
+    _ reader: consuming FingerprintReader, _ signals: PromptSignals, _ limits: FprintdSource.Limits,
+    until deadline: Deadline
+  ) throws(SystemBus.Failure) {
+    try reader.listen(until: deadline)
+    _ = try reader.call("Claim", "", until: deadline)
+    self.reader = reader
+    self.signals = signals
+    self.limits = limits
+  }
+
+  deinit {
+    let deadline = Deadline(after: FprintdSource.Limits.release)
+    _ = try? reader.call("VerifyStop", until: deadline)
+    _ = try? reader.call("Release", until: deadline)
+  }
+
+  /// - Parameter deadline: Until then fprintd must have begun; a person has her own time.
+  borrowing func run(
+    until deadline: Deadline, showing progress: (String) -> Void
+  ) throws(SystemBus.Failure) -> Match {
+    try start(until: deadline)
+    progress("put your finger on the reader")
+    var match = Match()
+    for _ in 0...limits.retries {
+      while true {
+        let message = try nextSignal(until: Deadline(after: limits.person))
+        guard message.member != "VerifyFingerSelected" else {
+          match.selected = try message.readText()
+          continue
+        }
+        guard message.member == "VerifyStatus" else { continue }
+        let result = try message.readText()
+        if try isMatch(result, isLast: message.readBoolean()) { return match }
+        progress(Self.advice(result))
+        break
+      }
+    }
+    throw .refused(Self.tooManyRetries)
+  }
+}
+
+extension FingerVerification {
+  /// fprintd tells everybody what it found for anybody. A result that comes before the answer to our own VerifyStart is of
+  /// another verification, and is dropped: messages of one sender keep their order.
+  private borrowing func start(until deadline: Deadline) throws(SystemBus.Failure) {
+    let call = try reader.begin("VerifyStart", "any")
+    do throws(SystemBus.Failure) {
+      while true { if try nextMessage(until: deadline).answers(call) { return } }
+    } catch .refused(Self.nobody) { throw .silent }
+  }
+
+  /// True for a match, false when the same finger may be tried again; everything else throws.
+  private borrowing func isMatch(_ result: String, isLast: Bool) throws(SystemBus.Failure) -> Bool {
+    if result == "verify-match" { return true }
+    guard !isLast, Self.retries[result] != nil else { throw .refused(result) }
+    return false
+  }
+
+  /// The next signal of this reader.
+  private borrowing func nextSignal(until deadline: Deadline) throws(SystemBus.Failure) -> SystemBus.Message {
+    while true {
+      let message = try nextMessage(until: deadline)
+      guard message.sender == reader.owner, message.interface == FingerprintReader.interface,
+        message.path == reader.path
+      else { continue }
+      return message
+    }
+  }
+
+  /// The next message from fprintd itself, or from the bus, which answers for it where a call is forbidden. Any program can
+  /// send one to us; only these count.
+  private borrowing func nextMessage(until deadline: Deadline) throws(SystemBus.Failure) -> SystemBus.Message
+  {
+    while true {
+      while let message = try reader.bus.next() {
+        let isFromBus = message.sender == FingerprintReader.daemon.service
+        if isFromBus, message.member == "NameOwnerChanged" { throw .gone(ECONNRESET) }
+        if isFromBus || message.sender == reader.owner { return message }
+      }
+      try wait(until: deadline)
+    }
+  }
+
+  private borrowing func wait(until deadline: Deadline) throws(SystemBus.Failure) {
+    do throws(TerminalError) {
+      let signal = try signals.wait(for: reader.bus.descriptor, reader.bus.events, until: deadline)
+      if let signal, try signals.meaning(of: signal) == .stop { _ = raise(SIGSTOP) }
+    } catch {
+      switch error {
+      case .timedOut: throw .refused(Self.nobody)
+      case .signalled: throw .refused(Self.signalled)
+      default: throw .refused(Self.cancelled)
+      }
+    }
+  }
+
+  private static func advice(_ result: String) -> String { "once more: " + (retries[result] ?? "") }
+
+  /// What fprintd calls a scan that was no good.
+  private static let retries = [
+    "verify-retry-scan": "the scan was no good", "verify-swipe-too-short": "the swipe was too short",
+    "verify-finger-not-centered": "put the finger in the middle",
+    "verify-remove-and-retry": "lift the finger first",
+  ]
+
+  // Ends of ours, beside the names of D-Bus errors and of fprintd's results.
+  static let nobody = "nobody"
+  static let cancelled = "cancelled"
+  static let signalled = "signalled"
+  static let tooManyRetries = "too many retries"
+}

@@ -1,0 +1,16 @@
+/// A row of `segment`.
+package struct SegmentRow: Equatable, Sendable {
+  package var number: UInt64
+  /// The sequence of its first entry.
+  package var first: UInt64
+  /// 32 bytes.
+  package var previous: [UInt8]
+  package var start: [UInt8]
+
+  package init(number: UInt64, first: UInt64, previous: [UInt8], start: [UInt8]) {
+    self.number = number
+    self.first = first
+    self.previous = previous
+    self.start = start
+  }
+}

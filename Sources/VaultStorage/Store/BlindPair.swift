@@ -1,0 +1,9 @@
+/// A row of `blind`, in the order of its primary key.
+struct BlindPair: Comparable {
+  let value: Bytes16
+  let row: Int64
+
+  static func < (a: BlindPair, b: BlindPair) -> Bool {
+    (a.value.high, a.value.low, a.row) < (b.value.high, b.value.low, b.row)
+  }
+}
