@@ -4,7 +4,7 @@ enum ASCII {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte - 0x20 : byte
   }
 
-  static func equalIgnoringCase(_ bytes: [UInt8], _ word: StaticString) -> Bool {
+  static func equalIgnoringCase(_ bytes: [UInt8], to word: StaticString) -> Bool {
     String(describing: word).utf8.elementsEqual(bytes, by: { uppercased($0) == uppercased($1) })
   }
 

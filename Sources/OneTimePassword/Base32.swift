@@ -105,13 +105,13 @@ private struct Decoder {
   private static func value(of character: UInt8) -> UInt32 {
     let letter = UInt32(character | 0x20) &- UInt32(UInt8(ascii: "a"))
     let digit = UInt32(character) &- UInt32(UInt8(ascii: "2"))
-    let isLetter = 0 &- isBelow(letter, 26)
-    let isDigit = 0 &- isBelow(digit, 6)
+    let isLetter = 0 &- isBelow(letter, bound: 26)
+    let isDigit = 0 &- isBelow(digit, bound: 6)
     return letter & isLetter | (digit &+ 26) & isDigit | 32 & ~(isLetter | isDigit)
   }
 
   /// 1 when `value` is below `bound`, else 0; both are far from 2^31 or have wrapped around zero.
-  private static func isBelow(_ value: UInt32, _ bound: UInt32) -> UInt32 {
+  private static func isBelow(_ value: UInt32, bound: UInt32) -> UInt32 {
     (value &- bound) >> 31 & ~value >> 31
   }
 }

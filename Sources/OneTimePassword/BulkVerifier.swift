@@ -97,7 +97,7 @@ public struct BulkVerifier: ~Copyable, Sendable {
     return unsafe [UInt64?](unsafeUninitializedCapacity: queries.count) { matches, initializedCount in
       unsafe queries.withUnsafeBufferPointer { queries in
         midstates.expose { span in
-          unsafe span.withUnsafeBytes { unsafe answer(queries, $0.baseAddress, matches) }
+          unsafe span.withUnsafeBytes { unsafe answer(queries, midstates: $0.baseAddress, matches: matches) }
         }
       }
       initializedCount = queries.count
@@ -109,8 +109,8 @@ public struct BulkVerifier: ~Copyable, Sendable {
   /// Before a lot is computed the next one is filled. Filling takes none of the units that hash: the processor does much of
   /// it while the lot before is still being computed. And when a lot's turn comes, its midstates have been asked for.
   private func answer(
-    _ queries: UnsafeBufferPointer<Query>, _ midstates: UnsafeRawPointer?,
-    _ matches: UnsafeMutableBufferPointer<UInt64?>
+    _ queries: UnsafeBufferPointer<Query>, midstates: UnsafeRawPointer?,
+    matches: UnsafeMutableBufferPointer<UInt64?>
   ) {
     unsafe withUnsafeTemporaryAllocation(of: otp_lot.self, capacity: 2) { lots in
       unsafe lots.initialize(repeating: otp_lot())
@@ -119,10 +119,11 @@ public struct BulkVerifier: ~Copyable, Sendable {
       var candidate = Candidate()
       var count = 0
       repeat {
-        let nextCount = unsafe fill(next, after: &candidate, queries, midstates, matches)
+        let nextCount = unsafe fill(
+          next, after: &candidate, queries: queries, midstates: midstates, matches: matches)
         let equal = unsafe otp_compare(
           lanes.kernel, algorithm.kernel, midstates, lot, count, format.modulus)
-        unsafe tell(equal, of: lot, matches)
+        unsafe tell(equal, of: lot, matches: matches)
         unsafe swap(&lot, &next)
         count = nextCount
       } while count > 0
@@ -134,8 +135,8 @@ public struct BulkVerifier: ~Copyable, Sendable {
   @inline(__always)
   private func fill(
     _ lot: UnsafeMutablePointer<otp_lot>, after candidate: inout Candidate,
-    _ queries: UnsafeBufferPointer<Query>, _ midstates: UnsafeRawPointer?,
-    _ matches: UnsafeMutableBufferPointer<UInt64?>
+    queries: UnsafeBufferPointer<Query>, midstates: UnsafeRawPointer?,
+    matches: UnsafeMutableBufferPointer<UInt64?>
   ) -> Int {
     let credentials = 0..<count
     let size = algorithm.midstateByteCount
@@ -169,7 +170,7 @@ public struct BulkVerifier: ~Copyable, Sendable {
   /// Tells the questions of the candidates that match, unless a smaller one did.
   @inline(__always)
   private func tell(
-    _ equal: UInt32, of lot: UnsafeMutablePointer<otp_lot>, _ matches: UnsafeMutableBufferPointer<UInt64?>
+    _ equal: UInt32, of lot: UnsafeMutablePointer<otp_lot>, matches: UnsafeMutableBufferPointer<UInt64?>
   ) {
     var rest = equal
     while rest != 0 {

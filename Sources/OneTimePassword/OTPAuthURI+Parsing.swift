@@ -16,8 +16,8 @@ extension OTPAuthURI {
   public init(parsing text: RawSpan) throws(OTPError) {
     let parts = try URIParts(text)
     var parameters = URIParameters()
-    try parameters.read(text, parts.query)
-    let label = try URILabel(text, parts.label)
+    try parameters.read(text, query: parts.query)
+    let label = try URILabel(text, range: parts.label)
     guard let encodedSecret = parameters.secret.take() else { throw .invalidURI(.missingSecret) }
     var hasTrailingBits = false
     let secret = try encodedSecret.expose { (span) throws(OTPError) in
@@ -48,7 +48,7 @@ private struct URIParts {
     try Self.refuseForbiddenBytes(text)
     let scheme: StaticString = "otpauth://"
     let start = scheme.utf8CodeUnitCount
-    guard text.byteCount >= start, ASCII.equalIgnoringCase(text.bytes(0..<start), scheme) else {
+    guard text.byteCount >= start, ASCII.equalIgnoringCase(text.bytes(0..<start), to: scheme) else {
       throw .invalidURI(.notOTPAuth)
     }
     // Without a `?` everything after the type could be the secret: nothing of it is looked at.
@@ -74,9 +74,9 @@ private struct URIParts {
   }
 
   private static func type(named word: [UInt8]) throws(OTPError) -> URIType {
-    if ASCII.equalIgnoringCase(word, "totp") { return .totp }
-    if ASCII.equalIgnoringCase(word, "hotp") { return .hotp }
-    if ASCII.equalIgnoringCase(word, "steam") { return .steam }
+    if ASCII.equalIgnoringCase(word, to: "totp") { return .totp }
+    if ASCII.equalIgnoringCase(word, to: "hotp") { return .hotp }
+    if ASCII.equalIgnoringCase(word, to: "steam") { return .steam }
     throw .invalidURI(.unknownType)
   }
 }
@@ -86,8 +86,8 @@ private struct URILabel {
   let issuer: String?
   let account: String
 
-  init(_ text: RawSpan, _ range: Range<Int>) throws(OTPError) {
-    let bytes = try PercentCoding.bytes(text, range, plus: .isPlus)
+  init(_ text: RawSpan, range: Range<Int>) throws(OTPError) {
+    let bytes = try PercentCoding.bytes(of: text, range: range, plus: .isPlus)
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else {
       issuer = nil
       account = try NameRules.text(of: bytes)
@@ -113,32 +113,32 @@ private struct URIParameters: ~Copyable {
 
   init() {}
 
-  mutating func read(_ text: RawSpan, _ query: Range<Int>) throws(OTPError) {
+  mutating func read(_ text: RawSpan, query: Range<Int>) throws(OTPError) {
     var start = query.lowerBound
     while start < query.upperBound {
       let end = text.firstIndex(of: UInt8(ascii: "&"), in: start..<query.upperBound) ?? query.upperBound
-      if start < end { try readOne(text, start..<end) }
+      if start < end { try readOne(text, range: start..<end) }
       start = end + 1
     }
   }
 
-  private mutating func readOne(_ text: RawSpan, _ range: Range<Int>) throws(OTPError) {
+  private mutating func readOne(_ text: RawSpan, range: Range<Int>) throws(OTPError) {
     let equals = text.firstIndex(of: UInt8(ascii: "="), in: range) ?? range.upperBound
     let value = min(equals + 1, range.upperBound)..<range.upperBound
-    guard let name = Self.knownName(text, range.lowerBound..<equals) else {
+    guard let name = Self.knownName(in: text, range: range.lowerBound..<equals) else {
       unknownCount += 1
       return
     }
     guard !seen.contains(name) else { throw .invalidURI(.duplicateParameter) }
     seen.append(name)
     if name == "secret" {
-      secret = try PercentCoding.secret(text, value, plus: .isSpace)
+      secret = try PercentCoding.secret(of: text, range: value, plus: .isSpace)
     } else {
-      try take(name, PercentCoding.bytes(text, value, plus: .isSpace))
+      try take(name, value: PercentCoding.bytes(of: text, range: value, plus: .isSpace))
     }
   }
 
-  private mutating func take(_ name: String, _ value: [UInt8]) throws(OTPError) {
+  private mutating func take(_ name: String, value: [UInt8]) throws(OTPError) {
     switch name {
     case "issuer":
       let name = try NameRules.text(of: value)
@@ -150,7 +150,7 @@ private struct URIParameters: ~Copyable {
     case "period": period = value
     case "counter": counter = value
     default:
-      guard ASCII.equalIgnoringCase(value, "steam") else { throw .invalidURI(.unknownEncoder) }
+      guard ASCII.equalIgnoringCase(value, to: "steam") else { throw .invalidURI(.unknownEncoder) }
       isSteam = true
     }
   }
@@ -161,7 +161,7 @@ private struct URIParameters: ~Copyable {
       if isSteam && type == .hotp { throw .invalidURI(.unknownEncoder) }
       return type
     }
-    let isIssuedBySteam = issuer.map { ASCII.equalIgnoringCase(Array($0.utf8), "Steam") } ?? false
+    let isIssuedBySteam = issuer.map { ASCII.equalIgnoringCase(Array($0.utf8), to: "Steam") } ?? false
     return isSteam || isIssuedBySteam && digits ?? 5 == 5 ? .steam : .totp
   }
 
@@ -193,7 +193,7 @@ private struct URIParameters: ~Copyable {
     return unknownCount + (unused == nil ? 0 : 1)
   }
 
-  private static func knownName(_ text: RawSpan, _ range: Range<Int>) -> String? {
+  private static func knownName(in text: RawSpan, range: Range<Int>) -> String? {
     // Compared in place: what stands here can be a piece of a secret with a stray `&` in it.
     ["secret", "issuer", "algorithm", "digits", "period", "counter", "encoder"].first { name in
       name.utf8.elementsEqual(range, by: { $0 == text.byte(at: $1) | 0x20 })

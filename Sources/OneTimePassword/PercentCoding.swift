@@ -7,7 +7,7 @@ enum PercentCoding {
 
   /// Hands each decoded byte of `range` to `take`.
   static func decode(
-    _ text: RawSpan, _ range: Range<Int>, plus: Plus, _ take: (UInt8) -> Void
+    _ text: RawSpan, range: Range<Int>, plus: Plus, taking take: (UInt8) -> Void
   ) throws(OTPError) {
     var offset = range.lowerBound
     while offset < range.upperBound {
@@ -27,16 +27,16 @@ enum PercentCoding {
   }
 
   /// The decoded bytes of something that is not secret.
-  static func bytes(_ text: RawSpan, _ range: Range<Int>, plus: Plus) throws(OTPError) -> [UInt8] {
+  static func bytes(of text: RawSpan, range: Range<Int>, plus: Plus) throws(OTPError) -> [UInt8] {
     var bytes: [UInt8] = []
-    try decode(text, range, plus: plus) { bytes.append($0) }
+    try decode(text, range: range, plus: plus) { bytes.append($0) }
     return bytes
   }
 
   /// The decoded bytes of something that is secret.
-  static func secret(_ text: RawSpan, _ range: Range<Int>, plus: Plus) throws(OTPError) -> SecretBytes {
+  static func secret(of text: RawSpan, range: Range<Int>, plus: Plus) throws(OTPError) -> SecretBytes {
     try SecretBytes(capacity: range.count) { (output) throws(OTPError) in
-      try decode(text, range, plus: plus) { output.append($0) }
+      try decode(text, range: range, plus: plus) { output.append($0) }
     }
   }
 

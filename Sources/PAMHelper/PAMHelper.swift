@@ -26,7 +26,7 @@ package enum PAMHelper {
     let (step, result) = PAMSession.verify(request, in: place, asking: conversation)
     // A module may have made a child that came back here: it has nothing to say.
     guard getpid() == own else { _exit(1) }
-    let isSent = conversation.channel.send(PAMVerdict(request.nonce, step, result: result).bytes)
+    let isSent = conversation.channel.send(PAMVerdict(request.nonce, step: step, result: result).bytes)
     conversation.channel.finish()
     // Without what modules have left to do at the exit of their process.
     _exit(isSent ? 0 : 1)

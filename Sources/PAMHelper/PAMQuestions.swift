@@ -13,7 +13,7 @@ final class PAMQuestions {
   ///
   /// - Returns: 0; anything else is a fault, which CPAM remembers.
   func pass(
-    _ kind: PAMReport.Kind, _ message: UnsafePointer<CChar>, _ answer: inout UnsafeMutablePointer<CChar>?
+    _ kind: PAMReport.Kind, message: UnsafePointer<CChar>, answer: inout UnsafeMutablePointer<CChar>?
   )
     -> Int32
   {
@@ -38,7 +38,7 @@ func passMessage(
     let kind = kind(ofStyle: style)
   else { return -1 }
   let questions = unsafe Unmanaged<PAMQuestions>.fromOpaque(context).takeUnretainedValue()
-  return unsafe questions.pass(kind, message, &answer.pointee)
+  return unsafe questions.pass(kind, message: message, answer: &answer.pointee)
 }
 
 /// Answers are never shown while they are typed, also where the module asks with echo.

@@ -21,7 +21,7 @@ package enum PAMSession {
   ) -> (PAMVerdict.Step, Int32) {
     var session: OpaquePointer?
     let context = unsafe Unmanaged.passUnretained(questions).toOpaque()
-    let started = unsafe start(request, place, context, &session)
+    let started = unsafe start(request, in: place, context: context, session: &session)
     guard started == 0, let session = unsafe session else { return (.start, started == 0 ? -1 : started) }
     var step = PAMVerdict.Step.authenticate
     var result = unsafe cpam_authenticate(session)
@@ -36,8 +36,8 @@ package enum PAMSession {
   }
 
   private static func start(
-    _ request: PAMRequest, _ place: Place?, _ context: UnsafeMutableRawPointer,
-    _ session: inout OpaquePointer?
+    _ request: PAMRequest, in place: Place?, context: UnsafeMutableRawPointer,
+    session: inout OpaquePointer?
   ) -> Int32 {
     guard let place else {
       return unsafe cpam_start(request.service, request.user, cpam_place(), passMessage, context, &session)

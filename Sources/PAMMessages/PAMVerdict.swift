@@ -21,7 +21,7 @@ package struct PAMVerdict: Sendable {
   /// The result of that step, of Linux-PAM; negative where libpam was not asked.
   package let result: Int32
 
-  package init(_ nonce: PAMNonce, _ step: Step, result: Int32) {
+  package init(_ nonce: PAMNonce, step: Step, result: Int32) {
     (self.nonce, self.step, self.result) = (nonce, step, result)
   }
 
@@ -36,7 +36,7 @@ package struct PAMVerdict: Sendable {
   init?(_ bytes: ArraySlice<UInt8>) {
     guard bytes.count == 21, let step = Step(rawValue: bytes[bytes.startIndex + 16]) else { return nil }
     let number = bytes.suffix(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-    self.init(PAMNonce(bytes: Array(bytes.prefix(16))), step, result: Int32(bitPattern: number))
+    self.init(PAMNonce(bytes: Array(bytes.prefix(16))), step: step, result: Int32(bitPattern: number))
     guard (step == .success) == (result == 0) || step == .otherUser || step == .conversation else {
       return nil
     }

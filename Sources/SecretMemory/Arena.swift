@@ -28,9 +28,9 @@ final class Arena: Sendable {
   }
 
   /// Takes back a slot that was given out for `byteCount` bytes and has been wiped.
-  func giveBack(_ start: UnsafeMutableRawPointer, _ byteCount: Int) {
+  func giveBack(_ start: UnsafeMutableRawPointer, byteCount: Int) {
     let slot = unsafe Unsynchronized(start)
-    unsafe slots.withLock { unsafe $0.giveBack(slot.pointer, SlotSize(holding: byteCount)) }
+    unsafe slots.withLock { unsafe $0.giveBack(slot.pointer, of: SlotSize(holding: byteCount)) }
   }
 
   var status: ArenaStatus { unsafe slots.withLock { unsafe $0.status } }

@@ -30,9 +30,9 @@ struct SecretBlock: @unchecked Sendable {  // one owner; nobody writes after the
     guard unsafe mark.isOfThisProcess, let start = unsafe bytes.baseAddress else { return }
     unsafe explicit_bzero(start, bytes.count)
     if unsafe bytes.count > SecretBlock.largestSlot {
-      unsafe Pages.unmap(start, bytes.count)
+      unsafe Pages.unmap(start, byteCount: bytes.count)
     } else {
-      Arena.withCurrent { unsafe $0.giveBack(start, bytes.count) }
+      Arena.withCurrent { unsafe $0.giveBack(start, byteCount: bytes.count) }
     }
   }
 

@@ -30,7 +30,7 @@ struct Slots: @unchecked Sendable {  // plain values and pointers, used under th
     return unsafe takeFresh(size)
   }
 
-  mutating func giveBack(_ slot: UnsafeMutableRawPointer, _ size: SlotSize) {
+  mutating func giveBack(_ slot: UnsafeMutableRawPointer, of size: SlotSize) {
     unsafe bytesInUse -= size.byteCount
     unsafe free[size.index].push(slot)
   }

@@ -19,17 +19,3 @@ public struct Passcode: ~Copyable, Sendable {
   /// Gives the bytes away.
   package consuming func intoBytes() -> SecretBytes { bytes }
 }
-
-extension SecretBytes {
-  /// What a person can type as a secret: 1–1,024 bytes without NUL.
-  package var isTypable: Bool {
-    expose { span in
-      guard 1...1024 ~= span.byteCount else { return false }
-      for index in 0..<span.byteCount where unsafe span.unsafeLoad(fromByteOffset: index, as: UInt8.self) == 0
-      {
-        return false
-      }
-      return true
-    }
-  }
-}

@@ -1,14 +1,39 @@
+import Glibc
 public import SecretMemory
 public import VaultKit
 
-/// Asks on the terminal where there is one and the process is in its foreground, else through pinentry where it has a
-/// display or a terminal, else not at all.
+/// The one road to a person: the terminal asks, else pinentry asks, else nobody is asked.
+///
+/// 1. The terminal asks where there is one, this process is in its foreground, and no other program reads from it.
+/// 2. Where one of these three conditions fails, pinentry asks, if it has a display or a terminal.
+/// 3. Where pinentry cannot ask either, the error says so at once: `.interactionNotAllowed`.
+/// 4. Every other end is final: an answer, a refusal, a timeout, a signal, a terminal that cannot be locked.
+/// 5. ``Way`` limits the road to the terminal, or to pinentry.
+///
+/// What a person types is a ``TypedSecret``.
+///
+/// This is the front page of VaultPrompts, the module through which a vault asks a person. Read next:
+///
+/// - `Terminal/`: ``TerminalPrompt`` asks; ``TerminalTurn`` holds the terminal's lock and mode for one prompt.
+/// - `Pinentry/`: ``PinentryPrompt`` asks through the program that ``Pinentry`` finds.
+/// - `PAM/`: ``PAMPresence`` asks the system whether its user is there, through the helper program `vault-pam`.
+/// - `Fingerprint/`: ``FprintdSource`` asks for a finger, through fprintd.
+/// - `Waiting/`: ``PromptSignals`` and ``Deadline`` end every wait; ``PromptText`` is what all prompts show.
 public struct AutomaticPrompt: Prompt {
   private let terminalPath: String
-  private let usesTerminal: Bool
+  private let way: Way
   private let variable: @Sendable (String) -> String?
   private let patience: Duration
   private let open = OpenPrompt()
+
+  /// Which parts of the road are taken. The raw values are the option values of `--prompt`.
+  package enum Way: String, Sendable {
+    /// The terminal, else pinentry.
+    case automatic = "auto"
+    case terminal
+    /// Pinentry alone, which may use the terminal in its own way.
+    case pinentry
+  }
 
   /// - Parameters:
   ///   - terminalPath: `/dev/tty` is the terminal that controls this process.
@@ -17,59 +42,97 @@ public struct AutomaticPrompt: Prompt {
     self.init(terminalPath: terminalPath, patience: patience) { processVariable($0) }
   }
 
-  /// - Parameter usesTerminal: false for pinentry alone, which may use the terminal in its own way.
+  /// - Parameter variable: Looks up an environment variable.
   package init(
-    terminalPath: String, usesTerminal: Bool = true, patience: Duration = .seconds(300),
+    terminalPath: String, way: Way = .automatic, patience: Duration = .seconds(300),
     variable: @escaping @Sendable (String) -> String?
   ) {
     self.terminalPath = terminalPath
-    self.usesTerminal = usesTerminal
+    self.way = way
     self.patience = patience
     self.variable = variable
   }
 
-  /// As the prompt that was found.
+  /// Asks for a secret.
   ///
-  /// - Throws: `.interactionNotAllowed` at once, with the reason, where nobody can be asked.
+  /// - Throws: The error of the prompt that asked; `.interactionNotAllowed` at once, with the reason, where no
+  ///   prompt can ask.
   public func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
-    do throws(TerminalError) {
-      if hasTerminal { return try terminal.type(request) }
-    } catch { return try pinentry(insteadOf: error).readSecret(request) }
-    return try pinentry().readSecret(request)
+    do throws(PromptFailure) { return try type(request) } catch { throw VaultError(failure: error) }
   }
 
-  /// As the prompt that was found.
+  /// Asks for a yes or a no.
+  ///
+  /// - Throws: As ``readSecret(_:)``.
   public func confirm(_ request: PromptRequest) throws(VaultError) -> Bool {
-    do throws(TerminalError) {
-      if hasTerminal { return try terminal.agree(request) }
-    } catch { return try pinentry(insteadOf: error).confirm(request) }
-    return try pinentry().confirm(request)
+    do throws(PromptFailure) {
+      return try ask(
+        onTerminal: { prompt throws(TerminalError) in try prompt.agree(request) },
+        throughPinentry: { prompt throws(VaultError) in try prompt.confirm(request) })
+    } catch { throw VaultError(failure: error) }
   }
 
-  /// A line of its own on the terminal, where there is one.
+  /// Asks for a secret, and says which prompt failed in which way.
+  ///
+  /// - Parameters:
+  ///   - limit: The most bytes that may be typed on the terminal, up to ``Terminal/longestLine``. Pinentry takes
+  ///     at most ``TypedSecret/longest`` bytes.
+  ///   - isRepeated: The person types the same secret again: the terminal shows the question alone.
+  package func type(
+    _ request: PromptRequest, limit: Int = TypedSecret.longest, isRepeated: Bool = false
+  ) throws(PromptFailure) -> SecretBytes {
+    try ask(
+      onTerminal: { prompt throws(TerminalError) in
+        try prompt.type(request, limit: limit, isRepeated: isRepeated)
+      },
+      throughPinentry: { prompt throws(VaultError) in try prompt.readSecret(request) })
+  }
+
+  /// Shows a line on the terminal, where there is one.
   public func show(_ line: String, for request: PromptRequest) { terminal.show(line, for: request) }
 
-  /// Ends what is open, from any thread.
+  /// Ends an open prompt, from any thread.
   public func cancel() { open.cancel() }
 
-  private var hasTerminal: Bool { usesTerminal && (try? Terminal(path: terminalPath)) != nil }
+  /// Who would ask now: nil for the terminal, else the pinentry.
+  ///
+  /// - Throws: Why nobody would.
+  package func findPinentryIfNeeded() throws(Pinentry.Absence) -> Pinentry? {
+    if way != .pinentry, Terminal.obstacle(at: terminalPath) == nil { return nil }
+    return try Pinentry.find(terminalPath: terminalPath, variable)
+  }
+}
 
-  private func pinentry() throws(VaultError) -> PinentryPrompt {
-    do throws(Pinentry.Absence) {
-      let found = try Pinentry.find(terminalPath: terminalPath, variable)
-      return PinentryPrompt(found, patience: patience, open: open)
-    } catch { throw VaultError(absence: error) }
+extension AutomaticPrompt {
+  private func ask<Answer: ~Copyable>(
+    onTerminal: (TerminalPrompt) throws(TerminalError) -> Answer,
+    throughPinentry: (PinentryPrompt) throws(VaultError) -> Answer
+  ) throws(PromptFailure) -> Answer {
+    guard way != .pinentry else { return try ask(throughPinentry, insteadOf: nil) }
+    do throws(TerminalError) { return try onTerminal(terminal) } catch {
+      guard way == .automatic, error.letsPinentryAsk else { throw .terminal(error) }
+      return try ask(throughPinentry, insteadOf: error)
+    }
   }
 
-  /// The pinentry that asks where the terminal is another program's, where it has a display.
-  ///
-  /// - Throws: What the terminal's error means, for any other error and where there is no such pinentry.
-  private func pinentry(insteadOf error: TerminalError) throws(VaultError) -> PinentryPrompt {
-    guard error == .background || error == .inUse, let found = try? pinentry() else {
-      throw VaultError(prompt: error)
+  /// - Parameter obstacle: Why the terminal did not ask, where it was tried first.
+  private func ask<Answer: ~Copyable>(
+    _ body: (PinentryPrompt) throws(VaultError) -> Answer, insteadOf obstacle: TerminalError?
+  ) throws(PromptFailure) -> Answer {
+    let found: Pinentry
+    do throws(Pinentry.Absence) { found = try Pinentry.find(terminalPath: terminalPath, variable) } catch {
+      throw .nobody(terminal: obstacle, pinentry: error)
     }
-    return found
+    do throws(VaultError) { return try body(PinentryPrompt(found, patience: patience, open: open)) } catch {
+      throw .pinentry(error)
+    }
   }
 
   private var terminal: TerminalPrompt { TerminalPrompt(path: terminalPath, patience: patience, open: open) }
+}
+
+/// An environment variable of this process.
+func processVariable(_ name: String) -> String? {
+  guard let value = unsafe getenv(name) else { return nil }
+  return unsafe String(validatingCString: value)
 }

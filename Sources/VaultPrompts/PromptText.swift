@@ -31,7 +31,7 @@ package struct PromptText: Equatable {
   /// What does not show as itself is escaped, and what is too long is cut, visibly: neither a label nor a reason can
   /// redraw, reorder or push away the other lines.
   package static func visible(_ text: String, limit: Int = longestField) -> String {
-    cut(VisibleText.escaped(text), limit)
+    cut(VisibleText.escaped(text), limit: limit)
   }
 
   /// The most Unicode scalars of one field that are shown.
@@ -56,12 +56,12 @@ extension PromptText {
       shown.append(character)
     }
     endSpaces()
-    return cut(shown, limit)
+    return cut(shown, limit: limit)
   }
 
   private static let mostSpaces = 2
 
-  private static func cut(_ shown: String, _ limit: Int) -> String {
+  private static func cut(_ shown: String, limit: Int) -> String {
     let scalars = shown.unicodeScalars
     guard scalars.count > limit else { return shown }
     return String(scalars.prefix(limit)) + "… (\(scalars.count - limit) more characters)"

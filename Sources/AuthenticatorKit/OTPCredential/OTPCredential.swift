@@ -29,17 +29,18 @@ public struct OTPCredential: Sendable {
     context: AuthenticationContext? = nil
   ) async throws(VaultError) -> OTPCredential {
     let text = uri.expose { SecretBytes(copying: $0) }
-    return try await vault.enroll(text, role, window, access, name, context)
+    return try await vault.enroll(
+      text, role: role, window: window, access: access, name: name, context: context)
   }
 
   /// The credential with this name.
   ///
   /// - Throws: ``VaultError/Code/itemNotFound``.
   public static func named(_ name: String, in vault: Vault) async throws(VaultError) -> OTPCredential {
-    OTPCredential(try await vault.describeOTP(name), vault)
+    OTPCredential(try await vault.describeOTP(name), vault: vault)
   }
 
-  init(_ description: OTPDescription, _ vault: Vault) {
+  init(_ description: OTPDescription, vault: Vault) {
     id = description.item.id
     kind = description.kind
     self.vault = vault
@@ -51,7 +52,7 @@ public struct OTPCredential: Sendable {
   /// - Throws: ``VaultError/Code/policy`` for a verifier, ``VaultError/Code/outOfStep`` after a restore,
   ///   ``VaultError/Code/locked``, ``VaultError/Code/expired`` at the end of the counter.
   public func nextCode(context: AuthenticationContext? = nil) async throws(VaultError) -> OTPResult {
-    try await vault.nextCode(self, context)
+    try await vault.nextCode(of: self, context: context)
   }
 
   /// Judges a code, single use: what was accepted is on disk before this returns (RFC 6238 §5.2, RFC 4226 §7.2).
@@ -62,14 +63,14 @@ public struct OTPCredential: Sendable {
   public func verify(_ code: String, context: AuthenticationContext? = nil) async throws(VaultError)
     -> OTPAcceptance
   {
-    try await vault.verify(self, code, context)
+    try await vault.verify(self, code: code, context: context)
   }
 
   /// Finds the counter or clock of the other side again by two codes in a row (RFC 4226 §7.4).
   public func resynchronize(
     _ first: String, _ second: String, context: AuthenticationContext? = nil
   ) async throws(VaultError) -> OTPAcceptance {
-    try await vault.resynchronize(self, first, second, context)
+    try await vault.resynchronize(self, first: first, second: second, context: context)
   }
 
   /// Sets the counter of a HOTP credential and ends "needs resynchronization". Logged with the old and the new value.
@@ -82,27 +83,27 @@ public struct OTPCredential: Sendable {
   public func setCounter(
     to counter: UInt64, force: Bool = false, context: AuthenticationContext? = nil
   ) async throws(VaultError) {
-    try await vault.setCounter(self, counter, force, context)
+    try await vault.setCounter(of: self, to: counter, force: force, context: context)
   }
 }
 
 extension Vault {
   fileprivate func enroll(
-    _ text: consuming SecretBytes, _ role: OTPRole, _ window: UInt64?, _ access: AccessControl,
-    _ name: String,
-    _ context: AuthenticationContext?
+    _ text: consuming SecretBytes, role: OTPRole, window: UInt64?, access: AccessControl,
+    name: String,
+    context: AuthenticationContext?
   ) throws(VaultError) -> OTPCredential {
     let parsed = try otp { () throws(OTPError) in try OTPAuthURI(parsing: text) }
     return OTPCredential(
       try core.addOTP(
-        parsed, named: name, role: role, window: window, access: access, context: context), self)
+        parsed, named: name, role: role, window: window, access: access, context: context), vault: self)
   }
 
   fileprivate func describeOTP(_ name: String) throws(VaultError) -> OTPDescription {
     try core.describeOTP(named: name)
   }
 
-  fileprivate func nextCode(_ credential: OTPCredential, _ context: AuthenticationContext?)
+  fileprivate func nextCode(of credential: OTPCredential, context: AuthenticationContext?)
     throws(VaultError) -> OTPResult
   {
     credential.kind == .hotp
@@ -110,20 +111,20 @@ extension Vault {
       : try core.timedCode(of: credential.id, context: context)
   }
 
-  fileprivate func verify(_ credential: OTPCredential, _ code: String, _ context: AuthenticationContext?)
+  fileprivate func verify(_ credential: OTPCredential, code: String, context: AuthenticationContext?)
     throws(VaultError) -> OTPAcceptance
   {
     try core.verifyOTP(of: credential.id, code: code, context: context)
   }
 
   fileprivate func resynchronize(
-    _ credential: OTPCredential, _ first: String, _ second: String, _ context: AuthenticationContext?
+    _ credential: OTPCredential, first: String, second: String, context: AuthenticationContext?
   ) throws(VaultError) -> OTPAcceptance {
     try core.resynchronizeOTP(of: credential.id, first, second, context: context)
   }
 
   fileprivate func setCounter(
-    _ credential: OTPCredential, _ counter: UInt64, _ force: Bool, _ context: AuthenticationContext?
+    of credential: OTPCredential, to counter: UInt64, force: Bool, context: AuthenticationContext?
   ) throws(VaultError) {
     try core.setCounter(of: credential.id, to: counter, force: force, context: context)
   }

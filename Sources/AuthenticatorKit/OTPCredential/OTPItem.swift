@@ -25,7 +25,7 @@ struct OTPItem {
       let algorithm = attributes[.otpAlgorithm].flatMap(Self.algorithm),
       let digits = attributes[.otpDigits],
       let period = attributes[.otpPeriod] ?? (kind == .totp ? nil : 30),  // the others do not need one
-      let format = Self.format(kind, digits), period >= 1
+      let format = Self.format(of: kind, digits: digits), period >= 1
     else {
       throw VaultError(.unsupported, "the credential has parameters that this version does not know")
     }
@@ -39,7 +39,7 @@ struct OTPItem {
   }
 
   /// The attributes of a new credential.
-  static func attributes(_ uri: borrowing OTPAuthURI, _ role: OTPRole, window: UInt64?) -> Attributes {
+  static func attributes(of uri: borrowing OTPAuthURI, role: OTPRole, window: UInt64?) -> Attributes {
     var attributes = Attributes()
     switch uri.kind {
     case .hotp:
@@ -79,7 +79,7 @@ struct OTPItem {
   }
 
   /// The URI again, for export.
-  func uri(_ key: consuming SecretBytes, _ state: ItemState) throws(VaultError) -> OTPAuthURI {
+  func uri(key: consuming SecretBytes, state: ItemState) throws(VaultError) -> OTPAuthURI {
     let uriKind: OTPAuthURI.Kind =
       switch kind {
       case .hotp: .hotp(counter: state.counter)
@@ -104,7 +104,7 @@ struct OTPItem {
     }
   }
 
-  private static func format(_ kind: OTPDescription.Kind, _ digits: Int64) -> OTPFormat? {
+  private static func format(of kind: OTPDescription.Kind, digits: Int64) -> OTPFormat? {
     if kind == .steam { return digits == 5 ? .steam : nil }
     return try? OTPFormat.decimal(Int(clamping: digits))
   }

@@ -11,9 +11,9 @@ extension Transaction where Mode == Writing {
   ///   - adjust: Sets what else is to be known of the item.
   package mutating func addOTP(
     _ uri: borrowing OTPAuthURI, named name: String, role: OTPRole, window: UInt64? = nil,
-    _ adjust: (inout NewItem) -> Void = { _ in }
+    adjusting adjust: (inout NewItem) -> Void = { _ in }
   ) throws(VaultError) -> Item {
-    var new = NewItem(.otp, name: name, attributes: OTPItem.attributes(uri, role, window: window))
+    var new = NewItem(.otp, name: name, attributes: OTPItem.attributes(of: uri, role: role, window: window))
     if case .hotp(let counter) = uri.kind { new.state.counter = counter }
     adjust(&new)
     return try add(new, secret: uri.secret.copy())
@@ -25,7 +25,7 @@ extension Transaction where Mode == Writing {
   {
     let credential = try OTPItem(item)
     let key = try exportSecret(of: item, with: grant)
-    let text = try credential.uri(key, try state(of: item.id)).text()
+    let text = try credential.uri(key: key, state: try state(of: item.id)).text()
     try log(.exported, item)
     return text
   }

@@ -11,9 +11,9 @@ extension VaultCore {
   package func verifyOTP(
     of id: ItemID, code text: String, context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPAcceptance {
-    try judge(id, .codeVerified, context) { item, key, state, clocks throws(VaultError) in
+    try judge(id, as: .codeVerified, context: context) { item, key, state, clocks throws(VaultError) in
       let code = try otp { () throws(OTPError) in try OTPCode(text, format: item.format) }
-      return try item.accept(code, key, &state, clocks)
+      return try item.accept(code, key: key, state: &state, clocks: clocks)
     }
   }
 
@@ -21,18 +21,18 @@ extension VaultCore {
   package func resynchronizeOTP(
     of id: ItemID, _ first: String, _ second: String, context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPAcceptance {
-    try judge(id, .resynchronized, context) { item, key, state, clocks throws(VaultError) in
+    try judge(id, as: .resynchronized, context: context) { item, key, state, clocks throws(VaultError) in
       let codes = try otp { () throws(OTPError) in
         (try OTPCode(first, format: item.format), try OTPCode(second, format: item.format))
       }
-      return try item.resynchronize(codes.0, codes.1, key, &state, clocks)
+      return try item.resynchronize(codes.0, then: codes.1, key: key, state: &state, clocks: clocks)
     }
   }
 
   /// One judgement in one transaction. A refusal is committed before it is thrown: failures count across crashes.
   private func judge(
-    _ id: ItemID, _ operation: AuditOperation, _ context: AuthenticationContext?,
-    _ body: (OTPItem, borrowing SecretBytes, inout ItemState, Clocks) throws(VaultError) -> OTPVerdict
+    _ id: ItemID, as operation: AuditOperation, context: AuthenticationContext?,
+    body: (OTPItem, borrowing SecretBytes, inout ItemState, Clocks) throws(VaultError) -> OTPVerdict
   ) throws(VaultError) -> OTPAcceptance {
     let clocks = Clocks(environment.clock)
     let verdict = try authorizing(.use, on: id, context) { (grant) throws(VaultError) in
@@ -74,80 +74,82 @@ extension OTPVerdict {
 }
 
 extension OTPItem {
-  func accept(_ code: OTPCode, _ key: borrowing SecretBytes, _ state: inout ItemState, _ clocks: Clocks)
+  func accept(_ code: OTPCode, key: borrowing SecretBytes, state: inout ItemState, clocks: Clocks)
     throws(VaultError) -> OTPVerdict
   {
     if kind == .hotp {
-      var verifier = try hotpVerifier(state, clocks)
+      var verifier = try hotpVerifier(of: state, at: clocks)
       let generator = try hotp(key)
       let verdict = try otp { () throws(OTPError) in try verifier.accept(code, by: generator, at: clocks.boot)
       }
-      store(verifier, &state, clocks)
+      store(verifier, in: &state, at: clocks)
       return verdict
     }
-    var verifier = try totpVerifier(state, clocks)
+    var verifier = try totpVerifier(of: state, at: clocks)
     let generator = try totp(key)
     let verdict = try otp { () throws(OTPError) in
       try verifier.accept(code, by: generator, unixTime: clocks.wall, at: clocks.boot)
     }
-    store(verifier, &state, clocks)
+    store(verifier, in: &state, at: clocks)
     return verdict
   }
 
   func resynchronize(
-    _ first: OTPCode, _ second: OTPCode, _ key: borrowing SecretBytes, _ state: inout ItemState,
-    _ clocks: Clocks
+    _ first: OTPCode, then second: OTPCode, key: borrowing SecretBytes, state: inout ItemState,
+    clocks: Clocks
   ) throws(VaultError) -> OTPVerdict {
     if kind == .hotp {
-      var verifier = try hotpVerifier(state, clocks)
+      var verifier = try hotpVerifier(of: state, at: clocks)
       let generator = try hotp(key)
       let verdict = try otp { () throws(OTPError) in
         try verifier.resynchronize(first, second, by: generator, at: clocks.boot)
       }
-      store(verifier, &state, clocks)
+      store(verifier, in: &state, at: clocks)
       return verdict
     }
-    var verifier = try totpVerifier(state, clocks)
+    var verifier = try totpVerifier(of: state, at: clocks)
     let generator = try totp(key)
     let verdict = try otp { () throws(OTPError) in
       try verifier.resynchronize(first, second, by: generator, unixTime: clocks.wall, at: clocks.boot)
     }
-    store(verifier, &state, clocks)
+    store(verifier, in: &state, at: clocks)
     return verdict
   }
 
   // MARK: State
 
-  private func hotpVerifier(_ state: ItemState, _ clocks: Clocks) throws(VaultError) -> HOTPVerifier {
+  private func hotpVerifier(of state: ItemState, at clocks: Clocks) throws(VaultError) -> HOTPVerifier {
     try otp { () throws(OTPError) in
       try HOTPVerifier(
-        nextCounter: state.counter, lastAccepted: state.lastAccepted, throttle: throttle(state, clocks),
+        nextCounter: state.counter, lastAccepted: state.lastAccepted,
+        throttle: throttle(of: state, at: clocks),
         lookAhead: window)
     }
   }
 
-  private func totpVerifier(_ state: ItemState, _ clocks: Clocks) throws(VaultError) -> TOTPVerifier {
+  private func totpVerifier(of state: ItemState, at clocks: Clocks) throws(VaultError) -> TOTPVerifier {
     try otp { () throws(OTPError) in
       try TOTPVerifier(
-        lastAccepted: state.lastAccepted, offsetSteps: state.clockOffset, throttle: throttle(state, clocks),
+        lastAccepted: state.lastAccepted, offsetSteps: state.clockOffset,
+        throttle: throttle(of: state, at: clocks),
         window: window)
     }
   }
 
-  private func store(_ verifier: HOTPVerifier, _ state: inout ItemState, _ clocks: Clocks) {
+  private func store(_ verifier: HOTPVerifier, in state: inout ItemState, at clocks: Clocks) {
     state.counter = verifier.nextCounter
     state.lastAccepted = verifier.lastAccepted
-    store(verifier.throttle, &state, clocks)
+    store(verifier.throttle, in: &state, at: clocks)
   }
 
-  private func store(_ verifier: TOTPVerifier, _ state: inout ItemState, _ clocks: Clocks) {
+  private func store(_ verifier: TOTPVerifier, in state: inout ItemState, at clocks: Clocks) {
     state.lastAccepted = verifier.lastAccepted
     state.clockOffset = verifier.offsetSteps
-    store(verifier.throttle, &state, clocks)
+    store(verifier.throttle, in: &state, at: clocks)
   }
 
   /// The throttle as stored; after a reboot its delay begins anew.
-  private func throttle(_ state: ItemState, _ clocks: Clocks) -> Throttle {
+  private func throttle(of state: ItemState, at clocks: Clocks) -> Throttle {
     guard state.failures > 0 else { return Throttle() }
     var throttle = Throttle(
       failures: state.failures, lastFailure: Int64(clamping: state.failureBootMilliseconds / 1000))
@@ -155,7 +157,7 @@ extension OTPItem {
     return throttle
   }
 
-  private func store(_ throttle: Throttle, _ state: inout ItemState, _ clocks: Clocks) {
+  private func store(_ throttle: Throttle, in state: inout ItemState, at clocks: Clocks) {
     state.failures = throttle.failures
     state.failureBootMilliseconds = UInt64(clamping: (throttle.lastFailure ?? 0)) &* 1000
     state.failureBoot = throttle.lastFailure == nil ? [] : clocks.bootID

@@ -3,24 +3,24 @@ package import SecretMemory
 
 /// Reads secrets from descriptors and files straight into secret memory, never past a limit.
 package enum SecretReading {
-  /// The most bytes of a passcode, PIN, phrase or code.
-  package static let longestPhrase = 1 << 10
   /// The most bytes of an item's secret.
   package static let longestSecret = 1 << 20
 
-  /// A typed kind of secret: to the end, one final newline dropped, no NUL, 1 byte to 1 KiB.
+  /// A ``TypedSecret``: to the end, one final newline dropped.
   package static func phrase(from descriptor: Int32, named name: String) throws(CommandError) -> SecretBytes {
-    let bytes = try all(of: descriptor, limit: longestPhrase + 1, named: name)
+    let bytes = try all(of: descriptor, limit: TypedSecret.longest + 1, named: name)
     return try checkPhrase(droppingNewline(bytes), named: name)
   }
 
   package static func checkPhrase(_ bytes: consuming SecretBytes, named name: String) throws(CommandError)
     -> SecretBytes
   {
-    guard bytes.byteCount > 0 else { throw .malformed("the \(name) is empty") }
-    guard bytes.byteCount <= longestPhrase else { throw tooLong(name, longestPhrase) }
-    guard !bytes.expose({ containsNUL($0) }) else { throw .malformed("the \(name) has a NUL byte") }
-    return bytes
+    switch bytes.typingFault {
+    case nil: return bytes
+    case .empty: throw .malformed("the \(name) is empty")
+    case .tooLong: throw tooLong(name, TypedSecret.longest)
+    case .containsNUL: throw .malformed("the \(name) has a NUL byte")
+    }
   }
 
   /// Everything up to the end, byte for byte.
@@ -60,12 +60,9 @@ package enum SecretReading {
 
   package static func tooLong(_ name: String, _ limit: Int) -> CommandError {
     let size =
-      limit >= 1 << 20 ? "\(limit >> 20) MiB" : limit == longestPhrase + 1 ? "1024 bytes" : "\(limit) bytes"
+      limit >= 1 << 20
+      ? "\(limit >> 20) MiB" : limit == TypedSecret.longest + 1 ? "1024 bytes" : "\(limit) bytes"
     return .malformed("the \(name) is too long, at most \(size) are allowed")
-  }
-
-  private static func containsNUL(_ bytes: RawSpan) -> Bool {
-    (0..<bytes.byteCount).contains { unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) == 0 }
   }
 
   /// False at the end.

@@ -12,11 +12,11 @@ enum PromptFindings {
 
 private func asking(_ command: Command) -> Finding {
   let world = command.world
-  if Terminal.obstacle(at: world.terminalPath) == nil {
-    return Finding("prompt", .ok, "secrets are asked for on this terminal")
-  }
   do throws(Pinentry.Absence) {
-    let found = try Pinentry.find(terminalPath: world.terminalPath) { world.environment[$0] }
+    let prompt = AutomaticPrompt(terminalPath: world.terminalPath) { world.environment[$0] }
+    guard let found = try prompt.findPinentryIfNeeded() else {
+      return Finding("prompt", .ok, "secrets are asked for on this terminal")
+    }
     return Finding("prompt", .ok, "there is no terminal; secrets are asked for by \(found.path)")
   } catch {
     let why = VaultError(absence: error)

@@ -7,20 +7,13 @@ import VaultPrompts
 /// Answers what an item's access rule asks for: from the option that gives the secret, else from a person.
 package final class CommandPrompt: Prompt {
   private let secrets: Secrets
-  private let asking: any Prompt
+  private let asking: AutomaticPrompt
   /// Why an option's secret could not be read, as the command line says it.
   private let failure = Mutex<CommandError?>(nil)
 
   init(secrets: Secrets) {
     self.secrets = secrets
-    let world = secrets.world
-    asking =
-      switch secrets.invocation[CommonOptions.prompt] {
-      case .terminal: TerminalPrompt(path: world.terminalPath)
-      case .pinentry:
-        AutomaticPrompt(terminalPath: world.terminalPath, usesTerminal: false) { world.environment[$0] }
-      default: AutomaticPrompt(terminalPath: world.terminalPath) { world.environment[$0] }
-      }
+    asking = secrets.prompt
   }
 
   package func givenSecret(for request: PromptRequest) throws(VaultError) -> SecretBytes? {

@@ -28,7 +28,7 @@ package struct Secrets {
     request.problem = problem
     request.triesLeft = triesLeft
     request.emptyAnswer = isNew ? "is refused" : "cancels"
-    let typed = try ask(channel.title, request, limit: SecretReading.longestPhrase, twice: isNew, channel)
+    let typed = try ask(channel.title, request, limit: TypedSecret.longest, twice: isNew, channel)
     guard isNew || typed.byteCount > 0 else { throw Self.cancelled(channel.title) }
     return try Self.checkTyped(typed, channel)
   }
@@ -42,7 +42,7 @@ package struct Secrets {
     if let given = try given(channel) { return given }
     var request = request(to: purpose, channel.shownTitle(isNew: false))
     request.emptyAnswer = emptyAnswer
-    let typed = try ask(channel.title, request, limit: SecretReading.longestPhrase, twice: false, channel)
+    let typed = try ask(channel.title, request, limit: TypedSecret.longest, twice: false, channel)
     return typed.byteCount == 0 ? nil : try Self.checkTyped(typed, channel)
   }
 
@@ -145,41 +145,37 @@ extension Secrets {
   private func read(
     _ what: String, _ request: PromptRequest, _ limit: Int, _ hint: String, isRepeated: Bool = false
   ) throws(CommandError) -> SecretBytes {
-    let chosen = invocation.asking
-    guard chosen != .pinentry else { return try readPinentry(what, request, hint, insteadOf: nil) }
-    do throws(TerminalError) {
-      return try TerminalPrompt(path: world.terminalPath).type(request, limit: limit, isRepeated: isRepeated)
+    do throws(PromptFailure) {
+      return try prompt.type(request, limit: limit, isRepeated: isRepeated)
     } catch {
       switch error {
-      case .noTerminal, .background, .inUse:
-        guard chosen == .auto else { throw Self.nobody(what, error, hint) }
-        return try readPinentry(what, request, hint, insteadOf: error)
-      case .noLock: throw Self.nobody(what, error, hint)
-      case .busy: throw CommandError(.cancelled, "another prompt stayed open: the \(what) was not asked for")
-      case .cancelled: throw Self.cancelled(what)
-      case .timedOut:
-        throw CommandError(.cancelled, "nobody answered the prompt for the \(what)", prompt: .timeout)
-      case .tooLong(let limit): throw Self.refused(SecretReading.tooLong(what, limit))
-      case .signalled:
-        throw CommandError(.cancelled, "a signal ended the prompt for the \(what)", prompt: .signal)
+      case .terminal(let error): throw Self.unanswered(what, error, hint)
+      case .pinentry(let error): throw CommandError(error)
+      case .nobody(let obstacle?, _): throw Self.nobody(what, obstacle, hint)
+      case .nobody(nil, let absence):
+        let why = VaultError(absence: absence)
+        throw Self.nobody(what, why.message, why.hint ?? hint)
       }
     }
   }
 
-  /// - Parameter obstacle: Why the terminal did not ask, where it was tried first.
-  private func readPinentry(
-    _ what: String, _ request: PromptRequest, _ hint: String, insteadOf obstacle: TerminalError?
-  ) throws(CommandError) -> SecretBytes {
-    let found: Pinentry
-    do throws(Pinentry.Absence) {
-      found = try Pinentry.find(terminalPath: world.terminalPath) { world.environment[$0] }
-    } catch {
-      if let obstacle { throw Self.nobody(what, obstacle, hint) }
-      let why = VaultError(absence: error)
-      throw Self.nobody(what, why.message, why.hint ?? hint)
-    }
-    do throws(VaultError) { return try PinentryPrompt(found).readSecret(request) } catch {
-      throw CommandError(error)
+  /// Asks as `--prompt` says.
+  var prompt: AutomaticPrompt {
+    let world = world
+    let way = AutomaticPrompt.Way(rawValue: invocation.asking.rawValue) ?? .automatic
+    return AutomaticPrompt(terminalPath: world.terminalPath, way: way) { world.environment[$0] }
+  }
+
+  private static func unanswered(_ what: String, _ error: TerminalError, _ hint: String) -> CommandError {
+    switch error {
+    case .noTerminal, .background, .inUse, .noLock: nobody(what, error, hint)
+    case .busy: CommandError(.cancelled, "another prompt stayed open: the \(what) was not asked for")
+    case .cancelled: cancelled(what)
+    case .timedOut:
+      CommandError(.cancelled, "nobody answered the prompt for the \(what)", prompt: .timeout)
+    case .tooLong(let limit): refused(SecretReading.tooLong(what, limit))
+    case .signalled:
+      CommandError(.cancelled, "a signal ended the prompt for the \(what)", prompt: .signal)
     }
   }
 

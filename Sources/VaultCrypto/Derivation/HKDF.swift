@@ -57,7 +57,7 @@ package enum HKDF {
       let block = unsafe UnsafeMutableRawPointer(midstates + 3)
       unsafe HMACCore<SHA256Core>.absorb(key: salt, into: midstates)
       unsafe HMACCore<SHA256Core>.authenticate(midstates, work: work, into: block) {
-        unsafe SHA256Core.update($0, key)
+        unsafe SHA256Core.update($0, with: key)
       }
       let pseudorandomKey = unsafe UnsafeRawBufferPointer(start: block, count: 32)
       unsafe HMACCore<SHA256Core>.absorb(key: pseudorandomKey, into: midstates)
@@ -74,9 +74,11 @@ package enum HKDF {
     var number: UInt8 = 1
     while written < output.count {
       unsafe HMACCore<SHA256Core>.authenticate(midstates, work: work, into: block) { context in
-        if written > 0 { unsafe SHA256Core.update(context, UnsafeRawBufferPointer(start: block, count: 32)) }
-        unsafe SHA256Core.update(context, info)
-        unsafe withUnsafeBytes(of: number) { unsafe SHA256Core.update(context, $0) }
+        if written > 0 {
+          unsafe SHA256Core.update(context, with: UnsafeRawBufferPointer(start: block, count: 32))
+        }
+        unsafe SHA256Core.update(context, with: info)
+        unsafe withUnsafeBytes(of: number) { unsafe SHA256Core.update(context, with: $0) }
       }
       let count = min(32, output.count - written)
       unsafe (output.baseAddress! + written).copyMemory(from: block, byteCount: count)

@@ -13,17 +13,17 @@ enum HMACCore<Hash: HashCore> {
       unsafe block.initializeMemory(as: UInt8.self, repeating: 0)
       if key.count > Hash.blockByteCount {
         unsafe Hash.start(midstates)
-        unsafe Hash.update(midstates, key)
+        unsafe Hash.update(midstates, with: key)
         unsafe Hash.finish(midstates, into: block.baseAddress!)
       } else {
         unsafe block.copyMemory(from: key)
       }
       unsafe flip(block, with: 0x36)
       unsafe Hash.start(midstates)
-      unsafe Hash.update(midstates, UnsafeRawBufferPointer(block))
+      unsafe Hash.update(midstates, with: UnsafeRawBufferPointer(block))
       unsafe flip(block, with: 0x36 ^ 0x5c)
       unsafe Hash.start(midstates + 1)
-      unsafe Hash.update(midstates + 1, UnsafeRawBufferPointer(block))
+      unsafe Hash.update(midstates + 1, with: UnsafeRawBufferPointer(block))
       unsafe wipe(block)
     }
   }
@@ -39,7 +39,7 @@ enum HMACCore<Hash: HashCore> {
     unsafe message(work)
     unsafe Hash.finish(work, into: code)
     unsafe work.update(from: midstates + 1, count: 1)
-    unsafe Hash.update(work, UnsafeRawBufferPointer(start: code, count: Hash.digestByteCount))
+    unsafe Hash.update(work, with: UnsafeRawBufferPointer(start: code, count: Hash.digestByteCount))
     unsafe Hash.finish(work, into: code)
   }
 

@@ -22,9 +22,9 @@ package struct HMACMessage: ~Copyable {
   package mutating func append(_ bytes: RawSpan) {
     unsafe bytes.withUnsafeBytes { bytes in
       switch unsafe context {
-      case .sha1(let context): unsafe SHA1Core.update(context, bytes)
-      case .sha256(let context): unsafe SHA256Core.update(context, bytes)
-      case .sha512(let context): unsafe SHA512Core.update(context, bytes)
+      case .sha1(let context): unsafe SHA1Core.update(context, with: bytes)
+      case .sha256(let context): unsafe SHA256Core.update(context, with: bytes)
+      case .sha512(let context): unsafe SHA512Core.update(context, with: bytes)
       }
     }
   }

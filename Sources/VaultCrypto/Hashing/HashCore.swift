@@ -7,7 +7,7 @@ protocol HashCore {
   static var blockByteCount: Int { get }
   static var digestByteCount: Int { get }
   static func start(_ context: UnsafeMutablePointer<Context>)
-  static func update(_ context: UnsafeMutablePointer<Context>, _ bytes: UnsafeRawBufferPointer)
+  static func update(_ context: UnsafeMutablePointer<Context>, with bytes: UnsafeRawBufferPointer)
   static func finish(_ context: UnsafeMutablePointer<Context>, into digest: UnsafeMutableRawPointer)
 }
 
@@ -15,7 +15,7 @@ enum SHA1Core: HashCore {
   static var blockByteCount: Int { 64 }
   static var digestByteCount: Int { 20 }
   static func start(_ context: UnsafeMutablePointer<SHA_CTX>) { unsafe SHA1_Init(context) }
-  static func update(_ context: UnsafeMutablePointer<SHA_CTX>, _ bytes: UnsafeRawBufferPointer) {
+  static func update(_ context: UnsafeMutablePointer<SHA_CTX>, with bytes: UnsafeRawBufferPointer) {
     unsafe SHA1_Update(context, bytes.baseAddress, bytes.count)
   }
   static func finish(_ context: UnsafeMutablePointer<SHA_CTX>, into digest: UnsafeMutableRawPointer) {
@@ -27,7 +27,7 @@ enum SHA256Core: HashCore {
   static var blockByteCount: Int { 64 }
   static var digestByteCount: Int { 32 }
   static func start(_ context: UnsafeMutablePointer<SHA256_CTX>) { unsafe SHA256_Init(context) }
-  static func update(_ context: UnsafeMutablePointer<SHA256_CTX>, _ bytes: UnsafeRawBufferPointer) {
+  static func update(_ context: UnsafeMutablePointer<SHA256_CTX>, with bytes: UnsafeRawBufferPointer) {
     unsafe SHA256_Update(context, bytes.baseAddress, bytes.count)
   }
   static func finish(_ context: UnsafeMutablePointer<SHA256_CTX>, into digest: UnsafeMutableRawPointer) {
@@ -39,7 +39,7 @@ enum SHA512Core: HashCore {
   static var blockByteCount: Int { 128 }
   static var digestByteCount: Int { 64 }
   static func start(_ context: UnsafeMutablePointer<SHA512_CTX>) { unsafe SHA512_Init(context) }
-  static func update(_ context: UnsafeMutablePointer<SHA512_CTX>, _ bytes: UnsafeRawBufferPointer) {
+  static func update(_ context: UnsafeMutablePointer<SHA512_CTX>, with bytes: UnsafeRawBufferPointer) {
     unsafe SHA512_Update(context, bytes.baseAddress, bytes.count)
   }
   static func finish(_ context: UnsafeMutablePointer<SHA512_CTX>, into digest: UnsafeMutableRawPointer) {
@@ -52,7 +52,7 @@ extension HashCore {
   static func hash(_ bytes: UnsafeRawBufferPointer, into digest: UnsafeMutableRawPointer) {
     unsafe withUnsafeTemporaryAllocation(of: Context.self, capacity: 1) { context in
       unsafe start(context.baseAddress!)
-      unsafe update(context.baseAddress!, bytes)
+      unsafe update(context.baseAddress!, with: bytes)
       unsafe finish(context.baseAddress!, into: digest)
       unsafe wipe(UnsafeMutableRawBufferPointer(context))
     }

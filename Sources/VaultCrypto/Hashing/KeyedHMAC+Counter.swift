@@ -8,7 +8,7 @@ extension KeyedHMAC {
   package func truncatedCode(forCounter counter: UInt64) -> UInt32 {
     guard algorithm == .sha1 else { return truncatedLongCode(counter) }
     return unsafe withMidstates(of: SHA1Core.self) { midstates in
-      unsafe SHA1Counter.withCode(midstates, counter) { unsafe SHA1Counter.truncate($0) }
+      unsafe SHA1Counter.withCode(midstates, counter: counter) { unsafe SHA1Counter.truncate($0) }
     }
   }
 
@@ -19,7 +19,7 @@ extension KeyedHMAC {
     precondition(code.count >= algorithm.digestByteCount, "KeyedHMAC.write(to:counter:): too short")
     guard algorithm == .sha1 else { return unsafe writeLongCode(to: code, counter) }
     unsafe withMidstates(of: SHA1Core.self) { midstates in
-      unsafe SHA1Counter.withCode(midstates, counter) { words in
+      unsafe SHA1Counter.withCode(midstates, counter: counter) { words in
         for index in 0..<5 {
           unsafe code.storeBytes(of: words[index].bigEndian, toByteOffset: 4 * index, as: UInt32.self)
         }
@@ -49,7 +49,7 @@ private enum SHA1Counter {
   /// Lends the five words of the code in the order of the hash value, each as a number.
   @inline(__always)
   static func withCode<Result>(
-    _ midstates: UnsafePointer<SHA_CTX>, _ counter: UInt64, _ body: (UnsafePointer<UInt32>) -> Result
+    _ midstates: UnsafePointer<SHA_CTX>, counter: UInt64, lending body: (UnsafePointer<UInt32>) -> Result
   ) -> Result {
     unsafe withUnsafeTemporaryAllocation(byteCount: 64 + MemoryLayout<SHA_CTX>.size, alignment: 16) {
       memory in
@@ -62,14 +62,14 @@ private enum SHA1Counter {
       unsafe block[1] = .zero
       unsafe block[2] = .zero
       unsafe block[3] = SIMD4(0, 0, 0, UInt32((64 + 8) * 8).bigEndian)
-      unsafe compress(context, block)
+      unsafe compress(context, block: block)
       let inner = unsafe context.pointee
       unsafe load(midstates + 1, into: context)
       unsafe block[0] = SIMD4(
         inner.h0.bigEndian, inner.h1.bigEndian, inner.h2.bigEndian, inner.h3.bigEndian)
       unsafe block[1] = SIMD4(inner.h4.bigEndian, endOfMessage, 0, 0)
       unsafe block[3] = SIMD4(0, 0, 0, UInt32((64 + 20) * 8).bigEndian)
-      unsafe compress(context, block)
+      unsafe compress(context, block: block)
       return unsafe body(UnsafeRawPointer(context).assumingMemoryBound(to: UInt32.self))
     }
   }
@@ -90,7 +90,7 @@ private enum SHA1Counter {
 
   @inline(__always)
   private static func compress(
-    _ context: UnsafeMutablePointer<SHA_CTX>, _ block: UnsafeMutablePointer<SIMD4<UInt32>>
+    _ context: UnsafeMutablePointer<SHA_CTX>, block: UnsafeMutablePointer<SIMD4<UInt32>>
   ) {
     unsafe SHA1_Transform(context, UnsafeRawPointer(block).assumingMemoryBound(to: UInt8.self))
   }

@@ -49,17 +49,17 @@ package struct KeyedHMAC: ~Copyable, Sendable {
     precondition(code.count >= algorithm.digestByteCount, "KeyedHMAC.write(to:_:): buffer too short")
     let start = code.baseAddress!
     switch algorithm {
-    case .sha1: unsafe write(SHA1Core.self, to: start, HMACMessage.sha1, message)
-    case .sha256: unsafe write(SHA256Core.self, to: start, HMACMessage.sha256, message)
-    case .sha512: unsafe write(SHA512Core.self, to: start, HMACMessage.sha512, message)
+    case .sha1: unsafe write(SHA1Core.self, to: start, wrapping: HMACMessage.sha1, message: message)
+    case .sha256: unsafe write(SHA256Core.self, to: start, wrapping: HMACMessage.sha256, message: message)
+    case .sha512: unsafe write(SHA512Core.self, to: start, wrapping: HMACMessage.sha512, message: message)
     }
   }
 
   @inline(__always)
   private func write<Hash: HashCore>(
     _ hash: Hash.Type, to code: UnsafeMutableRawPointer,
-    _ wrap: (UnsafeMutablePointer<Hash.Context>) -> HMACMessage.Context,
-    _ message: (inout HMACMessage) -> Void
+    wrapping wrap: (UnsafeMutablePointer<Hash.Context>) -> HMACMessage.Context,
+    message: (inout HMACMessage) -> Void
   ) {
     unsafe withMidstates(of: hash) { midstates in
       unsafe withUnsafeTemporaryAllocation(of: Hash.Context.self, capacity: 1) { work in

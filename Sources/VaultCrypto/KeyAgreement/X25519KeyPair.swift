@@ -39,13 +39,15 @@ package struct X25519KeyPair: ~Copyable, Sendable {
     let theirs = try unsafe PKeyHandle(
       EVP_PKEY_new_raw_public_key_ex(nil, "X25519", nil, publicKey, publicKey.count), orThrow: .invalidKey)
     var secret = SecretBytes(zeroes: keyByteCount)
-    try unsafe secret.modify { (secret) throws(CryptoError) in try unsafe derive(mine, theirs, into: secret) }
+    try unsafe secret.modify { (secret) throws(CryptoError) in
+      try unsafe derive(from: mine, and: theirs, into: secret)
+    }
     guard !secret.isEqualInConstantTime(to: SecretBytes(zeroes: keyByteCount)) else { throw .invalidKey }
     return secret
   }
 
   private static func derive(
-    _ mine: borrowing PKeyHandle, _ theirs: borrowing PKeyHandle,
+    from mine: borrowing PKeyHandle, and theirs: borrowing PKeyHandle,
     into secret: UnsafeMutableRawBufferPointer
   ) throws(CryptoError) {
     guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, mine.pointer, nil) else { throw .outOfMemory }

@@ -54,7 +54,7 @@ struct CipherContext: ~Copyable, @unchecked Sendable {  // one owner; shared onl
     into output: UnsafeMutableRawBufferPointer
   ) throws(CryptoError) {
     precondition(output.count == plaintext.count + CipherContext.tagByteCount, "CipherContext.seal")
-    try unsafe begin(iv, aad)
+    try unsafe begin(iv: iv, aad: aad)
     try unsafe transform(plaintext, into: output.baseAddress!)
     let tag = unsafe output.baseAddress! + plaintext.count
     try finish(orThrow: nil)
@@ -71,7 +71,7 @@ struct CipherContext: ~Copyable, @unchecked Sendable {  // one owner; shared onl
     precondition(sealed.count == output.count + CipherContext.tagByteCount, "CipherContext.open")
     let tag = unsafe UnsafeMutableRawPointer(mutating: sealed.baseAddress! + output.count)
     do throws(CryptoError) {
-      try unsafe begin(iv, aad)
+      try unsafe begin(iv: iv, aad: aad)
       try unsafe transform(
         UnsafeRawBufferPointer(rebasing: sealed[..<output.count]), into: output.baseAddress)
       try unsafe check(EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, 16, tag))
@@ -90,7 +90,7 @@ struct CipherContext: ~Copyable, @unchecked Sendable {  // one owner; shared onl
   }
 
   @inline(__always)
-  private func begin(_ iv: UnsafeRawPointer?, _ aad: Parts) throws(CryptoError) {
+  private func begin(iv: UnsafeRawPointer?, aad: Parts) throws(CryptoError) {
     if let iv = unsafe iv?.assumingMemoryBound(to: UInt8.self) {
       try unsafe check(EVP_CipherInit_ex2(context, nil, nil, iv, -1, nil))
     }

@@ -19,14 +19,13 @@ enum RandomPool {
     if unsafe !isFilled(pool, for: target.count) { try unsafe refill(pool) }
     unsafe pool.pointee.left -= target.count
     let taken = unsafe bytes(of: pool) + pool.pointee.left
-    unsafe move(taken, to: start, target.count)
+    unsafe move(taken, to: start, count: target.count)
     return true
   }
 
   /// Moves bytes out, leaving zeros. The requests are short: calls of memcpy and memset would cost more than this.
   @inline(__always)
-  private static func move(_ taken: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, _ count: Int)
-  {
+  private static func move(_ taken: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, count: Int) {
     var offset = 0
     while count &- offset >= 16 {
       unsafe move(taken + offset, to: target + offset, leaving: SIMD2<UInt64>())

@@ -19,7 +19,7 @@ struct CommittingKeys {
   }
 
   var salt: UnsafeRawBufferPointer { unsafe part(Layout.salt) }
-  var encryptionKey: UnsafeRawBufferPointer { unsafe part(Layout.keys, 32) }
+  var encryptionKey: UnsafeRawBufferPointer { unsafe part(Layout.keys, byteCount: 32) }
   var commitment: UnsafeRawBufferPointer { unsafe part(Layout.keys + 32) }
 
   /// The IV of a key that is used once.
@@ -40,10 +40,10 @@ struct CommittingKeys {
     try unsafe random.fill(UnsafeMutableRawBufferPointer(start: message, count: 32))
     unsafe hash(plaintext, to: Layout.plaintextHash)
     unsafe withHMAC(key: key, to: Layout.salt) { context in
-      unsafe SHA256Core.update(context, CommittingKeys.hedge)
+      unsafe SHA256Core.update(context, with: CommittingKeys.hedge)
     }
     unsafe withHMAC(key: salt, to: Layout.salt) { context in
-      unsafe SHA256Core.update(context, UnsafeRawBufferPointer(start: message, count: 96))
+      unsafe SHA256Core.update(context, with: UnsafeRawBufferPointer(start: message, count: 96))
     }
   }
 
@@ -64,7 +64,7 @@ struct CommittingKeys {
   private func hash(_ bytes: UnsafeRawBufferPointer, to offset: Int) {
     let context = unsafe contexts
     unsafe SHA256Core.start(context)
-    unsafe SHA256Core.update(context, bytes)
+    unsafe SHA256Core.update(context, with: bytes)
     unsafe SHA256Core.finish(context, into: memory.baseAddress! + offset)
   }
 
@@ -81,7 +81,7 @@ struct CommittingKeys {
     unsafe (memory.baseAddress! + Layout.contexts).assumingMemoryBound(to: SHA256_CTX.self)
   }
 
-  private func part(_ offset: Int, _ byteCount: Int = 32) -> UnsafeRawBufferPointer {
+  private func part(_ offset: Int, byteCount: Int = 32) -> UnsafeRawBufferPointer {
     unsafe UnsafeRawBufferPointer(start: memory.baseAddress! + offset, count: byteCount)
   }
 

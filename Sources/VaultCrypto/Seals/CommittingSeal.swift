@@ -23,7 +23,7 @@ package enum CommittingSeal {
     return try unsafe plaintext.withUnsafeBytes { (plaintext) throws(CryptoError) in
       try key.expose { (key) throws(CryptoError) in
         try unsafe key.withUnsafeBytes { (key) throws(CryptoError) in
-          try unsafe seal(plaintext, key, label, aad, random)
+          try unsafe seal(plaintext, key: key, label: label, aad: aad, random: random)
         }
       }
     }
@@ -59,7 +59,7 @@ package enum CommittingSeal {
       try unsafe SealFormat.check(sealed, suite: SealFormat.committingSuite, headerByteCount: headerByteCount)
       return try key.expose { (key) throws(CryptoError) in
         try unsafe key.withUnsafeBytes { (key) throws(CryptoError) in
-          try unsafe open(sealed, key, label, aad)
+          try unsafe open(sealed, key: key, label: label, aad: aad)
         }
       }
     }
@@ -84,8 +84,8 @@ package enum CommittingSeal {
   private static var headerByteCount: Int { 2 + 32 + 32 }
 
   private static func seal(
-    _ plaintext: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ label: Label, _ aad: [UInt8],
-    _ random: some RandomSource
+    _ plaintext: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, label: Label, aad: [UInt8],
+    random: some RandomSource
   ) throws(CryptoError) -> [UInt8] {
     try unsafe CommittingKeys.withScratch { (scratch) throws(CryptoError) in
       unsafe scratch.hashAssociatedData(aad)
@@ -104,7 +104,7 @@ package enum CommittingSeal {
   }
 
   private static func open(
-    _ sealed: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ label: Label, _ aad: [UInt8]
+    _ sealed: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, label: Label, aad: [UInt8]
   ) throws(CryptoError) -> SecretBytes {
     let salt = unsafe UnsafeRawBufferPointer(rebasing: sealed[2..<34])
     let commitment = unsafe UnsafeRawBufferPointer(rebasing: sealed[34..<66])

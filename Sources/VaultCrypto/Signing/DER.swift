@@ -4,24 +4,24 @@ import SecretMemory
 enum DER {
   /// PKCS#8 of an Ed25519 seed (RFC 8410 §7).
   static func ed25519(seed: borrowing SecretBytes) -> SecretBytes {
-    let key = element(0x04, seed)
+    let key = element(0x04, content: seed)
     return pkcs8(algorithm: [0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70], key)
   }
 
   /// PKCS#8 of a P-256 scalar (RFC 5915), with the public point if it is given: 65 bytes, uncompressed.
   static func p256(scalar: borrowing SecretBytes, publicPoint: [UInt8]?) -> SecretBytes {
     let version = SecretBytes(copying: [0x02, 0x01, 0x01])
-    var fields = SecretBytes.joining(version, element(0x04, scalar))
+    var fields = SecretBytes.joining(version, element(0x04, content: scalar))
     if let publicPoint {
-      let bits = element(0x03, SecretBytes(copying: [0] + publicPoint))
-      fields = SecretBytes.joining(fields, element(0xa1, bits))
+      let bits = element(0x03, content: SecretBytes(copying: [0] + publicPoint))
+      fields = SecretBytes.joining(fields, element(0xa1, content: bits))
     }
-    return pkcs8(algorithm: ecPublicKeyOnP256, element(0x30, fields))
+    return pkcs8(algorithm: ecPublicKeyOnP256, element(0x30, content: fields))
   }
 
   /// PKCS#8 of an RSA key whose INTEGERs are `numbers`.
   static func rsa(numbers: borrowing SecretBytes) -> SecretBytes {
-    pkcs8(algorithm: rsaEncryption, element(0x30, numbers))
+    pkcs8(algorithm: rsaEncryption, element(0x30, content: numbers))
   }
 
   /// INTEGER of a number that is not negative; the empty number is 0.
@@ -30,15 +30,15 @@ enum DER {
       unsafe bytes.byteCount == 0 || bytes.unsafeLoad(as: UInt8.self) >= 0x80
     }
     let sign = SecretBytes(zeroes: needsSign ? 1 : 0)
-    return element(0x02, SecretBytes.joining(sign, magnitude))
+    return element(0x02, content: SecretBytes.joining(sign, magnitude))
   }
 
   private static func pkcs8(algorithm: [UInt8], _ privateKey: borrowing SecretBytes) -> SecretBytes {
     let head = SecretBytes(copying: [0x02, 0x01, 0x00] + algorithm)
-    return element(0x30, SecretBytes.joining(head, element(0x04, privateKey)))
+    return element(0x30, content: SecretBytes.joining(head, element(0x04, content: privateKey)))
   }
 
-  private static func element(_ tag: UInt8, _ content: borrowing SecretBytes) -> SecretBytes {
+  private static func element(_ tag: UInt8, content: borrowing SecretBytes) -> SecretBytes {
     SecretBytes.joining(SecretBytes(copying: [tag] + length(content.byteCount)), content)
   }
 

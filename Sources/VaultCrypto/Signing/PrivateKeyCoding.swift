@@ -72,7 +72,7 @@ enum PrivateKeyCoding {
   }
 
   static func exportPKCS8(
-    _ key: borrowing PKeyHandle, _ type: SigningKeyType, publicKey: VerifyingKey
+    _ key: borrowing PKeyHandle, type: SigningKeyType, publicKey: VerifyingKey
   ) throws(CryptoError) -> SecretBytes {
     switch type {
     case .ed25519: DER.ed25519(seed: try rawPrivateKey(key))

@@ -4,13 +4,13 @@ import COpenSSL
 enum SignatureContext {
   /// Lends a context for one operation, with the padding of `scheme`.
   static func with<Result>(
-    _ key: borrowing PKeyHandle, _ scheme: SignatureScheme, _ start: (OpaquePointer?) -> Int32,
-    _ body: (OpaquePointer) throws(CryptoError) -> Result
+    _ key: borrowing PKeyHandle, scheme: SignatureScheme, start: (OpaquePointer?) -> Int32,
+    body: (OpaquePointer) throws(CryptoError) -> Result
   ) throws(CryptoError) -> Result {
     guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else { throw .outOfMemory }
     defer { unsafe EVP_PKEY_CTX_free(context) }
     try unsafe check(start(context))
-    if scheme == .rsaPKCS1 || scheme == .rsaPSS { try unsafe pad(context, scheme) }
+    if scheme == .rsaPKCS1 || scheme == .rsaPSS { try unsafe pad(context, for: scheme) }
     return try unsafe body(context)
   }
 
@@ -26,7 +26,7 @@ enum SignatureContext {
     }
   }
 
-  private static func pad(_ context: OpaquePointer, _ scheme: SignatureScheme) throws(CryptoError) {
+  private static func pad(_ context: OpaquePointer, for scheme: SignatureScheme) throws(CryptoError) {
     let isPSS = scheme == .rsaPSS
     try unsafe check(EVP_PKEY_CTX_set_rsa_padding(context, isPSS ? RSA_PKCS1_PSS_PADDING : RSA_PKCS1_PADDING))
     try unsafe check(EVP_PKEY_CTX_set_signature_md(context, EVP_sha256()))

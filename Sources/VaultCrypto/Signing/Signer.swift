@@ -8,8 +8,8 @@ struct Signer: ~Copyable, @unchecked Sendable {  // behind the lock of its key
   /// For Ed25519.
   private let messageContext: OpaquePointer?
 
-  init(_ key: borrowing PKeyHandle, _ type: SigningKeyType) throws(CryptoError) {
-    let contexts = try unsafe Signer.contexts(key, type)
+  init(_ key: borrowing PKeyHandle, type: SigningKeyType) throws(CryptoError) {
+    let contexts = try unsafe Signer.contexts(for: key, type: type)
     unsafe (keyContext, messageContext) = unsafe contexts
   }
 
@@ -20,20 +20,21 @@ struct Signer: ~Copyable, @unchecked Sendable {  // behind the lock of its key
 
   /// ECDSA signatures come as DER.
   func sign(
-    _ message: RawSpan, _ scheme: SignatureScheme, _ key: borrowing PKeyHandle
+    _ message: RawSpan, as scheme: SignatureScheme, with key: borrowing PKeyHandle
   ) throws(CryptoError) -> [UInt8] {
     switch scheme {
-    case .ed25519: try signMessage(message, key)
-    case .ecdsaRaw, .ecdsaDER: try unsafe signDigest(of: message, keyContext!, key)
+    case .ed25519: try signMessage(message, with: key)
+    case .ecdsaRaw, .ecdsaDER: try unsafe signDigest(of: message, in: keyContext!, with: key)
     case .rsaPKCS1, .rsaPSS:
-      try unsafe SignatureContext.with(key, scheme, EVP_PKEY_sign_init) { (context) throws(CryptoError) in
-        try unsafe signDigest(of: message, context, key)
+      try unsafe SignatureContext.with(key, scheme: scheme, start: EVP_PKEY_sign_init) {
+        (context) throws(CryptoError) in
+        try unsafe signDigest(of: message, in: context, with: key)
       }
     }
   }
 
   private static func contexts(
-    _ key: borrowing PKeyHandle, _ type: SigningKeyType
+    for key: borrowing PKeyHandle, type: SigningKeyType
   ) throws(CryptoError) -> (key: OpaquePointer?, message: OpaquePointer?) {
     switch type {
     case .rsa2048, .rsa3072: return (nil, nil)
@@ -50,7 +51,7 @@ struct Signer: ~Copyable, @unchecked Sendable {  // behind the lock of its key
   }
 
   private func signMessage(
-    _ message: RawSpan, _ key: borrowing PKeyHandle
+    _ message: RawSpan, with key: borrowing PKeyHandle
   ) throws(CryptoError) -> [UInt8] {
     try unsafe check(EVP_DigestSignInit_ex(messageContext, nil, nil, nil, nil, key.pointer, nil))
     return try unsafe message.withUnsafeBytes { (message) throws(CryptoError) in
@@ -63,7 +64,7 @@ struct Signer: ~Copyable, @unchecked Sendable {  // behind the lock of its key
   }
 
   private func signDigest(
-    of message: RawSpan, _ context: OpaquePointer, _ key: borrowing PKeyHandle
+    of message: RawSpan, in context: OpaquePointer, with key: borrowing PKeyHandle
   ) throws(CryptoError) -> [UInt8] {
     let capacity = unsafe Int(EVP_PKEY_get_size(key.pointer))
     return try unsafe SignatureContext.withDigest(of: message) { (digest) throws(CryptoError) in

@@ -21,10 +21,10 @@ package struct SigningKey: ~Copyable, Sendable {
     _ type: SigningKeyType, random: some RandomSource
   ) throws(CryptoError) -> SigningKey {
     switch type {
-    case .p256: try SigningKey(PrivateKeyCoding.generateP256(random: random), type)
-    case .ed25519: try SigningKey(PrivateKeyCoding.importEd25519(random.secret(32)), type)
-    case .rsa2048: try SigningKey(PrivateKeyCoding.generateRSA(bitCount: 2048), type)
-    case .rsa3072: try SigningKey(PrivateKeyCoding.generateRSA(bitCount: 3072), type)
+    case .p256: try SigningKey(PrivateKeyCoding.generateP256(random: random), type: type)
+    case .ed25519: try SigningKey(PrivateKeyCoding.importEd25519(random.secret(32)), type: type)
+    case .rsa2048: try SigningKey(PrivateKeyCoding.generateRSA(bitCount: 2048), type: type)
+    case .rsa3072: try SigningKey(PrivateKeyCoding.generateRSA(bitCount: 3072), type: type)
     }
   }
 
@@ -34,12 +34,12 @@ package struct SigningKey: ~Copyable, Sendable {
   package init(pkcs8: borrowing SecretBytes) throws(CryptoError) {
     let key = try PrivateKeyCoding.importPKCS8(pkcs8)
     let type = try key.signingKeyType()
-    try self.init(key, type)
+    try self.init(key, type: type)
   }
 
   /// The key as a PKCS#8 structure without encryption, DER, as other programs read it.
   package func exportPKCS8() throws(CryptoError) -> SecretBytes {
-    try PrivateKeyCoding.exportPKCS8(key, type, publicKey: publicKey)
+    try PrivateKeyCoding.exportPKCS8(key, type: type, publicKey: publicKey)
   }
 
   /// Checks that the parts of the key belong together: for keys that come from elsewhere. Slow for RSA.
@@ -57,7 +57,7 @@ package struct SigningKey: ~Copyable, Sendable {
   package func sign(_ message: RawSpan, as scheme: SignatureScheme) throws(CryptoError) -> [UInt8] {
     precondition(scheme.fits(type), "SigningKey.sign: scheme of another type of key")
     let signature = try signer.withLock { (signer) throws(CryptoError) in
-      try signer.sign(message, scheme, key)
+      try signer.sign(message, as: scheme, with: key)
     }
     return scheme == .ecdsaRaw ? try ECDSASignature.raw(fromDER: signature) : signature
   }
@@ -67,9 +67,9 @@ package struct SigningKey: ~Copyable, Sendable {
     try unsafe sign(message.span.bytes, as: scheme)
   }
 
-  private init(_ key: consuming PKeyHandle, _ type: SigningKeyType) throws(CryptoError) {
+  private init(_ key: consuming PKeyHandle, type: SigningKeyType) throws(CryptoError) {
     let publicKey = try VerifyingKey(of: key, type)
-    let signer = try Signer(key, type)
+    let signer = try Signer(key, type: type)
     self.type = type
     self.publicKey = publicKey
     self.signer = Mutex(signer)

@@ -25,9 +25,11 @@ package struct VerifyingKey: Sendable, Hashable {
     precondition(scheme.fits(type), "VerifyingKey.verify: scheme of another type of key")
     let key = try VerifyingKey.importSPKI(spki)
     switch scheme {
-    case .ed25519: try verifyMessage(signature, message, key)
-    case .ecdsaRaw: try verifyDigest(ECDSASignature.der(fromRaw: signature), message, scheme, key)
-    case .ecdsaDER, .rsaPKCS1, .rsaPSS: try verifyDigest(signature, message, scheme, key)
+    case .ed25519: try verifyMessage(signature, message: message, key: key)
+    case .ecdsaRaw:
+      try verifyDigest(ECDSASignature.der(fromRaw: signature), message: message, scheme: scheme, key: key)
+    case .ecdsaDER, .rsaPKCS1, .rsaPSS:
+      try verifyDigest(signature, message: message, scheme: scheme, key: key)
     }
   }
 
@@ -50,7 +52,7 @@ package struct VerifyingKey: Sendable, Hashable {
   }
 
   private func verifyMessage(
-    _ signature: [UInt8], _ message: RawSpan, _ key: borrowing PKeyHandle
+    _ signature: [UInt8], message: RawSpan, key: borrowing PKeyHandle
   ) throws(CryptoError) {
     guard let context = unsafe EVP_MD_CTX_new() else { throw .outOfMemory }
     defer { unsafe EVP_MD_CTX_free(context) }
@@ -64,9 +66,10 @@ package struct VerifyingKey: Sendable, Hashable {
   }
 
   private func verifyDigest(
-    _ signature: [UInt8], _ message: RawSpan, _ scheme: SignatureScheme, _ key: borrowing PKeyHandle
+    _ signature: [UInt8], message: RawSpan, scheme: SignatureScheme, key: borrowing PKeyHandle
   ) throws(CryptoError) {
-    try unsafe SignatureContext.with(key, scheme, EVP_PKEY_verify_init) { (context) throws(CryptoError) in
+    try unsafe SignatureContext.with(key, scheme: scheme, start: EVP_PKEY_verify_init) {
+      (context) throws(CryptoError) in
       try unsafe SignatureContext.withDigest(of: message) { (digest) throws(CryptoError) in
         try unsafe check(
           EVP_PKEY_verify(context, signature, signature.count, digest, 32), orThrow: .signatureMismatch)

@@ -19,11 +19,11 @@ struct FingerVerification: ~Copyable {
   }
 
   init(
-    _ reader: consuming FingerprintReader, _ signals: PromptSignals, _ limits: FprintdSource.Limits,
+    _ reader: consuming FingerprintReader, signals: PromptSignals, limits: FprintdSource.Limits,
     until deadline: Deadline
   ) throws(SystemBus.Failure) {
     try reader.listen(until: deadline)
-    _ = try reader.call("Claim", "", until: deadline)
+    _ = try reader.call("Claim", text: "", until: deadline)
     self.reader = reader
     self.signals = signals
     self.limits = limits
@@ -64,7 +64,7 @@ extension FingerVerification {
   /// fprintd tells everybody what it found for anybody. A result that comes before the answer to our own VerifyStart is of
   /// another verification, and is dropped: messages of one sender keep their order.
   private borrowing func start(until deadline: Deadline) throws(SystemBus.Failure) {
-    let call = try reader.begin("VerifyStart", "any")
+    let call = try reader.begin("VerifyStart", text: "any")
     do throws(SystemBus.Failure) {
       while true { if try nextMessage(until: deadline).answers(call) { return } }
     } catch .refused(Self.nobody) { throw .silent }

@@ -13,15 +13,16 @@ struct FingerprintReader: ~Copyable {
       service: Self.service, path: "/net/reactivated/Fprint/Manager",
       interface: "net.reactivated.Fprint.Manager")
     // The bus starts fprintd at this call.
-    let path = try bus.call(manager, "GetDefaultDevice", until: deadline).readText(isPath: true)
-    let owner = try bus.call(Self.daemon, "GetNameOwner", Self.service, until: deadline).readText()
+    let path = try bus.call(manager, method: "GetDefaultDevice", until: deadline).readText(isPath: true)
+    let owner = try bus.call(Self.daemon, method: "GetNameOwner", text: Self.service, until: deadline)
+      .readText()
     (self.path, self.owner) = (path, owner)
     self.bus = bus
   }
 
   borrowing func enrolledFingers(until deadline: Deadline) throws(SystemBus.Failure) -> [String] {
     do throws(SystemBus.Failure) {
-      let names = try call("ListEnrolledFingers", "", until: deadline).readTexts(most: 32)
+      let names = try call("ListEnrolledFingers", text: "", until: deadline).readTexts(most: 32)
       return Array(Set(names.map { PromptText.visible($0, limit: 40) })).sorted()
     } catch .refused(Self.noPrints) {
       return []
@@ -29,14 +30,14 @@ struct FingerprintReader: ~Copyable {
   }
 
   borrowing func call(
-    _ method: String, _ text: String? = nil, until deadline: Deadline
+    _ method: String, text: String? = nil, until deadline: Deadline
   ) throws(SystemBus.Failure) -> SystemBus.Message {
-    try bus.call(target, method, text, until: deadline)
+    try bus.call(target, method: method, text: text, until: deadline)
   }
 
   /// Begins a call, whose answer is a message of this connection.
-  borrowing func begin(_ method: String, _ text: String) throws(SystemBus.Failure) -> SystemBus.PendingCall {
-    try bus.begin(target, method, text)
+  borrowing func begin(_ method: String, text: String) throws(SystemBus.Failure) -> SystemBus.PendingCall {
+    try bus.begin(target, method: method, text: text)
   }
 
   private var target: SystemBus.Target {
@@ -48,7 +49,7 @@ struct FingerprintReader: ~Copyable {
     for rule in [
       "type='signal',sender='\(Self.service)',interface='\(Self.interface)'",
       "type='signal',sender='\(Self.daemon.service)',member='NameOwnerChanged',arg0='\(Self.service)'",
-    ] { _ = try bus.call(Self.daemon, "AddMatch", rule, until: deadline) }
+    ] { _ = try bus.call(Self.daemon, method: "AddMatch", text: rule, until: deadline) }
   }
 
   static let service = "net.reactivated.Fprint"

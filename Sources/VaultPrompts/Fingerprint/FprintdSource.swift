@@ -45,7 +45,7 @@ public struct FprintdSource: BiometrySource {
       let reader = try FingerprintReader(until: deadline)
       let fingers = try reader.enrolledFingers(until: deadline)
       guard !fingers.isEmpty else { throw .refused(FingerprintReader.noPrints) }
-      return try FingerVerification(reader, signals, limits, until: deadline)
+      return try FingerVerification(reader, signals: signals, limits: limits, until: deadline)
         .run(until: deadline, showing: progress).finger(of: fingers)
     } catch { throw VaultError(fprintd: error) }
   }

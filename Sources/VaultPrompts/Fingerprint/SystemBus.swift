@@ -43,7 +43,7 @@ struct SystemBus: ~Copyable {
 
   /// Calls a method with no argument or one text.
   borrowing func call(
-    _ target: Target, _ method: String, _ text: String? = nil, until deadline: Deadline
+    _ target: Target, method: String, text: String? = nil, until deadline: Deadline
   ) throws(Failure) -> Message {
     var reply: OpaquePointer?
     var error = [CChar](repeating: 0, count: 256)
@@ -51,16 +51,16 @@ struct SystemBus: ~Copyable {
     let result = unsafe csystemd_call(
       bus, target.service, target.path, target.interface, method, text, microseconds, &reply, &error,
       error.count)
-    guard result >= 0, let reply = unsafe reply else { throw Self.failure(result, error) }
+    guard result >= 0, let reply = unsafe reply else { throw Self.failure(result, error: error) }
     return unsafe Message(reply)
   }
 
   /// Begins a call with one text; its answer comes as a message, in its place among the others.
-  borrowing func begin(_ target: Target, _ method: String, _ text: String) throws(Failure) -> PendingCall {
+  borrowing func begin(_ target: Target, method: String, text: String) throws(Failure) -> PendingCall {
     var number: UInt64 = 0
     let result = unsafe csystemd_begin_call(
       bus, target.service, target.path, target.interface, method, text, &number)
-    guard result >= 0 else { throw Self.failure(result, []) }
+    guard result >= 0 else { throw Self.failure(result, error: []) }
     return PendingCall(number: number)
   }
 
@@ -95,7 +95,7 @@ struct SystemBus: ~Copyable {
     }
   }
 
-  private static func failure(_ result: Int32, _ error: [CChar]) -> Failure {
+  private static func failure(_ result: Int32, error: [CChar]) -> Failure {
     let name = String(decoding: error.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     switch -result {
     case ECONNRESET, ENOTCONN, EPIPE, ESHUTDOWN: return .gone(-result)

@@ -15,7 +15,7 @@ final class PAMConversation: Sendable {
   private let prompt: any Prompt
   private let limits: PAMPresence.Limits
 
-  init(_ request: PromptRequest, _ prompt: any Prompt, _ limits: PAMPresence.Limits) throws(VaultError) {
+  init(for request: PromptRequest, asking prompt: any Prompt, limits: PAMPresence.Limits) throws(VaultError) {
     changed = try WakePipe()
     (self.request, self.prompt, self.limits) = (request, prompt, limits)
   }
@@ -49,9 +49,9 @@ extension PAMConversation {
     var patience = limits.silence
     var problem = request.problem
     for _ in 0...Self.mostMessages {
-      switch try next(channel, until: .earlier(end, Deadline(after: patience))) {
+      switch try next(channel, until: .earlier(of: end, and: Deadline(after: patience))) {
       case .question(let question):
-        try answer(question, problem, channel)
+        try answer(question, after: problem, on: channel)
         patience = limits.silence
       case .error(let text):
         problem = Self.oneLine(text)
@@ -67,16 +67,16 @@ extension PAMConversation {
   }
 
   private func answer(
-    _ question: String, _ problem: String?, _ channel: borrowing PAMChannel
+    _ question: String, after problem: String?, on channel: borrowing PAMChannel
   ) throws(VaultError) {
-    let typed = try ask(question, problem)
+    let typed = try ask(question, after: problem)
     // A module waits for its answer: what came meanwhile is no part of the conversation.
     guard try received(channel) == nil else { throw .pamNonsense }
     guard channel.send(answer: typed) else { throw .pamEnded }
   }
 
   /// What the person types.
-  private func ask(_ question: String, _ problem: String?) throws(VaultError) -> SecretBytes {
+  private func ask(_ question: String, after problem: String?) throws(VaultError) -> SecretBytes {
     var request = request
     request.question = Self.name(ofSecret: question)
     request.problem = problem

@@ -49,7 +49,7 @@ extension PAMPresence.Helper {
     for path in try places() {
       let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
       if file < 0, errno == ENOENT || errno == ENOTDIR { continue }
-      guard file >= 0 else { throw Self.unusable(path, "cannot be opened", hint: nil, errno) }
+      guard file >= 0 else { throw Self.unusable(path, why: "cannot be opened", hint: nil, code: errno) }
       let program = Program(descriptor: file, path: path)
       try program.check()
       return program
@@ -68,7 +68,7 @@ extension PAMPresence.Helper {
   }
 
   static func unusable(
-    _ path: String, _ why: String, hint: String?, _ code: Int32? = nil
+    _ path: String, why: String, hint: String?, code: Int32? = nil
   ) -> VaultError {
     VaultError(
       .verificationUnavailable, "\(PromptText.visible(path)) \(why), so PAM is not asked", hint: hint,
@@ -92,13 +92,13 @@ extension PAMPresence.Helper {
     fileprivate borrowing func check() throws(VaultError) {
       var status = stat()
       guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-        throw unusable(path, "is no program", hint: replacing(path))
+        throw unusable(path, why: "is no program", hint: replacing(path))
       }
       guard status.st_uid == 0 || status.st_uid == geteuid() else {
-        throw unusable(path, "belongs to another user", hint: replacing(path))
+        throw unusable(path, why: "belongs to another user", hint: replacing(path))
       }
       guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
-        throw unusable(path, "can be changed by others", hint: advice(status))
+        throw unusable(path, why: "can be changed by others", hint: advice(status))
       }
     }
 

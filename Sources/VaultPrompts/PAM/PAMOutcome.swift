@@ -17,13 +17,13 @@ extension PAMVerdict {
   /// The numbers are those of Linux-PAM.
   private static func error(ofAuthentication result: Int32) -> VaultError {
     switch result {
-    case 7: denied("PAM denied it: a wrong answer, or a rule of the administrator", result)
-    case 6: denied("PAM does not permit it", result)
-    case 8: denied("PAM may not read what it compares the answer with", result)
-    case 10: denied("PAM does not know this user", result)
-    case 11: denied("PAM denied it: too many tries", result)
-    case 12, 27: denied("the password has expired", result, hint: "change it: passwd")
-    case 13: denied("the account has expired", result)
+    case 7: denied("PAM denied it: a wrong answer, or a rule of the administrator", result: result)
+    case 6: denied("PAM does not permit it", result: result)
+    case 8: denied("PAM may not read what it compares the answer with", result: result)
+    case 10: denied("PAM does not know this user", result: result)
+    case 11: denied("PAM denied it: too many tries", result: result)
+    case 12, 27: denied("the password has expired", result: result, hint: "change it: passwd")
+    case 13: denied("the account has expired", result: result)
     case 9:
       VaultError(
         .verificationUnavailable, "PAM does not reach the service that knows the password", underlying: result
@@ -34,15 +34,15 @@ extension PAMVerdict {
 
   private static func error(ofAccount result: Int32) -> VaultError {
     switch result {
-    case 7, 6: denied("PAM does not let this account in", result)
-    case 10: denied("PAM does not know this account", result)
-    case 12, 27: denied("the password has expired", result, hint: "change it: passwd")
-    case 13: denied("the account has expired", result)
+    case 7, 6: denied("PAM does not let this account in", result: result)
+    case 10: denied("PAM does not know this account", result: result)
+    case 12, 27: denied("the password has expired", result: result, hint: "change it: passwd")
+    case 13: denied("the account has expired", result: result)
     default: broken(result)
     }
   }
 
-  private static func denied(_ message: String, _ result: Int32, hint: String? = nil) -> VaultError {
+  private static func denied(_ message: String, result: Int32, hint: String? = nil) -> VaultError {
     VaultError(.authenticationFailed, message, hint: hint, underlying: result)
   }
 

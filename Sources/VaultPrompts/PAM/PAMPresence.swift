@@ -41,7 +41,7 @@ public struct PAMPresence: PresenceSource {
     guard let user = user ?? Self.ownName() else {
       throw VaultError(.unsupported, "this process runs for a user without a name, whom PAM cannot verify")
     }
-    let conversation = try PAMConversation(request, prompt, limits)
+    let conversation = try PAMConversation(for: request, asking: prompt, limits: limits)
     open.add(conversation)
     defer { open.remove(conversation) }
     try conversation.verify(user: user, service: service, with: helper)

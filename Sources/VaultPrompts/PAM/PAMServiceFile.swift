@@ -13,12 +13,13 @@ extension PAMPresence.Helper {
       if file < 0, errno == ENOENT || errno == ENOTDIR { continue }
       guard file >= 0 else {
         throw Self.unusable(
-          path, "cannot be read by this user", hint: "as root: chmod 644 \(PromptText.visible(path))", errno)
+          path, why: "cannot be read by this user", hint: "as root: chmod 644 \(PromptText.visible(path))",
+          code: errno)
       }
       defer { close(file) }
       var status = stat()
       guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-        throw Self.unusable(path, "is no file", hint: "as root: replace it: scripts/install-pam --print")
+        throw Self.unusable(path, why: "is no file", hint: "as root: replace it: scripts/install-pam --print")
       }
       return
     }

@@ -52,7 +52,7 @@ struct AssuanChannel: ~Copyable {
   }
 
   /// Sends one line; `text` holds no secret and is escaped.
-  func send(_ command: String, _ text: String? = nil, until deadline: Deadline) throws(VaultError) {
+  func send(_ command: String, text: String? = nil, until deadline: Deadline) throws(VaultError) {
     let line = Array((command + (text.map { " " + Self.escaped($0) } ?? "") + "\n").utf8)
     precondition(line.count <= Self.longestLine + 1, "AssuanChannel.send: a line that is too long")
     var rest = line[...]
@@ -91,11 +91,11 @@ extension AssuanChannel {
   static func decode(_ escaped: RawSpan, into secret: inout OutputRawSpan) throws(VaultError) {
     var index = 0
     while index < escaped.byteCount {
-      var byte = Self.byte(escaped, index)
+      var byte = Self.byte(of: escaped, at: index)
       index += 1
       if byte == UInt8(ascii: "%") {
-        guard index + 1 < escaped.byteCount, let high = Self.digit(Self.byte(escaped, index)),
-          let low = Self.digit(Self.byte(escaped, index + 1))
+        guard index + 1 < escaped.byteCount, let high = Self.digit(Self.byte(of: escaped, at: index)),
+          let low = Self.digit(Self.byte(of: escaped, at: index + 1))
         else { throw .pinentryNonsense("an escape that is none") }
         byte = high << 4 | low
         index += 2
@@ -129,7 +129,7 @@ extension AssuanChannel {
   }
 
   private static func newline(in bytes: RawSpan, count: Int) -> Int? {
-    (0..<count).first { byte(bytes, $0) == UInt8(ascii: "\n") }
+    (0..<count).first { byte(of: bytes, at: $0) == UInt8(ascii: "\n") }
   }
 
   private static func meaning(
@@ -148,7 +148,7 @@ extension AssuanChannel {
     case "INQUIRE": return .inquiry
     case "S", "#": return .other
     default:
-      guard line.byteCount == 0 || byte(line, 0) == UInt8(ascii: "#") else {
+      guard line.byteCount == 0 || byte(of: line, at: 0) == UInt8(ascii: "#") else {
         throw .pinentryNonsense("a line that is not of the Assuan protocol")
       }
       return .other
@@ -157,16 +157,16 @@ extension AssuanChannel {
 
   /// The first word of a line, when it is short enough to be one of the protocol. Never a secret: that is behind "D ".
   private static func word(of line: RawSpan) -> String {
-    let end = (0..<line.byteCount).first { byte(line, $0) == UInt8(ascii: " ") } ?? line.byteCount
+    let end = (0..<line.byteCount).first { byte(of: line, at: $0) == UInt8(ascii: " ") } ?? line.byteCount
     guard end <= 8 else { return "" }
-    return String(decoding: (0..<end).map { byte(line, $0) }, as: UTF8.self)
+    return String(decoding: (0..<end).map { byte(of: line, at: $0) }, as: UTF8.self)
   }
 
   private static func number(behind start: Int, in line: RawSpan) -> UInt32? {
     var number: UInt64 = 0
     var count = 0
     for index in start..<max(start, line.byteCount) {
-      let digit = byte(line, index)
+      let digit = byte(of: line, at: index)
       guard digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9"), count < 10 else { break }
       number = number * 10 + UInt64(digit - UInt8(ascii: "0"))
       count += 1
@@ -183,7 +183,7 @@ extension AssuanChannel {
     }
   }
 
-  private static func byte(_ bytes: RawSpan, _ index: Int) -> UInt8 {
+  private static func byte(of bytes: RawSpan, at index: Int) -> UInt8 {
     unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
   }
 }

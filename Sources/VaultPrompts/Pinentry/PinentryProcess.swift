@@ -65,7 +65,7 @@ struct PinentryProcess: ~Copyable {
   }
 
   private static func withCStrings<R>(
-    _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> R
+    _ texts: [String], body: ([UnsafeMutablePointer<CChar>?]) -> R
   ) -> R {
     let pointers = unsafe texts.map { unsafe strdup($0) } + [nil]
     defer { unsafe pointers.forEach { unsafe free($0) } }

@@ -46,8 +46,8 @@ public struct PinentryPrompt: Prompt {
   /// - Throws: `.cancelled` when the person declines, nobody answers or pinentry ends; `.malformed` for NUL and more
   ///   bytes; `.verificationUnavailable` when it talks nonsense or not at all; `.interactionNotAllowed` when it cannot ask.
   public func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
-    try converse(request) { talk throws(VaultError) in
-      let secret = try SecretBytes(capacity: TerminalPrompt.longestSecret) { output throws(VaultError) in
+    try converse(about: request) { talk throws(VaultError) in
+      let secret = try SecretBytes(capacity: TypedSecret.longest) { output throws(VaultError) in
         try talk.ask("GETPIN") { data throws(VaultError) in try AssuanChannel.decode(data, into: &output) }
       }
       return secret
@@ -57,7 +57,7 @@ public struct PinentryPrompt: Prompt {
   /// Whether the person pressed the button that agrees.
   public func confirm(_ request: PromptRequest) throws(VaultError) -> Bool {
     do {
-      _ = try converse(request) { talk throws(VaultError) in
+      _ = try converse(about: request) { talk throws(VaultError) in
         try talk.ask("CONFIRM") { _ throws(VaultError) in throw .pinentryNonsense("data where none belongs") }
         return SecretBytes(zeroes: 0)
       }
@@ -73,7 +73,7 @@ public struct PinentryPrompt: Prompt {
 
 extension PinentryPrompt {
   private func converse(
-    _ request: PromptRequest, _ body: (inout PinentryTalk) throws(VaultError) -> SecretBytes
+    about request: PromptRequest, asking body: (inout PinentryTalk) throws(VaultError) -> SecretBytes
   ) throws(VaultError) -> SecretBytes {
     let signals: PromptSignals
     do throws(TerminalError) {
@@ -87,23 +87,25 @@ extension PinentryPrompt {
     let held = HeldJobSignals()
     defer { held.restore() }
     let turn: PinentryTurn
-    do throws(TerminalError) { turn = try PinentryTurn(pinentry.terminal, signals, patience: patience) } catch
-    {
+    do throws(TerminalError) {
+      turn = try PinentryTurn(on: pinentry.terminal, signals: signals, patience: patience)
+    } catch {
       throw VaultError(prompt: error)
     }
     defer { turn.end() }
     let blocked = BlockedPipeSignal()
     defer { blocked.restore() }
-    return try talk(request, turn, body)
+    return try talk(about: request, in: turn, asking: body)
   }
 
   private func talk(
-    _ request: PromptRequest, _ turn: PinentryTurn,
-    _ body: (inout PinentryTalk) throws(VaultError) -> SecretBytes
+    about request: PromptRequest, in turn: PinentryTurn,
+    asking body: (inout PinentryTalk) throws(VaultError) -> SecretBytes
   ) throws(VaultError) -> SecretBytes {
     var process = try PinentryProcess(pinentry)
     var talk = PinentryTalk(
-      AssuanChannel(input: process.input, output: process.output), turn, patience: patience, silence: silence)
+      AssuanChannel(input: process.input, output: process.output), turn: turn, patience: patience,
+      silence: silence)
     try talk.begin(pinentry)
     try talk.describe(request)
     let answer = try body(&talk)
@@ -132,10 +134,4 @@ extension VaultError {
         hint: "start it on a terminal or in a desktop session")
     }
   }
-}
-
-/// A variable of this process.
-func processVariable(_ name: String) -> String? {
-  guard let value = unsafe getenv(name) else { return nil }
-  return unsafe String(validatingCString: value)
 }

@@ -10,7 +10,7 @@ struct PinentryTalk: ~Copyable {
   private var setUp: Deadline
 
   init(
-    _ channel: consuming AssuanChannel, _ turn: PinentryTurn, patience: Duration, silence: Duration
+    _ channel: consuming AssuanChannel, turn: PinentryTurn, patience: Duration, silence: Duration
   ) {
     self.channel = channel
     self.turn = turn
@@ -22,22 +22,23 @@ struct PinentryTalk: ~Copyable {
   mutating func begin(_ pinentry: Pinentry) throws(VaultError) {
     try expectOK()
     var options = [
-      "lc-ctype=\(locale(pinentry, "LC_CTYPE"))", "lc-messages=\(locale(pinentry, "LC_MESSAGES"))",
+      "lc-ctype=\(locale(of: pinentry, named: "LC_CTYPE"))",
+      "lc-messages=\(locale(of: pinentry, named: "LC_MESSAGES"))",
     ]
     if let terminal = pinentry.terminal {
       options.append("ttyname=\(terminal)")
-      options.append("ttytype=\(variable(pinentry, "TERM") ?? "dumb")")
+      options.append("ttytype=\(variable(of: pinentry, named: "TERM") ?? "dumb")")
     }
-    for option in options where option.utf8.count < 300 { _ = try command("OPTION", option) }
-    _ = try command("SETTIMEOUT", String(max(1, patience.components.seconds)))
+    for option in options where option.utf8.count < 300 { _ = try command("OPTION", text: option) }
+    _ = try command("SETTIMEOUT", text: String(max(1, patience.components.seconds)))
   }
 
   mutating func describe(_ request: PromptRequest) throws(VaultError) {
     let text = Self.fitting(request)
-    try require("SETTITLE", "Vault")
-    try require("SETDESC", Self.description(text))
-    try require("SETPROMPT", text.question + ":")
-    if let problem = text.problem { try require("SETERROR", problem) }
+    try require("SETTITLE", text: "Vault")
+    try require("SETDESC", text: Self.description(text))
+    try require("SETPROMPT", text: text.question + ":")
+    if let problem = text.problem { try require("SETERROR", text: problem) }
   }
 
   /// Asks the person.
@@ -63,12 +64,12 @@ extension PinentryTalk {
     }
   }
 
-  private mutating func require(_ command: String, _ text: String) throws(VaultError) {
-    if let number = try self.command(command, text) { throw Self.error(number) }
+  private mutating func require(_ command: String, text: String) throws(VaultError) {
+    if let number = try self.command(command, text: text) { throw Self.error(number) }
   }
 
-  private mutating func command(_ command: String, _ text: String) throws(VaultError) -> UInt32? {
-    try channel.send(command, text, until: setUp)
+  private mutating func command(_ command: String, text: String) throws(VaultError) -> UInt32? {
+    try channel.send(command, text: text, until: setUp)
     return try final(until: setUp, isPerson: false, Self.noData)
   }
 
@@ -136,11 +137,12 @@ extension PinentryTalk {
     (["The vault asks for: \(text.question)"] + text.facts).joined(separator: "\n")
   }
 
-  private func locale(_ pinentry: Pinentry, _ name: String) -> String {
-    variable(pinentry, "LC_ALL") ?? variable(pinentry, name) ?? variable(pinentry, "LANG") ?? "C.UTF-8"
+  private func locale(of pinentry: Pinentry, named name: String) -> String {
+    variable(of: pinentry, named: "LC_ALL") ?? variable(of: pinentry, named: name) ?? variable(
+      of: pinentry, named: "LANG") ?? "C.UTF-8"
   }
 
-  private func variable(_ pinentry: Pinentry, _ name: String) -> String? {
+  private func variable(of pinentry: Pinentry, named name: String) -> String? {
     let value = pinentry.environment.first { $0.hasPrefix(name + "=") }?.dropFirst(name.count + 1)
     return value.flatMap { $0.isEmpty ? nil : PromptText.visible(String($0)) }
   }

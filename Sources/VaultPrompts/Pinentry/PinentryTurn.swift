@@ -10,7 +10,7 @@ final class PinentryTurn {
   private var turn: TerminalTurn?
 
   /// - Parameter path: The terminal; nil for none.
-  init(_ path: String?, _ signals: PromptSignals, patience: Duration) throws(TerminalError) {
+  init(on path: String?, signals: PromptSignals, patience: Duration) throws(TerminalError) {
     self.signals = signals
     self.path = path
     guard let path else {
@@ -19,7 +19,9 @@ final class PinentryTurn {
     }
     descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .noTerminal(errno) }
-    turn = try TerminalTurn(descriptor, signals, patience: patience) { TerminalPrompt.sayWaiting(on: path) }
+    turn = try TerminalTurn(on: descriptor, signals: signals, patience: patience) {
+      TerminalPrompt.sayWaiting(on: path)
+    }
     do throws(TerminalError) { try turn?.prepareRecord() } catch {
       turn?.end()
       throw error

@@ -97,13 +97,13 @@ extension Terminal {
     defer { asking.open?.close() }
     let held = HeldJobSignals()
     defer { held.restore() }
-    var turn = try TerminalTurn(descriptor, signals, patience: asking.patience) { sayWaiting() }
+    var turn = try TerminalTurn(on: descriptor, signals: signals, patience: asking.patience) { sayWaiting() }
     defer { turn.end() }
     try turn.beginTyping(echoes: asking.echoes)
     try show(self)
     guard writeAll(asking.text) else { throw .noTerminal(EIO) }
     defer { if !asking.echoes, isInForeground { _ = writeAll("\n") } }
-    return try readLine(asking, signals, &turn)
+    return try readLine(asking, signals: signals, turn: &turn)
   }
 
   /// Says that another prompt is open, whose question ends without a newline.
@@ -113,12 +113,12 @@ extension Terminal {
   }
 
   private borrowing func readLine(
-    _ asking: Asking, _ signals: PromptSignals, _ turn: inout TerminalTurn
+    _ asking: Asking, signals: PromptSignals, turn: inout TerminalTurn
   ) throws(TerminalError) -> SecretBytes {
     // Two bytes more: the newline, and one that shows a longer line to be longer.
     let line = try SecretBytes(capacity: asking.limit + 2) { output throws(TerminalError) in
       while output.freeCapacity > 0 {
-        try waitForInput(asking, signals, &turn)
+        try waitForInput(asking, signals: signals, turn: &turn)
         if try readSome(&output) { return }
       }
     }
@@ -145,7 +145,7 @@ extension Terminal {
 
   /// Waits until a byte can be read, answering signals meanwhile.
   private borrowing func waitForInput(
-    _ asking: Asking, _ signals: PromptSignals, _ turn: inout TerminalTurn
+    _ asking: Asking, signals: PromptSignals, turn: inout TerminalTurn
   ) throws(TerminalError) {
     var deadline = Deadline(after: asking.patience)
     while true {

@@ -19,6 +19,15 @@ package enum TerminalError: Error, Equatable, Sendable {
   /// A signal asked the process to end; the terminal has been restored.
   case signalled(Int32)
 
+  /// Whether the terminal cannot ask for a reason that does not keep pinentry from asking: rule 2 of
+  /// ``AutomaticPrompt``.
+  var letsPinentryAsk: Bool {
+    switch self {
+    case .noTerminal, .background, .inUse: true
+    case .noLock, .busy, .cancelled, .timedOut, .tooLong, .signalled: false
+    }
+  }
+
   /// Why nobody can be asked on the terminal; nil where somebody was.
   package var obstacle: String? {
     switch self {

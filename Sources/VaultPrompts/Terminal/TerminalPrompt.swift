@@ -47,14 +47,16 @@ public struct TerminalPrompt: Prompt {
     _ request: PromptRequest, limit: Int = longestSecret, isRepeated: Bool = false
   ) throws(TerminalError) -> SecretBytes {
     let text = PromptText(request)
-    return try ask(isRepeated ? [] : text.lines, text.question + ": ", echoes: false, limit: limit)
+    return try ask(
+      showing: isRepeated ? [] : text.lines, question: text.question + ": ", echoes: false, limit: limit)
   }
 
   /// As ``confirm(_:)``.
   func agree(_ request: PromptRequest) throws(TerminalError) -> Bool {
     let text = PromptText(request)
     for round in 0..<3 {
-      let answer = try ask(round == 0 ? text.lines : [], text.question + "? [y/N] ", echoes: true)
+      let answer = try ask(
+        showing: round == 0 ? text.lines : [], question: text.question + "? [y/N] ", echoes: true)
       if let answer = Self.decision(answer) { return answer }
     }
     return false
@@ -80,7 +82,7 @@ public struct TerminalPrompt: Prompt {
 
 extension TerminalPrompt {
   private func ask(
-    _ lines: [String], _ question: String, echoes: Bool, limit: Int = longestSecret
+    showing lines: [String], question: String, echoes: Bool, limit: Int = longestSecret
   ) throws(TerminalError) -> SecretBytes {
     try Terminal(path: path).ask(
       Terminal.Asking(

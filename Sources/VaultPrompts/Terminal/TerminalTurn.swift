@@ -27,9 +27,9 @@ struct TerminalTurn: ~Copyable {
   /// - Throws: ``TerminalError/background``, ``TerminalError/inUse``, ``TerminalError/busy``, ``TerminalError/noLock(_:)``, or
   ///   what a signal means.
   init(
-    _ terminal: Int32, _ signals: PromptSignals, patience: Duration, waiting: () -> Void
+    on terminal: Int32, signals: PromptSignals, patience: Duration, waiting: () -> Void
   ) throws(TerminalError) {
-    let lock = try Self.lock(terminal, signals, patience, waiting)
+    let lock = try Self.lock(terminal, signals: signals, patience: patience, waiting: waiting)
     before = try Self.mode(outside: terminal)
     self.lock = lock
     (self.terminal, self.signals, self.patience) = (terminal, signals, patience)
@@ -54,7 +54,7 @@ struct TerminalTurn: ~Copyable {
     end()
     JobControl.stop()
     isContinued = true
-    lock = try Self.lock(terminal, signals, patience, waiting)
+    lock = try Self.lock(terminal, signals: signals, patience: patience, waiting: waiting)
     guard !isAnothers else {
       if let typing { try set(typing) }
       return
@@ -161,7 +161,7 @@ extension TerminalTurn {
   }
 
   private static func lock(
-    _ terminal: Int32, _ signals: PromptSignals, _ patience: Duration, _ waiting: () -> Void
+    _ terminal: Int32, signals: PromptSignals, patience: Duration, waiting: () -> Void
   ) throws(TerminalError) -> TerminalLock {
     try JobControl.requireForeground(of: terminal)
     var lock = try TerminalLock(of: terminal)
@@ -176,13 +176,13 @@ extension TerminalTurn {
       try JobControl.requireForeground(of: terminal)
     }
     try JobControl.requireForeground(of: terminal)
-    try setRight(terminal, lock)
+    try setRight(terminal, under: lock)
     return lock
   }
 
   /// Restores the mode that a prompt which was killed left changed, when it is certain that nobody has changed it since.
   private static func setRight(
-    _ terminal: Int32, _ lock: borrowing TerminalLock
+    _ terminal: Int32, under lock: borrowing TerminalLock
   ) throws(TerminalError) {
     if let record = lock.record(), record.describes(terminal, in: try TerminalMode(of: terminal)) {
       try set(record.before, on: terminal)

@@ -13,7 +13,7 @@ struct Deadline {
     return Int32(clamping: min(seconds, 1_000_000) * 1000 + attoseconds / 1_000_000_000_000_000 + 1)
   }
 
-  static func earlier(_ first: Deadline, _ second: Deadline) -> Deadline {
+  static func earlier(of first: Deadline, and second: Deadline) -> Deadline {
     first.instant < second.instant ? first : second
   }
 }

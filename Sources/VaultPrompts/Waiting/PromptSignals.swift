@@ -24,7 +24,7 @@ struct PromptSignals {
   ) throws(TerminalError) -> PromptSignals {
     let cameBefore = endingSignal.load(ordering: .sequentiallyConsistent)
     guard cameBefore == 0 else { throw .signalled(cameBefore) }
-    try waitForTurn(Deadline(after: patience), waiting)
+    try waitForTurn(until: Deadline(after: patience), waiting: waiting)
     var ends: [Int32] = [0, 0]
     guard unsafe pipe(&ends) == 0 else {
       let code = errno
@@ -122,7 +122,7 @@ struct PromptSignals {
     var pause = Duration.milliseconds(5)
     while true {
       do throws(TerminalError) {
-        let next = Deadline.earlier(deadline, Deadline(after: pause))
+        let next = Deadline.earlier(of: deadline, and: Deadline(after: pause))
         if let signal = try wait(for: other, POLLIN, until: next) { return try meaning(of: signal) }
       } catch {
         guard error == .timedOut, !deadline.hasPassed else { throw error }
@@ -165,7 +165,7 @@ struct PromptSignals {
   /// How long a person may take for the prompt before this one.
   static let longestTurn = Duration.seconds(300)
 
-  private static func waitForTurn(_ deadline: Deadline, _ waiting: () -> Void) throws(TerminalError) {
+  private static func waitForTurn(until deadline: Deadline, waiting: () -> Void) throws(TerminalError) {
     var isFirst = true
     while isTaken.exchange(true, ordering: .sequentiallyConsistent) {
       if isFirst { waiting() }

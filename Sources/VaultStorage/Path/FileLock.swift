@@ -8,7 +8,7 @@ enum FileLock {
     for _ in 0..<2_000 {
       let file = unsafe clinux_create(place.folder, name, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
       guard file >= 0 else { throw .creating(errno) }
-      if flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name, place) { return file }
+      if flock(file, LOCK_EX | LOCK_NB) == 0, try isNamed(file, name: name, in: place) { return file }
       close(file)
       usleep(5_000)
     }
@@ -22,7 +22,7 @@ enum FileLock {
 
   /// False when the holder before us has removed the file meanwhile: a later one may have made it anew.
   private static func isNamed(
-    _ file: Int32, _ name: String, _ place: borrowing VaultPath
+    _ file: Int32, name: String, in place: borrowing VaultPath
   ) throws(StorageError) -> Bool {
     var about = stat()
     guard unsafe fstat(file, &about) == 0, let named = try place.status(of: name) else { return false }

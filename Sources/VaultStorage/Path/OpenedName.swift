@@ -10,7 +10,7 @@ struct OpenedName: Sendable {
   private let device: UInt64
   let inode: UInt64
 
-  init(_ path: String, _ file: FileStatus) {
+  init(_ path: String, file: FileStatus) {
     self.path = path
     device = file.device
     inode = file.inode

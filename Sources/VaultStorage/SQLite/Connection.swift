@@ -30,26 +30,26 @@ struct Connection: ~Copyable {
   /// Opens an existing file; `path` is absolute and contains no symbolic link. Waits for no lock on a file that `name`
   /// no longer leads to.
   static func open(
-    _ path: String, _ mode: Mode, patience: Int64, name: OpenedName? = nil
+    _ path: String, mode: Mode, patience: Int64, name: OpenedName? = nil
   ) throws(StorageError) -> Connection {
     try ForkGuard.check()
     try SQLiteLibrary.check(sqlite3_libversion_number())
-    let database = try unsafe handle(path, mode)
+    let database = try unsafe handle(for: path, mode: mode)
     let wait = UnsafeMutablePointer<BusyWait>.allocate(capacity: 1)
     unsafe wait.initialize(to: BusyWait(patience: patience, name: name))
     unsafe BusyWait.install(on: database, wait)
     let bound = UnsafeMutablePointer<WorkBound>.allocate(capacity: 1)
     unsafe bound.initialize(to: WorkBound(path: path))
     unsafe WorkBound.install(on: database, bound)
-    let connection = unsafe Connection(database, wait, bound, isQueryOnly: mode != .readWrite)
+    let connection = unsafe Connection(database, wait: wait, bound: bound, isQueryOnly: mode != .readWrite)
     try connection.configure()
     return connection
   }
 
   @unsafe
   private init(
-    _ database: OpaquePointer, _ wait: UnsafeMutablePointer<BusyWait>,
-    _ bound: UnsafeMutablePointer<WorkBound>, isQueryOnly: Bool
+    _ database: OpaquePointer, wait: UnsafeMutablePointer<BusyWait>,
+    bound: UnsafeMutablePointer<WorkBound>, isQueryOnly: Bool
   ) {
     self.isQueryOnly = isQueryOnly
     unsafe self.database = database
@@ -91,11 +91,11 @@ struct Connection: ~Copyable {
 
   /// Lends the statement of `query` to `body`.
   mutating func use<R, E: StorageFailure>(
-    _ query: Query, _ body: (borrowing Cursor) throws(E) -> R
+    _ query: Query, lending body: (borrowing Cursor) throws(E) -> R
   ) throws(E) -> R {
     guard isOfThisProcess else { throw E(.usedAfterFork) }
     unsafe bound.pointee.begin()
-    return try unsafe statements[query.rawValue].use(on: database, lending, body)
+    return try unsafe statements[query.rawValue].use(on: database, lending: lending, body: body)
   }
 
   /// Gives up what is kept in memory and can be read again.
@@ -109,19 +109,20 @@ struct Connection: ~Copyable {
     guard isOfThisProcess else { throw .usedAfterFork }
     unsafe bound.pointee.begin()
     errno = 0
-    try unsafe check(sqlite3_exec(database, sql, nil, nil, nil), database)
+    try unsafe check(sqlite3_exec(database, sql, nil, nil, nil), on: database)
   }
 
   /// Runs a statement that is used once, lending each row to `body`.
   func query(
-    _ sql: String, _ bind: (borrowing Cursor) throws(StorageError) -> Void = { _ throws(StorageError) in },
+    _ sql: String,
+    binding bind: (borrowing Cursor) throws(StorageError) -> Void = { _ throws(StorageError) in },
     row body: (borrowing Cursor) throws(StorageError) -> Void
   ) throws(StorageError) {
     guard isOfThisProcess else { throw .usedAfterFork }
     unsafe bound.pointee.begin()
     var statement: OpaquePointer?
     errno = 0
-    try unsafe check(sqlite3_prepare_v2(database, sql, -1, &statement, nil), database)
+    try unsafe check(sqlite3_prepare_v2(database, sql, -1, &statement, nil), on: database)
     defer { unsafe sqlite3_finalize(statement) }
     guard let statement = unsafe statement else { return }
     let cursor = unsafe Cursor(statement: statement, database: database, table: .header, lending: lending)
@@ -141,14 +142,14 @@ struct Connection: ~Copyable {
     defer { unsafe wait.pointee.patience = usual }
     let code = unsafe sqlite3_wal_checkpoint_v2(database, nil, mode, &frames, &moved)
     if code & 0xff == SQLITE_BUSY || code & 0xff == SQLITE_LOCKED { return false }
-    try unsafe check(code, database)
+    try unsafe check(code, on: database)
     return frames == moved
   }
 
   /// Writes changed pages into the log without a commit.
   func writeOut() throws(StorageError) {
     guard isOfThisProcess else { throw .usedAfterFork }
-    try unsafe check(sqlite3_db_cacheflush(database), database)
+    try unsafe check(sqlite3_db_cacheflush(database), on: database)
   }
 
   /// Makes the file keep a write-ahead log; a vault copied by VACUUM INTO does not yet.
@@ -165,7 +166,7 @@ struct Connection: ~Copyable {
     if refuses { try execute("PRAGMA query_only=OFF") }
     defer { if refuses { try? execute("PRAGMA query_only=ON") } }
     let bind = { (row: borrowing Cursor) throws(StorageError) in try row.bind(path, at: 1) }
-    try query("VACUUM INTO ?1", bind) { _ throws(StorageError) in }
+    try query("VACUUM INTO ?1", binding: bind) { _ throws(StorageError) in }
   }
 
   /// What `PRAGMA integrity_check` lists; empty when all is well, or when `progress` ended it before it found any.
@@ -183,7 +184,7 @@ struct Connection: ~Copyable {
 
   /// Runs `body`, asking `progress` now and then whether to go on.
   private func withProgress(
-    _ progress: (() -> Bool)?, _ body: () throws(StorageError) -> Void
+    _ progress: (() -> Bool)?, body: () throws(StorageError) -> Void
   ) throws(StorageError) {
     guard let progress else { return try body() }
     let box = Box(progress)
@@ -208,7 +209,7 @@ struct Connection: ~Copyable {
 
   // MARK: - Opening
 
-  private static func handle(_ path: String, _ mode: Mode) throws(StorageError) -> OpaquePointer {
+  private static func handle(for path: String, mode: Mode) throws(StorageError) -> OpaquePointer {
     var flags = SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     var name = path
     switch mode {
@@ -222,7 +223,7 @@ struct Connection: ~Copyable {
     // SQLite's own file system by its name: an application may have made another one the default.
     let code = unsafe sqlite3_open_v2(name, &database, flags, "unix")
     guard code == SQLITE_OK, let database = unsafe database else {
-      let error = unsafe storageError(code, database)
+      let error = unsafe storageError(code, on: database)
       unsafe sqlite3_close_v2(database)
       throw error
     }
@@ -237,7 +238,9 @@ struct Connection: ~Copyable {
       (SQLITE_DBCONFIG_ENABLE_VIEW, 0), (SQLITE_DBCONFIG_ENABLE_FKEY, 0), (SQLITE_DBCONFIG_DQS_DML, 0),
       (SQLITE_DBCONFIG_DQS_DDL, 0),
     ]
-    for (option, value) in switches { try unsafe check(csqlite_configure(database, option, value), database) }
+    for (option, value) in switches {
+      try unsafe check(csqlite_configure(database, option, value), on: database)
+    }
     unsafe sqlite3_limit(database, SQLITE_LIMIT_LENGTH, Int32(Store.mostBytes))
     try execute(
       """

@@ -31,7 +31,7 @@ struct Cursor: ~Copyable {
     let code = unsafe sqlite3_step(statement)
     if code == SQLITE_ROW { return true }
     if code == SQLITE_DONE { return false }
-    throw unsafe storageError(code, database)
+    throw unsafe storageError(code, on: database)
   }
 
   /// Steps through a statement that calls `lend`: `body` reads the arguments of each row, until it returns false.
@@ -63,7 +63,7 @@ struct Cursor: ~Copyable {
     let code = unsafe bytes.withUnsafeBytes {
       unsafe csqlite_bind_bytes(statement, index, $0.baseAddress, $0.count)
     }
-    try unsafe check(code, database)
+    try unsafe check(code, on: database)
   }
 
   func bind(_ bytes: Bytes16?, at index: Int32) throws(StorageError) {
@@ -71,19 +71,19 @@ struct Cursor: ~Copyable {
     let code = unsafe withUnsafeBytes(of: (bytes.high.bigEndian, bytes.low.bigEndian)) {
       unsafe csqlite_bind_bytes(statement, index, $0.baseAddress, $0.count)
     }
-    try unsafe check(code, database)
+    try unsafe check(code, on: database)
   }
 
   func bind(_ text: String, at index: Int32) throws(StorageError) {
     let code = unsafe text.withCString { unsafe csqlite_bind_text(statement, index, $0) }
-    try unsafe check(code, database)
+    try unsafe check(code, on: database)
   }
 
   /// Nil is NULL.
   func bind(_ value: (some FixedWidthInteger)?, at index: Int32) throws(StorageError) {
     guard let value else { return }
     guard let signed = Int64(exactly: value) else { throw .tooLarge }
-    try unsafe check(sqlite3_bind_int64(statement, index, signed), database)
+    try unsafe check(sqlite3_bind_int64(statement, index, signed), on: database)
   }
 
   // MARK: - Columns
@@ -121,7 +121,7 @@ struct Cursor: ~Copyable {
   func blobBytes(_ column: Int32) throws(StorageError) -> [UInt8] { isBlob(column) ? try bytes(column) : [] }
 
   /// Lends them.
-  func withBlob<R>(_ column: Int32, _ body: (RawSpan) -> R) throws(StorageError) -> R {
+  func withBlob<R>(_ column: Int32, body: (RawSpan) -> R) throws(StorageError) -> R {
     guard isBlob(column) else { return body(RawSpan()) }
     return try unsafe body(blob(column).bytes)
   }

@@ -23,7 +23,7 @@ struct Lending {
       { context, _, columns in
         unsafe sqlite3_user_data(context)!.assumingMemoryBound(to: Lending.self).pointee.lend(columns!)
       }, nil, nil, nil)
-    try unsafe check(code, database)
+    try unsafe check(code, on: database)
   }
 
   private mutating func lend(_ columns: Columns) {

@@ -2,17 +2,17 @@ import CSQLite
 import Glibc
 
 /// The one place where a result code of SQLite becomes an error.
-func check(_ code: Int32, _ database: OpaquePointer?) throws(StorageError) {
+func check(_ code: Int32, on database: OpaquePointer?) throws(StorageError) {
   guard code != SQLITE_OK else { return }
-  throw unsafe storageError(code, database)
+  throw unsafe storageError(code, on: database)
 }
 
 /// The error for a result code other than `SQLITE_OK`, `SQLITE_ROW` and `SQLITE_DONE`.
-func storageError(_ code: Int32, _ database: OpaquePointer?) -> StorageError {
+func storageError(_ code: Int32, on database: OpaquePointer?) -> StorageError {
   switch code & 0xff {
-  case SQLITE_CONSTRAINT: unsafe constraintError(code, database)
+  case SQLITE_CONSTRAINT: unsafe constraintError(code, on: database)
   case SQLITE_FULL: .full
-  case SQLITE_IOERR: unsafe ioError(code, database)
+  case SQLITE_IOERR: unsafe ioError(code, on: database)
   case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
   case SQLITE_READONLY: .readOnly
   case SQLITE_NOTADB: .damaged(.notADatabase)
@@ -32,7 +32,7 @@ func storageError(_ code: Int32, _ database: OpaquePointer?) -> StorageError {
 
 /// A disk that is full shows as an I/O error where a quota or a limit of the process stops the write. What failed
 /// within a COMMIT SQLite does not keep for us; there `errno` itself, zero before the step, still says it.
-private func ioError(_ code: Int32, _ database: OpaquePointer?) -> StorageError {
+private func ioError(_ code: Int32, on database: OpaquePointer?) -> StorageError {
   let last = errno
   let kept = unsafe sqlite3_system_errno(database)
   let number = kept == 0 ? last : kept
@@ -56,7 +56,7 @@ extension StorageError {
   }
 }
 
-private func constraintError(_ code: Int32, _ database: OpaquePointer?) -> StorageError {
+private func constraintError(_ code: Int32, on database: OpaquePointer?) -> StorageError {
   let kinds = [csqlite_constraint_unique, csqlite_constraint_primary_key, csqlite_constraint_row]
   guard kinds.contains(Int(code)), let text = unsafe sqlite3_errmsg(database) else {
     return .unexpected(code: code)

@@ -17,8 +17,8 @@ struct Statement: ~Copyable {
   /// Runs `body`, which binds and steps, then leaves the statement without values and without a lock.
   @unsafe
   mutating func use<R, E: StorageFailure>(
-    on database: OpaquePointer, _ lending: UnsafeMutablePointer<Lending>,
-    _ body: (borrowing Cursor) throws(E) -> R
+    on database: OpaquePointer, lending: UnsafeMutablePointer<Lending>,
+    body: (borrowing Cursor) throws(E) -> R
   ) throws(E) -> R {
     if unsafe handle == nil {
       do throws(StorageError) { try unsafe prepare(on: database) } catch { throw E(error) }
@@ -38,6 +38,6 @@ struct Statement: ~Copyable {
     let code = unsafe query.sql.withCString {
       unsafe sqlite3_prepare_v3(database, $0, -1, flags, &handle, nil)
     }
-    try unsafe check(code, database)
+    try unsafe check(code, on: database)
   }
 }

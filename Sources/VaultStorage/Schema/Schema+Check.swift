@@ -1,14 +1,15 @@
 extension Schema {
   /// Compares what the file says of itself with the format, before anything in it is believed.
   static func check(_ connection: borrowing Connection) throws(StorageError) {
-    let application: Int32 = try pragma("application_id", connection)
+    let application: Int32 = try pragma("application_id", of: connection)
     guard application == applicationID else { throw .damaged(.notAVault) }
-    let version: Int32 = try pragma("user_version", connection)
+    let version: Int32 = try pragma("user_version", of: connection)
     guard version <= userVersion else { throw .newerFormat(version: version) }
     guard version == userVersion, try hasAllEntries(connection) else { throw .damaged(.schema) }
   }
 
-  private static func pragma(_ name: String, _ connection: borrowing Connection) throws(StorageError) -> Int32
+  private static func pragma(_ name: String, of connection: borrowing Connection) throws(StorageError)
+    -> Int32
   {
     var value: Int32?
     try connection.query("PRAGMA \(name)") { row throws(StorageError) in value = try row.integer(0) }

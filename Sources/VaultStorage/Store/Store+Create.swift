@@ -16,7 +16,7 @@ extension Store {
   ) throws(E) -> Store {
     let new = try E.from(at: path) { () throws(StorageError) in try NewVaultPlace.prepare(path) }
     do throws(E) {
-      try fill(new.place.path(of: new.temporaryName), body)
+      try fill(new.place.path(of: new.temporaryName), writing: body)
       try publishing()
       let store = try E.from(at: path) { () throws(StorageError) in
         try new.publish()
@@ -32,7 +32,7 @@ extension Store {
 
   /// Makes the schema and the first rows in one transaction, and leaves one file with an empty log.
   private static func fill<E: StorageFailure>(
-    _ path: String, _ body: (inout Store) throws(E) -> Void
+    _ path: String, writing body: (inout Store) throws(E) -> Void
   ) throws(E) {
     var store = try E.from { () throws(StorageError) in try empty(path) }
     try store.write { store throws(E) in
@@ -45,7 +45,7 @@ extension Store {
   }
 
   private static func empty(_ path: String) throws(StorageError) -> Store {
-    let connection = try Connection.open(path, .readWrite, patience: 10_000_000_000)
+    let connection = try Connection.open(path, mode: .readWrite, patience: 10_000_000_000)
     try connection.execute("PRAGMA page_size=\(Schema.pageSize); PRAGMA encoding='UTF-8'")
     try connection.useLog()
     return Store(path: path, isReadOnly: false, name: nil, connection: connection, queue: .none())

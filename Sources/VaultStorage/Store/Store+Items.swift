@@ -106,7 +106,7 @@ extension Store {
   }
 
   private mutating func item(
-    _ query: Query, _ bind: (borrowing Cursor) throws(StorageError) -> Void
+    _ query: Query, binding bind: (borrowing Cursor) throws(StorageError) -> Void
   ) throws(StorageError) -> ItemRow? {
     try run(query) { row throws(StorageError) in
       try bind(row)

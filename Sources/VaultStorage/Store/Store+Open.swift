@@ -14,8 +14,8 @@ extension Store {
     try place.checkFolder()
     let before = try place.checkFile()
     let mode = try mode(of: place, access)
-    let name = OpenedName(place.full, before)
-    let connection = try connect(to: place, mode, patience, name)
+    let name = OpenedName(place.full, file: before)
+    let connection = try connect(to: place, mode: mode, patience: patience, name: name)
     return Store(
       path: place.full, isReadOnly: mode != .readWrite, name: name,
       connection: connection,
@@ -24,11 +24,11 @@ extension Store {
 
   /// Opens the file, and believes it only when its schema is the right one.
   private static func connect(
-    to place: borrowing VaultPath, _ mode: Connection.Mode, _ patience: Int64, _ name: OpenedName
+    to place: borrowing VaultPath, mode: Connection.Mode, patience: Int64, name: OpenedName
   ) throws(StorageError) -> Connection {
     do throws(StorageError) {
-      let connection = try Connection.open(place.full, mode, patience: patience, name: name)
-      try check(connection, mode, place, name)
+      let connection = try Connection.open(place.full, mode: mode, patience: patience, name: name)
+      try check(connection, mode: mode, place: place, name: name)
       return connection
     } catch {
       // A log is there, but what is needed to read it cannot be made.
@@ -38,8 +38,8 @@ extension Store {
   }
 
   private static func check(
-    _ connection: borrowing Connection, _ mode: Connection.Mode, _ place: borrowing VaultPath,
-    _ name: OpenedName
+    _ connection: borrowing Connection, mode: Connection.Mode, place: borrowing VaultPath,
+    name: OpenedName
   ) throws(StorageError) {
     var failure: StorageError?
     do throws(StorageError) {

@@ -149,9 +149,9 @@ package struct Store: ~Copyable, @unchecked Sendable {
 
   /// Runs a statement that reads, or one that governs the transaction.
   mutating func run<R, E: StorageFailure>(
-    _ query: Query, _ body: (borrowing Cursor) throws(E) -> R
+    _ query: Query, body: (borrowing Cursor) throws(E) -> R
   ) throws(E) -> R {
-    do throws(E) { return try connection.use(query, body) } catch {
+    do throws(E) { return try connection.use(query, lending: body) } catch {
       noteLoss(error as? StorageError)
       throw error
     }
@@ -167,7 +167,7 @@ package struct Store: ~Copyable, @unchecked Sendable {
   /// - Precondition: A write transaction is open.
   @discardableResult
   mutating func change(
-    _ query: Query, _ bind: (borrowing Cursor) throws(StorageError) -> Void
+    _ query: Query, binding bind: (borrowing Cursor) throws(StorageError) -> Void
   ) throws(StorageError) -> Int {
     switch transaction {
     case .write: break
