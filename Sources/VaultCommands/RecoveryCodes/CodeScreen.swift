@@ -24,20 +24,20 @@ struct CodeScreen {
       }
     } catch {
       switch error {
-      case .cancelled: throw declined("cancelled at the prompt for the last two groups", .cancelled)
-      case .timedOut: throw declined("nobody answered the prompt for the last two groups", .timeout)
-      case .tooLong: throw declined("the answer is longer than a recovery code", .answered)
-      case .busy: throw declined("another prompt stayed open", nil)
+      case .cancelled: throw declined("cancelled at the prompt for the last two groups", outcome: .cancelled)
+      case .timedOut: throw declined("nobody answered the prompt for the last two groups", outcome: .timeout)
+      case .tooLong: throw declined("the answer is longer than a recovery code", outcome: .answered)
+      case .busy: throw declined("another prompt stayed open", outcome: nil)
       case .noTerminal:
         throw CommandError(
           .interactionNotAllowed, "the recovery code could not be shown: the terminal is gone",
           hint: Self.state)
       case .background, .inUse, .noLock:
         throw CommandError(.interactionNotAllowed, error.obstacle ?? "nobody can be asked", hint: Self.state)
-      case .signalled: throw declined("a signal ended the prompt for the last two groups", .signal)
+      case .signalled: throw declined("a signal ended the prompt for the last two groups", outcome: .signal)
       }
     }
-    throw declined("the last two groups did not match \(Self.rounds) times", .answered)
+    throw declined("the last two groups did not match \(Self.rounds) times", outcome: .answered)
   }
 
   private func write(
@@ -50,7 +50,7 @@ struct CodeScreen {
     try terminal.showLine("Write it down. It becomes valid when you type its last two groups.")
   }
 
-  private func declined(_ why: String, _ outcome: PromptOutcome?) -> CommandError {
+  private func declined(_ why: String, outcome: PromptOutcome?) -> CommandError {
     CommandError(.cancelled, why + ": no recovery code was made", hint: Self.state, prompt: outcome)
   }
 

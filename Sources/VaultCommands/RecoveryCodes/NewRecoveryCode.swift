@@ -19,14 +19,14 @@ struct NewRecoveryCode {
     var code = code
     switch target {
     case .file(let path):
-      do { try SecretFile.create(path, code.text, named: "recovery code") } catch {
-        throw unchanged(error, hadCode)
+      do { try SecretFile.create(path, secret: code.text, named: "recovery code") } catch {
+        throw unchanged(error, hadCode: hadCode)
       }
     case .terminal:
       try show(code)
       code.shown = .typed
     }
-    do { try seal(code) } catch { throw failure(error, hadCode) }
+    do { try seal(code) } catch { throw failure(error, hadCode: hadCode) }
     guard hadCode else { return }
     command.messages.note("the old recovery code no longer opens the vault")
   }
@@ -38,7 +38,7 @@ struct NewRecoveryCode {
   }
 
   /// Adds to an error which of the codes works now.
-  private func failure(_ error: any Error, _ hadCode: Bool) -> CommandError {
+  private func failure(_ error: any Error, hadCode: Bool) -> CommandError {
     var described = CommandError(describing: error)
     guard described.code != Self.unconfirmed else {
       described.hint =
@@ -48,10 +48,10 @@ struct NewRecoveryCode {
       return described
     }
     if case .file(let path) = target { SecretFile.remove(path) }
-    return unchanged(described, hadCode)
+    return unchanged(described, hadCode: hadCode)
   }
 
-  private func unchanged(_ error: CommandError, _ hadCode: Bool) -> CommandError {
+  private func unchanged(_ error: CommandError, hadCode: Bool) -> CommandError {
     let state = "the new recovery code opens nothing" + (hadCode ? ", the old one works as before" : "")
     var error = error
     error.hint = error.hint.map { "\(state); \($0)" } ?? state

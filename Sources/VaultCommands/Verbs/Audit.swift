@@ -28,16 +28,17 @@ enum Audit: VaultVerb {
       + "With --follow and --json each entry is one object on a line of its own.",
   ]
   static let example = "vaultctl audit --since 1h"
+  static let namesCommand: String? = NamesCommand.text()
 
   static func run(_ command: Command) throws -> Outcome {
     let core = try command.vault.opened()
-    if command[verify] { return try verifyChain(command, core) }
-    let filter = try AuditFilter(command, core)
-    if command[follow] { try printNew(command, core, filter) }
+    if command[verify] { return try verifyChain(command, core: core) }
+    let filter = try AuditFilter(command, core: core)
+    if command[follow] { try printNew(command, core: core, filter: filter) }
     let log = try core.auditLog()
     let unreadable = log.unreadable.map { UnreadableEntry(sequence: $0.sequence, error: $0.error) }
-    let shown = try show(core, log.entries, filter)
-    let layout = ColumnLayout(of: shown.lazy.map(\.row))
+    let shown = try show(core, entries: log.entries, filter: filter)
+    let layout = ColumnLayout(of: shown.lazy.map(\.row), escape: printable)
     for entry in unreadable { command.messages.note(entry.words) }
     return Outcome(
       json: .object([
@@ -89,7 +90,7 @@ private struct AuditFilter {
   /// Deleted items are found by the name that their last entry keeps.
   let name: String?
 
-  init(_ command: Command, _ core: VaultCore) throws {
+  init(_ command: Command, core: VaultCore) throws {
     since = command[Audit.since]?.seconds(now: core.environment.clock.now().seconds)
     name = command[Audit.item]
     guard let name else {
@@ -110,7 +111,7 @@ private struct AuditFilter {
     guard isKnown else { throw CommandError(.notFound, "there is and was no item with that name") }
   }
 
-  func shows(_ entry: AuditEntry, _ deleted: Set<ItemID>) -> Bool {
+  func shows(_ entry: AuditEntry, deleted: Set<ItemID>) -> Bool {
     if let since, entry.time.seconds < since { return false }
     guard name != nil else { return true }
     guard let id = entry.item else { return false }
@@ -152,9 +153,9 @@ private struct ShownEntry {
   }
 }
 
-private func show(_ core: VaultCore, _ entries: [AuditEntry], _ filter: AuditFilter) throws -> [ShownEntry] {
+private func show(_ core: VaultCore, entries: [AuditEntry], filter: AuditFilter) throws -> [ShownEntry] {
   let deleted = Set(entries.filter { filter.name != nil && $0.detail == filter.name }.compactMap(\.item))
-  let shown = entries.filter { filter.shows($0, deleted) }
+  let shown = entries.filter { filter.shows($0, deleted: deleted) }
   var names: [ItemID: String] = [:]
   for entry in entries {
     if let id = entry.item, let detail = entry.detail, isRemoval(entry) { names[id] = detail }
@@ -176,7 +177,7 @@ private func isRemoval(_ entry: AuditEntry) -> Bool {
 }
 
 /// Prints what is there and then what comes, until Ctrl-C.
-private func printNew(_ command: Command, _ core: VaultCore, _ filter: AuditFilter) throws -> Never {
+private func printNew(_ command: Command, core: VaultCore, filter: AuditFilter) throws -> Never {
   var next: UInt64 = 0
   while true {
     var last: UInt64?
@@ -184,7 +185,7 @@ private func printNew(_ command: Command, _ core: VaultCore, _ filter: AuditFilt
       command.messages.note(UnreadableEntry(sequence: sequence, error: error).words)
       last = sequence
     }
-    for entry in try show(core, entries, filter) {
+    for entry in try show(core, entries: entries, filter: filter) {
       try command.emit(Outcome(json: entry.json, lines: columns([entry.row])))
     }
     if let last = [last, entries.last?.sequence].compactMap(\.self).max() { next = last + 1 }
@@ -192,7 +193,7 @@ private func printNew(_ command: Command, _ core: VaultCore, _ filter: AuditFilt
   }
 }
 
-private func verifyChain(_ command: Command, _ core: VaultCore) throws -> Outcome {
+private func verifyChain(_ command: Command, core: VaultCore) throws -> Outcome {
   try command.vault.unlock(core)
   let progress = command.progress("verifying")
   defer { progress.finish() }

@@ -29,7 +29,7 @@ enum Backup: VaultVerb {
     guard try !FilePlace.exists(path) else { throw FilePlace.taken(path) }
     let core = try command.vault.opened()
     let typed = try command.secrets.secret(.passphrase, isNew: true)
-    let isGuessable = command.warnIfGuessable(typed, "passphrase")
+    let isGuessable = command.warnIfGuessable(typed, what: "passphrase")
     let passphrase = try Passcode(typed)
     let progress = command.progress("writing the backup")
     defer { progress.finish() }
@@ -54,11 +54,11 @@ enum Backup: VaultVerb {
         "damaged items that do not open are left out of the backup: \(damaged); 'vaultctl verify' names what is wrong"
       )
     }
-    return outcome(path, report, isGuessable)
+    return outcome(path, report: report, isGuessable: isGuessable)
   }
 }
 
-private func outcome(_ path: String, _ report: BackupReport, _ isGuessable: Bool) -> Outcome {
+private func outcome(_ path: String, report: BackupReport, isGuessable: Bool) -> Outcome {
   let leftOut = report.leftOut.map { item in
     JSON.object(
       [("id", .string(item.id.hexadecimal))] + JSON.optional("name", item.name.map { .string($0) })

@@ -79,12 +79,12 @@ extension Batch {
       throw CommandError.usage("help is not given in a batch", hint: "run the command with --help by itself")
     }
     let inner = command.inner(invocation, reading: line.input)
-    try check(inner, line)
+    try check(inner, line: line)
     return try inner.run()
   }
 
   /// The vault, its passcode and the prompt belong to the whole batch, not to a line.
-  private static func check(_ inner: Command, _ line: BatchLine) throws {
+  private static func check(_ inner: Command, line: BatchLine) throws {
     guard inner.verb.allowedInBatch else {
       throw CommandError.usage(
         "'vaultctl \(inner.verb.name)' does not run in a batch", hint: "run it by itself")

@@ -93,11 +93,11 @@ extension Command {
   fileprivate func noteItemsOfSet(_ core: VaultCore) throws {
     note(
       try core.itemsBehindCurrentSet(),
-      "will be opened by nobody any more: they were stored for the set as it is")
+      what: "will be opened by nobody any more: they were stored for the set as it is")
   }
 
   /// Says what happens to items, with the names of the first ones.
-  func note(_ items: [Item], _ what: String) {
+  func note(_ items: [Item], what: String) {
     guard !items.isEmpty else { return }
     let names = items.prefix(5).map { printable($0.name ?? $0.id.hexadecimal) }.joined(separator: ", ")
     let rest = items.count > 5 ? " and \(items.count - 5) more" : ""

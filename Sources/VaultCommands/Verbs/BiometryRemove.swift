@@ -24,7 +24,7 @@ enum BiometryRemove: VaultVerb {
     let isLogin = try core.enrolledMembers().contains { $0.name == name && $0.source == .login }
     let lost = isLogin ? [] : try core.itemsBehindCurrentSet()
     try core.removeMember(named: name)
-    command.note(lost, "can be opened by nobody any more: they were stored for the set as it was")
+    command.note(lost, what: "can be opened by nobody any more: they were stored for the set as it was")
     return Outcome(json: .object([("name", .string(name)), ("beyondReach", .integer(Int64(lost.count)))]))
   }
 }

@@ -34,7 +34,7 @@ enum Doctor: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     var findings = MachineFindings.all(command) + PromptFindings.all(command)
     var failure: CommandError?
-    do { findings += try vaultFindings(command, &failure) } catch {
+    do { findings += try vaultFindings(command, failure: &failure) } catch {
       let error = CommandError(describing: error)
       findings.append(Finding("vault", .problem, error.message, error.hint))
       failure = error
@@ -54,7 +54,7 @@ enum Doctor: VaultVerb {
 // MARK: the vault
 
 /// - Parameter failure: Set when something that was asked for could not be done.
-private func vaultFindings(_ command: Command, _ failure: inout CommandError?) throws -> [Finding] {
+private func vaultFindings(_ command: Command, failure: inout CommandError?) throws -> [Finding] {
   let core = try command.vault.opened()
   let outline = try VaultCore.outline(at: command.places.vault)
   var findings = [Finding("vault", .ok, "it opens with its device key")]
@@ -62,24 +62,24 @@ private func vaultFindings(_ command: Command, _ failure: inout CommandError?) t
     findings.append(
       Finding("vault", .warning, "it can only be read here", "counters and writes need write permission"))
   }
-  findings.append(try passcode(command, core, outline))
+  findings.append(try passcode(command, core: core, outline: outline))
   if outline.hasPasscode, let finding = derivationMemory { findings.append(finding) }
   findings.append(recoveryCode(outline))
   findings.append(protector(outline))
-  if let finding = try keyPlace(command, outline) { findings.append(finding) }
+  if let finding = try keyPlace(command, outline: outline) { findings.append(finding) }
   let oldKeys = OldKeys(command: command, core: core).findings()
   findings += oldKeys.findings
   failure = oldKeys.failure
   findings += OtherKeys.findings(command, besides: outline.vault)
-  findings += try interruptedRestore(command, outline)
+  findings += try interruptedRestore(command, outline: outline)
   findings += PlaceFindings.all(vault: try command.places.vault, key: command.places.keyPath(of: outline))
   if let finding = try clockSetBack(core) { findings.append(finding) }
   if let finding = try rotation(core) { findings.append(finding) }
-  return try findings + itemFindings(command, core)
+  return try findings + itemFindings(command, core: core)
 }
 
 /// The passcode is not asked for: only one that an option gives is measured.
-private func passcode(_ command: Command, _ core: VaultCore, _ outline: VaultOutline) throws -> Finding {
+private func passcode(_ command: Command, core: VaultCore, outline: VaultOutline) throws -> Finding {
   guard outline.hasPasscode else {
     return Finding(
       "passcode", .warning, "no passcode: whoever has the vault and its device key reads everything",
@@ -150,7 +150,7 @@ private func recoveryCode(_ outline: VaultOutline) -> Finding {
       "make one with 'vaultctl recovery-code new', or keep a copy of the device key elsewhere")
 }
 
-private func keyPlace(_ command: Command, _ outline: VaultOutline) throws -> Finding? {
+private func keyPlace(_ command: Command, outline: VaultOutline) throws -> Finding? {
   if outline.protector == .secretService {
     return Finding(
       "deviceKey", .ok, "the Secret Service keeps the device key: whoever can unlock its collection has it")
@@ -166,7 +166,7 @@ private func keyPlace(_ command: Command, _ outline: VaultOutline) throws -> Fin
     : Finding("deviceKey", .ok, "the device key lies apart from the vault: \(key)")
 }
 
-private func interruptedRestore(_ command: Command, _ outline: VaultOutline) throws -> [Finding] {
+private func interruptedRestore(_ command: Command, outline: VaultOutline) throws -> [Finding] {
   let left = InterruptedRestore(path: try command.places.vault, vault: outline.vault)
   return try left.leftovers().map { leftover in
     switch leftover {
@@ -188,7 +188,7 @@ private func interruptedRestore(_ command: Command, _ outline: VaultOutline) thr
   }
 }
 
-private func itemFindings(_ command: Command, _ core: VaultCore) throws -> [Finding] {
+private func itemFindings(_ command: Command, core: VaultCore) throws -> [Finding] {
   let progress = command.progress("looking at items")
   defer { progress.finish() }
   let (behind, expired, damaged) = try core.read { transaction in

@@ -38,6 +38,7 @@ enum Exec: VaultVerb {
   ]
   static let example = "vaultctl exec --fd 3=mail -- sh -c 'wc -c <&3'"
   static let allowedInBatch = false
+  static let namesCommand: String? = NamesCommand.text()
 
   static func run(_ command: Command) throws -> Outcome {
     let words = command.invocation.rest(program)
@@ -48,17 +49,21 @@ enum Exec: VaultVerb {
     let handovers = try Handover.all(in: command.invocation)
     let secrets = try command.secrets(of: handovers)
     let numbers = Set(handovers.compactMap(\.number))
-    var variables: [SharedSecret] = []
+    var image = ProgramImage(words)
     var files: [(file: Int32, number: Int32?)] = []
     for (handover, secret) in zip(handovers, secrets) {
       switch handover.place {
-      case .value(let name): variables.append(try assignment(name, secret))
+      case .value(let name):
+        guard image.set(name, to: secret) else {
+          throw CommandError.malformed(
+            "the secret for --env has a NUL byte, which no variable can hold", hint: "use --fd or --file")
+        }
       case .descriptor(let number):
         files.append((try MemoryFile.make(secret, avoiding: numbers), number))
       case .path(let name):
         let file = try MemoryFile.make(secret, avoiding: numbers)
         files.append((file, nil))
-        variables.append(assignment(name, "/proc/self/fd/\(file)"))
+        image.set(name, to: "/proc/self/fd/\(file)")
       }
     }
     command.vault.close()
@@ -69,7 +74,7 @@ enum Exec: VaultVerb {
     if !command.world.ignoredBrokenPipes { signal(SIGPIPE, SIG_DFL) }
     if !command.world.ignoredFileSizeSignal { signal(SIGXFSZ, SIG_DFL) }
     throw CommandError(
-      .io, "starting the program: \(systemMessage(become(words, variables)))",
+      .io, "starting the program: \(systemMessage(image.become()))",
       hint: "look at its name and at PATH", code: "programNotStarted")
   }
 }
@@ -170,56 +175,6 @@ extension Command {
       let null = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
       guard null >= 0, dup2(null, number) == number else { throw .io("opening /dev/null", errno: errno) }
       if null != number { close(null) }
-    }
-  }
-}
-
-/// `VAR=` and the secret, as the kernel takes it.
-private func assignment(_ name: String, _ secret: SharedSecret) throws(CommandError) -> SharedSecret {
-  let hasNUL = secret.expose { bytes in
-    (0..<bytes.byteCount).contains { unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) == 0 }
-  }
-  guard !hasNUL else {
-    throw .malformed(
-      "the secret for --env has a NUL byte, which no variable can hold", hint: "use --fd or --file")
-  }
-  let prefix = Array("\(name)=".utf8)
-  return secret.expose { bytes in
-    SharedSecret(
-      SecretBytes(capacity: prefix.count + bytes.byteCount + 1) { output in
-        for byte in prefix { output.append(byte: byte) }
-        output.append(copying: bytes)
-        output.append(byte: 0)
-      })
-  }
-}
-
-private func assignment(_ name: String, _ text: String) -> SharedSecret {
-  SharedSecret(SecretBytes(copying: Array("\(name)=\(text)".utf8) + [0]))
-}
-
-/// Returns only when it failed: the error number.
-private func become(_ words: [String], _ variables: [SharedSecret]) -> Int32 {
-  let copies = unsafe words.map { unsafe strdup($0) } + [nil]
-  return unsafe withPointers(to: variables[...], []) { added in
-    unsafe copies.withUnsafeBufferPointer { words in
-      _ = unsafe clinux_become(words.baseAddress!, added)
-    }
-    return errno
-  }
-}
-
-/// The addresses of texts that stay where they are, in secret memory.
-private func withPointers(
-  to boxes: ArraySlice<SharedSecret>, _ before: [UnsafeMutablePointer<CChar>?],
-  _ body: ([UnsafeMutablePointer<CChar>?]) -> Int32
-) -> Int32 {
-  guard let box = boxes.first else { return unsafe body(before + [nil]) }
-  return box.expose { bytes in
-    unsafe bytes.withUnsafeBytes { buffer in
-      let start = unsafe UnsafeMutableRawPointer(mutating: buffer.baseAddress!)
-        .assumingMemoryBound(to: CChar.self)
-      return unsafe withPointers(to: boxes.dropFirst(), before + [start], body)
     }
   }
 }

@@ -43,11 +43,11 @@ enum Export: VaultVerb {
     guard !command.isJSON || path != nil else {
       throw CommandError.usage("--json needs FILE: standard output carries the items")
     }
-    let destination = try ExportDestination(path, command)
+    let destination = try ExportDestination(path, command: command)
     do {
       let report = try command.exportItems(to: destination.stream)
       try destination.finish()
-      return command.outcome(path, report)
+      return command.outcome(path, report: report)
     } catch {
       destination.discard()
       throw error
@@ -61,7 +61,7 @@ private struct ExportDestination {
   private let path: String?
   private let descriptor: Int32
 
-  init(_ path: String?, _ command: Command) throws(CommandError) {
+  init(_ path: String?, command: Command) throws(CommandError) {
     self.path = path
     guard let path else {
       descriptor = command.world.standardOutput
@@ -129,7 +129,7 @@ extension Command {
         try group.map { $0.isConstrained ? nil : try Exported(unasked: $0.id, in: &transaction) }
       }
       for (item, answer) in zip(group, unasked) {
-        let answer = try answer ?? exportConstrained(item, &report)
+        let answer = try answer ?? exportConstrained(item, report: &report)
         if let reason = answer.reason {
           report.leftOut.append((answer.item, reason))
         } else if let json = answer.json {
@@ -156,9 +156,9 @@ extension Command {
   }
 
   /// An item with an access rule: who may have it is asked, once for all of them.
-  private func exportConstrained(_ item: Item, _ report: inout ExportReport) throws -> Exported {
-    if let reason = Exported.reasonToStay(item) { return Exported(item, reason) }
-    guard !report.isDeclined else { return Exported(item, "declined") }
+  private func exportConstrained(_ item: Item, report: inout ExportReport) throws -> Exported {
+    if let reason = Exported.reasonToStay(item) { return Exported(item, reason: reason) }
+    guard !report.isDeclined else { return Exported(item, reason: "declined") }
     let context = try vault.context(for: item.access, keeping: true)
     do {
       return try vault.unlocking { core in
@@ -172,11 +172,11 @@ extension Command {
     } catch let error as VaultError {
       guard let reason = Exported.reasons[error.code], error.promptEnd != .signal else { throw error }
       report.isDeclined = error.code == .cancelled
-      return Exported(item, reason)
+      return Exported(item, reason: reason)
     }
   }
 
-  fileprivate func outcome(_ path: String?, _ report: ExportReport) -> Outcome {
+  fileprivate func outcome(_ path: String?, report: ExportReport) -> Outcome {
     for (item, reason) in report.leftOut {
       messages.note("left out '\(item.name ?? item.id.hexadecimal)' (\(reason))")
     }
@@ -205,7 +205,7 @@ private struct Exported {
   var reason: String?
 
   /// One that stays.
-  init(_ item: Item, _ reason: String) {
+  init(_ item: Item, reason: String) {
     self.item = item
     self.reason = reason
   }
@@ -214,12 +214,12 @@ private struct Exported {
   init(unasked id: ItemID, in transaction: inout WriteTransaction) throws(VaultError) {
     let item = try transaction.item(id)
     if let reason = Self.reasonToStay(item) {
-      self.init(item, reason)
+      self.init(item, reason: reason)
       return
     }
     do throws(VaultError) { try self.init(item, in: &transaction) } catch {
       guard let reason = Self.reasons[error.code] else { throw error }
-      self.init(item, reason)
+      self.init(item, reason: reason)
     }
   }
 

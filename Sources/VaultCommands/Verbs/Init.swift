@@ -43,15 +43,15 @@ enum Init: VaultVerb {
         hint: "choose another path with --vault", code: VaultError.Code.vaultExists.rawValue)
     }
     let passcode = try newPasscode(command)
-    let isGuessable = passcode.map { command.warnIfGuessable($0.copy(), "passcode") }
+    let isGuessable = passcode.map { command.warnIfGuessable($0.copy(), what: "passcode") }
     guard command[recoveryCode] else {
       let core = try VaultCore.create(
         at: path, protector: command.places.newProtector(command[Init.protector]),
         passcode: passcode.map { try Passcode($0.copy()) },
         environment: command.vaultWorld)
-      return try made(core, at: path, isGuessable, command)
+      return try made(core, at: path, isGuessable: isGuessable, command: command)
     }
-    try makeWithCode(at: path, passcode, isGuessable, command)
+    try makeWithCode(at: path, passcode, isGuessable: isGuessable, command: command)
     // It was printed before the vault was there.
     return Outcome(json: nil)
   }
@@ -60,7 +60,7 @@ enum Init: VaultVerb {
 /// Makes a vault whose recovery code is printed before the vault gets its name: no failure leaves a vault with a code that
 /// nobody has seen.
 private func makeWithCode(
-  at path: String, _ passcode: SharedSecret?, _ isGuessable: Bool?, _ command: Command
+  at path: String, _ passcode: SharedSecret?, isGuessable: Bool?, command: Command
 ) throws {
   var unwritten: CommandError?
   var isShown = false
@@ -70,7 +70,9 @@ private func makeWithCode(
       passcode: passcode.map { try Passcode($0.copy()) },
       recovery: { (code: borrowing RecoveryCode, outline: VaultOutline) throws(VaultError) in
         do throws(CommandError) {
-          try command.emit(outcome(command, outline, isGuessable, SharedSecret(code.text), at: path))
+          try command.emit(
+            outcome(
+              command, outline: outline, isGuessable: isGuessable, code: SharedSecret(code.text), at: path))
         } catch {
           unwritten = error
           throw VaultError(.io, error.message)
@@ -100,9 +102,10 @@ private func notMade(_ error: CommandError) -> CommandError {
 
 /// The result for a new vault without a recovery code, and the offer to make one on a terminal.
 private func made(
-  _ core: VaultCore, at path: String, _ isGuessable: Bool?, _ command: Command
+  _ core: VaultCore, at path: String, isGuessable: Bool?, command: Command
 ) throws -> Outcome {
-  let outcome = outcome(command, try VaultCore.outline(at: path), isGuessable, nil, at: path)
+  let outcome = outcome(
+    command, outline: try VaultCore.outline(at: path), isGuessable: isGuessable, code: nil, at: path)
   guard !command[Init.noRecoveryCode], command.mayOffer else {
     warnOfNoCode(command)
     return outcome
@@ -144,7 +147,7 @@ private func warnOfNoCode(_ command: Command) {
 
 /// - Parameter isGuessable: Whether the passcode is; `nil` without one.
 private func outcome(
-  _ command: Command, _ outline: VaultOutline, _ isGuessable: Bool?, _ code: SharedSecret?, at path: String
+  _ command: Command, outline: VaultOutline, isGuessable: Bool?, code: SharedSecret?, at path: String
 ) -> Outcome {
   let protector = outline.protector.word
   var fields: [(String, JSON)] = [("path", .string(path)), ("protector", .string(protector))]

@@ -41,14 +41,14 @@ enum ItemGet: VaultVerb {
 
   static func run(_ command: Command) throws -> Outcome {
     let part = command[field] ?? .secret
-    guard part == .secret else { return try printing(part, command) }
+    guard part == .secret else { return try printing(part, command: command) }
     let item = try command.vault.opened().read { try command.target(in: &$0) }
     let secret = try command.secret(of: item)
     if command.has(ItemOptions.copy) {
       return try command.copy(
-        secret, [Field("name", item.name), Field("id", item.id.hexadecimal)].compactMap(\.self))
+        secret, fields: [Field("name", item.name), Field("id", item.id.hexadecimal)].compactMap(\.self))
     }
-    return Outcome(json: secretJSON(item, secret), pieces: [.secret(secret), .newlineOnTerminal])
+    return Outcome(json: secretJSON(item, secret: secret), pieces: [.secret(secret), .newlineOnTerminal])
   }
 }
 
@@ -66,7 +66,7 @@ extension Command {
   }
 }
 
-private func secretJSON(_ item: Item, _ secret: SharedSecret) -> JSON {
+private func secretJSON(_ item: Item, secret: SharedSecret) -> JSON {
   .object {
     Field("name", item.name)
     Field("id", item.id.hexadecimal)
@@ -76,7 +76,7 @@ private func secretJSON(_ item: Item, _ secret: SharedSecret) -> JSON {
 }
 
 /// A field that needs no unlocked vault.
-private func printing(_ part: ItemGet.Part, _ command: Command) throws -> Outcome {
+private func printing(_ part: ItemGet.Part, command: Command) throws -> Outcome {
   let item = try command.vault.opened().read { try command.target(in: &$0) }
   guard !command.has(ItemOptions.copy) else {
     throw CommandError.usage("--copy is for the secret, not for --field \(part.rawValue)")

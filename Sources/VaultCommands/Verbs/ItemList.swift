@@ -32,7 +32,7 @@ enum ItemList: VaultVerb {
 /// open. What is held of each is its attributes; its line is made as it is printed. Those that do not open are named by
 /// the error, and the others are printed.
 func list(_ command: Command, kind: ItemKind?) throws -> Outcome {
-  let (items, unreadable) = try listed(command, kind)
+  let (items, unreadable) = try listed(command, kind: kind)
   let json = JSON.object([("items", .list(count: items.count) { items[$0].json })])
   let line: @Sendable (Item) -> String?
   switch command[ItemOptions.format] ?? .table {
@@ -40,7 +40,7 @@ func list(_ command: Command, kind: ItemKind?) throws -> Outcome {
   case .name: line = { $0.name.map(printable) }
   case .id: line = { $0.id.hexadecimal }
   case .table:
-    let layout = ColumnLayout(of: items.lazy.map(\.row))
+    let layout = ColumnLayout(of: items.lazy.map(\.row), escape: printable)
     line = { layout.line($0.row) }
   }
   return Outcome(
@@ -69,7 +69,7 @@ private func words(_ item: Unreadable) -> String {
 }
 
 private func listed(
-  _ command: Command, _ kind: ItemKind?
+  _ command: Command, kind: ItemKind?
 ) throws -> (items: [Item], unreadable: [Unreadable]) {
   var attributes = Attributes()
   let service = command[ItemList.service]

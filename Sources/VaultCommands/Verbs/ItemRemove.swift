@@ -23,7 +23,7 @@ enum ItemRemove: VaultVerb {
 /// Deletes one item. Nothing is asked: deleting needs no passcode.
 func remove(_ command: Command, kind: ItemKind?) throws -> Outcome {
   let id = try command.vault.opened().write { transaction in
-    let id = try idToRemove(command, &transaction, kind)
+    let id = try idToRemove(command, transaction: &transaction, kind: kind)
     try transaction.delete(id)
     return id
   }
@@ -32,7 +32,7 @@ func remove(_ command: Command, kind: ItemKind?) throws -> Outcome {
 
 /// An item that does not open can be removed only by its identifier: its name cannot be compared.
 private func idToRemove(
-  _ command: Command, _ transaction: inout WriteTransaction, _ kind: ItemKind?
+  _ command: Command, transaction: inout WriteTransaction, kind: ItemKind?
 ) throws -> ItemID {
   do { return try command.target(in: &transaction, kind: kind).id } catch let error as VaultError
     where error.isUnreadable

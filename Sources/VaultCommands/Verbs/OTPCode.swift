@@ -29,14 +29,14 @@ enum OTPCode: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.credential()
     let result =
-      item.isCounterBased ? try counterCode(command, item) : try timedCode(command, item)
+      item.isCounterBased ? try counterCode(command, item: item) : try timedCode(command, item: item)
     guard command.has(ItemOptions.copy) else { return Outcome(json: result.json, lines: [result.code]) }
     return try command.copy(
-      SharedSecret(SecretBytes(copying: Array(result.code.utf8))), result.factsWithoutCode)
+      SharedSecret(SecretBytes(copying: Array(result.code.utf8))), fields: result.factsWithoutCode)
   }
 }
 
-private func counterCode(_ command: Command, _ item: Item) throws -> OTPResult {
+private func counterCode(_ command: Command, item: Item) throws -> OTPResult {
   let timed: [any OptionKey] = [OTPCode.at, OTPCode.next, OTPCode.minRemaining]
   for option in timed where command.has(option) {
     throw CommandError.usage("\(option.shown) is for codes that follow the time, this one follows a counter")
@@ -46,7 +46,7 @@ private func counterCode(_ command: Command, _ item: Item) throws -> OTPResult {
   }
 }
 
-private func timedCode(_ command: Command, _ item: Item) throws -> OTPResult {
+private func timedCode(_ command: Command, item: Item) throws -> OTPResult {
   let least = Int64(command[OTPCode.minRemaining] ?? 0)
   guard least == 0 || !(command.has(OTPCode.at) || command[OTPCode.next]) else {
     throw CommandError.usage("--min-remaining stands without --at and --next")

@@ -27,7 +27,7 @@ enum PasscodeChange: VaultVerb {
       throw CommandError(
         .refused, "the new passcode is the old one", hint: "nothing was changed; choose another")
     }
-    let isGuessable = command.warnIfGuessable(new.box.copy(), "passcode")
+    let isGuessable = command.warnIfGuessable(new.box.copy(), what: "passcode")
     try core.changePasscode(from: checked, to: new.passcode())
     return Outcome(
       json: .object([("passcode", .boolean(true)), ("passcodeGuessable", .boolean(isGuessable))]))

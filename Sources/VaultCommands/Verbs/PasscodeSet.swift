@@ -27,11 +27,11 @@ enum PasscodeSet: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     let core = try command.vault.opened()
     guard !core.hasPasscode else { throw alreadySet }
-    let choice = try recoveryChoice(command, core)
+    let choice = try recoveryChoice(command, core: core)
     let new = try command.newPasscode(core)
-    let isGuessable = command.warnIfGuessable(new.box.copy(), "passcode")
+    let isGuessable = command.warnIfGuessable(new.box.copy(), what: "passcode")
     let forgotten = try core.setPasscode(new.passcode(), recovery: choice)
-    let outcome = outcome(forgotten, isGuessable)
+    let outcome = outcome(forgotten, isGuessable: isGuessable)
     guard forgotten.recoveryCode else { return outcome }
     command.messages.note("the old recovery code no longer opens the vault")
     guard command.mayOffer else {
@@ -48,7 +48,7 @@ enum PasscodeSet: VaultVerb {
 }
 
 /// Whether the vault's recovery code is kept or dropped; `nil` when it has none.
-private func recoveryChoice(_ command: Command, _ core: VaultCore) throws -> RecoveryChoice? {
+private func recoveryChoice(_ command: Command, core: VaultCore) throws -> RecoveryChoice? {
   if command[PasscodeSet.dropRecoveryCode] {
     for option in SecretChannel.recovery.options.options where command.invocation.has(option) {
       throw CommandError.usage("--drop-recovery-code and --\(option.name) contradict each other")
@@ -81,7 +81,7 @@ private func recoveryChoice(_ command: Command, _ core: VaultCore) throws -> Rec
   return .keep(code)
 }
 
-private func outcome(_ forgotten: ForgottenTrust, _ isGuessable: Bool) -> Outcome {
+private func outcome(_ forgotten: ForgottenTrust, isGuessable: Bool) -> Outcome {
   var lines = forgotten.members.map { "forgot  member \(printable($0))" }
   if forgotten.factors > 0 { lines.append("forgot  \(forgotten.factors) factors") }
   if forgotten.auditRoots > 0 { lines.append("forgot  \(forgotten.auditRoots) audit roots") }

@@ -44,7 +44,7 @@ enum Purge: VaultVerb {
         json: .object([("generation", .integer(Int64(generation)))] + damage.fields), lines: damage.lines,
         failure: damage.failure)
     }
-    let removed = removeOldKeys(command, core)
+    let removed = removeOldKeys(command, core: core)
     return Outcome(
       json: .object(
         [
@@ -57,7 +57,7 @@ enum Purge: VaultVerb {
 
 /// Deletes the keys that the vault has replaced, and returns how many. The key of a vault that a restore replaced stays
 /// with that vault.
-private func removeOldKeys(_ command: Command, _ core: VaultCore) -> Int {
+private func removeOldKeys(_ command: Command, core: VaultCore) -> Int {
   let keys = OldKeys(command: command, core: core)
   do {
     let removal = try keys.remove(presentOnly: true).keys

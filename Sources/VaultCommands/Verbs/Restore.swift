@@ -47,16 +47,16 @@ enum Restore: VaultVerb {
     let restore = Restoration(
       backup: backup, path: path,
       protector: try command.places.newProtector(command[protector], else: kind), command: command)
-    guard isReplacing else { return try done(restore.overNothing(), restore, isReplacing: false) }
+    guard isReplacing else { return try done(restore.overNothing(), restore: restore, isReplacing: false) }
     switch try restore.inPlaceOfOld() {
-    case .refused(let dropped): return refusal(path, dropped)
-    case .done(let report): return try done(report, restore, isReplacing: true)
+    case .refused(let dropped): return refusal(path, dropped: dropped)
+    case .done(let report): return try done(report, restore: restore, isReplacing: true)
     }
   }
 }
 
 /// What became of the recovery code.
-private func tell(_ command: Command, _ code: RestoredRecoveryCode?) {
+private func tell(_ command: Command, code: RestoredRecoveryCode?) {
   switch code {
   case .valid: command.messages.note("the recovery code of the backup is valid again")
   case .revoked:
@@ -123,11 +123,11 @@ private struct Restoration {
         environment: command.vaultWorld)
       return .refused(wouldDrop: dropped)
     }
-    return .done(try replace(left, point, Passcode(passphrase.copy())))
+    return .done(try replace(left, point: point, passphrase: Passcode(passphrase.copy())))
   }
 
   private func replace(
-    _ left: InterruptedRestore, _ point: RestorePoint, _ passphrase: consuming Passcode
+    _ left: InterruptedRestore, point: RestorePoint, passphrase: consuming Passcode
   ) throws -> BackupReport {
     // No other restore runs while this lock is held.
     let keys = DeviceKeys(protector, of: left.vault)
@@ -146,7 +146,7 @@ private struct Restoration {
       _ = try? left.settle(lock)
       throw error
     }
-    try finish(made, over: old, keys)
+    try finish(made, over: old, keys: keys)
     return made.report
   }
 
@@ -172,7 +172,7 @@ private struct Restoration {
 
   /// The new vault is at the path: from here on nothing is undone, whatever fails.
   private func finish(
-    _ made: (report: BackupReport, key: DeviceKeyID, path: String), over old: DeviceKeyID, _ keys: DeviceKeys
+    _ made: (report: BackupReport, key: DeviceKeyID, path: String), over old: DeviceKeyID, keys: DeviceKeys
   ) throws {
     do {
       try FilePlace.setAside(made.path, as: aside)
@@ -238,7 +238,7 @@ private struct Restoration {
 
 // MARK: What is printed
 
-private func refusal(_ path: String, _ dropped: [RestoredItem]) -> Outcome {
+private func refusal(_ path: String, dropped: [RestoredItem]) -> Outcome {
   let what =
     switch dropped.count {
     case 0: "no item would be dropped"
@@ -252,7 +252,7 @@ private func refusal(_ path: String, _ dropped: [RestoredItem]) -> Outcome {
       hint: "nothing was changed; to put the backup in its place give --replace"))
 }
 
-private func done(_ report: BackupReport, _ restore: Restoration, isReplacing: Bool) throws -> Outcome {
+private func done(_ report: BackupReport, restore: Restoration, isReplacing: Bool) throws -> Outcome {
   let outline = try VaultCore.outline(at: restore.path)
   if report.needsResync > 0 {
     restore.command.messages.note(
@@ -260,19 +260,19 @@ private func done(_ report: BackupReport, _ restore: Restoration, isReplacing: B
         + "'vaultctl otp counter NAME --set N', with N from the server"
     )
   }
-  tell(restore.command, report.recoveryCode)
+  tell(restore.command, code: report.recoveryCode)
   restore.command.messages.note("the device key is a new one: keep a copy of it elsewhere")
   var fields: [(String, JSON)] = [("path", .string(restore.path))]
   var lines = ["vault        " + printable(restore.path)]
-  func add(_ name: String, _ title: String, _ path: String?) {
+  func add(_ name: String, title: String, path: String?) {
     guard let path else { return }
     fields.append((name, .string(path)))
     lines.append(title + printable(path))
   }
-  add("deviceKey", "device key   ", restore.command.places.keyPath(of: outline))
+  add("deviceKey", title: "device key   ", path: restore.command.places.keyPath(of: outline))
   if isReplacing {
-    add("oldVault", "old vault    ", restore.aside)
-    if outline.protector == .file { add("oldDeviceKey", "old key      ", restore.oldKey) }
+    add("oldVault", title: "old vault    ", path: restore.aside)
+    if outline.protector == .file { add("oldDeviceKey", title: "old key      ", path: restore.oldKey) }
     fields.append(("dropped", json(report.dropped)))
     lines += report.dropped.map { "dropped      " + shown($0) }
   }

@@ -55,17 +55,17 @@ private let losses: [VaultError.Code] = [.deviceKeyAbsent, .deviceKeyWrong, .dev
 private func recover(_ command: Command, from loss: VaultError) throws -> Outcome {
   let path = try command.places.vault
   let outline = try VaultCore.outline(at: path)
-  try refuseFalseLoss(command, outline)
+  try refuseFalseLoss(command, outline: outline)
   guard outline.hasRecoveryCode else {
     throw lost(
       loss,
-      "this vault has no recovery code: put a copy of the key back, name it with --device-key, "
+      hint: "this vault has no recovery code: put a copy of the key back, name it with --device-key, "
         + "or restore a backup with 'vaultctl restore' after moving the vault away")
   }
   guard let code = try command.secrets.given(.recovery) else {
     throw lost(
       loss,
-      "put a copy of the key back or name it with --device-key; "
+      hint: "put a copy of the key back or name it with --device-key; "
         + "or give the recovery code with --recovery-fd N or --recovery-file PATH")
   }
   let recovered = try VaultCore.recover(
@@ -76,7 +76,7 @@ private func recover(_ command: Command, from loss: VaultError) throws -> Outcom
 }
 
 /// A slip in `--device-key` must not cost the items of this device.
-private func refuseFalseLoss(_ command: Command, _ outline: VaultOutline) throws {
+private func refuseFalseLoss(_ command: Command, outline: VaultOutline) throws {
   guard command.places.deviceKey != nil, outline.protector == .file,
     (try? FileProtector.standard().loadKey(outline.deviceKey, of: outline.vault)) != nil
   else { return }
@@ -85,7 +85,7 @@ private func refuseFalseLoss(_ command: Command, _ outline: VaultOutline) throws
     hint: "leave --device-key and $VAULT_DEVICE_KEY out", code: "deviceKeyWrong")
 }
 
-private func lost(_ error: VaultError, _ hint: String) -> CommandError {
+private func lost(_ error: VaultError, hint: String) -> CommandError {
   CommandError(.deviceKey, error.message, hint: hint, code: error.code.rawValue)
 }
 

@@ -18,7 +18,7 @@ enum Status: VaultVerb {
     let path = try command.places.vault
     let core = try command.vault.opened()
     let outline = try VaultCore.outline(at: path)
-    let counts = try countKinds(core, command)
+    let counts = try countKinds(core, command: command)
     var rows: [(key: String, json: JSON, text: String)] = [
       ("path", .string(path), path), ("id", .string(outline.vault.hexadecimal), outline.vault.hexadecimal),
       ("format", .integer(Int64(Version.format)), String(Version.format)),
@@ -27,8 +27,8 @@ enum Status: VaultVerb {
     ]
     if let key = command.places.keyPath(of: outline) { rows.append(("deviceKey", .string(key), key)) }
     rows += [
-      flag("passcode", outline.hasPasscode), flag("recoveryCode", outline.hasRecoveryCode),
-      flag("readOnly", core.isReadOnly), flag("locked", !core.isUnlocked),
+      flag("passcode", value: outline.hasPasscode), flag("recoveryCode", value: outline.hasRecoveryCode),
+      flag("readOnly", value: core.isReadOnly), flag("locked", value: !core.isUnlocked),
       ("items", .integer(Int64(counts.total)), String(counts.total)),
     ]
     let status = try core.status()
@@ -53,7 +53,7 @@ enum Status: VaultVerb {
   }
 }
 
-private func flag(_ key: String, _ value: Bool) -> (key: String, json: JSON, text: String) {
+private func flag(_ key: String, value: Bool) -> (key: String, json: JSON, text: String) {
   (key, .boolean(value), value ? "yes" : "no")
 }
 
@@ -82,7 +82,7 @@ private func rotation(_ status: VaultStatus) -> (json: String, text: String)? {
     : ("underWay", "under way: 'vaultctl rotate epoch' completes it")
 }
 
-private func countKinds(_ core: VaultCore, _ command: Command) throws -> (
+private func countKinds(_ core: VaultCore, command: Command) throws -> (
   total: Int, byKind: [String: Int], damaged: Int
 ) {
   let progress = command.progress("counting")

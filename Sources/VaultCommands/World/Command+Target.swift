@@ -6,8 +6,8 @@ extension Command {
   ///
   /// - Throws: exit 1 when there is none, 2 when there are several.
   func target<Mode>(in transaction: inout Transaction<Mode>, kind: ItemKind? = nil) throws -> Item {
-    if let id = self[Target.id] { return try checked(transaction.item(id), kind) }
-    if let name = self[ItemOptions.name] { return try checked(transaction.item(named: name), kind) }
+    if let id = self[Target.id] { return try checked(transaction.item(id), kind: kind) }
+    if let name = self[ItemOptions.name] { return try checked(transaction.item(named: name), kind: kind) }
     return try byAccount(in: &transaction, kind)
   }
 
@@ -31,7 +31,7 @@ extension Command {
     return item
   }
 
-  private func checked(_ item: Item, _ kind: ItemKind?) throws -> Item {
+  private func checked(_ item: Item, kind: ItemKind?) throws -> Item {
     guard let kind, item.kind != kind else { return item }
     throw CommandError(
       .notFound, "the item of that name is no \(kind.word)", hint: "'vaultctl item show' tells what it is")

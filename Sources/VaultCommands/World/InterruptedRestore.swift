@@ -37,7 +37,7 @@ struct InterruptedRestore {
     let left = try leftovers()
     for case .foreign(let file) in left { throw FilePlace.taken(file) }
     guard try FilePlace.exists(files.aside) else { return }
-    for case .old(let file) in left { throw Self.two(files.aside, file) }
+    for case .old(let file) in left { throw Self.two(files.aside, file: file) }
     throw FilePlace.taken(files.aside)
   }
 
@@ -69,7 +69,7 @@ struct InterruptedRestore {
     return notes
   }
 
-  private static func two(_ aside: String, _ file: String) -> CommandError {
+  private static func two(_ aside: String, file: String) -> CommandError {
     CommandError(
       .alreadyExists,
       "restores have left two old vaults: \(printable(aside)) and \(printable(file))",
