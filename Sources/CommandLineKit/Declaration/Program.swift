@@ -1,4 +1,21 @@
 /// A program: its verbs, and what its help and manual say about it as a whole.
+///
+/// The module is the parts of a command-line tool that handles secrets. It knows no vault: a tool gives it the verbs as a value.
+///
+/// A program has families of verbs. A ``Verb`` is a type whose static members are its declaration: words, arguments, options,
+/// notes and exit codes. An option is a ``Flag``, a ``Setting`` or ``Settings``, and has the type of its value, which a
+/// ``ValueKind`` checks and reads.
+///
+/// The ``Parser`` turns a command line into an ``Invocation``, or into a ``CommandError`` that never repeats a refused argument.
+/// ``Help``, ``ManPages`` and ``Completion`` are made from the same declarations, so that they cannot disagree.
+///
+/// A verb returns an ``Outcome``, once as JSON and once for people, and a ``Printer`` writes it to an ``OutputStream``. ``Messages``
+/// and ``Progress`` go to standard error. An ``ExitCode`` says how the command ended; a tool adds its own codes.
+///
+/// `Secrets/` and `Clipboard/` take secrets from descriptors, generate them, and hand them to programs and to the clipboard without
+/// a copy outside of secret memory.
+///
+/// Read `Declaration/Verb.swift` first, then `Parsing/Parser.swift`, then `Output/Outcome.swift`.
 package struct Program: Sendable {
   package let name: String
   /// In the order of the help.

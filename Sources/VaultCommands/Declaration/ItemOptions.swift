@@ -12,19 +12,19 @@ enum ItemOptions {
 
   static let service = Setting("service", .text, "S", "What the secret is for. Empty when not given.")
   static let account = Setting("account", .text, "A", "Whose secret it is. NAME when not given.")
-  static let label = Setting("label", .text, "L", "A line for people.")
+  static let label = Setting("label", .text, "L", "A label for people.")
   static let comment = Setting("comment", .text, "C", "A remark for people.")
   static let attributes = [service, account, label, comment]
 
   static let thisDeviceOnly = Flag("this-device-only", "Never put it into a backup.")
   static let access = Setting(
-    "access", .constraints, "FLAGS", "What has to be shown before the secret is read, a comma list.")
+    "access", .constraints, "FLAGS", "What a person must show before the secret is read: a comma list.")
   static let audit = Setting(
-    "audit", .auditPolicy, "", "What of it is audited.", defaultValue: "changes")
-  static let expires = Setting("expires", .duration, "D", "Refuse it after this time from now.")
+    "audit", .auditPolicy, "", "What is audited: changes, or reads too.", defaultValue: "changes")
+  static let expires = Setting("expires", .duration, "D", "Refuse the item after this time from now.")
   static let generate = Setting(
     "generate", .generator, "LENGTH[:alnum|all|words|hex]",
-    "Make the secret: so many characters, or words of a list of 2,048. Nothing is read then.")
+    "Generate the secret: LENGTH characters, or words from a list of 2,048. Standard input is not read.")
 
   /// When the secret can be read. The verbs explain it in their own words.
   static func accessible(_ summary: String) -> Setting<Accessibility> {
@@ -59,14 +59,14 @@ enum ItemOptions {
 
   static let copy = Setting(
     "copy", .duration, "TIME",
-    "Put it into the clipboard and print nothing; cleared after TIME, 30s when left out, if it is still there.",
+    "Copy to the clipboard instead of printing. After TIME (30s without a value), clear the clipboard if it still has the secret.",
     defaultValue: "30s", valueIsOptional: true)
 
   static let copyNote =
-    "--copy uses wl-copy under Wayland, xclip or xsel under X11, and else asks the terminal (OSC 52); where none "
-    + "of them is there it is exit 9 and nothing is copied. The secret goes through a pipe. wl-copy keeps it in a "
-    + "private file in /tmp as long as it is in the clipboard: where /tmp is on a disk the others go first, and "
-    + "you are told. A terminal does not "
-    + "tell what its clipboard holds, so there it is cleared whatever it is. With --json: copied, clipboard, and "
+    "--copy uses wl-copy under Wayland, xclip or xsel under X11, and else asks the terminal (OSC 52). Without any "
+    + "of them the exit code is 9 and nothing is copied. The secret goes through a pipe. wl-copy keeps it in a "
+    + "private file in /tmp as long as it is in the clipboard: when /tmp is on a disk, the others are tried first, and "
+    + "a message says so. A terminal does not "
+    + "report what its clipboard holds, so it is cleared in any case. With --json: copied, clipboard, and "
     + "clearedAfter in seconds."
 }

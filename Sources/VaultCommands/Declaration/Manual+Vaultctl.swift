@@ -8,7 +8,7 @@ extension Manual {
     description: [
       "vaultctl keeps passwords, one-time-password credentials and other secrets in one file that is sealed "
         + "under a device key and, where a passcode is set, under that passcode as well.",
-      "Results go to standard output alone, everything else to standard error with the prefix vaultctl:.",
+      "Results go to standard output. Everything else goes to standard error, with the prefix vaultctl:.",
     ],
     sections: [secrets, environment, json],
     example: "vaultctl init --no-passcode && vaultctl item add mail --generate 24",
@@ -17,10 +17,10 @@ extension Manual {
   private static let secrets = Section(
     "SECRETS",
     .text([
-      "A secret is never a word of the command line and never in the environment. Each has one channel: "
+      "A secret is never an argument and never in the environment. Each has one channel: "
         + "an option --...-fd N that names an open descriptor, or --...-file PATH that names your own file of mode 0600 or 0400. "
-        + "Without it the terminal is asked, opened by its name. A secret that is data is read from standard input.",
-      "At most 1024 bytes are read for a passcode, PIN, phrase or code, and 1 MiB for the secret of an item; "
+        + "Without such an option, the terminal is asked. A secret that is data is read from standard input.",
+      "At most 1024 bytes are read for a passcode, phrase or code, and 1 MiB for the secret of an item; "
         + "a new name is 1 to 255 bytes of UTF-8 whose characters all show, another text at most 4096 without control characters.",
     ]))
 
@@ -40,7 +40,7 @@ extension Manual {
     "JSON",
     .text([
       "With --json each command prints one object on one line; bytes are base64 under names that end in Base64, "
-        + "what does not apply is absent. An error is {\"error\":{\"code\":...,\"exit\":...,\"message\":...}} on standard error, "
+        + "a member that does not apply is absent. An error is {\"error\":{\"code\":...,\"exit\":...,\"message\":...}} on standard error, "
         + "with attemptsLeft, retryAfter (seconds) and hint where they apply."
     ]))
 }

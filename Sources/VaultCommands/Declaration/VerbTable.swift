@@ -19,9 +19,9 @@ package enum VerbTable {
   }
 
   private static let families: [(word: String, summary: String, verbs: [any VaultVerb.Type])] = [
-    ("init", "Make a vault and its device key.", [Init.self]),
+    ("init", "Create a vault and its device key.", [Init.self]),
     ("status", "Show the state of the vault.", [Status.self]),
-    ("doctor", "Look for what weakens the vault, and say what to do.", [Doctor.self]),
+    ("doctor", "Look for weaknesses, and say what to do.", [Doctor.self]),
     ("verify", "Open and compare every part of the vault.", [Verify.self]),
     ("version", "Print the versions of vaultctl and the format.", [PrintVersion.self]),
     ("path", "Print where the vault is.", [PrintPath.self]),
@@ -54,16 +54,16 @@ package enum VerbTable {
       "biometry", "Members of the enrolled biometric set.",
       [BiometryEnroll.self, BiometryList.self, BiometryRemove.self]
     ),
-    ("import", "Take items over from another program.", [Import.self]),
-    ("export", "Write items out for another program.", [Export.self]),
-    ("backup", "Write a backup that opens by a passphrase.", [Backup.self]),
-    ("restore", "Make a vault from a backup.", [Restore.self]),
+    ("import", "Import items from another program.", [Import.self]),
+    ("export", "Export items for another program.", [Export.self]),
+    ("backup", "Write a backup that a passphrase opens.", [Backup.self]),
+    ("restore", "Restore a vault from a backup.", [Restore.self]),
     (
-      "rotate", "Exchange keys or parameters.",
+      "rotate", "Replace keys or parameters.",
       [RotateDeviceKey.self, RotateEpoch.self, RotateParameters.self]
     ),
-    ("purge", "Make what was deleted unreadable for good.", [Purge.self]),
-    ("audit", "Show what was done with the vault.", [Audit.self]),
+    ("purge", "Make deleted items unreadable for good.", [Purge.self]),
+    ("audit", "Show the log of the vault.", [Audit.self]),
     ("batch", "Run several commands with one unlock.", [Batch.self]),
     ("completion", "Print the completion script of a shell.", [PrintCompletion.self]),
   ]

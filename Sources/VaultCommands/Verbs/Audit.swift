@@ -11,7 +11,7 @@ enum Audit: VaultVerb {
     "since", .past, "T",
     "Only entries from this moment on: Unix seconds, RFC 3339, or how long ago, like 1h.")
   static let item = Setting("item", .name, "NAME", "Only entries about this item.")
-  static let follow = Flag("follow", "Go on and print new entries as they come, until Ctrl-C.")
+  static let follow = Flag("follow", "Keep printing new entries, until Ctrl-C.")
   static let verify = Flag(
     "verify", "Check the chain of every entry; asks for the passcode where one is set.")
   static let ownOptions: [any OptionKey] = [since, item, follow, verify]

@@ -5,14 +5,14 @@ import VaultKit
 /// `vaultctl backup FILE`: a vault that a passphrase opens; nothing needs to be unlocked for it.
 enum Backup: VaultVerb {
   static let words = ["backup"]
-  static let summary = "Write a backup that opens by a passphrase."
-  static let file = Argument("FILE", .path, "The new file; nothing is written over.")
+  static let summary = "Write a backup that a passphrase opens."
+  static let file = Argument("FILE", .path, "The new file; an existing file is never overwritten.")
   static let arguments = [file]
   static let channels = [SecretChannel.passphrase]
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .refused]
   static let notes = [
-    "Nothing needs to be unlocked: what is behind the passcode is behind it in the backup too. "
+    "The vault need not be unlocked: secrets that the passcode protects need it in the backup too. "
       + "Items of this device only, tokens, consents, items that are damaged and do not open, and the audit are left out; "
       + "the items are listed.",
     "A passphrase that can be guessed is accepted with a warning, as a passcode is by 'vaultctl passcode set'.",

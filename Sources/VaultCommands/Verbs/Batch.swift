@@ -7,7 +7,7 @@ import VaultPrompts
 enum Batch: VaultVerb {
   static let words = ["batch"]
   static let summary = "Run commands from standard input, one JSON object on each line, with one unlock."
-  static let keepGoing = Flag("keep-going", "Go on after a command that failed.")
+  static let keepGoing = Flag("keep-going", "Continue after a command that failed.")
   static let ownOptions: [any OptionKey] = [keepGoing]
   static let standardInput = StandardInput.data("commands")
   static let needs = VaultNeed.unlocked

@@ -15,7 +15,7 @@ enum BiometryEnroll: VaultVerb {
 
   static let words = ["biometry", "enroll"]
   static let summary =
-    "Enroll a phrase in the place of a finger, the fingers of the reader, or the login password."
+    "Enroll a phrase, the fingers of the reader, or the login password."
   static let member = Argument("MEMBER", .name, "The name of a member.", isRequired: false)
   static let arguments = [member]
   static let source = Setting(
@@ -28,8 +28,8 @@ enum BiometryEnroll: VaultVerb {
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .refused]
   static let notes = [
-    "It needs the passcode. With a phrase or a finger the set is another one from then on: items stored with --access biometry-current-set before "
-      + "can be opened by nobody any more, and are named. Five wrong phrases lock biometry until the passcode was right."
+    "The command needs the passcode. A phrase or a finger changes the set: items stored with --access biometry-current-set before "
+      + "can no longer be opened, and are named. Five wrong phrases lock biometry until the right passcode is given."
   ]
   static let example = "vaultctl biometry enroll voice --passcode-file old --phrase-file phrase"
 

@@ -7,13 +7,13 @@ import VaultPrompts
 /// `vaultctl biometry remove MEMBER`: asks nobody, works while the vault is locked.
 enum BiometryRemove: VaultVerb {
   static let words = ["biometry", "remove"]
-  static let summary = "Remove a member of the set. It is not asked about."
+  static let summary = "Remove a member of the set, without confirmation."
   static let member = Argument("MEMBER", .name, "The name of a member.")
   static let arguments = [member]
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.notFound, .refused]
   static let notes = [
-    "It works while the vault is locked. The set is another one from then on, as with 'biometry enroll', unless the member was "
+    "It works while the vault is locked. The set changes, as with 'biometry enroll', unless the member was "
       + "the login password."
   ]
   static let example = "vaultctl biometry remove voice"

@@ -6,13 +6,13 @@ import VaultKit
 /// `vaultctl doctor`: what is well, what is weak and what is broken, each with what to do.
 enum Doctor: VaultVerb {
   static let words = ["doctor"]
-  static let summary = "Look for what weakens the vault or this machine, and say what to do."
+  static let summary = "Look for weaknesses of the vault and this machine, and say what to do."
   static let removeOldKeys = Flag(
     "remove-old-keys", "Remove device keys that this vault has replaced, without asking.")
   static let ownOptions: [any OptionKey] = [removeOldKeys]
   static let channels = [SecretChannel.passcode]
   static let notes = [
-    "It asks for nothing. With the passcode it also says whether the passcode can be guessed.",
+    "The command asks for nothing. With the passcode it also says whether the passcode can be guessed.",
     "It looks at locked memory, core dumps, swap, the clock, libraries, PAM and its helper, the passcode, the recovery "
       + "code, "
       + "protector and device key, permissions, the file system, counters and expired items.",

@@ -8,9 +8,9 @@ import VaultKit
 /// `vaultctl exec -- PROGRAM …`: becomes the program. Returns only by an error.
 enum Exec: VaultVerb {
   static let words = ["exec"]
-  static let summary = "Become a program that finds secrets in sealed memory files."
+  static let summary = "Run a program that gets secrets as sealed files in memory."
   static let program = Argument(
-    "PROGRAM", .program, "The program and its words, behind --.", takesRest: true)
+    "PROGRAM", .program, "The program and its arguments, after --.", takesRest: true)
   static let arguments = [program]
   static let fd = Settings(
     "fd", .placeAndName, "N=NAME", "Hand over the secret of NAME as descriptor N: 0, or 3 and more.")
@@ -20,7 +20,7 @@ enum Exec: VaultVerb {
   static let env = Settings(
     "env", .placeAndName, "VAR=NAME",
     "Put the secret of NAME into the variable VAR itself, where every program of the same user can "
-      + "read it as long as the program runs.")
+      + "read it while the program runs.")
   static let ownOptions: [any OptionKey] = [fd, file, env]
   static let channels = ItemOptions.accessChannels
   static let needs = VaultNeed.unlocked
@@ -28,13 +28,13 @@ enum Exec: VaultVerb {
   static let audited = Audited.onRequest
   static let ownExits: [ExitCode] = [.notFound, .expired, .refused, .malformed]
   static let notes = [
-    "A memory file is on no disk. Its mode is 0400 and it is sealed: no program can change it. It begins at its first "
+    "A memory file is on no disk. Its mode is 0400, and it is sealed: no program can change it. It begins at its first "
       + "byte and can be read again through its path, /proc/self/fd/N. Programs that the program starts inherit it. The path "
-      + "does not work in a program that closes descriptors which it did not open, as ssh does: give the key to ssh-add.",
-    "vaultctl turns into the program, so its exit code is the program's and signals reach it directly. The "
-      + "vault is closed before, and a descriptor that brought the passcode is closed too; others stay "
+      + "does not work in a program that closes descriptors which it did not open, as ssh does: use ssh-add for a key.",
+    "vaultctl becomes the program, so the exit code is the program's and signals reach it directly. The "
+      + "vault is closed before, and so is a descriptor that gave the passcode; other descriptors stay "
       + "open. The program leaves no core dump.",
-    "A program that cannot be started is exit 13.",
+    "The exit code is 13 when the program cannot be started.",
   ]
   static let example = "vaultctl exec --fd 3=mail -- sh -c 'wc -c <&3'"
   static let allowedInBatch = false

@@ -8,12 +8,12 @@ import VaultKit
 /// `vaultctl export FORMAT [FILE]`: every secret in clear, audited before it is written.
 enum Export: VaultVerb {
   static let words = ["export"]
-  static let summary = "Write items out for another program or vault, with their secrets."
+  static let summary = "Export items with their secrets, for another program or vault."
   static let format = Argument("FORMAT", .choice(["jsonl"]), "jsonl, our own JSON lines.")
   static let file = Argument(
     "FILE", .path, "The new file, mode 0600; else standard output.", isRequired: false)
   static let arguments = [format, file]
-  static let plain = Flag("plain", "Agree that every secret is written in clear. jsonl knows no other way.")
+  static let plain = Flag("plain", "Agree that every secret is written in clear. jsonl has no other form.")
   static let ownOptions: [any OptionKey] = [plain]
   static let channels = ItemOptions.accessChannels
   static let needs = VaultNeed.unlocked
@@ -21,13 +21,13 @@ enum Export: VaultVerb {
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .refused, .unsupported]
   static let notes = [
-    "What opens by a passphrase is 'vaultctl backup'. Without --plain nothing is written (9).",
+    "For a file that a passphrase protects, use 'vaultctl backup'. Without --plain nothing is written (9).",
     "Left out, and listed: items of this device only, expired ones, kinds that are neither password nor "
-      + "one-time-password credential, and items with an access rule where nobody can be asked (promptNeeded), "
-      + "whoever was asked declined (declined), or nobody can open them any more (beyondReach). What is left "
-      + "out is no error: the exit code is 0. Each item that is written is audited first.",
-    "Who an access rule asks for is asked once for all items, for five minutes. A wrong answer ends the export.",
-    "FILE is never written over. Standard output must not be a file that others can read (9).",
+      + "one-time-password credential, and items with an access rule when no person can be asked (promptNeeded), "
+      + "the person declined (declined), or no enrolled member can open them (beyondReach). Items that are left "
+      + "out are not an error: the exit code is 0. Each item that is written is audited first.",
+    "A person whom an access rule asks for is asked once for all items, for five minutes. A wrong answer ends the export.",
+    "FILE is never overwritten. Standard output must not be a file that others can read (9).",
     "With --json, which needs FILE: path, items (how many), leftOut with id, name and reason.",
   ]
   static let example = "vaultctl export jsonl items.jsonl --plain"

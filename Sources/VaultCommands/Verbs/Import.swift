@@ -17,27 +17,27 @@ enum Import: VaultVerb {
   }
 
   static let words = ["import"]
-  static let summary = "Take items over from another program or vault, all or none of them."
+  static let summary = "Import items from another program or vault, all of them or none."
   static let file = Argument("FILE", .path, "The file; else standard input.", isRequired: false)
   static let arguments = [Export.format, file]
-  static let dryRun = Flag("dry-run", "Say what would be done, and do nothing.")
+  static let dryRun = Flag("dry-run", "Report what would be done, and change nothing.")
   static let onDuplicate = Setting(
     "on-duplicate",
     .choice(["skip": Duplicates.skip, "rename": .rename, "replace": .replace, "fail": .fail]), "",
-    "What happens to an item whose name, or service and account, is there already.", defaultValue: "fail")
+    "What to do with an item whose name, or service and account, exists already.", defaultValue: "fail")
   static let ownOptions: [any OptionKey] = [dryRun, onDuplicate]
   static let standardInput = StandardInput.data("items, one JSON object on each line")
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .malformed, .refused, .unsupported]
   static let notes = [
-    "Everything is read and judged first, and stored in one step: after any error nothing was imported. Each "
+    "All lines are read and checked first, and stored in one step: after an error nothing was imported. Each "
       + "line that cannot be read is named with its number and the reason.",
     "A line has kind (password or otp), name, and secret, secretBase64 or, for otp, uri; also service, "
       + "account, label, comment, accessible, thisDeviceOnly, access (as --access of 'item add' takes it, "
       + "without application-password), audit, expires (Unix seconds), role, window, needsResync. created "
-      + "and modified are ignored, any other key is an error.",
-    "rename puts -2, -3 ... behind the name; replace deletes the old item and stores the new one.",
+      + "and modified are ignored. Any other key is an error.",
+    "rename appends -2, -3 ... to the name; replace deletes the old item and stores the new one.",
     "With --json: added, skipped, renamed, replaced, dryRun, and items with line, name, result and, where "
       + "it was renamed, oldName.",
   ]

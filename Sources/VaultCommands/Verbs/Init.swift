@@ -6,7 +6,7 @@ import VaultKit
 /// `vaultctl init`: the only command that makes a vault or a device key.
 enum Init: VaultVerb {
   static let words = ["init"]
-  static let summary = "Make a vault and its device key. Nothing else ever creates one."
+  static let summary = "Create a vault and its device key. No other command creates one."
   static let protector = ItemOptions.protector("What keeps the device key.", defaultValue: "file")
   static let noPasscode = Flag("no-passcode", "Guard the vault by its device key alone.")
   static let recoveryCode = Flag("recovery-code", "Make a recovery code and show it once.")
@@ -19,13 +19,13 @@ enum Init: VaultVerb {
   static let ownExits: [ExitCode] = [.alreadyExists, .deviceKey, .malformed]
   static let notes = [
     SecretStrength.guessableNote + " With --json: passcodeGuessable.",
-    "The device key is never in the folder of the vault. Whoever loses it, and has neither a recovery code nor "
-      + "a backup, loses everything in the vault: copy it to a safe place.",
+    "The device key is never in the directory of the vault. Without the device key, a recovery code "
+      + "or a backup, everything in the vault is lost: copy the key to a safe place.",
     "On a terminal, init offers to make a recovery code as 'recovery-code new' does. --recovery-code prints one with the result, "
       + "just before the vault gets its name: when the command fails after that, the code opens the vault if there is one. "
-      + "When standard output cannot be written, nothing is made (13).",
+      + "When standard output cannot be written, nothing is created (13).",
     "With --protector secret-service the desktop's keyring keeps it, in its default collection. Where that is locked, "
-      + "does not answer or is not there, nothing is made (11); nothing is kept in a file instead.",
+      + "does not answer or is not there, nothing is created (11). The key is not put into a file instead.",
   ]
   static let example = "vaultctl init --no-passcode --recovery-code"
   static let allowedInBatch = false

@@ -4,12 +4,12 @@ import VaultKit
 /// `vaultctl item edit NAME`.
 enum ItemEdit: VaultVerb {
   static let words = ["item", "edit"]
-  static let summary = "Change what is said about an item; its secret stays."
+  static let summary = "Change the attributes of an item, not its secret."
   static let arguments = [ItemOptions.name]
   static let target = Target.identifier
-  static let noExpiry = Flag("no-expiry", "Let it live for ever.")
+  static let noExpiry = Flag("no-expiry", "Remove the expiry.")
   static let audit = Setting(
-    "audit", .auditPolicy, "", "What of it is audited from now on: plain reads too?")
+    "audit", .auditPolicy, "", "What is audited from now on: changes, or reads too.")
   static let ownOptions: [any OptionKey] = ItemOptions.attributes + [ItemOptions.expires, noExpiry, audit]
   static let channels = [.passcode, .recovery] + ItemOptions.accessChannels
   static let asksByFlags = true

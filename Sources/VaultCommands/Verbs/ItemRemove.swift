@@ -5,7 +5,7 @@ import VaultKit
 /// `vaultctl item rm NAME`.
 enum ItemRemove: VaultVerb {
   static let words = ["item", "rm"]
-  static let summary = "Delete an item of any kind. It is not asked about."
+  static let summary = "Delete an item, without confirmation."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
   static let audited = Audited.always

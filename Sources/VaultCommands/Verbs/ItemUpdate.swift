@@ -5,7 +5,7 @@ import VaultKit
 /// `vaultctl item update NAME`.
 enum ItemUpdate: VaultVerb {
   static let words = ["item", "update"]
-  static let summary = "Exchange the secret of an item."
+  static let summary = "Replace an item's secret."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
   static let ownOptions: [any OptionKey] = [ItemOptions.generate]

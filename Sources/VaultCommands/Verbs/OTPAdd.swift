@@ -21,7 +21,7 @@ enum OTPAdd: VaultVerb {
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .refused]
-  static let notes = ["The URI never stands on the command line, where every program could read it."]
+  static let notes = ["The URI is never an argument, because every program could read it."]
   static let example =
     "printf %s 'otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0' | vaultctl otp add rfc"
 

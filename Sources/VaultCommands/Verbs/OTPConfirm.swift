@@ -6,7 +6,7 @@ import VaultKit
 /// `vaultctl otp confirm NAME`: only a change of a camouflaged PIN waits for one, and this version makes none.
 enum OTPConfirm: VaultVerb {
   static let words = ["otp", "confirm"]
-  static let summary = "Say that the server took the last code."
+  static let summary = "Confirm that the server accepted the last code."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
   static let audited = Audited.always

@@ -10,7 +10,7 @@ enum OTPCounter: VaultVerb {
   static let arguments = [ItemOptions.name]
   static let target = Target.full
   static let set = Setting("set", .number(0...UInt64.max), "N", "The counter of the next code.")
-  static let force = Flag("force", "Also to a counter that was used before: codes will repeat.")
+  static let force = Flag("force", "Accept a counter that was used before: codes will repeat.")
   static let ownOptions: [any OptionKey] = [set, force]
   static let channels = [.passcode, .recovery] + ItemOptions.accessChannels
   static let asksByFlags = true

@@ -7,7 +7,7 @@ import VaultKit
 /// `vaultctl otp export NAME`: the secret in clear, audited.
 enum OTPExport: VaultVerb {
   static let words = ["otp", "export"]
-  static let summary = "Print the otpauth:// URI of a credential: its secret in clear."
+  static let summary = "Print the otpauth:// URI of a credential, which contains its secret in clear."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
   static let channels = ItemOptions.accessChannels

@@ -5,7 +5,7 @@ import VaultKit
 /// `vaultctl otp rm NAME`.
 enum OTPRemove: VaultVerb {
   static let words = ["otp", "rm"]
-  static let summary = "Delete a credential. It is not asked about."
+  static let summary = "Delete a credential, without confirmation."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
   static let audited = Audited.always

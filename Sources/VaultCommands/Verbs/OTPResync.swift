@@ -9,7 +9,7 @@ import VaultKit
 enum OTPResync: VaultVerb {
   static let words = ["otp", "resync"]
   static let summary =
-    "Let a verifier find the counter or clock of the other side again, by two codes in a row."
+    "Resynchronize a verifier with two codes in a row."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
   static let channels = ItemOptions.accessChannels
@@ -18,7 +18,7 @@ enum OTPResync: VaultVerb {
   static let asksByFlags = true
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.expired, .refused, .outOfStep]
-  static let notes = ["A prover is put right by 'otp counter NAME --set N', with N from its server."]
+  static let notes = ["Resynchronize a prover with 'otp counter NAME --set N', with N from its server."]
   static let example = "printf '287082\\n359152\\n' | vaultctl otp resync door"
 
   static func run(_ command: Command) throws -> Outcome {

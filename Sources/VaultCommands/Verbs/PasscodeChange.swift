@@ -6,7 +6,7 @@ import VaultKit
 /// `vaultctl passcode change`.
 enum PasscodeChange: VaultVerb {
   static let words = ["passcode", "change"]
-  static let summary = "Exchange the passcode for a new one; no item is rewritten."
+  static let summary = "Replace the passcode; no item is rewritten."
   static let channels = [SecretChannel.newPasscode]
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always

@@ -6,7 +6,7 @@ import VaultKit
 /// `vaultctl passcode set`. Forgets what a former holder of the device key could have planted.
 enum PasscodeSet: VaultVerb {
   static let words = ["passcode", "set"]
-  static let summary = "Set a passcode where there is none."
+  static let summary = "Set a passcode when the vault has none."
   static let dropRecoveryCode = Flag(
     "drop-recovery-code", "Drop the recovery code of the vault: it no longer works.")
   static let ownOptions: [any OptionKey] = [dropRecoveryCode]
@@ -14,7 +14,7 @@ enum PasscodeSet: VaultVerb {
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .refused]
   static let notes = [
-    "While a vault has no passcode, anybody who has its file and its device key can plant members and keys in it. So this "
+    "While a vault has no passcode, a person who has its file and its device key can plant members and keys in it. So this "
       + "command forgets members, factors and the audit roots of later segments, and lists what it forgot.",
     "When the vault has a recovery code, you are asked for it. The right code stays valid; a wrong one exits with 3 and changes "
       + "nothing. An empty answer, or --drop-recovery-code, drops the code. Without a terminal one of the options must be given (else 9).",

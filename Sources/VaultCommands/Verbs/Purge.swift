@@ -6,7 +6,7 @@ import VaultKit
 /// `vaultctl purge`: new keys for everything, and a file written anew.
 enum Purge: VaultVerb {
   static let words = ["purge"]
-  static let summary = "Make what was deleted unreadable: new keys, and a file written anew."
+  static let summary = "Make deleted items unreadable: replace the keys and rewrite the file."
   static let ownOptions: [any OptionKey] = [RotateEpoch.dropDamaged]
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always

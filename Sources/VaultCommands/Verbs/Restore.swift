@@ -7,7 +7,7 @@ import VaultKit
 /// `vaultctl restore FILE`: makes a vault from a backup, over nothing or in the place of the same vault.
 enum Restore: VaultVerb {
   static let words = ["restore"]
-  static let summary = "Make a vault from a backup."
+  static let summary = "Restore a vault from a backup."
   static let file = Argument("FILE", .path, "The backup.")
   static let arguments = [file]
   static let protector = ItemOptions.protector(
@@ -25,7 +25,7 @@ enum Restore: VaultVerb {
       + "until the new one is complete; then both change names in one step (15 when the file system cannot do that).",
     "The old device key stays too, for the old file: under its own name, or beside a key file that --device-key names as "
       + "KEY.before-restore. 'vaultctl doctor' lists what is left.",
-    "A restore that is killed leaves the old vault or the new one at PATH. It can also leave PATH.restoring-KEYID: either a "
+    "An interrupted restore leaves the old vault or the new one at PATH. It can also leave PATH.restoring-KEYID: either a "
       + "new vault that was not used, which the next restore removes, or the old vault, which the next restore renames to "
       + "PATH.before-restore. No device key is deleted.",
     "The recovery code of the backup is valid again when no vault was at PATH, or when the vault there has the same code. When "

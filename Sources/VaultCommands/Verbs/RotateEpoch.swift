@@ -6,7 +6,7 @@ import VaultKit
 /// `vaultctl rotate epoch`: a new generation of every stored key; goes on where a killed one stopped.
 enum RotateEpoch: VaultVerb {
   static let words = ["rotate", "epoch"]
-  static let summary = "Exchange every key of the vault and seal what they seal anew."
+  static let summary = "Replace every key of the vault, and seal again what the keys seal."
   static let dropDamaged = Flag(
     "drop-damaged",
     "Remove items and entries of the log that are damaged and do not open, and log each. An item that lacks only rows of the index stays. "
@@ -16,14 +16,14 @@ enum RotateEpoch: VaultVerb {
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.refused, .unsupported]
   static let notes = [
-    "Other programs go on working meanwhile. After an interruption the next command that has the keys continues the rotation. "
-      + "This command completes a rotation that is under way, which somebody else may have begun, and then makes another epoch.",
+    "Other programs keep working meanwhile. After an interruption the next command that has the keys continues the rotation. "
+      + "This command completes a rotation that is under way, whoever began it, and then begins a new epoch.",
     "First, every part of the vault that opens without a person is opened. Parts that do not open are listed, and no key is "
       + "changed (10). Damage that appears later pauses the rotation (10): the keys of both epochs stay in force, every other "
       + "command works, and this one names the damaged parts.",
     "Parts that a newer version of this program made do not open here either, and are not damaged: they are listed, nothing "
       + "removes them, and the rotation stops in the same way (15). Rotate with the newer version.",
-    "Secrets themselves are not exchanged: after a compromise change them where they are used.",
+    "The secrets themselves are not replaced: after a compromise, change them where they are used.",
     "With --json: generation (from 1, +1 each time), items (how many), damaged, newer and dropped: lists with id, name where it "
       + "opens, or auditEntry, and what is wrong. With exits 10 and 15 too.",
   ]

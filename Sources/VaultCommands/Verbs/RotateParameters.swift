@@ -7,9 +7,9 @@ import VaultKit
 /// time on this machine.
 enum RotateParameters: VaultVerb {
   static let words = ["rotate", "parameters"]
-  static let summary = "Derive the keys of the same passcode anew, at a cost measured on this machine."
+  static let summary = "Derive the keys from the same passcode again, at a cost measured on this machine."
   static let cost = Setting(
-    "target", .number(50...10_000), "MS", "How many milliseconds one derivation shall take at most.",
+    "target", .number(50...10_000), "MS", "The most milliseconds that one derivation may take.",
     defaultValue: "500")
   static let ownOptions: [any OptionKey] = [cost]
   static let needs = VaultNeed.unlocked

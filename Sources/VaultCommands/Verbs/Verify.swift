@@ -5,7 +5,7 @@ import VaultKit
 /// `vaultctl verify`: the report goes to standard output also when it is a bad one.
 enum Verify: VaultVerb {
   static let words = ["verify"]
-  static let summary = "Open every part of the vault, compare the sums, and report what is damaged."
+  static let summary = "Open every part of the vault, compare the checksums, and report damage."
   static let complete = Flag(
     "complete", "Fail (6) when something was not looked at, such as secrets that stay locked.")
   static let ownOptions: [any OptionKey] = [complete]

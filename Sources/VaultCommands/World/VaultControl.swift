@@ -4,7 +4,21 @@ import SecretMemory
 import TextFormats
 import VaultPrompts
 
-/// The tool itself: words in, exit code out.
+/// `vaultctl`: each verb in one file, and what the verbs share.
+///
+/// This type is the tool itself: it parses a command line with the verbs of ``VerbTable``, runs one, and returns an exit code.
+///
+/// `Verbs/` has a file for each verb. A verb is a type that conforms to ``VaultVerb``: its declaration, its options with their types,
+/// and `run(_:)`, which gets a ``Command``. `Declaration/` has what verbs declare in common: the options, the secrets
+/// (``SecretChannel``), and what follows from them for help and exit codes.
+///
+/// A ``Command`` reaches the vault through ``OpenVault``, which opens and unlocks it once, and secrets through ``Secrets``, which reads
+/// an option, a credential or a prompt. `World/` is everything from outside, so that a test can replace it.
+///
+/// `Doctor/` looks for weaknesses, `RecoveryCodes/` shows new codes, `JSONLines/` reads exported items, `Errors/` turns errors of the
+/// library into messages and exit codes, and `Output/` words items and members.
+///
+/// Read `Declaration/VaultVerb.swift` first, then `Verbs/ItemGet.swift`, then `World/OpenVault.swift`.
 package enum VaultControl {
   /// Runs the words of this process and ends it.
   package static func main(in world: World) -> Never {
