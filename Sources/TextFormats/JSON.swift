@@ -63,30 +63,12 @@ extension JSON {
 }
 
 extension JSON.Field {
-  package init(_ name: String, _ text: String) { self.init(name, JSON.string(text)) }
-  package init(_ name: String, _ flag: Bool) { self.init(name, JSON.boolean(flag)) }
-  package init(_ name: String, _ values: [JSON]) { self.init(name, JSON.array(values)) }
-  package init(_ name: String, _ texts: [String]) { self.init(name, JSON.array(texts.map { .string($0) })) }
-
-  /// A whole number of any width.
-  package init(_ name: String, _ number: some FixedWidthInteger) {
-    self.init(name, Int64(exactly: number).map { .integer($0) } ?? .unsigned(UInt64(number)))
-  }
+  package init(_ name: String, _ value: some JSONConvertible) { self.init(name, value.json) }
 
   /// A member that an object has only where there is a value.
-  package init?(_ name: String, _ text: String?) {
-    guard let text else { return nil }
-    self.init(name, text)
-  }
-
-  package init?(_ name: String, _ number: (some FixedWidthInteger)?) {
-    guard let number else { return nil }
-    self.init(name, number)
-  }
-
-  package init?(_ name: String, _ flag: Bool?) {
-    guard let flag else { return nil }
-    self.init(name, flag)
+  package init?(_ name: String, _ value: (some JSONConvertible)?) {
+    guard let value else { return nil }
+    self.init(name, value.json)
   }
 }
 

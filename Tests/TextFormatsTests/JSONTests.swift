@@ -45,7 +45,7 @@ struct JSONTests {
       Field("flag", true)
       Field("absent", nil as String?)
       Field("text", "a\"\\\n\u{1}\u{7F}é😀/")
-      Field("list", [.integer(1), .string("")])
+      Field("list", .array([.integer(1), .string("")]))
       Field("made", .list(count: 3) { .integer(Int64($0)) })
       Field("none", .list(count: 0) { _ in .boolean(true) })
     }

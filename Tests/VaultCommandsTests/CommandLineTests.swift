@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import CommandLineKit
 import VaultCommands
 
 /// Each test was verified to fail with the tool from before these tests; that of exit codes, when 9 and 15 are left out.
@@ -109,8 +110,8 @@ struct CommandLineTests {
     for verb in VerbTable.all where verb.exitCodes.contains(.noVault) {
       #expect(verb.exitCodes.contains(.refused) && verb.exitCodes.contains(.unsupported), "\(verb.name)")
     }
-    for family in VerbTable.families {
-      #expect(HelpTopic.family(family).text.contains("\nExit codes:\n  0  "), "\(family.word)")
+    for family in VerbTable.program.families {
+      #expect(Help(VerbTable.program).family(family).contains("\nExit codes:\n  0  "), "\(family.word)")
     }
   }
 

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
-import VaultCommands
+import CommandLineKit
 
 @Suite("Completion by the real shells")
 struct CompletionTests {
@@ -15,56 +15,82 @@ struct CompletionTests {
     ("vaultctl ro", ["rotate"], []),
     ("vaultctl rotate ", ["device-key", "epoch", "parameters"], []),
     ("vaultctl bio", ["biometry"], ["biokey"]),
+    ("vaultctl item get ma", ["mail"], ["mark.txt"]),
+    ("vaultctl audit --item ma", ["mail"], ["mark.txt"]),
+    ("vaultctl exec --env TOKEN=ma", ["mail"], ["mark.txt"]),
+    ("vaultctl exec --fd 3=", ["mail", "bank"], ["mark.txt"]),
+    ("vaultctl --vault ma", ["mark.txt"], ["mail"]),
+    ("vaultctl backup ma", ["mark.txt"], ["mail"]),
+    ("vaultctl import jsonl ma", ["mark.txt"], ["jsonl"]),
+    ("vaultctl import ", ["jsonl"], ["mark.txt"]),
+    ("vaultctl exec -- print", ["printf"], ["mail"]),
+    ("vaultctl exec --env X=mail -- cat ma", ["mark.txt"], ["mail", "--env"]),
   ]
 
-  private func script(_ shell: Completion, _ tool: Tool) throws -> String {
+  /// A vault with two items, a file beside it, and the tool under its own name.
+  private func newTool() throws -> Tool {
+    let tool = try Tool()
+    try FileManager.default.createSymbolicLink(
+      atPath: tool.home.path + "/vaultctl", withDestinationPath: Tool.path)
+    tool.environment["PATH"] = tool.home.path + ":" + (tool.environment["PATH"] ?? "")
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    for name in ["mail", "bank"] { #expect(try tool("item", "add", name, "--generate", "8").exit == 0) }
+    _ = try tool.file("mark.txt", "")
+    return tool
+  }
+
+  private func script(_ shell: Completion.Shell, _ tool: Tool) throws -> String {
     let run = try tool("completion", shell.rawValue)
     #expect(run.exit == 0)
     return try tool.file("completion.\(shell.rawValue)", run.text)
   }
 
-  private func check(_ line: String, _ words: Set<String>, _ offered: [String], _ missing: [String]) {
+  private func check(_ line: String, _ words: [String], _ offered: [String], _ missing: [String]) {
+    let words = Set(words.map { String($0.split(separator: "=").last ?? "") })
     #expect(words.isSuperset(of: offered), "'\(line)' offers \(words)")
     #expect(words.isDisjoint(with: missing), "'\(line)' offers \(words)")
   }
 
-  @Test("bash completes verbs, options and values")
+  @Test("bash completes verbs, options, values, names, files and programs")
   func bash() throws {
     guard let bash = Shell.find("bash") else { return print("skipped: bash is not installed") }
-    let tool = try Tool()
+    let tool = try newTool()
     let script = try script(.bash, tool)
     for (line, offered, missing) in Self.cases {
-      let words = line.split(separator: " ", omittingEmptySubsequences: false).map { "'\($0)'" }
+      // As bash splits a line: a = is a word of its own.
+      let words = line.replacing("=", with: " = ").replacing("= ", with: line.hasSuffix("=") ? "=" : "= ")
+        .split(separator: " ", omittingEmptySubsequences: false).map { "'\($0)'" }
       let command = """
-        set -eu; source '\(script)'; COMP_WORDS=(\(words.joined(separator: " "))); COMP_CWORD=\(words.count - 1)
+        set -eu; cd '\(tool.home.path)'; source '\(script)'; COMP_WORDS=(\(words.joined(separator: " "))); COMP_CWORD=\(words.count - 1)
         set +e; _vaultctl; printf '%s\\n' "${COMPREPLY[@]}"
         """
       let run = try tool.run(["--norc", "-c", command], program: bash)
       #expect(run.exit == 0 && run.errors.isEmpty, "\(run.errors)")
-      check(line, Set(run.text.split(separator: "\n").map(String.init)), offered, missing)
+      check(line, run.text.split(separator: "\n").map(String.init), offered, missing)
     }
   }
 
-  @Test("fish completes verbs, options and values")
+  @Test("fish completes verbs, options, values, names, files and programs")
   func fish() throws {
     guard let fish = Shell.find("fish") else { return print("skipped: fish is not installed") }
-    let tool = try Tool()
+    let tool = try newTool()
     let script = try script(.fish, tool)
     for (line, offered, missing) in Self.cases {
       let run = try tool.run(
-        ["--no-config", "-c", "source '\(script)'; complete -C '\(line)'"], program: fish)
+        ["--no-config", "-c", "cd '\(tool.home.path)'; source '\(script)'; complete -C '\(line)'"],
+        program: fish)
       #expect(run.exit == 0 && run.errors.isEmpty, "\(run.errors)")
       let words = run.text.split(separator: "\n").compactMap {
         $0.split(separator: "\t").first.map(String.init)
       }
-      check(line, Set(words), offered, missing)
+      check(line, words, offered, missing)
     }
   }
 
-  @Test("zsh completes verbs, options and values")
+  @Test("zsh completes verbs, options, values, names, files and programs")
   func zsh() throws {
     guard let zsh = Shell.find("zsh") else { return print("skipped: zsh is not installed") }
-    let tool = try Tool()
+    let tool = try newTool()
     let script = try script(.zsh, tool)
     for (line, offered, missing) in Self.cases {
       // A real line editor in a pseudo-terminal; what compadd is given is written down, and then that all is done.
@@ -82,7 +108,7 @@ struct CompletionTests {
         try? FileManager.default.removeItem(atPath: tool.home.path + "/" + name)
       }
       let command = """
-        zmodload zsh/zpty; zpty -b line 'zsh -f -i'
+        cd '\(tool.home.path)'; zmodload zsh/zpty; zpty -b line 'zsh -f -i'
         zpty -w line "PS1=; source '\(rc)'; print REA''DY"
         for i in {1..2400}; do zpty -rt line out '*READY*' && break; sleep 0.05; done
         zpty -n -w line $'\(line)\\t'
@@ -93,7 +119,7 @@ struct CompletionTests {
       #expect(
         FileManager.default.fileExists(atPath: tool.home.path + "/finished"), "'\(line)' is not completed")
       let text = (try? String(contentsOfFile: tool.home.path + "/offered", encoding: .utf8)) ?? ""
-      check(line, Set(text.split(separator: "\n").map(String.init)), offered, missing)
+      check(line, text.split(separator: "\n").map(String.init), offered, missing)
     }
   }
 }

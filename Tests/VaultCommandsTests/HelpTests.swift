@@ -2,6 +2,7 @@ import CommandLineKit
 import Foundation
 import TestSupport
 import Testing
+import CommandLineKit
 import VaultCommands
 
 @Suite("Help and manual pages")
@@ -10,9 +11,11 @@ struct HelpTests {
   func everyVerb() throws {
     let tool = try Tool()
     for verb in VerbTable.all {
-      let text = HelpTopic.verb(verb).text
+      let text = Help(VerbTable.program).verb(verb)
       #expect(text.hasSuffix("Example:\n  \(verb.example)\n"), "\(verb.name)")
-      for option in verb.options { #expect(text.contains("--\(option.name)"), "\(verb.name) \(option.name)") }
+      for option in verb.options + VerbTable.program.commonOptions {
+        #expect(text.contains("--\(option.name)"), "\(verb.name) \(option.name)")
+      }
       for code in verb.exitCodes { #expect(text.contains("  \(code.rawValue)  "), "\(verb.name) \(code)") }
       #expect(
         text.split(separator: "\n").allSatisfy { $0.count <= 100 || $0.hasPrefix("  ") }, "\(verb.name)")
@@ -29,8 +32,8 @@ struct HelpTests {
     let committed = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
       $0.hasSuffix(".1")
     }
-    #expect(Set(committed) == Set(ManPage.all.map(\.name)))
-    for page in ManPage.all {
+    #expect(Set(committed) == Set(ManPages(of: VerbTable.program).all.map(\.name)))
+    for page in ManPages(of: VerbTable.program).all {
       let text = try String(contentsOf: folder.appendingPathComponent(page.name), encoding: .utf8)
       let isSame = text == page.text
       #expect(isSame, "\(page.name) differs: run scripts/generate-man")
@@ -44,7 +47,7 @@ struct HelpTests {
       return
     }
     let folder = Tool.repository.appendingPathComponent("docs/man").path
-    for page in ManPage.all {
+    for page in ManPages(of: VerbTable.program).all {
       let run = try Tool().run(["-T", "lint", "-W", "warning", "\(folder)/\(page.name)"], program: mandoc)
       #expect(run.exit == 0, "\(page.name): \(run.text)\(run.errors)")
     }

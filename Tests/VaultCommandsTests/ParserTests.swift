@@ -5,13 +5,15 @@ import VaultCommands
 @Suite("The command line")
 struct ParserTests {
   private func parse(_ words: String...) throws -> Invocation {
-    guard case .run(let invocation) = try Parser.parse(words) else { throw CommandError.usage("help") }
+    guard case .run(let invocation) = try Parser.parse(words, of: VerbTable.program) else {
+      throw CommandError.usage("help")
+    }
     return invocation
   }
 
   private func exit(_ words: [String]) -> ExitCode {
     do throws(CommandError) {
-      _ = try Parser.parse(words)
+      _ = try Parser.parse(words, of: VerbTable.program)
       return .done
     } catch { return error.exit }
   }
@@ -19,10 +21,10 @@ struct ParserTests {
   @Test("options stand before and after words, and take their value in both spellings")
   func spellings() throws {
     let invocation = try parse("--vault", "/v", "completion", "--json", "bash", "--prompt=none")
-    #expect(invocation.text("vault") == "/v")
-    #expect(invocation.text("prompt") == "none")
-    #expect(invocation.has("json"))
-    #expect(invocation.argument("SHELL") == "bash")
+    #expect(invocation.options["vault"] == "/v")
+    #expect(invocation.options["prompt"] == "none")
+    #expect(invocation.options["json"] != nil)
+    #expect(invocation.arguments["SHELL"] == ["bash"])
   }
 
   @Test(
@@ -47,7 +49,7 @@ struct ParserTests {
       ["otp", "add", "--", "otpauth:CANARYSECRET"],
     ])
   func uriInWords(words: [String]) {
-    #expect { try Parser.parse(words) } throws: { error in
+    #expect { try Parser.parse(words, of: VerbTable.program) } throws: { error in
       guard let error = error as? CommandError else { return false }
       let text = error.message + (error.hint ?? "")
       return error.exit == .usage && error.hint != nil && !text.contains("CANARY")
@@ -61,7 +63,7 @@ struct ParserTests {
       [canary], ["item", canary], ["path", canary], ["path", "--" + canary], ["path", "--prompt", canary],
       ["completion", canary],
     ]
-    #expect { try Parser.parse(lines[place]) } throws: { error in
+    #expect { try Parser.parse(lines[place], of: VerbTable.program) } throws: { error in
       guard let error = error as? CommandError else { return false }
       return !(error.message + (error.hint ?? "")).contains(canary)
     }
@@ -69,8 +71,10 @@ struct ParserTests {
 
   @Test("a word that is nearly a known one is answered with the known one")
   func suggestion() {
-    #expect { try Parser.parse(["itme"]) } throws: { ($0 as? CommandError)?.hint?.contains("item") == true }
-    #expect { try Parser.parse(["path", "--jsn"]) } throws: {
+    #expect { try Parser.parse(["itme"], of: VerbTable.program) } throws: {
+      ($0 as? CommandError)?.hint?.contains("item") == true
+    }
+    #expect { try Parser.parse(["path", "--jsn"], of: VerbTable.program) } throws: {
       ($0 as? CommandError)?.hint?.contains("--json") == true
     }
   }

@@ -73,7 +73,7 @@ struct SubjectTests {
   /// Message and hint of a line that is refused.
   private func message(_ words: [String]) throws -> String {
     do {
-      _ = try Parser.parse(words)
+      _ = try Parser.parse(words, of: VerbTable.program)
       Issue.record("\(words) is taken")
       return ""
     } catch {

@@ -18,7 +18,7 @@ package enum SecretReading {
     switch bytes.typingFault {
     case nil: return bytes
     case .empty: throw .malformed("the \(name) is empty")
-    case .tooLong: throw tooLong(name, TypedSecret.longest)
+    case .tooLong: throw tooLong(name, limit: TypedSecret.longest)
     case .containsNUL: throw .malformed("the \(name) has a NUL byte")
     }
   }
@@ -41,10 +41,10 @@ package enum SecretReading {
       }
       bytes = larger
       if isAtEnd { break }
-      guard capacity <= limit else { throw tooLong(name, limit) }
+      guard capacity <= limit else { throw tooLong(name, limit: limit) }
       capacity = min(limit + 1, capacity * 8)
     }
-    guard bytes.byteCount <= limit else { throw tooLong(name, limit) }
+    guard bytes.byteCount <= limit else { throw tooLong(name, limit: limit) }
     return bytes
   }
 
@@ -58,7 +58,7 @@ package enum SecretReading {
     return bytes.expose { SecretBytes(copying: $0.extracting(0..<count - 1)) }
   }
 
-  package static func tooLong(_ name: String, _ limit: Int) -> CommandError {
+  package static func tooLong(_ name: String, limit: Int) -> CommandError {
     let size =
       limit >= 1 << 20
       ? "\(limit >> 20) MiB" : limit == TypedSecret.longest + 1 ? "1024 bytes" : "\(limit) bytes"

@@ -24,30 +24,33 @@ package enum Instants {
     let days = seconds.floorDivided(by: 86400)
     let time = seconds - days * 86400
     let date = civil(days)
-    return "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))"
-      + "T\(padded(time / 3600, 2)):\(padded(time / 60 % 60, 2)):\(padded(time % 60, 2))Z"
+    return "\(padded(date.year, width: 4))-\(padded(date.month, width: 2))-\(padded(date.day, width: 2))"
+      + "T\(padded(time / 3600, width: 2)):\(padded(time / 60 % 60, width: 2)):\(padded(time % 60, width: 2))Z"
   }
 }
 
 extension Instants {
   private static func dateTime(_ bytes: ArraySlice<UInt8>) -> Int64? {
     var rest = bytes
-    guard let year = number(&rest, 4), take(&rest, "-"), let month = number(&rest, 2), take(&rest, "-"),
-      let day = number(&rest, 2), take(&rest, "T") || take(&rest, "t"), let hour = number(&rest, 2),
-      take(&rest, ":"), let minute = number(&rest, 2), take(&rest, ":"), let second = number(&rest, 2),
+    guard let year = number(&rest, count: 4), take(&rest, character: "-"),
+      let month = number(&rest, count: 2), take(&rest, character: "-"),
+      let day = number(&rest, count: 2), take(&rest, character: "T") || take(&rest, character: "t"),
+      let hour = number(&rest, count: 2),
+      take(&rest, character: ":"), let minute = number(&rest, count: 2), take(&rest, character: ":"),
+      let second = number(&rest, count: 2),
       let fraction = fraction(&rest), let offset = offset(&rest), rest.isEmpty
     else { return nil }
     guard year >= 1970, (1...12).contains(month), day >= 1, day <= length(of: month, in: year),
       hour <= 23, minute <= 59, second <= 59
     else { return nil }
-    let seconds = days(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - offset
+    let seconds = days(year, month: month, day: day) * 86400 + hour * 3600 + minute * 60 + second - offset
     guard seconds >= 0, seconds <= latest else { return nil }
     return seconds * 1000 + fraction
   }
 
   /// Milliseconds of `.123`; 0 when there is none, nil for a point without a digit.
   private static func fraction(_ rest: inout ArraySlice<UInt8>) -> Int64? {
-    guard take(&rest, ".") else { return 0 }
+    guard take(&rest, character: ".") else { return 0 }
     var value: Int64 = 0
     var count = 0
     while let byte = rest.first, isDigit(byte) {
@@ -61,22 +64,29 @@ extension Instants {
 
   /// Seconds east of UTC.
   private static func offset(_ rest: inout ArraySlice<UInt8>) -> Int64? {
-    if take(&rest, "Z") || take(&rest, "z") { return 0 }
+    if take(&rest, character: "Z") || take(&rest, character: "z") { return 0 }
     let sign: Int64
-    if take(&rest, "+") { sign = 1 } else if take(&rest, "-") { sign = -1 } else { return nil }
-    guard let hours = number(&rest, 2), take(&rest, ":"), let minutes = number(&rest, 2), hours <= 23,
+    if take(&rest, character: "+") {
+      sign = 1
+    } else if take(&rest, character: "-") {
+      sign = -1
+    } else {
+      return nil
+    }
+    guard let hours = number(&rest, count: 2), take(&rest, character: ":"),
+      let minutes = number(&rest, count: 2), hours <= 23,
       minutes <= 59
     else { return nil }
     return sign * (hours * 3600 + minutes * 60)
   }
 
-  private static func number(_ rest: inout ArraySlice<UInt8>, _ count: Int) -> Int64? {
+  private static func number(_ rest: inout ArraySlice<UInt8>, count: Int) -> Int64? {
     guard rest.count >= count, rest.prefix(count).allSatisfy(isDigit) else { return nil }
     defer { rest = rest.dropFirst(count) }
     return rest.prefix(count).reduce(0) { $0 * 10 + Int64($1 - 0x30) }
   }
 
-  private static func take(_ rest: inout ArraySlice<UInt8>, _ character: Unicode.Scalar) -> Bool {
+  private static func take(_ rest: inout ArraySlice<UInt8>, character: Unicode.Scalar) -> Bool {
     guard let first = rest.first, UInt32(first) == character.value else { return false }
     rest.removeFirst()
     return true
@@ -90,7 +100,7 @@ extension Instants {
   }
 
   /// Days since 1970-01-01 in the Gregorian calendar, counted in years that begin in March.
-  private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+  private static func days(_ year: Int64, month: Int64, day: Int64) -> Int64 {
     let shifted = month <= 2 ? year - 1 : year
     let era = shifted / 400
     let yearOfEra = shifted - era * 400
@@ -109,7 +119,7 @@ extension Instants {
     return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * part + 2) / 5 + 1)
   }
 
-  private static func padded(_ value: Int64, _ width: Int) -> String {
+  private static func padded(_ value: Int64, width: Int) -> String {
     let digits = String(value)
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
   }

@@ -10,18 +10,21 @@ extension Command {
   ///
   /// - Parameter fields: What the result says of the item.
   /// - Throws: exit 9 where there is no clipboard.
-  func copy(_ secret: SharedSecret, _ fields: [(String, JSON)]) throws -> Outcome {
-    let seconds = invocation.duration("copy") ?? 30
+  func copy(_ secret: SharedSecret, fields: [Field]) throws -> Outcome {
+    let seconds = self[ItemOptions.copy] ?? 30
     let fingerprint = try secret.expose { bytes throws(VaultError) in try SecretFingerprint(of: bytes) }
     for clipboard in Clipboard.candidates(in: world.environment) {
-      guard try take(secret, clipboard, fingerprint, seconds) else { continue }
-      note(clipboard, seconds)
+      guard try take(secret, clipboard: clipboard, fingerprint: fingerprint, seconds: seconds) else {
+        continue
+      }
+      note(clipboard, seconds: seconds)
       return Outcome(
-        json: .object(
-          fields + [
-            ("copied", .boolean(true)), ("clipboard", .string(clipboard.word)),
-            ("clearedAfter", .integer(seconds)),
-          ]))
+        json: .object {
+          fields
+          Field("copied", true)
+          Field("clipboard", clipboard.word)
+          Field("clearedAfter", seconds)
+        })
     }
     throw CommandError(
       .refused, "there is no clipboard here: wl-copy, xclip or xsel with a display, or a terminal",
@@ -29,7 +32,7 @@ extension Command {
   }
 
   private func take(
-    _ secret: SharedSecret, _ clipboard: Clipboard, _ fingerprint: SecretFingerprint, _ seconds: Int64
+    _ secret: SharedSecret, clipboard: Clipboard, fingerprint: SecretFingerprint, seconds: Int64
   ) throws -> Bool {
     switch clipboard {
     case .program(let program):
@@ -50,7 +53,7 @@ extension Command {
     return true
   }
 
-  private func note(_ clipboard: Clipboard, _ seconds: Int64) {
+  private func note(_ clipboard: Clipboard, seconds: Int64) {
     let time = Durations.text(seconds: seconds)
     switch clipboard {
     case .program(let program):

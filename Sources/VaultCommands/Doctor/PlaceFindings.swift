@@ -13,7 +13,7 @@ package enum PlaceFindings {
   ///
   /// - Parameter own: The folders below which a hint may advise to change a mode.
   package static func permissions(vault: String, key: String?, own: [String] = OwnFile.folders) -> Finding {
-    func mend(_ path: String, _ mode: String, else advice: String) -> String {
+    func mend(_ path: String, mode: String, else advice: String) -> String {
       OwnFile.isOurs(path, below: own) ? "chmod \(mode) '\(path)'" : advice
     }
     var faults: [(what: String, mend: String)] = []
@@ -24,15 +24,15 @@ package enum PlaceFindings {
       }
       if status.st_mode & 0o077 != 0 {
         let advice = "if \(path) is \(name), let only yourself read it"
-        faults.append(("others may read or change \(name)", mend(path, "600", else: advice)))
+        faults.append(("others may read or change \(name)", mend(path, mode: "600", else: advice)))
       }
       let folder = folder(of: path)
       guard let above = Self.status(folder) else { continue }
       let advice = "keep \(name) in a folder of its own, in your home"
       if above.st_mode & 0o022 != 0 {
-        faults.append(("others may put files beside \(name)", mend(folder, "700", else: advice)))
+        faults.append(("others may put files beside \(name)", mend(folder, mode: "700", else: advice)))
       } else if above.st_mode & 0o077 != 0 {
-        faults.append(("others may look into the folder of \(name)", mend(folder, "700", else: advice)))
+        faults.append(("others may look into the folder of \(name)", mend(folder, mode: "700", else: advice)))
       }
     }
     guard let first = faults.first else {

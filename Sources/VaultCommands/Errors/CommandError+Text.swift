@@ -10,7 +10,7 @@ extension CommandError {
     case .member(let name, let why):
       self = .unreadableLine("\"\(printable(name))\" \(why)")
     case .tooLong(let limit, let member):
-      let error = SecretReading.tooLong("secret", limit)
+      let error = SecretReading.tooLong("secret", limit: limit)
       self = .malformed(error.message + Self.place(member), hint: error.hint)
     case .unreadable(let code):
       self = .io("reading the lines", errno: code)

@@ -68,7 +68,7 @@ package final class CommandPrompt: Prompt {
         .interactionNotAllowed, "a person is needed, and \(why)", hint: cause?.hint,
         underlying: cause?.underlying)
     }
-    let options = "give --\(channel.descriptorOption) N or --\(channel.fileOption) PATH"
+    let options = "give " + channel.options.advice
     return VaultError(
       .interactionNotAllowed, "the \(channel.title) is needed, and \(why)",
       hint: cause?.hint.map { options + "; or " + $0 } ?? options, underlying: cause?.underlying)

@@ -11,16 +11,16 @@ enum SecretFile {
     let name = channel.title
     guard !isPipe(path) else {
       throw refusal(
-        path, name, "is a pipe",
-        hint: "a pipe is read by its descriptor: --\(channel.descriptorOption) 3 3< <(COMMAND)")
+        path, name: name, why: "is a pipe",
+        hint: "a pipe is read by its descriptor: \(channel.options.descriptor.shown) 3 3< <(COMMAND)")
     }
     let file = try openFile(path, named: name)
     defer { close(file) }
     let status = try status(of: file, path, named: name)
-    guard status.st_uid == geteuid() else { throw refusal(path, name, "belongs to another user") }
+    guard status.st_uid == geteuid() else { throw refusal(path, name: name, why: "belongs to another user") }
     guard [0o600, 0o400].contains(status.st_mode & 0o7777) else {
       throw refusal(
-        path, name, "can be read or changed by others",
+        path, name: name, why: "can be read or changed by others",
         hint: OwnFile.isOurs(path)
           ? "chmod 600 \(printable(path)), or give the secret by a descriptor"
           : "give a file in your home that only you may read, or give the secret by a descriptor")
@@ -32,8 +32,7 @@ enum SecretFile {
   /// an error there is no file.
   ///
   /// - Throws: exit 8 when something is at the path already, 13 when writing fails.
-  static func create(_ path: String, _ secret: borrowing SecretBytes, named name: String) throws(CommandError)
-  {
+  static func create(_ path: String, secret: borrowing SecretBytes, named name: String) throws(CommandError) {
     let file = retrying { unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
     guard file >= 0 else {
       if errno == EEXIST { throw FilePlace.taken(path) }
@@ -87,7 +86,7 @@ enum SecretFile {
     defer { close(file) }
     let status = try status(of: file, path, named: name)
     guard status.st_uid == geteuid() || status.st_uid == 0, status.st_mode & 0o037 == 0 else {
-      throw refusal(path, name, "in $CREDENTIALS_DIRECTORY can be read or changed by others")
+      throw refusal(path, name: name, why: "in $CREDENTIALS_DIRECTORY can be read or changed by others")
     }
     return try SecretReading.phrase(from: file, named: name)
   }
@@ -111,12 +110,14 @@ enum SecretFile {
     guard unsafe fstat(file, &status) == 0 else {
       throw .io("reading the file with the \(name), \(printable(path))", errno: errno)
     }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw refusal(path, name, "is not a regular file") }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw refusal(path, name: name, why: "is not a regular file")
+    }
     return status
   }
 
   private static func refusal(
-    _ path: String, _ name: String, _ why: String, hint: String? = nil
+    _ path: String, name: String, why: String, hint: String? = nil
   ) -> CommandError {
     CommandError(.io, "the file with the \(name), \(printable(path)), \(why)", hint: hint)
   }

@@ -28,9 +28,10 @@ package struct Secrets {
     request.problem = problem
     request.triesLeft = triesLeft
     request.emptyAnswer = isNew ? "is refused" : "cancels"
-    let typed = try ask(channel.title, request, limit: TypedSecret.longest, twice: isNew, channel)
+    let typed = try ask(
+      channel.title, request: request, limit: TypedSecret.longest, twice: isNew, channel: channel)
     guard isNew || typed.byteCount > 0 else { throw Self.cancelled(channel.title) }
-    return try Self.checkTyped(typed, channel)
+    return try Self.checkTyped(typed, channel: channel)
   }
 
   /// As ``secret(_:isNew:to:problem:triesLeft:)``, but the person may give an empty answer: `nil`.
@@ -42,8 +43,9 @@ package struct Secrets {
     if let given = try given(channel) { return given }
     var request = request(to: purpose, channel.shownTitle(isNew: false))
     request.emptyAnswer = emptyAnswer
-    let typed = try ask(channel.title, request, limit: TypedSecret.longest, twice: false, channel)
-    return typed.byteCount == 0 ? nil : try Self.checkTyped(typed, channel)
+    let typed = try ask(
+      channel.title, request: request, limit: TypedSecret.longest, twice: false, channel: channel)
+    return typed.byteCount == 0 ? nil : try Self.checkTyped(typed, channel: channel)
   }
 
   /// What was given without a prompt, if anything. A channel is read once.
@@ -52,10 +54,10 @@ package struct Secrets {
   }
 
   private func read(_ channel: SecretChannel) throws(CommandError) -> SecretBytes? {
-    if let number = invocation.text(channel.descriptorOption), let descriptor = Int32(number) {
+    if let descriptor = invocation[channel.options.descriptor] {
       return try SecretReading.phrase(from: descriptor, named: channel.title)
     }
-    if let path = invocation.text(channel.fileOption) {
+    if let path = invocation[channel.options.file] {
       return try SecretFile.read(path, of: channel)
     }
     guard channel == .passcode, let folder = world.environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty
@@ -67,7 +69,7 @@ package struct Secrets {
 
   /// Whether ``secret(_:isNew:to:problem:triesLeft:)`` would ask a person.
   func willAsk(_ channel: SecretChannel) -> Bool {
-    if invocation.has(channel.descriptorOption) || invocation.has(channel.fileOption) { return false }
+    if invocation.has(channel.options.descriptor) || invocation.has(channel.options.file) { return false }
     guard channel == .passcode, let folder = world.environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty
     else { return true }
     // One that cannot be looked at is not asked for either: reading it says why.
@@ -83,13 +85,15 @@ package struct Secrets {
   package func data(
     _ what: String, to purpose: String, limit: Int = SecretReading.longestSecret
   ) throws(CommandError) -> SecretBytes {
-    if let typed = try typedInput(what, purpose, twice: true) { return typed }
+    if let typed = try typedInput(what, purpose: purpose, twice: true) { return typed }
     return try SecretReading.all(of: world.standardInput, limit: limit, named: what)
   }
 
   /// A line from standard input, one newline dropped.
   package func line(_ what: String, to purpose: String, twice: Bool) throws(CommandError) -> SecretBytes {
-    if let typed = try typedInput(what, purpose, twice: twice) { return SecretReading.droppingNewline(typed) }
+    if let typed = try typedInput(what, purpose: purpose, twice: twice) {
+      return SecretReading.droppingNewline(typed)
+    }
     let bytes = try SecretReading.all(
       of: world.standardInput, limit: SecretReading.longestSecret, named: what)
     return SecretReading.droppingNewline(bytes)
@@ -99,7 +103,7 @@ package struct Secrets {
 extension Secrets {
   /// What a batch handed over, or what a person types; nil when standard input is neither.
   private func typedInput(
-    _ what: String, _ purpose: String, twice: Bool
+    _ what: String, purpose: String, twice: Bool
   ) throws(CommandError) -> SecretBytes? {
     if let batch = world.batchInput {
       guard let box = batch.secret else {
@@ -110,7 +114,7 @@ extension Secrets {
     guard isatty(world.standardInput) == 1 else { return nil }
     var request = request(to: purpose, what)
     request.emptyAnswer = "is refused"
-    return try ask(what, request, limit: Terminal.longestLine, twice: twice, nil)
+    return try ask(what, request: request, limit: Terminal.longestLine, twice: twice, channel: nil)
   }
 
   private func request(to purpose: String, _ question: String) -> PromptRequest {
@@ -121,18 +125,18 @@ extension Secrets {
 
   /// - Parameter channel: What could give it instead; nil for standard input.
   private func ask(
-    _ what: String, _ request: PromptRequest, limit: Int, twice: Bool, _ channel: SecretChannel?
+    _ what: String, request: PromptRequest, limit: Int, twice: Bool, channel: SecretChannel?
   ) throws(CommandError) -> SecretBytes {
     let hint = channel.map(alternatives) ?? "give it on standard input, through a pipe or a file"
     guard invocation.mayPrompt else {
       throw CommandError(
         .interactionNotAllowed, "the \(what) is needed, and asking is switched off", hint: hint)
     }
-    let first = try read(what, request, limit, hint)
+    let first = try read(what, request: request, limit: limit, hint: hint)
     guard twice else { return first }
     var again = request
     again.question = request.question.map { $0 + " again" }
-    let second = try read(what, again, limit, hint, isRepeated: true)
+    let second = try read(what, request: again, limit: limit, hint: hint, isRepeated: true)
     guard first.isEqualInConstantTime(to: second) else {
       throw CommandError(
         .malformed, "the two entries of the \(what) differ", hint: "nothing was changed; try again",
@@ -143,18 +147,18 @@ extension Secrets {
 
   /// From the terminal, else from pinentry, as `--prompt` says.
   private func read(
-    _ what: String, _ request: PromptRequest, _ limit: Int, _ hint: String, isRepeated: Bool = false
+    _ what: String, request: PromptRequest, limit: Int, hint: String, isRepeated: Bool = false
   ) throws(CommandError) -> SecretBytes {
     do throws(PromptFailure) {
       return try prompt.type(request, limit: limit, isRepeated: isRepeated)
     } catch {
       switch error {
-      case .terminal(let error): throw Self.unanswered(what, error, hint)
+      case .terminal(let error): throw Self.unanswered(what, error: error, hint: hint)
       case .pinentry(let error): throw CommandError(error)
-      case .nobody(let obstacle?, _): throw Self.nobody(what, obstacle, hint)
+      case .nobody(let obstacle?, _): throw Self.nobody(what, obstacle: obstacle, hint: hint)
       case .nobody(nil, let absence):
         let why = VaultError(absence: absence)
-        throw Self.nobody(what, why.message, why.hint ?? hint)
+        throw Self.nobody(what, why: why.message, hint: why.hint ?? hint)
       }
     }
   }
@@ -162,18 +166,18 @@ extension Secrets {
   /// Asks as `--prompt` says.
   var prompt: AutomaticPrompt {
     let world = world
-    let way = AutomaticPrompt.Way(rawValue: invocation.text("prompt") ?? "auto") ?? .automatic
+    let way = AutomaticPrompt.Way(rawValue: invocation.asking.rawValue) ?? .automatic
     return AutomaticPrompt(terminalPath: world.terminalPath, way: way) { world.environment[$0] }
   }
 
-  private static func unanswered(_ what: String, _ error: TerminalError, _ hint: String) -> CommandError {
+  private static func unanswered(_ what: String, error: TerminalError, hint: String) -> CommandError {
     switch error {
-    case .noTerminal, .background, .inUse, .noLock: nobody(what, error, hint)
+    case .noTerminal, .background, .inUse, .noLock: nobody(what, obstacle: error, hint: hint)
     case .busy: CommandError(.cancelled, "another prompt stayed open: the \(what) was not asked for")
     case .cancelled: cancelled(what)
     case .timedOut:
       CommandError(.cancelled, "nobody answered the prompt for the \(what)", prompt: .timeout)
-    case .tooLong(let limit): refused(SecretReading.tooLong(what, limit))
+    case .tooLong(let limit): refused(SecretReading.tooLong(what, limit: limit))
     case .signalled:
       CommandError(.cancelled, "a signal ended the prompt for the \(what)", prompt: .signal)
     }
@@ -184,7 +188,7 @@ extension Secrets {
   }
 
   private static func checkTyped(
-    _ typed: consuming SecretBytes, _ channel: SecretChannel
+    _ typed: consuming SecretBytes, channel: SecretChannel
   ) throws(CommandError) -> SecretBytes {
     do throws(CommandError) { return try SecretReading.checkPhrase(typed, named: channel.title) } catch {
       throw refused(error)
@@ -198,32 +202,20 @@ extension Secrets {
     return error
   }
 
-  private static func nobody(_ what: String, _ obstacle: TerminalError, _ hint: String) -> CommandError {
-    nobody(what, obstacle.obstacle ?? "nobody answered", hint)
+  private static func nobody(_ what: String, obstacle: TerminalError, hint: String) -> CommandError {
+    nobody(what, why: obstacle.obstacle ?? "nobody answered", hint: hint)
   }
 
-  private static func nobody(_ what: String, _ why: String, _ hint: String) -> CommandError {
+  private static func nobody(_ what: String, why: String, hint: String) -> CommandError {
     CommandError(.interactionNotAllowed, "the \(what) is needed, and \(why)", hint: hint)
   }
 
   /// What is about to happen, as the prompt shows it.
   private var action: String {
-    let object = invocation.argument("NAME") ?? invocation.text("id") ?? invocation.text("account")
+    let object =
+      invocation[ItemOptions.name] ?? invocation[Target.id]?.hexadecimal ?? invocation[Target.account]
     return "vaultctl \(invocation.verb.name)" + (object.map { " '\($0)'" } ?? "")
   }
 
-  private func alternatives(to channel: SecretChannel) -> String {
-    "give --\(channel.descriptorOption) N or --\(channel.fileOption) PATH"
-  }
-}
-
-extension Invocation {
-  var mayPrompt: Bool { !has("no-input") && text("prompt") != "none" }
-}
-
-/// Ends the process as the signal would have without a prompt.
-func endBySignal(_ number: Int32) -> Never {
-  signal(number, SIG_DFL)
-  _ = raise(number)
-  exit(128 + number)
+  private func alternatives(to channel: SecretChannel) -> String { "give " + channel.options.advice }
 }

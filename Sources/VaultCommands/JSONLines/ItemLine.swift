@@ -100,14 +100,14 @@ extension ItemLineReader.Fields {
       )
     }
     guard secret.byteCount > 0 else { throw .unreadableLine("the secret is empty") }
-    var line = ItemLine(number: number, item: try newItem(kind, name), secret: secret)
+    var line = ItemLine(number: number, item: try newItem(kind, name: name), secret: secret)
     guard kind == "otp" else {
       guard texts["role"] == nil, numbers["window"] == nil, flags["needsResync"] == nil else {
         throw .unreadableLine("\"role\", \"window\" and \"needsResync\" are for credentials")
       }
       return line
     }
-    line.role = try choice("role", ["prover": OTPRole.prover, "verifier": .verifier]) ?? .prover
+    line.role = try choice("role", values: ["prover": OTPRole.prover, "verifier": .verifier]) ?? .prover
     line.window = try numbers["window"].map { value throws(CommandError) in
       guard let window = UInt64(exactly: value), (1...10_000).contains(window) else {
         throw .unreadableLine("\"window\" is not from 1 to 10000")
@@ -119,16 +119,16 @@ extension ItemLineReader.Fields {
     return line
   }
 
-  private func newItem(_ kind: String, _ name: String) throws(CommandError) -> NewItem {
+  private func newItem(_ kind: String, name: String) throws(CommandError) -> NewItem {
     var attributes = Attributes()
     for (key, attribute) in ItemLine.attributes {
       if let text = texts[key], !text.isEmpty { attributes[attribute] = text }
     }
     var item = NewItem(kind == "otp" ? .otp : .genericPassword, name: name, attributes: attributes)
     let accessible = try choice(
-      "accessible", Dictionary(uniqueKeysWithValues: Accessibility.allCases.map { ($0.word, $0) }))
+      "accessible", values: Dictionary(uniqueKeysWithValues: Accessibility.allCases.map { ($0.word, $0) }))
     item.access = try access(accessible ?? .whenUnlocked)
-    item.audit = try choice("audit", ["changes": AuditPolicy.changes, "all": .all]) ?? .changes
+    item.audit = try choice("audit", values: ["changes": AuditPolicy.changes, "all": .all]) ?? .changes
     item.expires = numbers["expires"].map { Instant(seconds: $0) }
     return item
   }
@@ -152,7 +152,7 @@ extension ItemLineReader.Fields {
     } catch { throw .unreadableLine(error.message) }
   }
 
-  private func choice<Value>(_ key: String, _ values: [String: Value]) throws(CommandError) -> Value? {
+  private func choice<Value>(_ key: String, values: [String: Value]) throws(CommandError) -> Value? {
     guard let text = texts[key] else { return nil }
     guard let value = values[text] else {
       throw .unreadableLine("\"\(key)\" is none of \(values.keys.sorted().joined(separator: ", "))")

@@ -22,11 +22,10 @@ extension Command {
   /// The access that the options of a new item name.
   ///
   /// - Throws: exit 9 for constraints that exclude each other.
-  func newAccess() throws(VaultError) -> AccessControl {
+  func newAccess(accessible: Accessibility?) throws(VaultError) -> AccessControl {
     try AccessControl(
-      Constraints(words: invocation.words("access") ?? []),
-      accessibility: invocation.text("accessible").flatMap(Accessibility.init(word:)) ?? .whenUnlocked,
-      thisDeviceOnly: invocation.has("this-device-only"))
+      self[ItemOptions.access] ?? [], accessibility: accessible ?? .whenUnlocked,
+      thisDeviceOnly: self[ItemOptions.thisDeviceOnly])
   }
 
   /// The item with what makes its constraints hold in this vault.

@@ -94,34 +94,3 @@ extension Item {
     return fields
   }
 }
-
-/// Lines of columns, each as wide as its widest cell; control characters removed.
-func columns(_ rows: [[String]]) -> [String] {
-  let layout = ColumnLayout(of: rows)
-  return rows.map(layout.line)
-}
-
-/// How wide the columns of some rows are.
-struct ColumnLayout {
-  private var widths: [Int] = []
-
-  init(of rows: some Sequence<[String]>) {
-    for row in rows {
-      for (index, cell) in row.enumerated() {
-        if index == widths.count { widths.append(0) }
-        widths[index] = max(widths[index], printable(cell).count)
-      }
-    }
-  }
-
-  /// The line of one of the rows.
-  func line(_ row: [String]) -> String {
-    var line = ""
-    for (index, cell) in row.map(printable).enumerated() {
-      line +=
-        index == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[index] - cell.count + 2)
-    }
-    while line.last == " " { line.removeLast() }
-    return line
-  }
-}

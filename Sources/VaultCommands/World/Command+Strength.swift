@@ -6,7 +6,7 @@ extension Command {
   /// Whether a secret that a person chose can be guessed. Says so in one line, and refuses nothing.
   ///
   /// - Parameter what: What the secret is called.
-  func warnIfGuessable(_ secret: borrowing SecretBytes, _ what: String) -> Bool {
+  func warnIfGuessable(_ secret: borrowing SecretBytes, what: String) -> Bool {
     let strength = SecretStrength(of: secret)
     if strength.isGuessable {
       messages.note("warning: the \(what) can be guessed, \(strength.words); six random words cannot")

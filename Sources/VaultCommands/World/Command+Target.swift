@@ -6,17 +6,15 @@ extension Command {
   ///
   /// - Throws: exit 1 when there is none, 2 when there are several.
   func target(in transaction: inout ReadTransaction, kind: ItemKind? = nil) throws -> Item {
-    if let text = invocation.text("id"), let id = ItemID(hexadecimal: text) {
-      return try checked(transaction.item(id), kind)
-    }
-    if let name = invocation.argument("NAME") { return try checked(transaction.item(named: name), kind) }
+    if let id = self[Target.id] { return try checked(transaction.item(id), kind: kind) }
+    if let name = self[ItemOptions.name] { return try checked(transaction.item(named: name), kind: kind) }
     return try byAccount(in: &transaction, kind)
   }
 
   private func byAccount(in transaction: inout ReadTransaction, _ kind: ItemKind?) throws -> Item {
     var attributes = Attributes()
-    attributes[.account] = invocation.text("account")
-    let service = invocation.text("service") ?? ""
+    attributes[.account] = self[Target.account]
+    let service = self[Target.service] ?? ""
     var query = Query(kind, where: attributes)
     query.constrained = .unasked
     let found = try transaction.items(matching: query).filter {
@@ -33,7 +31,7 @@ extension Command {
     return item
   }
 
-  private func checked(_ item: Item, _ kind: ItemKind?) throws -> Item {
+  private func checked(_ item: Item, kind: ItemKind?) throws -> Item {
     guard let kind, item.kind != kind else { return item }
     throw CommandError(
       .notFound, "the item of that name is no \(kind.word)", hint: "'vaultctl item show' tells what it is")

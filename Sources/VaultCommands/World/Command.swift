@@ -1,9 +1,11 @@
 package import CommandLineKit
 import Glibc
 import VaultKit
+import VaultPrompts
 
 /// One command while it runs: what was asked for and the world it runs in.
 package struct Command {
+  let verb: any VaultVerb.Type
   package let invocation: Invocation
   package let world: World
   package let messages: Messages
@@ -11,6 +13,24 @@ package struct Command {
   let vault: OpenVault
   /// Prints a result before the command ends, for those that go on.
   let emit: (Outcome) throws(CommandError) -> Void
+
+  init(
+    _ invocation: Invocation, in world: World, messages: Messages, vault: OpenVault,
+    emit: @escaping (Outcome) throws(CommandError) -> Void
+  ) {
+    guard let verb = VerbTable.verb(invocation.verb.words) else {
+      preconditionFailure("Command.init(_:in:messages:vault:emit:): a verb is not in the table")
+    }
+    self.verb = verb
+    self.invocation = invocation
+    self.world = world
+    self.messages = messages
+    self.vault = vault
+    self.emit = emit
+  }
+
+  /// Runs the verb. A signal that would end the process waits until what it began is complete.
+  func run() throws -> Outcome { try holdingEndingSignal { try verb.run(self) } }
 
   package var secrets: Secrets { Secrets(invocation: invocation, world: world, known: vault.given) }
   var places: Places { Places(invocation: invocation, world: world) }
@@ -25,6 +45,21 @@ package struct Command {
   func confirm(_ operation: String) -> Bool {
     (try? CommandPrompt(secrets: secrets).confirm(PromptRequest(.confirmation, operation: operation)))
       ?? false
+  }
+
+  /// Whether the option is given.
+  func has(_ key: any OptionKey) -> Bool { invocation.has(key) }
+
+  subscript(flag: Flag) -> Bool { invocation[flag] }
+  subscript<Value>(setting: Setting<Value>) -> Value? { invocation[setting] }
+  subscript(argument: Argument) -> String? { invocation[argument] }
+
+  /// An argument that the parser requires.
+  func required(_ argument: Argument) -> String {
+    guard let value = invocation[argument] else {
+      preconditionFailure("Command.required(_:): \(argument.name) can be left out")
+    }
+    return value
   }
 
   func progress(_ title: String) -> Progress {

@@ -16,7 +16,7 @@ struct Places {
   /// `--vault`, else `$VAULT_PATH`, else `$XDG_DATA_HOME/vault/default.vault`.
   var vault: String {
     get throws(CommandError) {
-      if let path = invocation.text("vault") { return path }
+      if let path = invocation[CommonOptions.vault] { return path }
       if let path = environment["VAULT_PATH"], !path.isEmpty { return path }
       // Relative values are ignored, as the XDG base directory specification asks.
       if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/vault/default.vault" }
@@ -30,16 +30,15 @@ struct Places {
 
   /// `--device-key`, else `$VAULT_DEVICE_KEY`; nil for the standard place.
   var deviceKey: String? {
-    if let path = invocation.text("device-key") { return path }
+    if let path = invocation[CommonOptions.deviceKey] { return path }
     guard let path = environment["VAULT_DEVICE_KEY"], !path.isEmpty else { return nil }
     return path
   }
 
   /// The protector that `--protector` names, else that of `kind`: a file, named or in the standard place, or the
   /// Secret Service.
-  func newProtector(_ kind: ProtectorKind = .file) throws -> any Protector {
-    let named = invocation.text("protector")
-    switch named.map({ $0 == ProtectorKind.secretService.word ? .secretService : .file }) ?? kind {
+  func newProtector(_ named: ProtectorKind?, else kind: ProtectorKind = .file) throws -> any Protector {
+    switch named ?? kind {
     case .secretService where deviceKey != nil && named != nil:
       throw CommandError.usage(
         "--protector secret-service and --device-key or $VAULT_DEVICE_KEY contradict each other",

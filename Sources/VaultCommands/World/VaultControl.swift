@@ -4,20 +4,34 @@ import SecretMemory
 import TextFormats
 import VaultPrompts
 
-/// The tool itself: words in, exit code out.
+/// `vaultctl`: each verb in one file, and what the verbs share.
+///
+/// This type is the tool itself: it parses a command line with the verbs of ``VerbTable``, runs one, and returns an exit code.
+///
+/// `Verbs/` has a file for each verb. A verb is a type that conforms to ``VaultVerb``: its declaration, its options with their types,
+/// and `run(_:)`, which gets a ``Command``. `Declaration/` has what verbs declare in common: the options, the secrets
+/// (``SecretChannel``), and what follows from them for help and exit codes.
+///
+/// A ``Command`` reaches the vault through ``OpenVault``, which opens and unlocks it once, and secrets through ``Secrets``, which reads
+/// an option, a credential or a prompt. `World/` is everything from outside, so that a test can replace it.
+///
+/// `Doctor/` looks for weaknesses, `RecoveryCodes/` shows new codes, `JSONLines/` reads exported items, `Errors/` turns errors of the
+/// library into messages and exit codes, and `Output/` words items and members.
+///
+/// Read `Declaration/VaultVerb.swift` first, then `Verbs/ItemGet.swift`, then `World/OpenVault.swift`.
 package enum VaultControl {
   /// Runs the words of this process and ends it.
   package static func main(in world: World) -> Never {
     ProcessHardening.apply()
-    openStandardDescriptors()
+    ThisProcess.openStandardDescriptors()
     var world = world
-    world.ignoredBrokenPipes = isIgnored(SIGPIPE)
+    world.ignoredBrokenPipes = ThisProcess.isIgnored(SIGPIPE)
     signal(SIGPIPE, SIG_IGN)
     // With SIGXFSZ ignored, a write beyond the limit on file sizes fails with an error.
-    world.ignoredFileSizeSignal = isIgnored(SIGXFSZ)
+    world.ignoredFileSizeSignal = ThisProcess.isIgnored(SIGXFSZ)
     signal(SIGXFSZ, SIG_IGN)
-    endOnInterrupt()
-    let code = run(argumentWords(), in: world)
+    ThisProcess.endOnInterrupt()
+    let code = run(ThisProcess.arguments(), in: world)
     // What was printed is written and the vault is closed; the libraries' own cleaning up would only cost time.
     _exit(code.rawValue)
   }
@@ -35,7 +49,7 @@ package enum VaultControl {
       of: "vaultctl", to: errors, isJSON: isJSON,
       hasColours: Colour.isWanted(on: errors, in: world.environment), escape: printable)
     do {
-      return try run(words, in: world, output, messages)
+      return try run(words, in: world, output: output, messages: messages)
     } catch {
       let error = CommandError(describing: error)
       messages.error(error)
@@ -44,17 +58,17 @@ package enum VaultControl {
   }
 
   private static func run(
-    _ words: [String?], in world: World, _ output: OutputStream, _ messages: Messages
+    _ words: [String?], in world: World, output: OutputStream, messages: Messages
   ) throws -> ExitCode {
     if let index = words.firstIndex(of: nil) {
       throw CommandError.usage("argument \(index + 1) is not UTF-8")
     }
     let printer = Printer(
       output: output, isJSON: messages.isJSON, hasColours: Colour.isWanted(on: output, in: world.environment))
-    switch try Parser.parse(words.compactMap(\.self)) {
-    case .help(let topic):
+    switch try Parser.parse(words.compactMap(\.self), of: VerbTable.program) {
+    case .help(let text):
       do {
-        try output.write(topic.text)
+        try output.write(text)
         try output.flush()
       } catch {
         endQuietly(ifLostReaderOf: output, in: world)
@@ -63,15 +77,15 @@ package enum VaultControl {
       return .done
     case .run(let invocation):
       let command = Command(
-        invocation: invocation, world: world, messages: messages,
+        invocation, in: world, messages: messages,
         vault: OpenVault(invocation: invocation, world: world, messages: messages),
         emit: { outcome throws(CommandError) in try printer.print(outcome) })
       let outcome: Outcome
       do {
-        outcome = try holdingEndingSignal { try invocation.verb.run(command) }
+        outcome = try command.run()
         try printer.print(outcome)
       } catch {
-        if invocation.isReadOnly {
+        if command.verb.isReadOnly(invocation) {
           command.vault.close()
           endQuietly(ifLostReaderOf: output, in: world)
         }
@@ -92,35 +106,6 @@ extension VaultControl {
   /// SIGPIPE was ignored at the start, it returns.
   private static func endQuietly(ifLostReaderOf output: OutputStream, in world: World) {
     guard output.hasLostReader, !world.ignoredBrokenPipes else { return }
-    endBySignal(SIGPIPE)
-  }
-
-  private static func argumentWords() -> [String?] {
-    (1..<max(1, Int(CommandLine.argc))).map { index in
-      unsafe CommandLine.unsafeArgv[index].flatMap { unsafe String(validatingCString: $0) }
-    }
-  }
-
-  /// A file of ours must never become descriptor 0, 1 or 2, where a message or a result would be written into it.
-  /// What was closed stays useless: reading finds nothing, writing fails.
-  private static func openStandardDescriptors() {
-    for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) == -1 && errno == EBADF {
-      _ = unsafe open("/dev/null", descriptor == 2 ? O_WRONLY : O_RDONLY)
-    }
-  }
-
-  private static func isIgnored(_ signal: Int32) -> Bool {
-    var action = sigaction()
-    unsafe sigaction(signal, nil, &action)
-    return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
-  }
-
-  /// Ctrl-C outside a prompt is exit 130, unless whoever started us ignores it.
-  private static func endOnInterrupt() {
-    guard !isIgnored(SIGINT) else { return }
-    var action = sigaction()
-    unsafe action.__sigaction_handler.sa_handler = { _ in _exit(130) }
-    action.sa_flags = 0
-    unsafe sigaction(SIGINT, &action, nil)
+    ThisProcess.end(by: SIGPIPE)
   }
 }

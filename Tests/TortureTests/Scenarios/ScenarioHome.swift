@@ -1,4 +1,5 @@
 import AuthenticatorKit
+import CommandLineKit
 import Foundation
 import SecretMemory
 import TestSupport

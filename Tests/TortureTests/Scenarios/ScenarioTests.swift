@@ -1,3 +1,4 @@
+import CommandLineKit
 import Testing
 import VaultCommands
 
@@ -8,7 +9,7 @@ extension Torture {
     @Test("each verb that writes is in the list that system-calls, crash-states, leaks and mutations walk")
     func complete() {
       let listed = Set(Scenario.all.map(\.verb))
-      let written = Set(VerbTable.all.filter { $0.writes }.map(\.name))
+      let written = Set(VerbTable.all.filter { $0.writes }.map { $0.name })
       #expect(written.subtracting(listed).sorted() == [], "no scenario has these verbs")
       #expect(listed.subtracting(written).sorted() == [], "these are no verbs that write")
     }

@@ -1,0 +1,42 @@
+import Glibc
+
+/// What a program sets up before it does anything else.
+package enum ThisProcess {
+  /// The arguments without the name of the program; `nil` for one that is not UTF-8.
+  package static func arguments() -> [String?] {
+    (1..<max(1, Int(CommandLine.argc))).map { index in
+      unsafe CommandLine.unsafeArgv[index].flatMap { unsafe String(validatingCString: $0) }
+    }
+  }
+
+  /// A file of ours must never become descriptor 0, 1 or 2, where a message or a result would be written into it.
+  /// What was closed stays useless: reading finds nothing, writing fails.
+  package static func openStandardDescriptors() {
+    for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) == -1 && errno == EBADF {
+      _ = unsafe open("/dev/null", descriptor == 2 ? O_WRONLY : O_RDONLY)
+    }
+  }
+
+  /// Whether the process was started with the signal ignored.
+  package static func isIgnored(_ signal: Int32) -> Bool {
+    var action = sigaction()
+    unsafe sigaction(signal, nil, &action)
+    return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+  }
+
+  /// Ctrl-C outside a prompt is exit 130, unless whoever started us ignores it.
+  package static func endOnInterrupt() {
+    guard !isIgnored(SIGINT) else { return }
+    var action = sigaction()
+    unsafe action.__sigaction_handler.sa_handler = { _ in _exit(130) }
+    action.sa_flags = 0
+    unsafe sigaction(SIGINT, &action, nil)
+  }
+
+  /// Ends the process as the signal would have without a handler.
+  package static func end(by number: Int32) -> Never {
+    signal(number, SIG_DFL)
+    _ = raise(number)
+    exit(128 + number)
+  }
+}

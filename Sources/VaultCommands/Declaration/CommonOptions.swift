@@ -1,0 +1,39 @@
+import CommandLineKit
+
+/// The options of every verb.
+enum CommonOptions {
+  /// Who asks for a secret.
+  enum Asking: String {
+    case auto
+    case terminal
+    case pinentry
+    case none
+  }
+
+  static let vault = Setting(
+    "vault", .path, "PATH", "The vault; else $VAULT_PATH, else $XDG_DATA_HOME/vault/default.vault.")
+  static let deviceKey = Setting(
+    "device-key", .path, "PATH", "The device key file; else $VAULT_DEVICE_KEY, else the standard place.")
+  static let json = Flag(
+    "json", "Print one JSON object on standard output, an error as one on standard error.")
+  static let prompt = Setting(
+    "prompt",
+    .choice([
+      "auto": Asking.auto, "terminal": Asking.terminal, "pinentry": Asking.pinentry, "none": Asking.none,
+    ]), "",
+    "Who asks for a secret that was not given; auto: the terminal in its foreground, else pinentry.",
+    defaultValue: "auto")
+  static let noInput = Flag("no-input", "Never ask: the same as --prompt none.")
+  static let help = Flag("help", "Print this help.")
+
+  static let all: [any OptionKey] = [vault, deviceKey, json, prompt, noInput, help]
+}
+
+extension Invocation {
+  /// Who asks for a secret that was not given.
+  var asking: CommonOptions.Asking {
+    self[CommonOptions.noInput] ? .none : self[CommonOptions.prompt] ?? .auto
+  }
+
+  var mayPrompt: Bool { asking != .none }
+}

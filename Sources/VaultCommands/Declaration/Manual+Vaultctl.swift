@@ -1,0 +1,46 @@
+import CommandLineKit
+
+extension Manual {
+  /// What the help and `vaultctl(1)` say of the tool as a whole.
+  static let vaultctl = Manual(
+    summary: "keep secrets in a vault on this machine",
+    purpose: "Keeps secrets in a vault on this machine: passwords, one-time-password credentials, keys.",
+    description: [
+      "vaultctl keeps passwords, one-time-password credentials and other secrets in one file that is sealed "
+        + "under a device key and, where a passcode is set, under that passcode as well.",
+      "Results go to standard output. Everything else goes to standard error, with the prefix vaultctl:.",
+    ],
+    sections: [secrets, environment, json],
+    example: "vaultctl init --no-passcode && vaultctl item add mail --generate 24",
+    firstStep: "'vaultctl init' makes a vault")
+
+  private static let secrets = Section(
+    "SECRETS",
+    .text([
+      "A secret is never an argument and never in the environment. Each has one channel: "
+        + "an option --...-fd N that names an open descriptor, or --...-file PATH that names your own file of mode 0600 or 0400. "
+        + "Without such an option, the terminal is asked. A secret that is data is read from standard input.",
+      "At most 1024 bytes are read for a passcode, phrase or code, and 1 MiB for the secret of an item; "
+        + "a new name is 1 to 255 bytes of UTF-8 whose characters all show, another text at most 4096 without control characters.",
+    ]))
+
+  private static let environment = Section(
+    "ENVIRONMENT",
+    .list([
+      ("VAULT_PATH", "The vault, where --vault is not given."),
+      ("VAULT_DEVICE_KEY", "The device key file, where --device-key is not given."),
+      ("XDG_DATA_HOME", "Holds vault/default.vault; else ~/.local/share."),
+      ("XDG_STATE_HOME", "Holds the device keys; else ~/.local/state."),
+      (
+        "CREDENTIALS_DIRECTORY", "Where systemd puts vaultctl.passcode, used when no option gives a passcode."
+      ),
+    ]))
+
+  private static let json = Section(
+    "JSON",
+    .text([
+      "With --json each command prints one object on one line; bytes are base64 under names that end in Base64, "
+        + "a member that does not apply is absent. An error is {\"error\":{\"code\":...,\"exit\":...,\"message\":...}} on standard error, "
+        + "with attemptsLeft, retryAfter (seconds) and hint where they apply."
+    ]))
+}

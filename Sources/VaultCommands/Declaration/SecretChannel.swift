@@ -1,0 +1,48 @@
+import CommandLineKit
+
+/// The one way each secret comes in, besides a prompt: `--…-fd N` or `--…-file PATH`.
+package enum SecretChannel: String, CaseIterable, Sendable {
+  case passcode
+  case newPasscode = "new-passcode"
+  case phrase
+  case applicationPassword = "application-password"
+  case passphrase
+  case recovery
+
+  /// What a prompt and the help call it.
+  package var title: String {
+    switch self {
+    case .passcode: "passcode"
+    case .newPasscode: "new passcode"
+    case .phrase: "biometric phrase"
+    case .applicationPassword: "application password"
+    case .passphrase: "passphrase"
+    case .recovery: "recovery code"
+    }
+  }
+
+  /// What a prompt calls it: no two secrets by one name.
+  func shownTitle(isNew: Bool) -> String {
+    switch self {
+    case .passcode: isNew ? "new vault passcode" : "vault passcode"
+    case .newPasscode: "new vault passcode"
+    case .passphrase: isNew ? "new passphrase of the backup" : "passphrase of the backup"
+    default: title
+    }
+  }
+
+  /// What happens with it as a rule, as a prompt says it.
+  func purpose(isNew: Bool) -> String {
+    switch self {
+    case .passcode: isNew ? "protect the vault" : "unlock the vault"
+    case .newPasscode: "protect the vault from now on"
+    case .passphrase: isNew ? "protect the backup" : "open the backup"
+    case .recovery: "check that it opens the vault"
+    case .phrase: "enroll it"
+    case .applicationPassword: "use the item"
+    }
+  }
+
+  /// The options that give it.
+  var options: SecretOptions { SecretOptions(name: rawValue, title: title) }
+}

@@ -1,0 +1,56 @@
+import CommandLineKit
+import VaultKit
+
+extension ValueKind where Value == String {
+  /// The name of an item.
+  static var name: ValueKind {
+    ValueKind(completedWith: .names) { text, name throws(CommandError) in
+      try Names.check(text, named: name)
+      return text
+    }
+  }
+
+  /// A name that is set: all of its characters show.
+  static var newName: ValueKind {
+    ValueKind { text, name throws(CommandError) in
+      try Names.checkNew(text, named: name)
+      return text
+    }
+  }
+
+  static var text: ValueKind { text(completedWith: .none) }
+
+  /// `VAR=NAME`: a place, and the name of an item.
+  static var placeAndName: ValueKind { text(completedWith: .namesAfterEquals) }
+
+  private static func text(completedWith candidates: ValueShape.Candidates) -> ValueKind {
+    ValueKind(completedWith: candidates) { text, name throws(CommandError) in
+      try Names.checkText(text, named: name)
+      return text
+    }
+  }
+}
+
+extension ValueKind where Value == ItemID {
+  static var identifier: ValueKind {
+    ValueKind { text, name throws(CommandError) in
+      guard let id = ItemID(hexadecimal: text) else { throw .usage("\(name) takes 32 hexadecimal digits") }
+      return id
+    }
+  }
+}
+
+extension ValueKind where Value == AuditPolicy {
+  static var auditPolicy: ValueKind { .choice(["changes": .changes, "all": .all]) }
+}
+
+extension ValueKind where Value == Constraints {
+  /// The words of an access rule, a comma list.
+  static var constraints: ValueKind {
+    let words = Constraints.words.map(\.word)
+    let list = ValueKind<[String]>.choices(words)
+    return ValueKind(completedWith: .commaList(words)) { text, name throws(CommandError) in
+      Constraints(words: try list.read(text, name))
+    }
+  }
+}

@@ -1,0 +1,121 @@
+package import CommandLineKit
+
+/// One verb of `vaultctl`, in one file: its declaration, its options with their types, and what it does.
+///
+/// The declaration says what the verb needs. The options, facts and exit codes that follow from that are added here.
+package protocol VaultVerb: Verb {
+  /// What can be given in place of NAME.
+  static var target: Target { get }
+  /// The options of this verb alone, in the order of the help.
+  static var ownOptions: [any OptionKey] { get }
+  /// The secrets that it takes, besides those that unlock the vault.
+  static var channels: [SecretChannel] { get }
+  static var needs: VaultNeed { get }
+  /// Asks by the flags of the item (`--access`), not only for the passcode.
+  static var asksByFlags: Bool { get }
+  static var audited: Audited { get }
+  static var ownExits: [ExitCode] { get }
+  static var allowedInBatch: Bool { get }
+  /// Changes files although the verb itself is not audited: a batch runs other verbs, the doctor removes old keys.
+  static var changesFiles: Bool { get }
+  /// The option without which it changes no file while nobody is at a terminal.
+  static var changingOption: Flag? { get }
+
+  static func run(_ command: Command) throws -> Outcome
+}
+
+extension VaultVerb {
+  package static var target: Target { .none }
+  package static var ownOptions: [any OptionKey] { [] }
+  package static var channels: [SecretChannel] { [] }
+  package static var needs: VaultNeed { .vault }
+  package static var asksByFlags: Bool { false }
+  package static var audited: Audited { .never }
+  package static var ownExits: [ExitCode] { [] }
+  package static var allowedInBatch: Bool { true }
+  package static var changesFiles: Bool { false }
+  package static var changingOption: Flag? { nil }
+}
+
+// MARK: What follows from the declaration
+
+extension VaultVerb {
+  package static var options: [Option] {
+    (ownOptions + target.options + secretOptions.flatMap(\.options)).map(\.option)
+  }
+
+  package static var standIns: [StandIn] { target.standIns }
+
+  package static var secretOptions: [SecretOptions] { allChannels.map(\.options) }
+
+  static var allChannels: [SecretChannel] {
+    let unlocking: [SecretChannel] = needs == .unlocked ? [.passcode, .recovery] : []
+    return unlocking + channels.filter { !unlocking.contains($0) }
+  }
+
+  /// Whether it can change a vault, a device key or another file. The torture tests cover each such verb.
+  package static var writes: Bool { audited != .never || changesFiles }
+
+  /// Whether this invocation changes no vault, key or other file. Entries in the audit about reading do not count.
+  static func isReadOnly(_ invocation: Invocation) -> Bool {
+    guard audited != .always else { return false }
+    return !changesFiles || changingOption.map { !invocation[$0] } ?? false
+  }
+
+  package static var exitCodes: [ExitCode] {
+    var codes: Set<ExitCode> = [.done, .usage, .io, .interrupted]
+    if needs != .noVault { codes.formUnion([.refused, .damaged, .deviceKey, .noVault, .unsupported]) }
+    if needs == .unlocked || !channels.isEmpty {
+      codes.formUnion([.authenticationFailed, .blocked, .cancelled, .interactionNotAllowed, .malformed])
+    }
+    if target != .none { codes.formUnion([.notFound, .malformed]) }
+    if readsStandardInput { codes.formUnion([.malformed, .cancelled, .interactionNotAllowed]) }
+    return codes.union(ownExits).sorted()
+  }
+
+  package static var namesCommand: String? {
+    guard target != .none else { return nil }
+    return NamesCommand.text(kind: words.first == "otp" ? "otp" : nil)
+  }
+
+  package static func check(_ invocation: Invocation) throws(CommandError) {
+    guard invocation[CommonOptions.noInput], let prompt = invocation[CommonOptions.prompt], prompt != .none
+    else { return }
+    throw .usage("--no-input and --prompt \(prompt.rawValue) contradict each other")
+  }
+}
+
+// MARK: Facts of the help
+
+extension VaultVerb {
+  package static var facts: [(name: String, text: String)] {
+    [
+      ("reads stdin", standardInput.explanation), ("session", sessionFact), ("asks", askFact),
+      ("audited", auditFact),
+    ]
+  }
+
+  private static var sessionFact: String {
+    switch needs {
+    case .noVault: "needs no vault"
+    case .vault: "needs the vault, not its passcode"
+    case .unlocked: "needs the vault unlocked, where a passcode is set and guards what is used"
+    }
+  }
+
+  private static var askFact: String {
+    if asksByFlags {
+      return "for the passcode where it is needed, and for what the item's --access flags name"
+    }
+    return needs == .unlocked || !channels.isEmpty
+      ? "for the secrets above that are needed and not given" : "nothing"
+  }
+
+  private static var auditFact: String {
+    switch audited {
+    case .never: "no"
+    case .always: "yes"
+    case .onRequest: "only for items made with --audit all"
+    }
+  }
+}

@@ -1,0 +1,83 @@
+package import CommandLineKit
+
+/// The verbs of `vaultctl`, in the order of the help. The parser, the help, the manual pages and the completion are made from
+/// their declarations.
+package enum VerbTable {
+  /// `vaultctl`, as the parser and the help know it.
+  package static let program = Program(
+    name: "vaultctl",
+    families: families.map { family in
+      VerbFamily(word: family.word, summary: family.summary, verbs: family.verbs.map { $0 })
+    },
+    commonOptions: CommonOptions.all, exitCodes: ExitCode.all, manual: .vaultctl,
+    refusal: CommandError.refusal)
+
+  package static var all: [any VaultVerb.Type] { families.flatMap(\.verbs) }
+
+  package static func verb(_ words: [String]) -> (any VaultVerb.Type)? {
+    families.first { $0.word == words.first }?.verbs.first { $0.words == words }
+  }
+
+  private static let families: [(word: String, summary: String, verbs: [any VaultVerb.Type])] = [
+    ("init", "Create a vault and its device key.", [Init.self]),
+    ("status", "Show the state of the vault.", [Status.self]),
+    ("doctor", "Look for weaknesses, and say what to do.", [Doctor.self]),
+    ("verify", "Open and compare every part of the vault.", [Verify.self]),
+    ("version", "Print the versions of vaultctl and the format.", [PrintVersion.self]),
+    ("path", "Print where the vault is.", [PrintPath.self]),
+    (
+      "passcode", "Set, change or remove the passcode.",
+      [PasscodeSet.self, PasscodeChange.self, PasscodeRemove.self]
+    ),
+    (
+      "recovery-code", "Make, check or remove the recovery code.",
+      [RecoveryCodeNew.self, RecoveryCodeCheck.self, RecoveryCodeRemove.self]
+    ),
+    (
+      "item", "Store secrets and read them back.",
+      [
+        ItemAdd.self, ItemGet.self, ItemShow.self, ItemList.self, ItemUpdate.self, ItemEdit.self,
+        ItemRename.self,
+        ItemRemove.self,
+      ]
+    ),
+    ("exec", "Run a program with secrets from the vault.", [Exec.self]),
+    (
+      "otp", "One-time-password credentials and their codes.",
+      [
+        OTPAdd.self, OTPCode.self, OTPVerify.self, OTPResync.self, OTPConfirm.self, OTPCounter.self,
+        OTPList.self,
+        OTPShow.self, OTPExport.self, OTPRemove.self,
+      ]
+    ),
+    (
+      "biometry", "Members of the enrolled biometric set.",
+      [BiometryEnroll.self, BiometryList.self, BiometryRemove.self]
+    ),
+    ("import", "Import items from another program.", [Import.self]),
+    ("export", "Export items for another program.", [Export.self]),
+    ("backup", "Write a backup that a passphrase opens.", [Backup.self]),
+    ("restore", "Restore a vault from a backup.", [Restore.self]),
+    (
+      "rotate", "Replace keys or parameters.",
+      [RotateDeviceKey.self, RotateEpoch.self, RotateParameters.self]
+    ),
+    ("purge", "Make deleted items unreadable for good.", [Purge.self]),
+    ("audit", "Show the log of the vault.", [Audit.self]),
+    ("batch", "Run several commands with one unlock.", [Batch.self]),
+    ("completion", "Print the completion script of a shell.", [PrintCompletion.self]),
+  ]
+}
+
+extension CommandError {
+  /// Refuses a one-time-password URI, `otpauth:` or `otpauth-migration:`, also as the value in `--option=otpauth:…`.
+  fileprivate static let refusal: @Sendable (String, Int) -> CommandError? = { argument, number in
+    let parts = argument.lowercased().split(separator: "=", maxSplits: 1)
+    guard parts.contains(where: { $0.hasPrefix("otpauth:") || $0.hasPrefix("otpauth-migration:") }) else {
+      return nil
+    }
+    return .usage(
+      "argument \(number) is a one-time-password URI, and those are secrets",
+      hint: "give it on standard input; every program could read it here, so treat it as known to others")
+  }
+}

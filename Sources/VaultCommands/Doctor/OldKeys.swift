@@ -1,0 +1,138 @@
+import CommandLineKit
+import VaultKit
+
+/// Old device keys: those that this vault has replaced, and those that it does not know.
+struct OldKeys {
+  let command: Command
+  let core: VaultCore
+
+  /// What was removed, what was not, and why a place could not be looked at.
+  struct Removal {
+    var keys = KeyRemoval()
+    var notes: [String] = []
+  }
+
+  /// All keys but the present one, where the vault's key is, and among the key files.
+  func found() throws -> [FoundDeviceKey] {
+    let present = try presentPlace()
+    var found = try core.deviceKeys(in: present)
+    if present.kind != .file, let files = try? command.places.protector(.file) {
+      found += (try? core.deviceKeys(in: files)) ?? []
+    }
+    return found.filter { $0.standing != .present }
+  }
+
+  /// What has the name of a key among the key files and is none.
+  private func lookalikes() -> [String] {
+    guard let files = try? command.places.fileProtector(),
+      let vault = try? VaultCore.outline(at: command.places.vault).vault
+    else { return [] }
+    return (try? files.lookalikes(of: vault)) ?? []
+  }
+
+  /// Deletes the replaced ones where the vault's key is, and in the other place where keys may be: files, or the Secret
+  /// Service.
+  func remove(presentOnly: Bool = false) throws -> Removal {
+    var removal = Removal()
+    let present = try presentPlace()
+    removal.keys = try core.deleteReplacedKeys(in: present)
+    for kind in [ProtectorKind.file, .secretService] where !presentOnly && kind != present.kind {
+      do throws(VaultError) {
+        let others = try core.deleteReplacedKeys(in: command.places.protector(kind))
+        removal.keys.removed += others.removed
+        removal.keys.failures += others.failures
+      } catch { removal.notes.append("no old keys were looked for in the \(kind.place): \(error.message)") }
+    }
+    return removal
+  }
+
+  private func presentPlace() throws -> any Protector {
+    let kind = try VaultCore.outline(at: command.places.vault).protector
+    return kind == .file ? try command.places.fileProtector() : try command.places.protector(kind)
+  }
+}
+
+// MARK: doctor
+
+extension OldKeys {
+  /// What `doctor` reports about them, after it has removed the keys that it was told to remove. With an error where a key
+  /// that was to be removed is still there.
+  func findings() -> (findings: [Finding], failure: CommandError?) {
+    var findings: [Finding] = []
+    var failure: CommandError?
+    do {
+      var left = try found()
+      if isToRemove(left.filter { $0.standing == .replaced }) {
+        let removal = try remove()
+        removal.notes.forEach(command.messages.note)
+        findings += self.findings(removal.keys)
+        if !removal.keys.failures.isEmpty { failure = Self.incomplete }
+        left = try found()
+      }
+      findings += left.map(finding)
+    } catch {
+      let error = CommandError(describing: error)
+      findings.append(
+        Finding("oldKeys", .warning, "old keys cannot be listed: \(error.message)", error.hint))
+      if command[Doctor.removeOldKeys] { failure = error }
+    }
+    return (findings + lookalikes().map(Self.lookalike), failure)
+  }
+
+  private func isToRemove(_ replaced: [FoundDeviceKey]) -> Bool {
+    if command[Doctor.removeOldKeys] { return true }
+    guard !replaced.isEmpty, !command.messages.isJSON, command.invocation.mayPrompt, command.isOnTerminal
+    else { return false }
+    for key in replaced { command.messages.note("replaced device key: \(key.place)") }
+    return command.confirm(
+      "delete \(replaced.count == 1 ? "this key" : "these \(replaced.count) keys"), which this vault has replaced"
+    )
+  }
+
+  private func findings(_ removal: KeyRemoval) -> [Finding] {
+    let count = removal.removed.count
+    let line = count == 1 ? "1 old device key was removed" : "\(count) old device keys were removed"
+    return [Finding("removedKeys", .ok, line)]
+      + removal.removed.map { Finding("removedKeys", .ok, "removed \($0.place)") }
+      + removal.failures.map { Finding("removedKeys", .problem, $0.message, $0.hint) }
+  }
+
+  private static var incomplete: CommandError {
+    CommandError(
+      .io, "not every old device key was removed",
+      hint: "the lines about 'removedKeys' say why, and what to do")
+  }
+
+  private static func lookalike(_ path: String) -> Finding {
+    Finding(
+      "unknownKeys", .warning, "this has the name of a device key, and no key is looked for there: \(path)",
+      "a key is a regular file, named in lower-case letters: rename this one, or move it away")
+  }
+
+  private func finding(_ key: FoundDeviceKey) -> Finding {
+    switch key.standing {
+    case .present: Finding("oldKeys", .ok, "the device key is \(key.place)")
+    case .replaced:
+      Finding(
+        "oldKeys", .warning, "a replaced device key is still there: \(key.id), in \(key.place)",
+        "'vaultctl doctor --remove-old-keys' removes it; copies of the vault file from its time need it")
+    case .needed(let file):
+      Finding("oldKeys", .ok, "a device key is kept for \(file): \(key.id), in \(key.place)")
+    case .perhapsNeeded(let file):
+      Finding(
+        "oldKeys", .warning,
+        "a device key is kept for \(file), which cannot be read and may need it: \(key.id), in \(key.place)",
+        "if you do not need \(file), move it away")
+    case .unknown:
+      Finding(
+        "unknownKeys", .warning,
+        "a device key that no file is known to name: \(key.id), in \(key.place)",
+        "keep it unless you know that no vault needs it: a backup restored elsewhere has the id of this vault"
+      )
+    }
+  }
+}
+
+extension ProtectorKind {
+  fileprivate var place: String { self == .file ? "folder of key files" : "Secret Service" }
+}

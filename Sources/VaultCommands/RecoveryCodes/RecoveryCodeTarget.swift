@@ -1,0 +1,29 @@
+import Glibc
+import SecretMemory
+import VaultKit
+import VaultPrompts
+import CommandLineKit
+
+/// Where a new recovery code goes.
+enum RecoveryCodeTarget {
+  case terminal
+  case file(String)
+
+  /// The place that `--out` names, or the terminal. An obstacle is reported before anything is asked.
+  init(_ command: Command) throws(CommandError) {
+    if let path = command[RecoveryCodeNew.out] {
+      guard try !FilePlace.exists(path) else { throw FilePlace.taken(path) }
+      self = .file(path)
+      return
+    }
+    let why =
+      command.invocation.mayPrompt
+      ? Terminal.obstacle(at: command.world.terminalPath)?.obstacle : "asking is switched off"
+    if let why {
+      throw CommandError(
+        .interactionNotAllowed, "a recovery code is shown on a terminal, and \(why)",
+        hint: "write it to a new file with --out FILE")
+    }
+    self = .terminal
+  }
+}

@@ -1,0 +1,74 @@
+import CommandLineKit
+import TextFormats
+import VaultKit
+
+/// `vaultctl backup FILE`: a vault that a passphrase opens; nothing needs to be unlocked for it.
+enum Backup: VaultVerb {
+  static let words = ["backup"]
+  static let summary = "Write a backup that a passphrase opens."
+  static let file = Argument("FILE", .path, "The new file; an existing file is never overwritten.")
+  static let arguments = [file]
+  static let channels = [SecretChannel.passphrase]
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = [.alreadyExists, .refused]
+  static let notes = [
+    "The vault need not be unlocked: secrets that the passcode protects need it in the backup too. "
+      + "Items of this device only, tokens, consents, items that are damaged and do not open, and the audit are left out; "
+      + "the items are listed.",
+    "A passphrase that can be guessed is accepted with a warning, as a passcode is by 'vaultctl passcode set'.",
+    "The backup is opened once with the passphrase and verified before the command ends.",
+    "With --json: path, items (how many), leftOut with id, name and reason: thisDeviceOnly, shortLived, damaged or newerVersion; "
+      + "and passphraseGuessable.",
+  ]
+  static let example = "vaultctl backup monday.vault --passphrase-file phrase"
+  static let allowedInBatch = false
+
+  static func run(_ command: Command) throws -> Outcome {
+    let path = command.required(file)
+    // Checked before a person thinks of a passphrase; the writing itself replaces nothing either.
+    guard try !FilePlace.exists(path) else { throw FilePlace.taken(path) }
+    let core = try command.vault.opened()
+    let typed = try command.secrets.secret(.passphrase, isNew: true)
+    let isGuessable = command.warnIfGuessable(typed, what: "passphrase")
+    let passphrase = try Passcode(typed)
+    let progress = command.progress("writing the backup")
+    defer { progress.finish() }
+    let report: BackupReport
+    do throws(VaultError) {
+      report = try core.backUp(to: path, passphrase: passphrase) {
+        progress.update(done: $0.done, of: $0.total)
+      }
+    } catch {
+      guard error.code == .vaultExists else { throw error }
+      throw FilePlace.taken(path)
+    }
+    let newer = report.leftOut.count { $0.reason == .newerVersion }
+    if newer > 0 {
+      command.messages.note(
+        "items that a newer version of this program made are left out of the backup: \(newer); make the backup with that version"
+      )
+    }
+    let damaged = report.leftOut.count { $0.reason == .damaged }
+    if damaged > 0 {
+      command.messages.note(
+        "damaged items that do not open are left out of the backup: \(damaged); 'vaultctl verify' names what is wrong"
+      )
+    }
+    return outcome(path, report: report, isGuessable: isGuessable)
+  }
+}
+
+private func outcome(_ path: String, report: BackupReport, isGuessable: Bool) -> Outcome {
+  let leftOut = report.leftOut.map { item in
+    JSON.object(
+      [("id", .string(item.id.hexadecimal))] + JSON.optional("name", item.name.map { .string($0) })
+        + [("reason", .string(item.reason.rawValue))])
+  }
+  return Outcome(
+    json: .object([
+      ("path", .string(path)), ("items", .integer(Int64(report.items))), ("leftOut", .array(leftOut)),
+      ("passphraseGuessable", .boolean(isGuessable)),
+    ]),
+    lines: ["backup    " + printable(path), "items     \(report.items)"]
+      + report.leftOut.map { "left out  \(printable($0.name ?? $0.id.hexadecimal)) (\($0.reason.words))" })
+}

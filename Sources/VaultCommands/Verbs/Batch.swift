@@ -1,0 +1,116 @@
+import CommandLineKit
+import SecretMemory
+import TextFormats
+import VaultPrompts
+
+/// `vaultctl batch`: a result for each line as soon as it is done.
+enum Batch: VaultVerb {
+  static let words = ["batch"]
+  static let summary = "Run commands from standard input, one JSON object on each line, with one unlock."
+  static let keepGoing = Flag("keep-going", "Continue after a command that failed.")
+  static let ownOptions: [any OptionKey] = [keepGoing]
+  static let standardInput = StandardInput.data("commands")
+  static let needs = VaultNeed.unlocked
+  static let ownExits: [ExitCode] = [
+    .notFound, .alreadyExists, .refused, .expired, .unsupported, .outOfStep,
+  ]
+  static let notes = [
+    "A line is {\"args\":[\"item\",\"add\",\"mail\"],\"stdin\":\"...\"}, or \"stdinBase64\" in place of \"stdin\". "
+      + "Each command is answered by one line: {\"exit\":0,\"result\":{...}} or {\"exit\":1,\"error\":{...}}. "
+      + "The batch ends at the first failure, or with --keep-going at the end, with the exit code of the first failure."
+  ]
+  static let example =
+    "printf '%s\\n' '{\"args\":[\"item\",\"list\"]}' '{\"args\":[\"status\"]}' | vaultctl batch"
+  static let allowedInBatch = false
+  static let changesFiles = true
+
+  static func run(_ command: Command) throws -> Outcome {
+    let reader = BatchReader(descriptor: command.world.standardInput)
+    var failure: CommandError?
+    while true {
+      let answer: BatchAnswer
+      do {
+        guard let line = try reader.next() else { break }
+        answer = try self.answer(to: line, for: command)
+      } catch {
+        answer = BatchAnswer(outcome: nil, failure: CommandError(describing: error), isUnread: true)
+      }
+      try command.emit(Outcome(json: answer.json, pieces: [.json(answer.json)]))
+      if let error = answer.failure {
+        if failure == nil { failure = error }
+        guard command[keepGoing] else { break }
+        if error.exit == .io, answer.isUnread { break }
+        if answer.isUnread { try reader.skipLine() }
+      }
+    }
+    return Outcome(json: nil, failure: failure)
+  }
+}
+
+/// What is answered to one line.
+private struct BatchAnswer {
+  let outcome: Outcome?
+  let failure: CommandError?
+  /// The line was malformed, and its rest is not read yet.
+  var isUnread = false
+
+  var json: JSON {
+    .object {
+      Field("exit", (failure?.exit ?? .done).rawValue)
+      if let result = outcome?.json { Field("result", result) }
+      if case .object(let error)? = failure?.json { error }
+    }
+  }
+}
+
+extension Batch {
+  /// Runs one line. Its errors are answers; only what concerns the whole batch is thrown.
+  private static func answer(to line: BatchLine, for command: Command) throws -> BatchAnswer {
+    do {
+      let outcome = try outcome(of: line, for: command)
+      return BatchAnswer(outcome: outcome, failure: outcome.failure)
+    } catch {
+      return BatchAnswer(outcome: nil, failure: CommandError(describing: error))
+    }
+  }
+
+  private static func outcome(of line: BatchLine, for command: Command) throws -> Outcome {
+    guard case .run(let invocation) = try Parser.parse(line.words, of: VerbTable.program) else {
+      throw CommandError.usage("help is not given in a batch", hint: "run the command with --help by itself")
+    }
+    let inner = command.inner(invocation, reading: line.input)
+    try check(inner, line: line)
+    return try inner.run()
+  }
+
+  /// The vault, its passcode and the prompt belong to the whole batch, not to a line.
+  private static func check(_ inner: Command, line: BatchLine) throws {
+    guard inner.verb.allowedInBatch else {
+      throw CommandError.usage(
+        "'vaultctl \(inner.verb.name)' does not run in a batch", hint: "run it by itself")
+    }
+    let ofBatch: [any OptionKey] = [
+      CommonOptions.vault, CommonOptions.deviceKey, CommonOptions.prompt, CommonOptions.noInput,
+    ]
+    let secrets = inner.verb.allChannels.map(\.options).flatMap(\.options)
+    for option in ofBatch + secrets where inner.has(option) {
+      throw CommandError.usage("\(option.shown) stands on the line of 'vaultctl batch', not in it")
+    }
+    let ofPeople: [any OptionKey] = [Audit.follow, ItemOptions.copy]
+    for option in ofPeople where inner.has(option) {
+      throw CommandError.usage("\(option.shown) is for a person and does not stand in a batch")
+    }
+    guard line.input == nil || inner.verb.readsStandardInput else {
+      throw CommandError.malformed("'vaultctl \(inner.verb.name)' reads no standard input")
+    }
+  }
+}
+
+extension Command {
+  /// A command of a batch: it has the vault of the batch, and its own input.
+  fileprivate func inner(_ invocation: Invocation, reading input: SharedSecret?) -> Command {
+    var world = world
+    world.batchInput = BatchInput(secret: input)
+    return Command(invocation, in: world, messages: messages.asJSON, vault: vault, emit: emit)
+  }
+}

@@ -1,0 +1,20 @@
+import CommandLineKit
+import SecretMemory
+import TextFormats
+import VaultKit
+import VaultPrompts
+
+/// `vaultctl biometry list`.
+enum BiometryList: VaultVerb {
+  static let words = ["biometry", "list"]
+  static let summary = "List the members of the set."
+  static let example = "vaultctl biometry list --json"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let members = try command.vault.opened().enrolledMembers()
+    return Outcome(
+      json: .object([("items", .array(members.map(\.json)))]),
+      lines: columns(
+        members.map { [$0.name, $0.sourceWord, Instants.text(seconds: $0.enrolled.seconds)] }))
+  }
+}

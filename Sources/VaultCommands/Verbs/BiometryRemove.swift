@@ -1,0 +1,30 @@
+import CommandLineKit
+import SecretMemory
+import TextFormats
+import VaultKit
+import VaultPrompts
+
+/// `vaultctl biometry remove MEMBER`: asks nobody, works while the vault is locked.
+enum BiometryRemove: VaultVerb {
+  static let words = ["biometry", "remove"]
+  static let summary = "Remove a member of the set, without confirmation."
+  static let member = Argument("MEMBER", .name, "The name of a member.")
+  static let arguments = [member]
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = [.notFound, .refused]
+  static let notes = [
+    "It works while the vault is locked. The set changes, as with 'biometry enroll', unless the member was "
+      + "the login password."
+  ]
+  static let example = "vaultctl biometry remove voice"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let name = command.required(member)
+    let core = try command.vault.opened()
+    let isLogin = try core.enrolledMembers().contains { $0.name == name && $0.source == .login }
+    let lost = isLogin ? [] : try core.itemsBehindCurrentSet()
+    try core.removeMember(named: name)
+    command.note(lost, what: "can be opened by nobody any more: they were stored for the set as it was")
+    return Outcome(json: .object([("name", .string(name)), ("beyondReach", .integer(Int64(lost.count)))]))
+  }
+}

@@ -1,0 +1,278 @@
+import AuthenticatorKit
+import CommandLineKit
+import Glibc
+import SecretMemory
+import TextFormats
+import VaultKit
+
+/// `vaultctl export FORMAT [FILE]`: every secret in clear, audited before it is written.
+enum Export: VaultVerb {
+  static let words = ["export"]
+  static let summary = "Export items with their secrets, for another program or vault."
+  static let format = Argument("FORMAT", .choice(["jsonl"]), "jsonl, our own JSON lines.")
+  static let file = Argument(
+    "FILE", .path, "The new file, mode 0600; else standard output.", isRequired: false)
+  static let arguments = [format, file]
+  static let plain = Flag("plain", "Agree that every secret is written in clear. jsonl has no other form.")
+  static let ownOptions: [any OptionKey] = [plain]
+  static let channels = ItemOptions.accessChannels
+  static let needs = VaultNeed.unlocked
+  static let asksByFlags = true
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = [.alreadyExists, .refused, .unsupported]
+  static let notes = [
+    "For a file that a passphrase protects, use 'vaultctl backup'. Without --plain nothing is written (9).",
+    "Left out, and listed: items of this device only, expired ones, kinds that are neither password nor "
+      + "one-time-password credential, and items with an access rule when no person can be asked (promptNeeded), "
+      + "the person declined (declined), or no enrolled member can open them (beyondReach). Items that are left "
+      + "out are not an error: the exit code is 0. Each item that is written is audited first.",
+    "A person whom an access rule asks for is asked once for all items, for five minutes. A wrong answer ends the export.",
+    "FILE is never overwritten. Standard output must not be a file that others can read (9).",
+    "With --json, which needs FILE: path, items (how many), leftOut with id, name and reason.",
+  ]
+  static let example = "vaultctl export jsonl items.jsonl --plain"
+  static let allowedInBatch = false
+
+  static func run(_ command: Command) throws -> Outcome {
+    guard command[plain] else {
+      throw CommandError(
+        .refused, "an export holds every secret in clear, and nothing was written",
+        hint: "agree with --plain; for safekeeping use 'vaultctl backup', which a passphrase guards")
+    }
+    let path = command[file]
+    guard !command.isJSON || path != nil else {
+      throw CommandError.usage("--json needs FILE: standard output carries the items")
+    }
+    let destination = try ExportDestination(path, command: command)
+    do {
+      let report = try command.exportItems(to: destination.stream)
+      try destination.finish()
+      return command.outcome(path, report: report)
+    } catch {
+      destination.discard()
+      throw error
+    }
+  }
+}
+
+/// Where the lines go: a file that did not exist, or standard output.
+private struct ExportDestination {
+  let stream: OutputStream
+  private let path: String?
+  private let descriptor: Int32
+
+  init(_ path: String?, command: Command) throws(CommandError) {
+    self.path = path
+    guard let path else {
+      descriptor = command.world.standardOutput
+      stream = OutputStream(descriptor: descriptor, name: "standard output")
+      var status = stat()
+      if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+        status.st_mode & 0o077 != 0
+      {
+        throw CommandError(
+          .refused, "standard output is a file that others may read",
+          hint: "name a FILE, or run 'umask 077' before the shell makes one")
+      }
+      return
+    }
+    descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      if errno == EEXIST { throw FilePlace.taken(path) }
+      throw .io("making \(printable(path))", errno: errno)
+    }
+    stream = OutputStream(descriptor: descriptor, name: "the export")
+  }
+
+  /// A file and its name are on the disk when this returns. Standard output belongs to the caller: it is only written.
+  func finish() throws(CommandError) {
+    try stream.flush()
+    guard let path else { return }
+    guard fsync(descriptor) == 0 else { throw .io("writing \(printable(path))", errno: errno) }
+    // The file is still open: after an error `discard` removes it.
+    try FilePlace.synchronizeFolder(of: path)
+    close(descriptor)
+  }
+
+  func discard() {
+    guard let path else { return }
+    unsafe unlink(path)
+    close(descriptor)
+  }
+}
+
+/// What was written, and what was left out and why.
+private struct ExportReport {
+  var items = 0
+  var leftOut: [(item: Item, reason: String)] = []
+  /// Whoever declines once is not asked for the next item.
+  var isDeclined = false
+}
+
+extension Command {
+  /// Items go out in groups: the entries of a group are on disk before its secrets leave.
+  fileprivate func exportItems(to stream: OutputStream) throws -> ExportReport {
+    var items: [Item] = []
+    try vault.opened().read { transaction in
+      try transaction.forEachItem(keepingPages: false) { item throws(VaultError) in
+        items.append(item)
+        return true
+      }
+    }
+    try unlockOnce(for: items)
+    var report = ExportReport()
+    let progress = progress("exporting")
+    defer { progress.finish() }
+    for start in stride(from: 0, to: items.count, by: 200) {
+      let group = items[start..<min(start + 200, items.count)]
+      let unasked = try vault.write { transaction in
+        try group.map { $0.isConstrained ? nil : try Exported(unasked: $0.id, in: &transaction) }
+      }
+      for (item, answer) in zip(group, unasked) {
+        let answer = try answer ?? exportConstrained(item, report: &report)
+        if let reason = answer.reason {
+          report.leftOut.append((answer.item, reason))
+        } else if let json = answer.json {
+          try json.write(to: stream)
+          try stream.write("\n")
+          report.items += 1
+        }
+      }
+      progress.update(done: start + group.count, of: items.count)
+    }
+    return report
+  }
+
+  /// Where items ask for the passcode, the one that unlocks the vault serves for them too. A vault that need not be
+  /// unlocked stays locked: each item asks for itself.
+  private func unlockOnce(for items: [Item]) throws {
+    let going = items.filter { Exported.reasonToStay($0) == nil }
+    guard going.contains(where: { $0.access.accessibility != .afterFirstUnlock }) else { return }
+    let asking = going.first { !$0.access.constraints.isDisjoint(with: [.devicePasscode, .userPresence]) }
+    let core = try vault.opened()
+    guard let asking, !core.isUnlocked, let context = try vault.context(for: asking.access, keeping: true)
+    else { return }
+    try vault.unlocking { _ in try core.unlock(with: context) }
+  }
+
+  /// An item with an access rule: who may have it is asked, once for all of them.
+  private func exportConstrained(_ item: Item, report: inout ExportReport) throws -> Exported {
+    if let reason = Exported.reasonToStay(item) { return Exported(item, reason: reason) }
+    guard !report.isDeclined else { return Exported(item, reason: "declined") }
+    let context = try vault.context(for: item.access, keeping: true)
+    do {
+      return try vault.unlocking { core in
+        try core.authorizing(.export, on: item.id, context: context) { (grant) throws(VaultError) in
+          var grant = consume grant
+          return try core.writing { transaction throws(VaultError) in
+            try Exported(transaction.item(item.id), in: &transaction, with: grant.take())
+          }
+        }
+      }
+    } catch let error as VaultError {
+      guard let reason = Exported.reasons[error.code], error.promptEnd != .signal else { throw error }
+      report.isDeclined = error.code == .cancelled
+      return Exported(item, reason: reason)
+    }
+  }
+
+  fileprivate func outcome(_ path: String?, report: ExportReport) -> Outcome {
+    for (item, reason) in report.leftOut {
+      messages.note("left out '\(item.name ?? item.id.hexadecimal)' (\(reason))")
+    }
+    if report.leftOut.count > 1 { messages.note("\(report.leftOut.count) items were left out") }
+    if report.leftOut.contains(where: { $0.reason == "promptNeeded" }) {
+      messages.note("run it where it may ask, or give what it needs, like --passcode-fd N")
+    }
+    guard let path else { return Outcome(json: nil) }
+    messages.note("\(path) holds every secret in clear: delete it as soon as it has served")
+    let leftOut = report.leftOut.map { item, reason in
+      JSON.object(
+        [("id", .string(item.id.hexadecimal))] + JSON.optional("name", item.name.map { .string($0) })
+          + [("reason", .string(reason))])
+    }
+    return Outcome(
+      json: .object([
+        ("path", .string(path)), ("items", .integer(Int64(report.items))), ("leftOut", .array(leftOut)),
+      ]), lines: ["export  \(printable(path))", "items   \(report.items)"])
+  }
+}
+
+/// An item on its way out: its line, or why it stays.
+private struct Exported {
+  let item: Item
+  var json: JSON?
+  var reason: String?
+
+  /// One that stays.
+  init(_ item: Item, reason: String) {
+    self.item = item
+    self.reason = reason
+  }
+
+  /// One that nobody is asked for.
+  init(unasked id: ItemID, in transaction: inout WriteTransaction) throws(VaultError) {
+    let item = try transaction.item(id)
+    if let reason = Self.reasonToStay(item) {
+      self.init(item, reason: reason)
+      return
+    }
+    do throws(VaultError) { try self.init(item, in: &transaction) } catch {
+      guard let reason = Self.reasons[error.code] else { throw error }
+      self.init(item, reason: reason)
+    }
+  }
+
+  /// One that may go: with the grant of whoever was asked, where its access rule wants one.
+  init(
+    _ item: Item, in transaction: inout WriteTransaction, with grant: consuming Grant? = nil
+  ) throws(VaultError) {
+    self.item = item
+    json = try Self.line(item, in: &transaction, with: grant)
+  }
+
+  /// What keeps an item here whoever asks for it.
+  static func reasonToStay(_ item: Item) -> String? {
+    if let stay = item.reasonToStay { return stay.rawValue }
+    let isKnown = item.kind == .genericPassword || item.kind == .otp
+    return item.name != nil && item.hasSecret && isKnown ? nil : "otherKind"
+  }
+
+  private static func line(
+    _ item: Item, in transaction: inout WriteTransaction, with grant: consuming Grant?
+  ) throws(VaultError) -> JSON {
+    var fields: [(String, JSON)] = [("kind", .string(item.kind.word)), ("name", .string(item.name ?? ""))]
+    for (key, attribute) in ItemLine.attributes {
+      fields += JSON.optional(key, item.attributes[attribute].map { .string($0) })
+    }
+    fields += [
+      ("accessible", .string(item.access.accessibility.word)),
+      ("audit", .string(item.audit == .all ? "all" : "changes")),
+      ("created", .integer(item.created.seconds)), ("modified", .integer(item.modified.seconds)),
+    ]
+    fields += JSON.optional("expires", item.expires.map { .integer($0.seconds) })
+    if item.isConstrained {
+      fields.append(("access", .string(item.access.constraints.shown.joined(separator: ","))))
+    }
+    guard item.kind == .otp else {
+      let secret = SharedSecret(try transaction.exportSecret(of: item, with: grant))
+      try transaction.log(.exported, item: item)
+      let isText = secret.expose { UTF8Text.isValid($0) }
+      return .object(
+        fields + [isText ? ("secret", .secretText(secret)) : ("secretBase64", .secretBase64(secret))])
+    }
+    let isVerifier = item.attributes[.otpRole] == OTPRole.verifier.rawValue
+    fields.append(("role", .string(isVerifier ? "verifier" : "prover")))
+    if isVerifier { fields += JSON.optional("window", item.attributes[.otpWindow].map { .integer($0) }) }
+    if try transaction.state(of: item.id).needsResync { fields.append(("needsResync", .boolean(true))) }
+    return .object(
+      fields + [("uri", .secretText(SharedSecret(try transaction.exportOTP(item, with: grant))))])
+  }
+
+  /// What keeps one item back and is no reason to keep all.
+  static let reasons: [VaultError.Code: String] = [
+    .expired: "expired", .unsupported: "accessNotSupported", .interactionNotAllowed: "promptNeeded",
+    .verificationNeeded: "promptNeeded", .verificationUnavailable: "promptNeeded", .cancelled: "declined",
+    .itemNotFound: "beyondReach",
+  ]
+}

@@ -1,0 +1,121 @@
+import CommandLineKit
+import SecretMemory
+import TextFormats
+import VaultKit
+
+/// `vaultctl item add NAME`.
+enum ItemAdd: VaultVerb {
+  static let words = ["item", "add"]
+  static let summary = "Store a secret under a name."
+  static let arguments = [ItemOptions.newName]
+  static let accessible = ItemOptions.accessible("When the secret can be read.")
+  static let ownOptions: [any OptionKey] =
+    ItemOptions.attributes + [
+      accessible, ItemOptions.thisDeviceOnly, ItemOptions.access, ItemOptions.audit, ItemOptions.expires,
+      ItemOptions.generate,
+    ]
+  static let channels = [SecretChannel.applicationPassword]
+  static let standardInput = StandardInput.data("secret")
+  static let needs = VaultNeed.unlocked
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = [.alreadyExists, .refused]
+  static let notes = [
+    "--access passcode asks for the passcode at each use, presence for the passcode, a member or the login password, biometry-any and "
+      + "biometry-current-set for a member's phrase or finger ('vaultctl biometry enroll'), application-password for a password of "
+      + "the item's own. Two of them need 'and', or 'or' where one is enough. 'item show' says what enforces each.",
+    "A generated secret is printed by 'item get', not by 'item add', which says how many bits it has. "
+      + "Two items with the same service and account are refused as duplicates.",
+    "A newline at the end of the data is a part of the secret. When the secret is one line with a newline, a message says so; "
+      + "'printf %s' writes none.",
+    "after-first-unlock items open with the device key alone, also while the vault is locked.",
+  ]
+  static let example = "vaultctl item add mail --account me@example.org --generate 24"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let name = command.required(ItemOptions.newName)
+    // Where there is no vault, nothing is asked for and read.
+    _ = try command.vault.opened()
+    let access = try command.newAccess(accessible: command[accessible])
+    let attributes = try command.attributes(defaultAccount: name)
+    if command[ItemOptions.generate] == nil { try command.vault.unlockBeforeTyping(access) }
+    let secret = try command.newSecret()
+    let context = try command.vault.context(for: access)
+    let item = try command.vault.unlocking { core in
+      var new = NewItem(.genericPassword, name: name, attributes: attributes)
+      new.access = access
+      new.audit = command[ItemOptions.audit] ?? .changes
+      new.expires = command[ItemOptions.expires].map {
+        core.environment.clock.now().advanced(byMilliseconds: $0 * 1000)
+      }
+      return try core.add(new, secret: secret.copy(), context: context)
+    }
+    return Outcome(json: command.withEntropy(item.json))
+  }
+}
+
+extension Command {
+  /// The secret to store: made by `--generate`, else from standard input.
+  func newSecret() throws -> SharedSecret {
+    if let generator = self[ItemOptions.generate] {
+      let secret = SharedSecret(try generator.secret(from: world.random))
+      noteEntropy(of: generator)
+      return secret
+    }
+    let secret = try secrets.data("secret", to: "store a secret")
+    guard secret.byteCount > 0 else {
+      throw CommandError.malformed(
+        "the secret is empty", hint: "give it on standard input, or use --generate 24")
+    }
+    if secret.expose(isLineWithNewline) {
+      messages.note("the secret ends in a newline, which is stored with it; 'printf %s' writes none")
+    }
+    return SharedSecret(secret)
+  }
+
+  /// Says how hard the generated secret is to guess.
+  private func noteEntropy(of generator: Generator) {
+    let bits = generator.bitCount
+    let what = generator.alphabet == .words ? "words" : "characters of \(generator.alphabet.rawValue)"
+    messages.note("generated \(generator.length) \(what): \(bits) bits")
+    if SecretStrength(bitCount: bits).isGuessable {
+      messages.note(
+        "that can be guessed; \(SecretStrength.enoughBits) bits and more cannot, like --generate 24 or 6:words"
+      )
+    }
+  }
+
+  /// The result with the bits of the generated secret, if it was generated.
+  func withEntropy(_ json: JSON) -> JSON {
+    guard let generator = self[ItemOptions.generate] else { return json }
+    return json.adding("entropyBits", .integer(Int64(generator.bitCount)))
+  }
+
+  /// The attributes of the options; empty ones are left out.
+  ///
+  /// - Throws: exit 12 where a service or an account would not show as what it is.
+  func attributes(defaultAccount: String?) throws(CommandError) -> Attributes {
+    for option in [ItemOptions.service, ItemOptions.account] {
+      try Names.checkShown(self[option] ?? "", named: option.shown)
+    }
+    var attributes = Attributes()
+    attributes[.service] = given(ItemOptions.service)
+    attributes[.account] = given(ItemOptions.account) ?? defaultAccount
+    attributes[.label] = given(ItemOptions.label)
+    attributes[.comment] = given(ItemOptions.comment)
+    return attributes
+  }
+
+  private func given(_ option: Setting<String>) -> String? {
+    self[option].flatMap { $0.isEmpty ? nil : $0 }
+  }
+}
+
+/// Whether a newline is at the end and nowhere else. A key or another text of several lines ends in one on purpose.
+private func isLineWithNewline(_ bytes: RawSpan) -> Bool {
+  let count = bytes.byteCount
+  guard count > 1 else { return false }
+  return (0..<count).allSatisfy { index in
+    let isNewline = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self) == UInt8(ascii: "\n")
+    return isNewline == (index == count - 1)
+  }
+}

@@ -1,0 +1,63 @@
+import CommandLineKit
+import VaultKit
+
+/// `vaultctl item edit NAME`.
+enum ItemEdit: VaultVerb {
+  static let words = ["item", "edit"]
+  static let summary = "Change the attributes of an item, not its secret."
+  static let arguments = [ItemOptions.name]
+  static let target = Target.identifier
+  static let noExpiry = Flag("no-expiry", "Remove the expiry.")
+  static let audit = Setting(
+    "audit", .auditPolicy, "", "What is audited from now on: changes, or reads too.")
+  static let ownOptions: [any OptionKey] = ItemOptions.attributes + [ItemOptions.expires, noExpiry, audit]
+  static let channels = [.passcode, .recovery] + ItemOptions.accessChannels
+  static let asksByFlags = true
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = [.alreadyExists, .refused]
+  static let notes = [
+    "--accessible, --this-device-only and --access cannot be changed, because the secret is sealed for them. "
+      + storeAgain
+  ]
+  static let example = "vaultctl item edit mail --label 'Mail of the family'"
+  static let absentOptions = ["accessible": storeAgain, "this-device-only": storeAgain, "access": storeAgain]
+  private static let storeAgain =
+    "To change them, store the secret again: 'vaultctl item get NAME | vaultctl item add NEW --accessible CLASS', then remove NAME and "
+    + "rename NEW."
+
+  static func run(_ command: Command) throws -> Outcome {
+    let attributes: [(Setting<String>, Attribute<String>)] = [
+      (ItemOptions.service, .service), (ItemOptions.account, .account), (ItemOptions.label, .label),
+      (ItemOptions.comment, .comment),
+    ]
+    guard ownOptions.contains(where: command.has) else {
+      throw CommandError.usage(
+        "nothing to change", hint: "give --label, --comment, --service, --account, --expires or --audit")
+    }
+    guard !(command.has(ItemOptions.expires) && command[noExpiry]) else {
+      throw CommandError.usage("--expires and --no-expiry contradict each other")
+    }
+    var changes = ItemChanges()
+    for (option, attribute) in attributes {
+      guard let value = command[option] else { continue }
+      if attribute.code == Attribute.service.code || attribute.code == Attribute.account.code {
+        try Names.checkShown(value, named: option.shown)
+      }
+      if value.isEmpty {
+        changes.removed.append(attribute.code)
+      } else {
+        changes.attributes[attribute] = value
+      }
+    }
+    if let policy = command[audit] { changes.audit = policy }
+    if command[noExpiry] { changes.expires = .some(nil) }
+    let item = try command.vault.unlocking { core in
+      if let seconds = command[ItemOptions.expires] {
+        changes.expires = core.environment.clock.now().advanced(byMilliseconds: seconds * 1000)
+      }
+      let target = try core.read { try command.target(in: &$0) }
+      return try core.update(target.id, changes, context: command.vault.context(for: target))
+    }
+    return Outcome(json: item.json)
+  }
+}

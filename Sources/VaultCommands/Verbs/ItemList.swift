@@ -1,0 +1,108 @@
+import CommandLineKit
+import TextFormats
+import VaultKit
+
+/// `vaultctl item list`.
+enum ItemList: VaultVerb {
+  static let words = ["item", "list"]
+  static let summary = "List items, without their secrets."
+  static let service = Setting("service", .text, "S", "Only items of this service.")
+  static let kind = Setting(
+    "kind",
+    .choice([
+      "password": .genericPassword, "otp": .otp, "pin": .pin, "biokey": .biokey, "token": .cardToken,
+      "key": .key, "consent": ItemKind.consent,
+    ]), "", "Only items of this kind.")
+  static let ownOptions: [any OptionKey] = [service, kind, ItemOptions.format]
+  static let ownExits: [ExitCode] = [.unsupported]
+  static let notes = [
+    "Items that do not open are named in the error, and the others are listed (10, or 15 when a newer version of this program "
+      + "made them)."
+  ]
+  static let example = "vaultctl item list --kind password --json"
+
+  static func run(_ command: Command) throws -> Outcome {
+    try list(command, kind: command[kind])
+  }
+}
+
+/// The items of a kind, or of all, in the order in which they were added.
+///
+/// All are opened before the first is printed: a reader that stops in the middle of the list keeps no state of the vault
+/// open. What is held of each is its attributes; its line is made as it is printed. Those that do not open are named by
+/// the error, and the others are printed.
+func list(_ command: Command, kind: ItemKind?) throws -> Outcome {
+  let (items, unreadable) = try listed(command, kind: kind)
+  let json = JSON.object([("items", .list(count: items.count) { items[$0].json })])
+  let line: @Sendable (Item) -> String?
+  switch command[ItemOptions.format] ?? .table {
+  case _ where command.isJSON: line = { _ in nil }
+  case .name: line = { $0.name.map(printable) }
+  case .id: line = { $0.id.hexadecimal }
+  case .table:
+    let layout = ColumnLayout(of: items.lazy.map(\.row), escape: printable)
+    line = { layout.line($0.row) }
+  }
+  return Outcome(
+    json: json, pieces: [.lines(count: items.count) { line(items[$0]) }],
+    failure: unreadable.isEmpty ? nil : failure(unreadable))
+}
+
+/// An item that does not open, and why.
+private typealias Unreadable = (id: ItemID, error: VaultError)
+
+private func failure(_ items: [Unreadable]) -> CommandError {
+  let named = items.prefix(3).map(words).joined(separator: "; ")
+  let more = items.count > 3 ? "; and \(items.count - 3) more" : ""
+  let what = items.count == 1 ? "1 item does not open" : "\(items.count) items do not open"
+  let first = items.first { $0.error.code == .damaged } ?? items[0]
+  return CommandError(
+    CommandError(first.error).exit, "\(what): \(named)\(more)",
+    hint: "the others are listed; 'vaultctl verify' names each, 'vaultctl item rm --id ID' removes one",
+    code: first.error.code.rawValue)
+}
+
+/// The index can lead to a row that does not exist: that has no id.
+private func words(_ item: Unreadable) -> String {
+  let isKnown = item.id.bytes.contains { $0 != 0 }
+  return (isKnown ? "\(item.id.hexadecimal): " : "") + item.error.message
+}
+
+private func listed(
+  _ command: Command, kind: ItemKind?
+) throws -> (items: [Item], unreadable: [Unreadable]) {
+  var attributes = Attributes()
+  let service = command[ItemList.service]
+  if let service, !service.isEmpty { attributes[.service] = service }
+  let progress = command.progress("listing")
+  defer { progress.finish() }
+  return try command.vault.opened().read { transaction in
+    var items: [Item] = []
+    var unreadable: [Unreadable] = []
+    var seen = 0
+    let keep = { (id: ItemID, error: VaultError) in unreadable.append((id, error)) }
+    guard attributes == Attributes() else {
+      var query = Query(kind, where: attributes)
+      query.constrained = .unasked
+      items = try transaction.items(matching: query, damaged: keep)
+      return (items, unreadable)
+    }
+    try transaction.forEachItem(keepingPages: false, damaged: keep) { item throws(VaultError) in
+      seen += 1
+      if seen % 1024 == 0 { progress.update(done: seen, of: 0) }
+      let isService = service == nil || item.attributes[.service] == nil
+      if isService, kind == nil || item.kind == kind { items.append(item) }
+      return true
+    }
+    return (items, unreadable)
+  }
+}
+
+extension Item {
+  fileprivate var row: [String] {
+    [
+      name ?? id.hexadecimal, kind.word, attributes[.issuer] ?? attributes[.service] ?? "",
+      attributes[.account] ?? "",
+    ]
+  }
+}

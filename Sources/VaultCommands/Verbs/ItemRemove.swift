@@ -1,0 +1,46 @@
+import CommandLineKit
+import TextFormats
+import VaultKit
+
+/// `vaultctl item rm NAME`.
+enum ItemRemove: VaultVerb {
+  static let words = ["item", "rm"]
+  static let summary = "Delete an item, without confirmation."
+  static let arguments = [ItemOptions.name]
+  static let target = Target.full
+  static let audited = Audited.always
+  static let notes = [
+    "With --id it also removes an item that does not open, because it is damaged or a newer version made it; 'vaultctl verify' "
+      + "names such items."
+  ]
+  static let example = "vaultctl item rm mail"
+
+  static func run(_ command: Command) throws -> Outcome {
+    try remove(command, kind: nil)
+  }
+}
+
+/// Deletes one item. Nothing is asked: deleting needs no passcode.
+func remove(_ command: Command, kind: ItemKind?) throws -> Outcome {
+  let id = try command.vault.opened().write { transaction in
+    let id = try idToRemove(command, transaction: &transaction, kind: kind)
+    try transaction.delete(id)
+    return id
+  }
+  return Outcome(json: .object([("id", .string(id.hexadecimal)), ("deleted", .boolean(true))]))
+}
+
+/// An item that does not open can be removed only by its identifier: its name cannot be compared.
+private func idToRemove(
+  _ command: Command, transaction: inout WriteTransaction, kind: ItemKind?
+) throws -> ItemID {
+  do { return try command.target(in: &transaction.reading, kind: kind).id } catch let error as VaultError
+    where error.isUnreadable
+  {
+    if kind == nil, let id = command[Target.id] { return id }
+    guard error.code == .damaged else { throw error }
+    throw VaultError(
+      error.code, error.message,
+      hint: "'vaultctl verify' names the item; 'vaultctl item rm --id ID' removes it")
+  }
+}

@@ -1,0 +1,30 @@
+import CommandLineKit
+import VaultKit
+
+/// `vaultctl item rename NAME NEW`.
+///
+/// An account that was only the old name by default becomes the new name, or the old one could not be used again.
+enum ItemRename: VaultVerb {
+  static let words = ["item", "rename"]
+  static let summary = "Give an item another name."
+  static let new = ItemOptions.newName("NEW")
+  static let arguments = [ItemOptions.name, new]
+  static let target = Target.full
+  static let channels = [.passcode, .recovery] + ItemOptions.accessChannels
+  static let asksByFlags = true
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = [.alreadyExists]
+  static let example = "vaultctl item rename mail post"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let new = command.required(new)
+    let item = try command.vault.unlocking { core in
+      let item = try core.read { try command.target(in: &$0) }
+      var changes = ItemChanges()
+      changes.attributes[.name] = new
+      if let old = item.name, item.attributes[.account] == old { changes.attributes[.account] = new }
+      return try core.update(item.id, changes, context: command.vault.context(for: item))
+    }
+    return Outcome(json: item.json)
+  }
+}

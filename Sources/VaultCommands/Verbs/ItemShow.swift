@@ -1,0 +1,18 @@
+import CommandLineKit
+import VaultKit
+
+/// `vaultctl item show NAME`.
+enum ItemShow: VaultVerb {
+  static let words = ["item", "show"]
+  static let summary = "Show everything about an item but its secret."
+  static let arguments = [ItemOptions.name]
+  static let target = Target.full
+  static let example = "vaultctl item show mail"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let item = try command.vault.opened().read { try command.target(in: &$0) }
+    return Outcome(
+      json: try command.withEnforcement(item.json, of: item),
+      lines: item.lines(adding: try command.enforcementFacts(of: item)))
+  }
+}

@@ -1,0 +1,37 @@
+import CommandLineKit
+import SecretMemory
+import VaultKit
+
+/// `vaultctl item update NAME`.
+enum ItemUpdate: VaultVerb {
+  static let words = ["item", "update"]
+  static let summary = "Replace an item's secret."
+  static let arguments = [ItemOptions.name]
+  static let target = Target.full
+  static let ownOptions: [any OptionKey] = [ItemOptions.generate]
+  static let channels = ItemOptions.accessChannels
+  static let standardInput = StandardInput.data("secret")
+  static let needs = VaultNeed.unlocked
+  static let asksByFlags = true
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = [.refused]
+  static let example = "vaultctl item update mail --generate 32:all"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let item = try command.vault.opened().read { try command.target(in: &$0) }
+    guard item.kind == .genericPassword || item.kind == .internetPassword else {
+      throw CommandError(
+        .refused, "the secret of an item of kind \(item.kind.word) is not exchanged here",
+        hint: "delete the item and add it anew")
+    }
+    let typed =
+      command.has(ItemOptions.generate) ? nil : try command.vault.unlockBeforeTyping(item.access)
+    let secret = try command.newSecret()
+    let updated = try command.vault.unlocking {
+      try $0.update(
+        item.id, ItemChanges(), secret: secret.copy(),
+        context: command.vault.context(for: item.access, after: typed))
+    }
+    return Outcome(json: command.withEntropy(updated.json))
+  }
+}

@@ -1,0 +1,111 @@
+import AuthenticatorKit
+import CommandLineKit
+import SecretMemory
+import TextFormats
+import VaultKit
+
+/// `vaultctl otp code NAME`.
+enum OTPCode: VaultVerb {
+  static let words = ["otp", "code"]
+  static let summary = "Print the next code. A counter is on disk before its code is shown."
+  static let arguments = [ItemOptions.name]
+  static let target = Target.full
+  static let at = Setting("at", .instant, "T", "The code of this moment; changes nothing stored. TOTP only.")
+  static let next = Flag("next", "The code of the next period. TOTP only.")
+  static let minRemaining = Setting(
+    "min-remaining", .number(0...86400), "S",
+    "Wait for the next code when this one is valid for less than S seconds. TOTP only.")
+  static let ownOptions: [any OptionKey] = [at, next, minRemaining, ItemOptions.copy]
+  static let channels = ItemOptions.accessChannels
+  static let needs = VaultNeed.unlocked
+  static let asksByFlags = true
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = [.expired, .refused, .outOfStep]
+  static let notes = [
+    "A TOTP code changes nothing and is audited only for items made with --audit all.", ItemOptions.copyNote,
+  ]
+  static let example = "vaultctl otp code rfc --json"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let item = try command.credential()
+    let result =
+      item.isCounterBased ? try counterCode(command, item: item) : try timedCode(command, item: item)
+    guard command.has(ItemOptions.copy) else { return Outcome(json: result.json, lines: [result.code]) }
+    return try command.copy(
+      SharedSecret(SecretBytes(copying: Array(result.code.utf8))), fields: result.factsWithoutCode)
+  }
+}
+
+private func counterCode(_ command: Command, item: Item) throws -> OTPResult {
+  let timed: [any OptionKey] = [OTPCode.at, OTPCode.next, OTPCode.minRemaining]
+  for option in timed where command.has(option) {
+    throw CommandError.usage("\(option.shown) is for codes that follow the time, this one follows a counter")
+  }
+  return try command.vault.unlocking {
+    try $0.nextHOTPCode(of: item.id, context: command.vault.context(for: item))
+  }
+}
+
+private func timedCode(_ command: Command, item: Item) throws -> OTPResult {
+  let least = Int64(command[OTPCode.minRemaining] ?? 0)
+  guard least == 0 || !(command.has(OTPCode.at) || command[OTPCode.next]) else {
+    throw CommandError.usage("--min-remaining stands without --at and --next")
+  }
+  guard least <= item.attributes[.otpPeriod] ?? 30 else {
+    throw CommandError.usage("--min-remaining is longer than the period of the code")
+  }
+  func code() throws -> OTPResult {
+    try command.vault.unlocking { core in
+      try core.timedCode(
+        of: item.id, at: command[OTPCode.at], stepsAhead: command[OTPCode.next] ? 1 : 0,
+        context: command.vault.context(for: item))
+    }
+  }
+  var result = try code()
+  // A second time only where the clock was set back while we waited.
+  for _ in 0..<3 {
+    guard case .time(_, _, let remaining, _) = result.factor, remaining < least else { break }
+    command.messages.note("waiting \(remaining) s for the next code")
+    command.world.wait(UInt32(clamping: remaining))
+    result = try code()
+  }
+  return result
+}
+
+extension OTPResult {
+  /// What there is to say when the code itself went to the clipboard.
+  fileprivate var factsWithoutCode: [Field] {
+    guard case .object(let fields) = json else { return [] }
+    return fields.filter { $0.name != "code" }
+  }
+
+  fileprivate var json: JSON {
+    .object {
+      Field("name", name)
+      switch factor {
+      case .counter(let counter):
+        Field("type", "hotp")
+        Field("code", code)
+        Field("digits", digits)
+        Field("counter", counter)
+      case .time(let validFrom, let validTo, let remaining, let isSteam):
+        Field("type", isSteam ? "steam" : "totp")
+        Field("code", code)
+        Field("digits", digits)
+        Field("validFrom", validFrom)
+        Field("validTo", validTo)
+        Field("remaining", remaining)
+      }
+    }
+  }
+}
+
+extension Command {
+  /// The credential that the command is about.
+  func credential() throws -> Item { try vault.opened().read { try target(in: &$0, kind: .otp) } }
+}
+
+extension Item {
+  /// Whether it is a HOTP credential.
+  var isCounterBased: Bool { attributes[.otpType] == OTPDescription.Kind.hotp.rawValue }
+}

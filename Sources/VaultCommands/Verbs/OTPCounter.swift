@@ -1,0 +1,43 @@
+import AuthenticatorKit
+import CommandLineKit
+import TextFormats
+import VaultKit
+
+/// `vaultctl otp counter NAME`.
+enum OTPCounter: VaultVerb {
+  static let words = ["otp", "counter"]
+  static let summary = "Show the counter of a HOTP credential, or set it."
+  static let arguments = [ItemOptions.name]
+  static let target = Target.full
+  static let set = Setting("set", .number(0...UInt64.max), "N", "The counter of the next code.")
+  static let force = Flag("force", "Accept a counter that was used before: codes will repeat.")
+  static let ownOptions: [any OptionKey] = [set, force]
+  static let channels = [.passcode, .recovery] + ItemOptions.accessChannels
+  static let asksByFlags = true
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = [.refused]
+  static let example = "vaultctl otp counter rfc --set 100"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let item = try command.credential()
+    guard item.isCounterBased else {
+      throw CommandError(
+        .refused, "the credential follows the time and has no counter", hint: "look at 'vaultctl otp show'")
+    }
+    let core = try command.vault.opened()
+    if let counter = command[set] {
+      try core.setCounter(
+        of: item.id, to: counter, force: command[force],
+        context: command.vault.context(for: item))
+    } else if command[force] {
+      throw CommandError.usage("--force needs --set N")
+    }
+    let state = try core.read { try $0.state(of: item.id) }
+    return Outcome(
+      json: .object([
+        ("name", .string(item.name ?? "")), ("counter", .unsigned(state.counter)),
+        ("needsResync", .boolean(state.needsResync)),
+      ]),
+      lines: [String(state.counter)])
+  }
+}

@@ -1,0 +1,30 @@
+import AuthenticatorKit
+import CommandLineKit
+import SecretMemory
+import TextFormats
+import VaultKit
+
+/// `vaultctl otp export NAME`: the secret in clear, audited.
+enum OTPExport: VaultVerb {
+  static let words = ["otp", "export"]
+  static let summary = "Print the otpauth:// URI of a credential, which contains its secret in clear."
+  static let arguments = [ItemOptions.name]
+  static let target = Target.full
+  static let channels = ItemOptions.accessChannels
+  static let needs = VaultNeed.unlocked
+  static let asksByFlags = true
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = [.expired, .refused]
+  static let example = "vaultctl otp export rfc"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let item = try command.credential()
+    let uri = SharedSecret(
+      try command.vault.unlocking {
+        try $0.exportOTP(of: item.id, context: command.vault.context(for: item))
+      })
+    return Outcome(
+      json: .object([("name", .string(item.name ?? "")), ("uri", .secretText(uri))]),
+      pieces: [.secret(uri), .newlineOnTerminal])
+  }
+}

@@ -1,0 +1,15 @@
+import CommandLineKit
+import TextFormats
+import VaultKit
+
+/// `vaultctl otp list`.
+enum OTPList: VaultVerb {
+  static let words = ["otp", "list"]
+  static let summary = "List the credentials."
+  static let ownOptions: [any OptionKey] = [ItemOptions.format]
+  static let example = "vaultctl otp list --json"
+
+  static func run(_ command: Command) throws -> Outcome {
+    try list(command, kind: .otp)
+  }
+}

@@ -1,0 +1,41 @@
+import AuthenticatorKit
+import CommandLineKit
+import OneTimePassword
+import SecretMemory
+import TextFormats
+import VaultKit
+
+/// `vaultctl otp resync NAME`: two codes in a row on standard input.
+enum OTPResync: VaultVerb {
+  static let words = ["otp", "resync"]
+  static let summary =
+    "Resynchronize a verifier with two codes in a row."
+  static let arguments = [ItemOptions.name]
+  static let target = Target.full
+  static let channels = ItemOptions.accessChannels
+  static let standardInput = StandardInput.line("two codes, each on a line of its own")
+  static let needs = VaultNeed.unlocked
+  static let asksByFlags = true
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = [.expired, .refused, .outOfStep]
+  static let notes = ["Resynchronize a prover with 'otp counter NAME --set N', with N from its server."]
+  static let example = "printf '287082\\n359152\\n' | vaultctl otp resync door"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let item = try command.credential()
+    guard item.attributes[.otpRole] == OTPRole.verifier.rawValue else {
+      throw CommandError(
+        .refused, "the credential is a prover, which learns its counter from its server",
+        hint: "set it with 'vaultctl otp counter NAME --set N'")
+    }
+    let codes = try command.secrets.codes("two codes", to: "find the counter")
+      .split(whereSeparator: { $0 == "\n" || $0 == " " }).map(String.init)
+    guard codes.count == 2 else {
+      throw CommandError.malformed("two codes are needed, each on a line of its own")
+    }
+    let acceptance = try command.vault.unlocking {
+      try $0.resynchronizeOTP(of: item.id, codes[0], codes[1], context: command.vault.context(for: item))
+    }
+    return acceptance.outcome(for: item, "found again")
+  }
+}

@@ -1,0 +1,31 @@
+import CommandLineKit
+import TextFormats
+import VaultKit
+
+/// `vaultctl otp show NAME`: the item and its state.
+enum OTPShow: VaultVerb {
+  static let words = ["otp", "show"]
+  static let summary = "Show everything about a credential but its secret."
+  static let arguments = [ItemOptions.name]
+  static let target = Target.full
+  static let example = "vaultctl otp show rfc"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let (item, state) = try command.vault.opened().read { transaction in
+      let item = try command.target(in: &transaction, kind: .otp)
+      return (item, try transaction.state(of: item.id))
+    }
+    var json = item.json
+    var facts: [(String, String)] = []
+    if item.isCounterBased {
+      json = json.adding("counter", .unsigned(state.counter))
+      facts.append(("counter", String(state.counter)))
+    }
+    json = json.adding("needsResync", .boolean(state.needsResync)).adding(
+      "failures", .integer(Int64(state.failures)))
+    facts += [("needsResync", state.needsResync ? "yes" : "no"), ("failures", String(state.failures))]
+    return Outcome(
+      json: try command.withEnforcement(json, of: item),
+      lines: item.lines(adding: facts + (try command.enforcementFacts(of: item))))
+  }
+}

@@ -1,0 +1,58 @@
+import AuthenticatorKit
+import CommandLineKit
+import OneTimePassword
+import SecretMemory
+import TextFormats
+import VaultKit
+
+/// `vaultctl otp verify NAME`: the code comes on standard input.
+enum OTPVerify: VaultVerb {
+  static let words = ["otp", "verify"]
+  static let summary = "Check a code by a verifier's credential. A code is accepted once."
+  static let arguments = [ItemOptions.name]
+  static let target = Target.full
+  static let channels = ItemOptions.accessChannels
+  static let standardInput = StandardInput.line("code")
+  static let needs = VaultNeed.unlocked
+  static let asksByFlags = true
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = [.expired, .refused, .outOfStep]
+  static let example = "printf 755224 | vaultctl otp verify door"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let item = try command.credential()
+    let code = try command.secrets.codes("code", to: "verify a code")
+    let acceptance = try command.vault.unlocking {
+      try $0.verifyOTP(of: item.id, code: code, context: command.vault.context(for: item))
+    }
+    return acceptance.outcome(for: item, "accepted")
+  }
+}
+
+extension OTPAcceptance {
+  /// The result for the credential, with one word for people.
+  func outcome(for item: Item, _ word: String) -> Outcome {
+    Outcome(
+      json: .object {
+        Field("name", item.name ?? "")
+        Field("accepted", true)
+        Field(item.isCounterBased ? "counter" : "step", counter)
+        Field("distance", distance)
+      }, lines: [word])
+  }
+}
+
+extension Secrets {
+  /// Codes from standard input. They are short and, once typed, no longer secret.
+  func codes(_ what: String, to purpose: String) throws(CommandError) -> String {
+    let bytes = try line(what, to: purpose, twice: false)
+    let malformed = CommandError.malformed(
+      "that is no code", hint: "give just its characters, without spaces")
+    guard bytes.byteCount <= 64 else { throw malformed }
+    let text = bytes.expose { span in
+      unsafe span.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
+    }
+    guard let text else { throw malformed }
+    return text
+  }
+}

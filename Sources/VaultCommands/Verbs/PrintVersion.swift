@@ -1,0 +1,16 @@
+import CommandLineKit
+import TextFormats
+
+/// `vaultctl version`.
+enum PrintVersion: VaultVerb {
+  static let words = ["version"]
+  static let summary = "Print the version of vaultctl and of the vault format it writes."
+  static let needs = VaultNeed.noVault
+  static let example = "vaultctl version"
+
+  static func run(_ command: Command) throws -> Outcome {
+    Outcome(
+      json: .object([("version", .string(Version.tool)), ("format", .integer(Int64(Version.format)))]),
+      lines: ["vaultctl \(Version.tool), vault format \(Version.format)"])
+  }
+}

@@ -1,0 +1,299 @@
+import CommandLineKit
+import Glibc
+import SecretMemory
+import TextFormats
+import VaultKit
+
+/// `vaultctl restore FILE`: makes a vault from a backup, over nothing or in the place of the same vault.
+enum Restore: VaultVerb {
+  static let words = ["restore"]
+  static let summary = "Restore a vault from a backup."
+  static let file = Argument("FILE", .path, "The backup.")
+  static let arguments = [file]
+  static let protector = ItemOptions.protector(
+    "What keeps the device key.", defaultValue: "the protector of the vault that is replaced, else file")
+  static let replace = Flag("replace", "Replace the vault that is there with the restored one.")
+  static let ownOptions: [any OptionKey] = [protector, replace]
+  static let channels = [SecretChannel.passphrase]
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = [.alreadyExists, .refused, .malformed, .unsupported]
+  static let notes = [
+    "The vault gets a new device key. HOTP credentials give no code (17) before 'vaultctl otp counter NAME --set N'.",
+    "When the same vault is already there, nothing is changed without --replace (9): the items that only that vault has, and "
+      + "that a restore would drop, are listed. Another vault is never replaced (9).",
+    "With --replace the larger counters and attempts stay, and the old file is kept as PATH.before-restore. It stays at PATH "
+      + "until the new one is complete; then both change names in one step (15 when the file system cannot do that).",
+    "The old device key stays too, for the old file: under its own name, or beside a key file that --device-key names as "
+      + "KEY.before-restore. 'vaultctl doctor' lists what is left.",
+    "An interrupted restore leaves the old vault or the new one at PATH. It can also leave PATH.restoring-KEYID: either a "
+      + "new vault that was not used, which the next restore removes, or the old vault, which the next restore renames to "
+      + "PATH.before-restore. No device key is deleted.",
+    "The recovery code of the backup is valid again when no vault was at PATH, or when the vault there has the same code. When "
+      + "it has another code or none, no recovery code works afterwards: make one with 'vaultctl recovery-code new'.",
+    "With --json: path, deviceKey, items (how many), countersBehind (how many), and recoveryCode (valid, kept or revoked) "
+      + "where there was one; with --replace also oldVault, oldDeviceKey where a file keeps it, and dropped; without it, over a "
+      + "vault, only wouldDrop. Both list id, name and kind.",
+  ]
+  static let example = "vaultctl restore monday.vault --replace --passphrase-file phrase"
+  static let allowedInBatch = false
+
+  static func run(_ command: Command) throws -> Outcome {
+    let path = try command.places.vault
+    let backup = command.required(file)
+    guard try FilePlace.exists(backup) else { throw CommandError.io("opening the backup", errno: ENOENT) }
+    let isReplacing = try FilePlace.exists(path)
+    // Over a vault its device key stays where that one's is: never from a strong place to a weaker one by itself.
+    let kind = isReplacing ? try VaultCore.outline(at: path).protector : .file
+    let restore = Restoration(
+      backup: backup, path: path,
+      protector: try command.places.newProtector(command[protector], else: kind), command: command)
+    guard isReplacing else { return try done(restore.overNothing(), restore: restore, isReplacing: false) }
+    switch try restore.inPlaceOfOld() {
+    case .refused(let dropped): return refusal(path, dropped: dropped)
+    case .done(let report): return try done(report, restore: restore, isReplacing: true)
+    }
+  }
+}
+
+/// What became of the recovery code.
+private func tell(_ command: Command, code: RestoredRecoveryCode?) {
+  switch code {
+  case .valid: command.messages.note("the recovery code of the backup is valid again")
+  case .revoked:
+    command.messages.note(
+      "the vault and the backup did not have the same recovery code: none works from now on; make one with "
+        + "'vaultctl recovery-code new'")
+  case .kept, nil: break
+  }
+}
+
+private struct Restoration {
+  let backup: String
+  let path: String
+  let protector: any Protector
+  let command: Command
+
+  enum Result {
+    /// Nothing was done; these items would have been dropped.
+    case refused(wouldDrop: [RestoredItem])
+    case done(BackupReport)
+  }
+
+  private var files: RestoreFiles { RestoreFiles(path: path) }
+  /// Where the old vault goes.
+  var aside: String { files.aside }
+  /// The file that holds the old vault's device key, when the caller named a key file.
+  var oldKey: String? {
+    guard let old = try? VaultCore.outline(at: aside) else { return nil }
+    return (protector as? FileProtector)?.holder(of: old.deviceKey, old.vault)
+  }
+
+  /// When the named file holds the old device key, that key moves to a file beside it: no other file may be there.
+  private func refuseTakenKey(_ old: DeviceKeyID) throws {
+    guard let files = protector as? FileProtector, files.namedKey == old,
+      let keyAside = files.pathBeforeRestore,
+      try FilePlace.exists(keyAside)
+    else { return }
+    throw FilePlace.taken(keyAside)
+  }
+
+  func overNothing() throws -> BackupReport {
+    try restored(isBeside: false, newer: nil, passphrase()).report
+  }
+
+  /// The old vault stays whole at the path until the new one is complete; then both change names in one step.
+  func inPlaceOfOld() throws -> Result {
+    let old = try VaultCore.outline(at: path)
+    let vault = old.vault
+    guard try vault == VaultCore.outline(at: backup).vault else {
+      throw CommandError(
+        .refused, "the vault there is another one than the backup's",
+        hint: "restore to another path with --vault PATH")
+    }
+    let left = InterruptedRestore(path: path, vault: vault)
+    try left.refuseTaken()
+    try refuseTakenKey(old.deviceKey)
+    let passphrase = SharedSecret(try command.secrets.secret(.passphrase))
+    let point = try pointOfOld()
+    // Its opening may have put its key into the named file.
+    try refuseTakenKey(old.deviceKey)
+    guard command[Restore.replace] else {
+      let dropped = try VaultCore.droppedItems(
+        byRestoring: backup, passphrase: Passcode(passphrase.copy()), over: point,
+        environment: command.vaultWorld)
+      return .refused(wouldDrop: dropped)
+    }
+    return .done(try replace(left, point: point, passphrase: Passcode(passphrase.copy())))
+  }
+
+  private func replace(
+    _ left: InterruptedRestore, point: RestorePoint, passphrase: consuming Passcode
+  ) throws -> BackupReport {
+    // No other restore runs while this lock is held.
+    let keys = DeviceKeys(protector, of: left.vault)
+    let lock = try keys.lock()
+    defer { lock?.keep() }
+    try left.settle(lock).forEach(command.messages.note)
+    try left.refuseTaken()
+    try refuseChanges(since: point.sequence)
+    let made: (report: BackupReport, key: DeviceKeyID, path: String)
+    let old: DeviceKeyID
+    do {
+      made = try restored(isBeside: true, newer: point, passphrase)
+      old = try exchange(made.path, since: point.sequence)
+    } catch {
+      // The new vault is removed if it was never used; its device key stays, like every key that a file has named.
+      _ = try? left.settle(lock)
+      throw error
+    }
+    try finish(made, over: old, keys: keys)
+    return made.report
+  }
+
+  /// Exchanges the old vault and the new one, whose names change in one step, when nobody has the old one open and it is as
+  /// it was. From the last look at it to the exchange nobody can open it, so nothing has to be undone: somebody who waits
+  /// to open it sees then that its name leads to another file.
+  ///
+  /// - Returns: The device key of the old vault.
+  private func exchange(_ new: String, since sequence: UInt64) throws -> DeviceKeyID {
+    // Before the last look at its commits: what is written after that leaves another stamp.
+    let stamp = try FilePlace.stamp(of: path)
+    let key = try refuseChanges(since: sequence)
+    guard let hold = try FilePlace.Hold(vault: path) else { throw Self.inUse(path) }
+    guard try !FilePlace.isInUse(vault: path) && FilePlace.stampNow(of: path) == stamp else {
+      throw Self.inUse(path)
+    }
+    try FilePlace.exchange(path, with: new)
+    // Longer than anybody waits between two tries.
+    usleep(20_000)
+    hold.keep()
+    return key
+  }
+
+  /// The new vault is at the path: from here on nothing is undone, whatever fails.
+  private func finish(
+    _ made: (report: BackupReport, key: DeviceKeyID, path: String), over old: DeviceKeyID, keys: DeviceKeys
+  ) throws {
+    do {
+      try FilePlace.setAside(made.path, as: aside)
+      try keys.promoteRestored(made.key, over: old)
+    } catch {
+      var error = CommandError(describing: error)
+      error.hint =
+        "the restored vault is in its place and opens; the old vault is "
+        + printable((try? FilePlace.exists(made.path)) == false ? aside : made.path)
+      throw error
+    }
+  }
+
+  private func passphrase() throws -> Passcode { try Passcode(command.secrets.secret(.passphrase)) }
+
+  /// The restored vault is closed when this returns.
+  private func restored(
+    isBeside: Bool, newer: RestorePoint?, _ passphrase: consuming Passcode
+  ) throws -> (report: BackupReport, key: DeviceKeyID, path: String) {
+    let progress = command.progress("restoring")
+    defer { progress.finish() }
+    let restored = try VaultCore.restore(
+      from: backup, passphrase: passphrase, to: path, isBeside: isBeside, protector: protector, newer: newer,
+      environment: command.vaultWorld
+    ) { progress.update(done: $0.done, of: $0.total) }
+    return (restored.report, try restored.core.status().deviceKey, restored.path)
+  }
+
+  /// Items, counters and attempts of the old vault, which is closed again when this returns.
+  private func pointOfOld() throws -> RestorePoint {
+    do {
+      return try openedOld().restorePoint()
+    } catch {
+      var error = CommandError(describing: error)
+      error.hint =
+        "its counters and attempts cannot be taken over; to restore without them, move \(printable(path)) away first"
+      throw error
+    }
+  }
+
+  private func openedOld() throws(VaultError) -> VaultCore {
+    try VaultCore.open(
+      at: path, protector: command.places.deviceKey.map { FileProtector(file: $0) },
+      environment: command.vaultWorld)
+  }
+
+  /// What others did to the old vault meanwhile must not be lost silently.
+  ///
+  /// - Returns: Its device key.
+  @discardableResult
+  private func refuseChanges(since sequence: UInt64) throws -> DeviceKeyID {
+    let status = try openedOld().status()
+    guard try status.sequence == sequence && !FilePlace.isInUse(vault: path) else { throw Self.inUse(path) }
+    return status.deviceKey
+  }
+
+  private static func inUse(_ path: String) -> VaultError {
+    VaultError(
+      .busy, "another program is using the vault that is to be replaced: \(path)",
+      hint: "end it and try again; the vault was not changed")
+  }
+}
+
+// MARK: What is printed
+
+private func refusal(_ path: String, dropped: [RestoredItem]) -> Outcome {
+  let what =
+    switch dropped.count {
+    case 0: "no item would be dropped"
+    case 1: "1 item that only it has would be dropped"
+    case let count: "\(count) items that only it has would be dropped"
+    }
+  return Outcome(
+    json: .object([("wouldDrop", json(dropped))]), lines: dropped.map { "would drop   " + shown($0) },
+    failure: CommandError(
+      .refused, "there is a vault already: \(printable(path)); \(what)",
+      hint: "nothing was changed; to put the backup in its place give --replace"))
+}
+
+private func done(_ report: BackupReport, restore: Restoration, isReplacing: Bool) throws -> Outcome {
+  let outline = try VaultCore.outline(at: restore.path)
+  if report.needsResync > 0 {
+    restore.command.messages.note(
+      "\(report.needsResync == 1 ? "1 counter gives" : "\(report.needsResync) counters give") no code before "
+        + "'vaultctl otp counter NAME --set N', with N from the server"
+    )
+  }
+  tell(restore.command, code: report.recoveryCode)
+  restore.command.messages.note("the device key is a new one: keep a copy of it elsewhere")
+  var fields: [(String, JSON)] = [("path", .string(restore.path))]
+  var lines = ["vault        " + printable(restore.path)]
+  func add(_ name: String, title: String, path: String?) {
+    guard let path else { return }
+    fields.append((name, .string(path)))
+    lines.append(title + printable(path))
+  }
+  add("deviceKey", title: "device key   ", path: restore.command.places.keyPath(of: outline))
+  if isReplacing {
+    add("oldVault", title: "old vault    ", path: restore.aside)
+    if outline.protector == .file { add("oldDeviceKey", title: "old key      ", path: restore.oldKey) }
+    fields.append(("dropped", json(report.dropped)))
+    lines += report.dropped.map { "dropped      " + shown($0) }
+  }
+  fields += [
+    ("items", .integer(Int64(report.items))), ("countersBehind", .integer(Int64(report.needsResync))),
+  ]
+  if let code = report.recoveryCode { fields.append(("recoveryCode", .string(code.rawValue))) }
+  return Outcome(
+    json: .object(fields),
+    lines: lines + ["items        \(report.items)", "needs resync \(report.needsResync)"])
+}
+
+private func json(_ items: [RestoredItem]) -> JSON {
+  .array(
+    items.map { item in
+      .object(
+        [("id", .string(item.id.hexadecimal))] + JSON.optional("name", item.name.map { .string($0) })
+          + JSON.optional("kind", item.kind.map { .string($0.word) }))
+    })
+}
+
+private func shown(_ item: RestoredItem) -> String {
+  "\(printable(item.name ?? item.id.hexadecimal)) (\(item.kind?.word ?? "damaged"))"
+}

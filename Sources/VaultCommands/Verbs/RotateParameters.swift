@@ -1,0 +1,66 @@
+import CommandLineKit
+import SecretMemory
+import TextFormats
+import VaultKit
+
+/// `vaultctl rotate parameters`: the same passcode, derived anew with a new salt and with parameters that take a given
+/// time on this machine.
+enum RotateParameters: VaultVerb {
+  static let words = ["rotate", "parameters"]
+  static let summary = "Derive the keys from the same passcode again, at a cost measured on this machine."
+  static let cost = Setting(
+    "target", .number(50...10_000), "MS", "The most milliseconds that one derivation may take.",
+    defaultValue: "500")
+  static let ownOptions: [any OptionKey] = [cost]
+  static let needs = VaultNeed.unlocked
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = [.refused]
+  static let notes = [
+    "Memory grows first, to 1 GiB or an eighth of this machine's, then passes, to 16; the choice is never below the "
+      + "parameters that a new vault gets. Every machine that opens the vault needs that memory.",
+    "With --json: memoryKiB, passes, lanes and milliseconds of Argon2id as it is now, and the same in before.",
+  ]
+  static let example = "vaultctl rotate parameters --passcode-file old"
+  static let allowedInBatch = false
+
+  static func run(_ command: Command) throws -> Outcome {
+    let core = try command.vault.opened()
+    guard core.hasPasscode else {
+      throw CommandError(
+        .refused, "no passcode is set, so nothing is derived", hint: "set one with 'vaultctl passcode set'")
+    }
+    let target = Duration.milliseconds(Int64(clamping: command[cost] ?? 500))
+    let progress = command.progress("measuring")
+    var steps = 0
+    let (before, now) = try command.vault.judging(core, to: "derive keys from it with other parameters") {
+      try core.recalibrate($0.passcode(), target: target) {
+        steps += 1
+        progress.update(done: steps, of: 0)
+      }
+    }
+    progress.finish()
+    if now.memoryKiB * now.passes < before.memoryKiB * before.passes {
+      command.messages.note("guessing is cheaper than before now: a greater --target makes it dearer")
+    }
+    if .milliseconds(now.milliseconds) > target {
+      command.messages.note(
+        "this takes longer than was asked for: a new vault gets as much, and less is never chosen")
+    }
+    return Outcome(
+      json: .object(now.fields + [("before", .object(before.fields))]),
+      lines: ["before  \(before.text)", "now     \(now.text)"])
+  }
+}
+
+extension DerivationCost {
+  fileprivate var fields: [(String, JSON)] {
+    [
+      ("memoryKiB", .integer(Int64(memoryKiB))), ("passes", .integer(Int64(passes))),
+      ("lanes", .integer(Int64(lanes))), ("milliseconds", .integer(milliseconds)),
+    ]
+  }
+
+  fileprivate var text: String {
+    "\(memoryKiB) KiB, \(passes) passes, \(lanes) lanes: \(milliseconds) ms"
+  }
+}

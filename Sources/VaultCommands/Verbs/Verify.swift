@@ -1,0 +1,115 @@
+import CommandLineKit
+import TextFormats
+import VaultKit
+
+/// `vaultctl verify`: the report goes to standard output also when it is a bad one.
+enum Verify: VaultVerb {
+  static let words = ["verify"]
+  static let summary = "Open every part of the vault, compare the checksums, and report damage."
+  static let complete = Flag(
+    "complete", "Fail (6) when something was not looked at, such as secrets that stay locked.")
+  static let ownOptions: [any OptionKey] = [complete]
+  static let channels = [SecretChannel.passcode]
+  static let ownExits: [ExitCode] = [.unsupported]
+  static let notes = [
+    "verify does not ask for the passcode. Without the passcode, where one is set, it does not open the secrets that the "
+      + "passcode guards, and does not check the chain of the audit. It never opens secrets behind an access rule. The report has a line for each of "
+      + "these, and says that everything is sound only when there is no such line.",
+    "The exit code of --complete is 6, interaction needed: verify would have to ask for the passcode, or for what an access rule "
+      + "demands. Damage (10) and parts of a newer version (15) come first. A vault that has items behind access rules is never "
+      + "verified completely.",
+    "What a newer version of this program made does not open here, and is not called damaged. The exit code is 15 when verify "
+      + "finds only such parts, and 10 when something is damaged.",
+    "With --json: sound (nothing that was looked at is damaged), complete (everything was looked at), items, secrets and "
+      + "auditEntries (how many were opened), lockedSecrets and guardedSecrets (how many were not opened, without the passcode or "
+      + "behind an access rule), auditChainChecked, and problems and newer, a line for each part.",
+  ]
+  static let example = "vaultctl verify --json"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let core = try command.vault.opened(checkingRows: false)
+    // A check does not ask for the passcode: without it, the report says what stayed locked.
+    if !core.isUnlocked, !command.secrets.willAsk(.passcode) { try command.vault.unlock(core) }
+    let progress = command.progress("verifying")
+    defer { progress.finish() }
+    let report = try core.verify { progress.update(done: $0.done, of: $0.total) }
+    return Outcome(
+      json: json(report), lines: lines(report),
+      failure: failure(report, mustBeComplete: command[complete]))
+  }
+}
+
+private func json(_ report: VerifyReport) -> JSON {
+  .object([
+    ("sound", .boolean(report.problems.isEmpty && report.newer.isEmpty)),
+    ("complete", .boolean(report.isComplete)), ("items", .integer(Int64(report.items))),
+    ("secrets", .integer(Int64(report.secrets))),
+    ("lockedSecrets", .integer(Int64(report.lockedSecrets))),
+    ("guardedSecrets", .integer(Int64(report.guardedSecrets))),
+    ("auditEntries", .unsigned(report.auditEntries)),
+    ("auditChainChecked", .boolean(report.isAuditChainChecked)),
+    ("problems", .array(report.problems.map { .string($0) })),
+    ("newer", .array(report.newer.map { .string($0) })),
+  ])
+}
+
+private func lines(_ report: VerifyReport) -> [String] {
+  let found =
+    report.problems.map { "problem: " + printable($0) } + report.newer.map { "newer: " + printable($0) }
+  let verdict = report.isComplete ? "everything is sound" : "what was looked at is sound"
+  return [
+    "items          \(report.items)", "secrets opened \(report.secrets)",
+    "audit entries  \(report.auditEntries)" + (report.isAuditChainChecked ? ", chain checked" : ""),
+  ] + unseen(report).map { "not looked at: " + $0 } + (found.isEmpty ? [verdict] : found)
+}
+
+/// What was not looked at, a line each. Parts of a newer version have lines of their own.
+private func unseen(_ report: VerifyReport) -> [String] {
+  var lines: [String] = []
+  if report.lockedSecrets > 0 {
+    lines.append("\(secrets(report.lockedSecrets)) that the passcode guards; \(passcodeHint)")
+  }
+  if report.guardedSecrets > 0 {
+    lines.append("\(secrets(report.guardedSecrets)) behind an access rule; 'item get' opens them one by one")
+  }
+  if !report.isAuditChainChecked {
+    let reason = report.unreadableEntries > 0 ? "some of its entries do not open" : passcodeHint
+    lines.append("the chain of the audit; \(reason)")
+  }
+  return lines
+}
+
+private let passcodeHint = "give --passcode-fd N or --passcode-file PATH"
+
+private func secrets(_ count: Int) -> String { count == 1 ? "1 secret" : "\(count) secrets" }
+
+/// Damage decides, where there is some; then what a newer version made.
+private func failure(_ report: VerifyReport, mustBeComplete: Bool) -> CommandError? {
+  if !report.problems.isEmpty { return damaged(report.problems.count) }
+  if !report.newer.isEmpty { return newer(report.newer.count) }
+  return mustBeComplete && !report.isComplete ? incomplete(report) : nil
+}
+
+private func damaged(_ count: Int) -> CommandError {
+  CommandError(
+    .damaged, "the vault is damaged: \(count) problem\(count == 1 ? "" : "s") found",
+    hint: "keep this file, and restore the vault from a backup")
+}
+
+private func newer(_ count: Int) -> CommandError {
+  CommandError(
+    .unsupported,
+    "a newer version of this program made \(count) part\(count == 1 ? "" : "s") of the vault, which this version does not open; "
+      + "no damage was found",
+    hint: "verify the vault with that version", code: VaultError.Code.newerFormat.rawValue)
+}
+
+/// The rest needs something that a person types, and `verify` does not ask.
+private func incomplete(_ report: VerifyReport) -> CommandError {
+  let needsPasscode = report.lockedSecrets > 0 || !report.isAuditChainChecked
+  return CommandError(
+    .interactionNotAllowed, "not everything was looked at; no damage was found",
+    hint: needsPasscode
+      ? passcodeHint : "'vaultctl item get' opens the secrets behind access rules, one by one",
+    code: "incomplete")
+}

@@ -1,0 +1,78 @@
+import CommandLineKit
+import VaultKit
+
+/// What an interrupted restore leaves beside the vault that it replaces. ``RestoreFiles`` says how the names tell a new
+/// vault that was never used from the old vault that was replaced. The next restore removes the former and renames the
+/// latter to its final name. No device key is deleted: a copy of what was left may need it.
+struct InterruptedRestore {
+  /// The vault in its place.
+  let path: String
+  let vault: VaultID
+
+  var files: RestoreFiles { RestoreFiles(path: path) }
+
+  /// One file that an interrupted restore left.
+  enum Leftover: Equatable {
+    /// A new vault that was never used.
+    case unused(String)
+    /// The old vault: the new one is in its place.
+    case old(String)
+    /// Another file, or one whose origin is unknown.
+    case foreign(String)
+  }
+
+  func leftovers() throws(VaultError) -> [Leftover] {
+    let present = try? VaultCore.outline(at: path)
+    return try files.unfinished().map { file in
+      guard let made = file.key, let outline = try? VaultCore.outline(at: file.path), outline.vault == vault
+      else { return .foreign(file.path) }
+      guard outline.deviceKey == made else { return .old(file.path) }
+      // A copy of the present vault has the same key too: then the origin of the file is unknown.
+      return present == nil || present?.deviceKey == made ? .foreign(file.path) : .unused(file.path)
+    }
+  }
+
+  /// Refuses where something else is in the way: a file of another kind, or the vault from before an earlier restore.
+  func refuseTaken() throws {
+    let left = try leftovers()
+    for case .foreign(let file) in left { throw FilePlace.taken(file) }
+    guard try FilePlace.exists(files.aside) else { return }
+    for case .old(let file) in left { throw Self.two(files.aside, file: file) }
+    throw FilePlace.taken(files.aside)
+  }
+
+  /// Completes an interrupted restore.
+  ///
+  /// - Parameter lock: The lock on the device keys: whoever holds it knows that no other restore is at work.
+  /// - Returns: What was done, for people.
+  func settle(_ lock: ProtectorLock?) throws -> [String] {
+    try refuseTaken()
+    let left = try leftovers()
+    guard let lock else {
+      guard let file = try files.unfinished().first else { return [] }
+      throw FilePlace.taken(file.path)
+    }
+    defer { lock.keep() }
+    try files.debris().forEach(FilePlace.removeDebris)
+    var notes: [String] = []
+    for leftover in left {
+      switch leftover {
+      case .unused(let file):
+        FilePlace.remove(vault: file)
+        notes.append("removed what an interrupted restore had left beside the vault: \(file)")
+      case .old(let file):
+        try FilePlace.setAside(file, as: files.aside)
+        notes.append("an interrupted restore was finished: the old vault is \(files.aside)")
+      case .foreign(let file): throw FilePlace.taken(file)
+      }
+    }
+    return notes
+  }
+
+  private static func two(_ aside: String, file: String) -> CommandError {
+    CommandError(
+      .alreadyExists,
+      "restores have left two old vaults: \(printable(aside)) and \(printable(file))",
+      hint: "move one of them away; nothing was written", code: "fileExists")
+  }
+}
