@@ -208,7 +208,7 @@ struct AuthenticationPresenceTests {
     #expect(try core.secret(failing: two, with: context) == .authenticationFailed)
     let entries = try core.auditEntries(from: before + 1)
     #expect(
-      entries.map { "\($0.operation.name) \($0.result)" } == [
+      entries.map { "\($0.operation.name) \($0.result.rawValue)" } == [
         "promptShown 0", "itemRead 0", "itemRead 0", "promptShown 3", "accessDenied 3",
       ])
   }

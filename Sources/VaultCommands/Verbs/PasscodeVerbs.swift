@@ -57,7 +57,7 @@ private func recoveryChoice(_ command: Command, _ core: VaultCore) throws -> Rec
       hint: "keep it with --recovery-fd N or --recovery-file PATH, or drop it with --drop-recovery-code")
   }
   guard let typed else {
-    core.logPrompt(for: .recoveryCode, ended: .cancelled, result: 5)
+    core.logPrompt(for: .recoveryCode, ended: .cancelled, result: .cancelled)
     return .drop
   }
   var code = try RecoveryCode(text: typed)

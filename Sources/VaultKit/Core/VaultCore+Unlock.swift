@@ -159,7 +159,7 @@ extension VaultCore {
   }
 
   private func countFailure(_ error: VaultError, _ shown: Shown) throws(VaultError) -> VaultError {
-    let delay = try settle(shown, result: 3) { Lockout.fail(&$0) } ?? 0
+    let delay = try settle(shown, result: .authenticationFailed) { Lockout.fail(&$0) } ?? 0
     let hint =
       delay == 0
       ? nil : "the next attempt is accepted in \(Self.words(delay)); the recovery code ends the delay"
@@ -169,7 +169,7 @@ extension VaultCore {
   }
 
   private func countSuccess(_ shown: Shown) throws(VaultError) {
-    _ = try settle(shown, result: 0) {
+    _ = try settle(shown, result: .success) {
       Lockout.succeed(&$0)
       BiometryLockout.succeed(&$0)
       return 0
@@ -188,7 +188,7 @@ extension VaultCore {
 
   /// Writes the verdict of an attempt, with its entries; nothing on a read-only vault.
   private func settle(
-    _ shown: Shown, result: UInt16, _ change: (inout VaultState) -> UInt64
+    _ shown: Shown, result: AuditResult, _ change: (inout VaultState) -> UInt64
   ) throws(VaultError) -> UInt64? {
     guard !isReadOnly else { return nil }
     return try writing { transaction throws(VaultError) -> UInt64 in
@@ -241,7 +241,7 @@ extension WriteTransaction {
     try setVaultState(state, replacing: row)
     if killed > 0 {
       try log(
-        .unlocked, result: 3,
+        .unlocked, result: .authenticationFailed,
         detail: killed == 1
           ? "1 earlier attempt was killed before its verdict"
           : "\(killed) earlier attempts were killed before their verdicts")
