@@ -370,7 +370,7 @@ struct AuthenticationReaderTests {
       for id in [set, any] {
         let error = try #require(throws: VaultError.self) { _ = try core.secret(of: id, context: context) }
         #expect(error.code == .unsupported && error.message.contains("biometry is unavailable"))
-        #expect(error.hint?.contains("biometry enroll --source fingerprint") == true)
+        #expect(error.advice?.action == .enrollFingersAgain)
       }
       #expect(try core.enrolledMembers().map(\.name) == ["left-thumb", "right-thumb"])
     }

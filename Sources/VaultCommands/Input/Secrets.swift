@@ -176,7 +176,7 @@ extension Secrets {
     } catch {
       if let obstacle { throw Self.nobody(what, obstacle, hint) }
       let why = VaultError(absence: error)
-      throw Self.nobody(what, why.message, why.hint ?? hint)
+      throw Self.nobody(what, why.message, CommandError(why).hint ?? hint)
     }
     do throws(VaultError) { return try PinentryPrompt(found).readSecret(request) } catch {
       throw CommandError(error)

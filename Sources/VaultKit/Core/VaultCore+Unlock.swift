@@ -99,7 +99,7 @@ extension VaultCore {
     while race.mayTry() {
       guard let derivation = try countAttempt() else {
         try refuseShut()
-        throw VaultError(.policy, "no passcode is set", hint: "set one with 'vaultctl passcode set'")
+        throw VaultError(.policy, "no passcode is set", hint: Hint(.setPasscode, saying: "set one"))
       }
       let keys: PasscodeKeys
       do throws(VaultError) { keys = try PasscodeKeys(passcode, derivation, environment) } catch {
@@ -160,7 +160,7 @@ extension VaultCore {
 
   private func countFailure(_ error: VaultError, _ shown: Shown) throws(VaultError) -> VaultError {
     let delay = try settle(shown, result: .authenticationFailed) { Lockout.fail(&$0) } ?? 0
-    let hint =
+    let hint: Hint? =
       delay == 0
       ? nil : "the next attempt is accepted in \(Self.words(delay)); the recovery code ends the delay"
     return VaultError(

@@ -68,7 +68,7 @@ extension PAMPresence.Helper {
   }
 
   static func unusable(
-    _ path: String, _ why: String, hint: String?, _ code: Int32? = nil
+    _ path: String, _ why: String, hint: Hint?, _ code: Int32? = nil
   ) -> VaultError {
     VaultError(
       .verificationUnavailable, "\(PromptText.visible(path)) \(why), so PAM is not asked", hint: hint,
@@ -76,7 +76,7 @@ extension PAMPresence.Helper {
   }
 
   /// How a file that should not be at this place is replaced. Installing one elsewhere does not help: no other is looked for.
-  fileprivate static func replacing(_ path: String) -> String {
+  fileprivate static func replacing(_ path: String) -> Hint {
     path == installedPath
       ? "as root: scripts/install-pam --helper PATH-OF-VAULT-PAM"
       : "put one that you or root made in its place: scripts/build-release"
@@ -103,12 +103,12 @@ extension PAMPresence.Helper {
     }
 
     /// A build under umask 002 is the usual reason. Not for a link, which may lead to a file of another purpose.
-    private borrowing func advice(_ status: stat) -> String {
+    private borrowing func advice(_ status: stat) -> Hint {
       var entry = stat()
       guard unsafe lstat(path, &entry) == 0, entry.st_mode & S_IFMT == S_IFREG, entry.st_nlink == 1 else {
         return replacing(path)
       }
-      return (status.st_uid == geteuid() ? "" : "as root: ") + "chmod go-w '\(PromptText.visible(path))'"
+      return "\(status.st_uid == geteuid() ? "" : "as root: ")chmod go-w '\(PromptText.visible(path))'"
     }
   }
 }

@@ -42,7 +42,7 @@ extension PAMVerdict {
     }
   }
 
-  private static func denied(_ message: String, _ result: Int32, hint: String? = nil) -> VaultError {
+  private static func denied(_ message: String, _ result: Int32, hint: Hint? = nil) -> VaultError {
     VaultError(.authenticationFailed, message, hint: hint, underlying: result)
   }
 
