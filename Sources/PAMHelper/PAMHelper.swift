@@ -14,7 +14,7 @@ package enum PAMHelper {
   package static func main(_ place: PAMSession.Place? = nil) -> Never {
     ProcessHardening.apply()
     guard isStarted(withWords: place == nil ? 1 : 2) else {
-      say("vault-pam: vaultctl starts this program; it is of no use by itself")
+      say("vault-pam: another program starts this one; it is of no use by itself")
       _exit(2)
     }
     _ = unsafe clinux_name_process("vault-pam")

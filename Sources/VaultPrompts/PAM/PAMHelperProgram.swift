@@ -2,16 +2,25 @@ import Glibc
 import VaultKit
 
 extension PAMPresence {
-  /// The program in which PAM's modules run, and where it is looked for: at a path that was given, else beside the running
-  /// program, else where it is installed. Never along PATH, and neither an option nor a variable names it.
+  /// The program in which PAM's modules run, and where it is looked for: at a path that was given; else beside the running
+  /// program, then where it is installed. Never along PATH, and neither an option nor a variable names it.
   package struct Helper: Sendable {
     private let given: String?
+    /// Where `scripts/install-pam` installs it; nil for a program that is looked for beside the running program alone.
+    private let installed: String?
     /// Its one word, in tests.
     let word: String?
     /// The folders of the services that it knows.
     let services: [String]
 
-    package static let installed = Helper(given: nil, word: nil, services: systemServices)
+    static let besideProgram = Helper(given: nil, word: nil, services: systemServices)
+
+    /// The one beside the running program, else an installed one.
+    ///
+    /// - Parameter path: An absolute path, a constant of the program.
+    package init(besideOrInstalledAt path: String) {
+      self.init(given: nil, installed: path, word: nil, services: Self.systemServices)
+    }
 
     /// - Parameter path: An absolute path.
     package init(at path: String) { self.init(given: path, word: nil, services: Self.systemServices) }
@@ -21,8 +30,8 @@ extension PAMPresence {
       self.init(given: path, word: folder, services: [folder])
     }
 
-    private init(given: String?, word: String?, services: [String]) {
-      (self.given, self.word, self.services) = (given, word, services)
+    private init(given: String?, installed: String? = nil, word: String?, services: [String]) {
+      (self.given, self.installed, self.word, self.services) = (given, installed, word, services)
     }
 
     /// A program beside the one that this process runs.
@@ -36,7 +45,6 @@ extension PAMPresence {
     }
 
     private static let systemServices = ["/etc/pam.d", "/usr/lib/pam.d"]
-    fileprivate static let installedPath = "/usr/libexec/vaultctl/vault-pam"
   }
 }
 
@@ -50,7 +58,7 @@ extension PAMPresence.Helper {
       let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
       if file < 0, errno == ENOENT || errno == ENOTDIR { continue }
       guard file >= 0 else { throw Self.unusable(path, "cannot be opened", hint: nil, errno) }
-      let program = Program(descriptor: file, path: path)
+      let program = Program(descriptor: file, path: path, isInstalled: path == installed)
       try program.check()
       return program
     }
@@ -60,7 +68,7 @@ extension PAMPresence.Helper {
   }
 
   private func places() throws(VaultError) -> [String] {
-    guard let given else { return [Self.beside("vault-pam"), Self.installedPath].compactMap(\.self) }
+    guard let given else { return [Self.beside("vault-pam"), installed].compactMap(\.self) }
     guard given.hasPrefix("/") else {
       throw VaultError(.unsupported, "the path of vault-pam must be absolute: \(PromptText.visible(given))")
     }
@@ -76,8 +84,8 @@ extension PAMPresence.Helper {
   }
 
   /// How a file that should not be at this place is replaced. Installing one elsewhere does not help: no other is looked for.
-  fileprivate static func replacing(_ path: String) -> Hint {
-    path == installedPath
+  fileprivate static func replacing(isInstalled: Bool) -> Hint {
+    isInstalled
       ? "as root: scripts/install-pam --helper PATH-OF-VAULT-PAM"
       : "put one that you or root made in its place: scripts/build-release"
   }
@@ -86,16 +94,17 @@ extension PAMPresence.Helper {
   struct Program: ~Copyable {
     let descriptor: Int32
     let path: String
+    let isInstalled: Bool
 
     deinit { close(descriptor) }
 
     fileprivate borrowing func check() throws(VaultError) {
       var status = stat()
       guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-        throw unusable(path, "is no program", hint: replacing(path))
+        throw unusable(path, "is no program", hint: replacing(isInstalled: isInstalled))
       }
       guard status.st_uid == 0 || status.st_uid == geteuid() else {
-        throw unusable(path, "belongs to another user", hint: replacing(path))
+        throw unusable(path, "belongs to another user", hint: replacing(isInstalled: isInstalled))
       }
       guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
         throw unusable(path, "can be changed by others", hint: advice(status))
@@ -106,7 +115,7 @@ extension PAMPresence.Helper {
     private borrowing func advice(_ status: stat) -> Hint {
       var entry = stat()
       guard unsafe lstat(path, &entry) == 0, entry.st_mode & S_IFMT == S_IFREG, entry.st_nlink == 1 else {
-        return replacing(path)
+        return replacing(isInstalled: isInstalled)
       }
       return "\(status.st_uid == geteuid() ? "" : "as root: ")chmod go-w '\(PromptText.visible(path))'"
     }

@@ -19,10 +19,10 @@ public struct PAMPresence: PresenceSource {
 
   /// - Parameters:
   ///   - service: The name of its file in `/etc/pam.d`, which `scripts/install-pam` installs.
-  ///   - helper: The absolute path of `vault-pam`; nil for the one beside the running program, else the one in
-  ///     `/usr/libexec/vaultctl`.
+  ///   - helper: The absolute path of `vault-pam`, such as the one that `scripts/install-pam` installs; nil for the one
+  ///     beside the running program.
   public init(service: String = "vault", helper: String? = nil) {
-    self.init(service: service, helper: helper.map { Helper(at: $0) } ?? .installed)
+    self.init(service: service, helper: helper.map { Helper(at: $0) } ?? .besideProgram)
   }
 
   /// - Parameter user: nil for the one that this process runs for.
