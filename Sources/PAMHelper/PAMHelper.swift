@@ -20,7 +20,7 @@ package enum PAMHelper {
   package static func main(_ place: PAMSession.Place? = nil) -> Never {
     ProcessHardening.apply()
     guard isStarted(withWords: place == nil ? 1 : 2) else {
-      say("vault-pam: vaultctl starts this program; do not start it by hand")
+      say("vault-pam: another program starts this one; do not start it by hand")
       _exit(2)
     }
     _ = unsafe clinux_name_process("vault-pam")

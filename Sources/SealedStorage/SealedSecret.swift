@@ -80,6 +80,6 @@ package struct SealedSecret: Sendable {
   private static var unsupported: VaultError {
     VaultError(
       .unsupported, "the secret stands behind something that this version does not ask for",
-      hint: "open it with the version of vaultctl that made it")
+      hint: .useNewerVersion)
   }
 }

@@ -26,9 +26,11 @@ extension SealedStore {
     if let difference {
       throw VaultError(
         .damaged, difference,
-        hint:
-          "the file was altered outside of this program: restore it from a backup; or accept the rows that are left with "
-          + "'vaultctl rotate epoch --drop-damaged'")
+        hint: Hint(
+          .acceptDamage,
+          saying:
+            "the file was altered outside of this program: restore it from a backup; or accept the rows "
+            + "that are left: rotate the epoch and remove what is damaged"))
     }
   }
 

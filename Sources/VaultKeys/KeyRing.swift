@@ -27,7 +27,7 @@ package struct KeyRing: ~Copyable, Sendable {
     guard deviceKey.id == header.deviceKey else {
       throw VaultError(
         .deviceKeyWrong, "the device key is not the one this vault was last opened with",
-        hint: "name the right one with --device-key, or use the recovery code")
+        hint: .nameRightKey)
     }
     let seal = SlotSeal(vault: header.vault, random: random)
     func stored(_ kind: SlotKind, generation: UInt32) throws(VaultError) -> SecretBytes {

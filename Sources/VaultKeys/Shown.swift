@@ -20,7 +20,7 @@ package struct Shown: Sendable {
   package static let typed = Shown(outcome: .answered)
 
   /// The entries of it, with the verdict.
-  package func notes(_ secret: SecretName, result: UInt16 = 0) -> [AuditNote] {
+  package func notes(_ secret: SecretName, result: AuditResult = .success) -> [AuditNote] {
     let own = AuditNote(
       operation: outcome == nil ? .given : .promptShown, item: item?.id, kind: item?.kind, result: result,
       detail: secret.rawValue, outcome: outcome)

@@ -28,6 +28,6 @@ public struct VaultPath: Sendable, Hashable {
     }
     throw VaultError(
       .vaultMissing, "there is no place for a vault: HOME is not set",
-      hint: "name one with --vault or VAULT_PATH")
+      hint: Hint(.setVaultPath, saying: "name a vault, or set VAULT_PATH"))
   }
 }

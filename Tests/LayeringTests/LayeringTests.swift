@@ -66,6 +66,38 @@ struct LayeringTests {
     #expect(count >= 6)
   }
 
+  // Verified to fail when a hint of VaultKit is "name one with --vault".
+  @Test("no string below the command line names the tool or one of its options")
+  func libraryDoesNotNameTheTool() throws {
+    let above = ["VaultCommands", "CommandLineKit", "vaultctl", "vaultctl-testing"]
+    var count = 0
+    for file in try Repository.files(below: "Sources") where file.hasSuffix(".swift") {
+      guard !above.contains(String(file.split(separator: "/")[1])) else { continue }
+      for (number, line) in try Repository.text(file).split(separator: "\n", omittingEmptySubsequences: false)
+        .enumerated()
+      {
+        count += 1
+        for name in ToolNames.found(in: String(line)) {
+          Issue.record("\(file):\(number + 1) names \(name) in a string; give the hint an action instead")
+        }
+      }
+    }
+    #expect(count > 10_000)
+  }
+
+  @Test(
+    "a planted name of the tool is found",
+    arguments: [
+      ("hint: \"run 'vaultctl verify'\")", ["vaultctl"]),
+      ("hint: \"name it with --device-key\")", ["--device-key"]),
+      ("\"'--drop-damaged' removes it\"", ["--drop-damaged"]), ("\"\\(path) vaultctl\"", ["vaultctl"]),
+      ("/// \"vaultctl --force\"", []), ("count -= 1 // --vault", []),
+      ("\"scripts/install-pam --print\"", []),
+    ])
+  func plantedName(line: String, names: [String]) {
+    #expect(ToolNames.found(in: line) == names)
+  }
+
   @Test("tests see what users and our own package see: no @testable, no XCTest")
   func testImports() throws {
     for file in try Repository.files(below: "Tests") where file.hasSuffix(".swift") {

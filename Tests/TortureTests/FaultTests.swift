@@ -140,7 +140,7 @@ extension Torture {
       } catch {
         #expect(error.code == .busy)
         #expect(error.message.contains("epoch and device key are rotated"), "\(error.message)")
-        #expect(error.hint?.contains("vaultctl purge") == true)
+        #expect(error.advice?.action == .purgeAgain)
       }
       #expect(try core.status().generation == before + 1)
       reader.rollback()

@@ -212,7 +212,7 @@ struct AuthenticationPresenceTests {
     #expect(try core.secret(failing: two, with: context) == .authenticationFailed)
     let entries = try core.auditEntries(from: before + 1)
     #expect(
-      entries.map { "\($0.operation.name) \($0.result)" } == [
+      entries.map { "\($0.operation.name) \($0.result.rawValue)" } == [
         "promptShown 0", "itemRead 0", "itemRead 0", "promptShown 3", "accessDenied 3",
       ])
   }
@@ -368,7 +368,7 @@ struct AuthenticationReaderTests {
       for id in [set, any] {
         let error = try #require(throws: VaultError.self) { _ = try core.secret(of: id, context: context) }
         #expect(error.code == .unsupported && error.message.contains("biometry is unavailable"))
-        #expect(error.hint?.contains("biometry enroll --source fingerprint") == true)
+        #expect(error.advice?.action == .enrollFingersAgain)
       }
       #expect(try core.enrolledMembers().map(\.name) == ["left-thumb", "right-thumb"])
     }

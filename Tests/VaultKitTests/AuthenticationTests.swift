@@ -248,7 +248,7 @@ struct AuthenticationTests {
     _ = try core.secret(failing: id, with: context(ScriptedPrompt([.text("x"), .nobody])))
     let entries = try core.auditEntries(from: before + 1).filter { $0.operation != .unlocked }
     #expect(
-      entries.map { "\($0.operation.name) \($0.result)" } == [
+      entries.map { "\($0.operation.name) \($0.result.rawValue)" } == [
         "promptShown 0", "itemRead 0", "accessDenied 6", "promptShown 5", "accessDenied 5", "promptShown 3",
         "accessDenied 3",
       ])

@@ -52,7 +52,8 @@ struct EnrolledSetTests {
       #expect(try core.secret(failing: any, with: phrase(text)) == nil)
     }
     let entry = try #require(try core.auditEntries().last { $0.operation == .accessDenied })
-    #expect(entry.result == 1 && entry.item == current && entry.detail?.contains("set has changed") == true)
+    #expect(entry.result == .notFound && entry.item == current)
+    #expect(entry.detail?.contains("set has changed") == true)
     let passcode = AuthenticationContext(reason: "", interaction: .notAllowed)
     passcode.provide(try Passcode(testing: "passcode"))
     #expect(try core.secret(failing: either, with: passcode) == nil)

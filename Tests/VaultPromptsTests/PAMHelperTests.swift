@@ -203,7 +203,7 @@ struct PAMHelperTests {
     for words in [[], ["/tmp"], ["--help"]] {
       let result = try Program(Built.path("vault-pam"), words).run()
       #expect(
-        result.status == 2 && result.text.contains("vaultctl starts this program"), "\(result.text)")
+        result.status == 2 && result.text.contains("do not start it by hand"), "\(result.text)")
     }
   }
 

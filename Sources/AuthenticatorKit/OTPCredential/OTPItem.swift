@@ -17,7 +17,9 @@ struct OTPItem {
     guard item.kind == .otp else {
       throw VaultError(
         .itemNotFound, "there is no one-time-password credential with that name",
-        hint: "the item of that name is of another kind; 'vaultctl otp list' shows the credentials")
+        hint: Hint(
+          .listCredentials,
+          saying: "the item of that name is of another kind; list the credentials for their names"))
     }
     let attributes = item.attributes
     guard let kind = attributes[.otpType].flatMap(OTPDescription.Kind.init),

@@ -129,7 +129,7 @@ extension VaultCore {
       guard !isBackward || force else {
         throw VaultError(
           .policy, "the counter is \(before.counter) already; a smaller one would use codes twice",
-          hint: "add --force if the server really is behind")
+          hint: Hint(.forceCounter, saying: "force it if the server really is behind"))
       }
       // Repeated codes are as sensitive as the secret, so the same rules apply.
       try transaction.permitChange(of: id, needingKeys: isBackward, with: grant.take())
@@ -162,9 +162,11 @@ extension OTPItem {
     guard role != wanted else { return }
     throw wanted == .prover
       ? VaultError(
-        .policy, "the credential is a verifier: it never prints codes", hint: "use 'vaultctl otp verify'")
+        .policy, "the credential is a verifier: it never prints codes",
+        hint: Hint(.verifyCode, saying: "use it to verify codes"))
       : VaultError(
-        .policy, "the credential is a prover: it does not judge codes", hint: "use 'vaultctl otp code'")
+        .policy, "the credential is a prover: it does not judge codes",
+        hint: Hint(.makeCode, saying: "use it to make codes"))
   }
 }
 
@@ -177,7 +179,7 @@ extension WriteTransaction {
       guard !state.needsResync else {
         throw VaultError(
           .outOfStep, "the counter may be behind its server: the vault was copied or restored",
-          hint: "ask the server for its counter and set it with 'vaultctl otp counter NAME --set N'")
+          hint: Hint(.setCounter, saying: "ask the server for its counter and set it"))
       }
       guard !state.isBlocked else { throw VaultError(otp: .counterExhausted) }
       used = state.counter

@@ -72,11 +72,11 @@ extension OTPVerdict {
   }
 
   /// The result as the audit log records it.
-  fileprivate var result: UInt16 {
+  fileprivate var result: AuditResult {
     switch self {
-    case .accepted: 0
-    case .refused(.waiting): 4
-    case .refused: 3
+    case .accepted: .success
+    case .refused(.waiting): .lockedOut
+    case .refused: .authenticationFailed
     }
   }
 }

@@ -75,14 +75,14 @@ extension FileProtector {
     guard namedKey != nil else {
       return VaultError(
         .vaultExists, "there is something already in the place of the device key: \(file)",
-        hint: "name another file with --device-key, or move that one away")
+        hint: Hint(.nameOtherKeyFile, saying: "name another file, or move that one away"))
     }
     return VaultError(
       .vaultExists,
       "there is a device key already: \(file); which vault needs it cannot be told from here",
-      hint:
-        "name another file with --device-key; where an 'init' that was interrupted has left this one, and no vault "
-        + "was made with it, remove it")
+      hint: Hint(
+        .nameOtherKeyFileOrRemove,
+        saying: "name another file; if this one is left of a vault that was never made, remove it"))
   }
 
   /// The folders of keys, one for each vault id, and how many keys are in each. Empty for a named file. The vault is `nil`

@@ -35,7 +35,7 @@ public struct FileProtector: Protector {
     if let home = variable("HOME") { return home + "/.local/state/vault" }
     throw VaultError(
       .deviceKeyUnavailable, "there is no folder for the device key: HOME is not set",
-      hint: "set HOME or XDG_STATE_HOME, or name the key file with --device-key")
+      hint: Hint(.setKeyFolder, saying: "set HOME or XDG_STATE_HOME, or name the key file"))
   }
 
   /// Key files below a folder.
@@ -69,7 +69,7 @@ public struct FileProtector: Protector {
     do throws(VaultError) { return try exists(path) } catch {
       // A key that may wait there must not be taken for lost.
       throw VaultError(
-        .deviceKeyUnavailable, "the device key cannot be looked for: \(error.message)", hint: error.hint,
+        .deviceKeyUnavailable, "the device key cannot be looked for: \(error.message)", hint: error.advice,
         underlying: error.underlying)
     }
   }
@@ -90,7 +90,7 @@ public struct FileProtector: Protector {
     guard found.id == key else {
       throw VaultError(
         .deviceKeyWrong, "the device key in \(path(of: key, vault)) is not the one of this vault",
-        hint: "name the right one with --device-key, or use the recovery code")
+        hint: .nameRightKey)
     }
     return found
   }
@@ -229,7 +229,8 @@ public struct FileProtector: Protector {
       case ENOENT, ENOTDIR:
         throw VaultError(
           .deviceKeyAbsent, "the device key is absent: there is no \(path)",
-          hint: "put its copy back, name it with --device-key, or use the recovery code or a backup",
+          hint: Hint(
+            .putKeyBack, saying: "put its copy back, name the copy, or use the recovery code or a backup"),
           underlying: errno)
       case ELOOP: throw VaultError(.deviceKeyDamaged, "the device key is a symbolic link: \(path)")
       default:
@@ -245,7 +246,8 @@ public struct FileProtector: Protector {
     }
     guard entry.st_uid == geteuid() else {
       throw VaultError(
-        .deviceKeyUnavailable, "the device key belongs to another user: \(path)", hint: Self.nameYours)
+        .deviceKeyUnavailable, "the device key belongs to another user: \(path)",
+        hint: Hint(.nameKey, saying: "name your device key"))
     }
     guard entry.st_mode & 0o077 == 0 else {
       throw VaultError(
@@ -256,14 +258,21 @@ public struct FileProtector: Protector {
   }
 
   /// What to do about a file that others may read: the path can be wrong, and the file another program's.
-  private static func adviceForOpenFile(_ path: String, byteCount: Int) -> String {
-    guard byteCount == 32 else { return "the file is no device key, which has 32 bytes: \(nameYours)" }
+  private static func adviceForOpenFile(_ path: String, byteCount: Int) -> Hint {
+    guard byteCount == 32 else {
+      return Hint(
+        .nameKeyOfRightSize, saying: "the file is no device key, which has 32 bytes: name your device key")
+    }
     return OwnFile.isOurs(path)
-      ? "chmod 600 \(path); if others have read it, make a new key with 'vaultctl rotate device-key'"
-      : "if it is your device key, move it into your home and let only yourself read it; else \(nameYours)"
+      ? Hint(
+        .closeKeyFile, subject: path,
+        saying: "chmod 600 \(path); if others have read it, rotate the device key")
+      : Hint(
+        .moveKeyHome,
+        saying:
+          "if it is your device key, move it into your home and let only yourself read it; else name your device key"
+      )
   }
-
-  private static let nameYours = "name your device key with --device-key"
 
   private func readAll(_ file: Int32, byteCount: Int, path: String) throws(VaultError) -> SecretBytes {
     var failed: Int32 = 0
@@ -294,8 +303,7 @@ public struct FileProtector: Protector {
     guard file >= 0 else {
       if errno == EEXIST {
         throw VaultError(
-          .vaultExists, "there is a device key already: \(path)", hint: "name another place with --device-key"
-        )
+          .vaultExists, "there is a device key already: \(path)", hint: .nameOtherKeyPlace)
       }
       throw Self.failure("create", path: path)
     }

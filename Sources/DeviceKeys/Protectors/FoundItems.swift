@@ -57,7 +57,7 @@ extension FoundItems {
 
   /// The error that an answer stands for; each kind of fault has a message of its own.
   private static func fault(_ answer: secret_service_answer) -> VaultError? {
-    func unavailable(_ message: String, hint: String) -> VaultError {
+    func unavailable(_ message: String, hint: Hint) -> VaultError {
       VaultError(
         .deviceKeyUnavailable, message, hint: hint, underlying: Int32(answer.status.rawValue))
     }

@@ -15,7 +15,7 @@ extension Protector {
     guard isBeside else { return }
     throw VaultError(
       .policy, "the device key must not lie in the vault's folder: whoever copies the vault gets the key",
-      hint: "name another folder with --device-key")
+      hint: Hint(.nameOtherKeyFolder, saying: "name another folder for the device key"))
   }
 
   /// The folder of a path with its links resolved, also where its last parts do not exist yet.

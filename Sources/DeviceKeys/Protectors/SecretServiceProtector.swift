@@ -106,7 +106,7 @@ public struct SecretServiceProtector: Protector {
       guard try loadKey(key.id, of: vault).isEqual(to: key) else {
         throw VaultError(
           .deviceKeyDamaged, "the Secret Service gave another device key back than it was given",
-          hint: "keep the key in a file: --protector file")
+          hint: Hint(.keepKeyInFile, saying: "keep the key in a file"))
       }
     } catch {
       // No vault names it yet. What cannot be removed now opens nothing.
@@ -167,15 +167,16 @@ public struct SecretServiceProtector: Protector {
   private static var wrong: VaultError {
     VaultError(
       .deviceKeyWrong, "the device key in the Secret Service is not the one of this vault",
-      hint: "put the right one back from a copy with --device-key, or use the recovery code")
+      hint: Hint(
+        .putRightKeyBack, saying: "put the right one back from a copy, or use the recovery code"))
   }
 
   private static var absent: VaultError {
     VaultError(
       .deviceKeyAbsent, "the device key is absent: the Secret Service has no item of it",
-      hint:
-        "open the collection that it is in, name a copy with --device-key, or use the recovery code or a backup"
-    )
+      hint: Hint(
+        .openKeyCollection,
+        saying: "open the collection that it is in, name a copy, or use the recovery code or a backup"))
   }
 
   /// The answer where a person has to unlock the keyring first.

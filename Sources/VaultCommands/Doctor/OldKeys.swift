@@ -94,7 +94,7 @@ extension OldKeys {
     let line = count == 1 ? "1 old device key was removed" : "\(count) old device keys were removed"
     return [Finding("removedKeys", .ok, line)]
       + removal.removed.map { Finding("removedKeys", .ok, "removed \($0.place)") }
-      + removal.failures.map { Finding("removedKeys", .problem, $0.message, $0.hint) }
+      + removal.failures.map { Finding("removedKeys", .problem, $0.message, CommandError($0).hint) }
   }
 
   private static var incomplete: CommandError {

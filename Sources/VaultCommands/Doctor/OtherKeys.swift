@@ -15,6 +15,6 @@ enum OtherKeys {
           "keep them unless you know that no vault and no backup of one has this id: an 'init' that failed can leave such keys"
         )
       }
-    } catch { return [Finding("otherKeys", .warning, error.message, error.hint)] }
+    } catch { return [Finding("otherKeys", .warning, error.message, CommandError(error).hint)] }
   }
 }

@@ -30,9 +30,9 @@ private func helper(_ command: Command) -> Finding {
   do throws(VaultError) {
     return Finding("pamHelper", .ok, "PAM is asked by \(try command.world.presence.helperPath())")
   } catch  where error.code == .unsupported {
-    return Finding("pamHelper", .ok, "PAM cannot be asked: \(error.message)", error.hint)
+    return Finding("pamHelper", .ok, "PAM cannot be asked: \(error.message)", CommandError(error).hint)
   } catch {
-    return Finding("pamHelper", .warning, error.message, error.hint)
+    return Finding("pamHelper", .warning, error.message, CommandError(error).hint)
   }
 }
 
@@ -45,8 +45,9 @@ private func reader(_ command: Command) -> Finding {
         ? "there is a reader, and no finger is enrolled with fprintd"
         : "fprintd knows \(fingers.count) finger\(fingers.count == 1 ? "" : "s")")
   } catch  where error.code == .unsupported {
-    return Finding("fingerprint", .ok, "fingers cannot be members: \(error.message)", error.hint)
+    return Finding(
+      "fingerprint", .ok, "fingers cannot be members: \(error.message)", CommandError(error).hint)
   } catch {
-    return Finding("fingerprint", .warning, error.message, error.hint)
+    return Finding("fingerprint", .warning, error.message, CommandError(error).hint)
   }
 }

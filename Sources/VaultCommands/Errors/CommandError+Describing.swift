@@ -1,11 +1,11 @@
 import AuthenticatorKit
-import CommandLineKit
+package import CommandLineKit
 import OneTimePassword
 import VaultKit
 
 extension CommandError {
   /// What any error of a command means to its caller.
-  init(describing error: any Error) {
+  package init(describing error: any Error) {
     switch error {
     case let error as CommandError: self = error
     case let error as VaultError: self.init(error)

@@ -5,11 +5,19 @@ extension CommandError {
   /// What an error of the library means at the command line.
   init(_ error: VaultError) {
     self.init(
-      Self.exit(of: error.code), error.message, hint: error.hint, code: error.code.rawValue,
+      Self.exit(of: error.code), Self.message(of: error), hint: error.advice.map(HintWords.sentence),
+      code: error.code.rawValue,
       attemptsLeft: error.attemptsLeft,
       retryAfterSeconds: error.retryAfter.map {
         $0.components.seconds + ($0.components.attoseconds > 0 ? 1 : 0)
       }, prompt: error.promptEnd)
+  }
+
+  /// The message of the library, but for a vault from before the first release with the verb of that time.
+  private static func message(of error: VaultError) -> String {
+    error.code == .olderFormat
+      ? "made before the first release: open it with commit b5afbda and 'export jsonl --plain', then import"
+      : error.message
   }
 
   private static func exit(of code: VaultError.Code) -> ExitCode {

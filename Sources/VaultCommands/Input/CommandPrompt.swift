@@ -65,13 +65,14 @@ package final class CommandPrompt: Prompt {
       cause?.message ?? (secrets.invocation.mayPrompt ? "there is nobody to ask" : "asking is switched off")
     guard let channel else {
       return VaultError(
-        .interactionNotAllowed, "a person is needed, and \(why)", hint: cause?.hint,
+        .interactionNotAllowed, "a person is needed, and \(why)", hint: cause?.advice,
         underlying: cause?.underlying)
     }
     let options = "give " + channel.options.advice
     return VaultError(
       .interactionNotAllowed, "the \(channel.title) is needed, and \(why)",
-      hint: cause?.hint.map { options + "; or " + $0 } ?? options, underlying: cause?.underlying)
+      hint: Hint(cause.flatMap { CommandError($0).hint }.map { options + "; or " + $0 } ?? options),
+      underlying: cause?.underlying)
   }
 }
 
@@ -98,6 +99,6 @@ extension VaultError {
       default: .io
       }
     // Where the channel cannot be read, no person was asked.
-    self.init(code, error.message, hint: error.hint, prompt: .notShown)
+    self.init(code, error.message, hint: error.hint.map { Hint($0) }, prompt: .notShown)
   }
 }

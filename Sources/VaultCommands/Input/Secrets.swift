@@ -158,7 +158,7 @@ extension Secrets {
       case .nobody(let obstacle?, _): throw Self.nobody(what, obstacle: obstacle, hint: hint)
       case .nobody(nil, let absence):
         let why = VaultError(absence: absence)
-        throw Self.nobody(what, why: why.message, hint: why.hint ?? hint)
+        throw Self.nobody(what, why: why.message, hint: CommandError(why).hint ?? hint)
       }
     }
   }

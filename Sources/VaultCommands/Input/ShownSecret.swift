@@ -30,7 +30,7 @@ extension OpenVault {
   ) throws -> R {
     do { return try ask() } catch let error as CommandError {
       if let outcome = error.promptOutcome {
-        core.logPrompt(for: name, ended: outcome, result: UInt16(error.exit.rawValue))
+        core.logPrompt(for: name, ended: outcome, result: AuditResult(error.exit))
       }
       throw error
     }

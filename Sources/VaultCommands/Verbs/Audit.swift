@@ -127,7 +127,7 @@ private struct ShownEntry {
   var json: JSON {
     var fields: [(String, JSON)] = [
       ("sequence", .unsigned(entry.sequence)), ("time", .integer(entry.time.seconds)),
-      ("operation", .string(entry.operation.name)), ("result", .integer(Int64(entry.result))),
+      ("operation", .string(entry.operation.name)), ("result", .integer(Int64(entry.result.rawValue))),
     ]
     if let item = entry.item { fields.append(("item", .string(item.hexadecimal))) }
     if let name { fields.append(("name", .string(name))) }
@@ -142,7 +142,7 @@ private struct ShownEntry {
   }
 
   var row: [String] {
-    let result = entry.result == 0 ? "ok" : "failed (\(entry.result))"
+    let result = entry.result == .success ? "ok" : "failed (\(entry.result.rawValue))"
     let subject = name ?? entry.item?.hexadecimal ?? ""
     let detail = [entry.detail.flatMap { $0 == subject ? nil : $0 }, entry.outcome?.name]
       .compactMap(\.self).joined(separator: ": ")

@@ -36,7 +36,7 @@ enum Doctor: VaultVerb {
     var failure: CommandError?
     do { findings += try vaultFindings(command, failure: &failure) } catch {
       let error = CommandError(describing: error)
-      findings.append(Finding("vault", .problem, error.message, error.hint))
+      findings.append(Finding("vault", .problem, error.message, CommandError(describing: error).hint))
       failure = error
       // A vault that others can write is not even opened: who can reach it is then the more interesting.
       let vault = try? command.places.vault

@@ -157,7 +157,7 @@ extension Command {
         do { return try transaction.item(named: handover.item) } catch let error as VaultError {
           guard error.code == .itemNotFound else { throw error }
           throw CommandError(
-            .notFound, "there is no item with the name in \(handover.option)", hint: error.hint)
+            .notFound, "there is no item with the name in \(handover.option)", hint: CommandError(error).hint)
         }
       }
     }

@@ -72,7 +72,7 @@ private func recoveryChoice(_ command: Command, core: VaultCore) throws -> Recov
       hint: "keep it with --recovery-fd N or --recovery-file PATH, or drop it with --drop-recovery-code")
   }
   guard let typed else {
-    core.logPrompt(for: .recoveryCode, ended: .cancelled, result: 5)
+    core.logPrompt(for: .recoveryCode, ended: .cancelled, result: .cancelled)
     return .drop
   }
   var code = try RecoveryCode(text: typed)

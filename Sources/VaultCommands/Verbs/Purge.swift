@@ -62,7 +62,7 @@ private func removeOldKeys(_ command: Command, core: VaultCore) -> Int {
   do {
     let removal = try keys.remove(presentOnly: true).keys
     for failure in removal.failures {
-      command.messages.note(failure.message + (failure.hint.map { "; \($0)" } ?? ""))
+      command.messages.note(failure.message + (CommandError(failure).hint.map { "; \($0)" } ?? ""))
     }
     let left = try keys.found()
     for key in left {

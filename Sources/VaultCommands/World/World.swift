@@ -26,7 +26,7 @@ package struct World: Sendable {
   /// The same for files that grow beyond a limit.
   var ignoredFileSizeSignal = false
   /// Members of the enrolled set that are no phrases: the login password, and fingers.
-  package var presence = PAMPresence()
+  package var presence = PAMPresence(service: "vault", helper: .installed)
   package var biometry: any BiometrySource = FprintdSource()
   /// How long a call of the Secret Service may take.
   package var secretServicePatience = SecretServiceProtector.usualPatience

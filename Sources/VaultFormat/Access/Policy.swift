@@ -37,7 +37,7 @@ package struct Policy: Sendable {
     else {
       throw VaultError(
         .unsupported, "the item has an access rule that this version does not know",
-        hint: "open it with the version of vaultctl that made it")
+        hint: .useNewerVersion)
     }
     access = AccessControl(accessibility: accessibility, thisDeviceOnly: only == 1, word: word)
     self.audit = policy

@@ -18,8 +18,8 @@ public struct AuditEntry: Sendable {
   public let item: ItemID?
   /// The item's kind.
   public let itemKind: ItemKind?
-  /// 0 for success, else the exit code of `vaultctl` for the failure.
-  public let result: UInt16
+  /// How it ended.
+  public let result: AuditResult
   /// A detail for people, such as the name of a deleted item.
   public let detail: String?
   /// How the prompt ended; nil for every operation but ``AuditOperation/promptShown``.
@@ -38,7 +38,7 @@ public struct AuditEntry: Sendable {
     self.operation = AuditOperation(rawValue: operation)
     item = record[8].flatMap { ItemID($0) }
     itemKind = (try? record.u32(9)).map { ItemKind(rawValue: $0) }
-    self.result = result
+    self.result = AuditResult(rawValue: result)
     detail = record[11].flatMap { String(attributeBytes: $0) }
     outcome = (try? record.u8(12)).map { PromptOutcome(rawValue: $0) }
   }

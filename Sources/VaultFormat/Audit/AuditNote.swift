@@ -3,12 +3,12 @@ package struct AuditNote: Sendable {
   package var operation: AuditOperation
   package var item: ItemID?
   package var kind: ItemKind?
-  package var result: UInt16 = 0
+  package var result = AuditResult.success
   package var detail: String?
   package var outcome: PromptOutcome?
 
   package init(
-    operation: AuditOperation, item: ItemID? = nil, kind: ItemKind? = nil, result: UInt16 = 0,
+    operation: AuditOperation, item: ItemID? = nil, kind: ItemKind? = nil, result: AuditResult = .success,
     detail: String? = nil, outcome: PromptOutcome? = nil
   ) {
     self.operation = operation
@@ -35,7 +35,7 @@ package struct AuditNote: Sendable {
       fields.put(7, operation.rawValue)
       if let item { fields.put(8, item.high, item.low) }
       if let kind { fields.put(9, kind.rawValue) }
-      fields.put(10, result)
+      fields.put(10, result.rawValue)
       if let detail { fields.put(11, detail) }
       if let outcome { fields.put(12, outcome.rawValue) }
     }

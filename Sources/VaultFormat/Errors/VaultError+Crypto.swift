@@ -8,14 +8,13 @@ extension VaultError {
       case .commitmentMismatch, .tagMismatch, .malformed, .invalidKey, .signatureMismatch:
         VaultError(
           .damaged, "the vault was altered or is damaged",
-          hint: "run 'vaultctl verify' and restore from a backup")
+          hint: .verifyAndRestore)
       case .unsupported:
         VaultError(.newerFormat, "the vault uses a seal of a newer version", hint: "update this program")
       case .tooLarge: VaultError(.malformed, "a secret is at most 1 MiB")
       case .randomUnavailable: VaultError(.io, "the random generator failed; nothing was written")
       case .writeLimitReached:
-        VaultError(
-          .policy, "this generation of keys has sealed all it may", hint: "run 'vaultctl rotate epoch'")
+        VaultError(.policy, "this generation of keys has sealed all it may", hint: .rotateEpoch)
       case .outOfMemory:
         VaultError(.io, "not enough memory", hint: "a passcode needs 64 MiB of memory while it is checked")
       case .library(let code):

@@ -24,11 +24,11 @@ extension VaultError: StorageFailure {
       case .missing:
         VaultError(
           .vaultMissing, "there is no vault at \(path ?? "that path")",
-          hint: "make one with 'vaultctl init', or name another path with --vault")
+          hint: Hint(.createVault, saying: "make one, or name another path"))
       case .alreadyExists:
         VaultError(
           .vaultExists, "there is something at \(path ?? "that path") already",
-          hint: "choose another path with --vault")
+          hint: Hint(.nameOtherVault, saying: "choose another path"))
       case .damaged(let damage): Self.damaged(damage, file: file)
       case .newerFormat:
         VaultError(
@@ -39,7 +39,7 @@ extension VaultError: StorageFailure {
       case .duplicate(.row), .duplicate(.id):
         VaultError(
           .damaged, "the vault's rows are not those that its head row counts",
-          hint: "run 'vaultctl verify' and restore from a backup")
+          hint: .verifyAndRestore)
       case .duplicate: VaultError(.duplicateItem, "an item with the same service and account exists already")
       case .full:
         VaultError(.io, "the disk is full; nothing was changed", hint: "free some space and try again")
@@ -89,9 +89,9 @@ extension VaultError: StorageFailure {
       case .row(let table): "\(file) is damaged (table \(table.rawValue))"
       case .page: "\(file) is damaged"
       }
-    let hint =
+    let hint: Hint =
       damage == .notADatabase || damage == .notAVault
-      ? "name your vault with --vault; if it was at this path, restore it from a backup"
+      ? Hint(.nameVault, saying: "name your vault; if it was at this path, restore it from a backup")
       : "restore it from a backup"
     return VaultError(.damaged, what, hint: hint)
   }
@@ -100,15 +100,16 @@ extension VaultError: StorageFailure {
     _ refusal: StorageError.Refusal, file: String, path: String?
   ) -> VaultError {
     let folder = path.map { "the folder of \($0)" } ?? "the vault's folder"
-    let (what, hint): (String, String) =
+    let (what, hint): (String, Hint) =
       switch refusal {
       case .symbolicLink: ("\(file) is a symbolic link", "name the file itself")
       case .notARegularFile: ("\(file) is not a file", "name a file")
       case .severalNames:
         (
           "the vault file has a second name (a hard link)",
-          "remove the other name: 'find FOLDER -samefile VAULT' shows both; "
-            + "if it ends in '.before-restore', run the restore again"
+          Hint(
+            "remove the other name: 'find FOLDER -samefile VAULT' shows both; "
+              + "if it ends in '.before-restore', run the restore again")
         )
       case .foreignOwner: ("\(file) belongs to another user", "use a vault of your own")
       case .openToOthers: ("\(file) is open to others", adviceForOpenFile(path))
@@ -118,14 +119,18 @@ extension VaultError: StorageFailure {
       case .networkFileSystem(let name):
         ("\(file) is on \(name), which has no dependable locks", "move it to a local disk")
       case .notAFileName:
-        ("\(path.map { "'\($0)'" } ?? "that") is not a file name for a vault", "name a file with --vault")
+        (
+          "\(path.map { "'\($0)'" } ?? "that") is not a file name for a vault",
+          Hint(.nameVaultFile, saying: "name a file")
+        )
       }
     return VaultError(.io, what, hint: hint)
   }
 
-  private static func adviceForOpenFile(_ path: String?) -> String {
+  private static func adviceForOpenFile(_ path: String?) -> Hint {
     if let path, OwnFile.isOurs(path) { return "chmod 600 \(path)" }
-    return
-      "if it is your vault, move it into your home and let only yourself read it; else name another with --vault"
+    return Hint(
+      .moveVaultHome,
+      saying: "if it is your vault, move it into your home and let only yourself read it; else name another")
   }
 }

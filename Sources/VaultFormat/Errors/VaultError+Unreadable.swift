@@ -9,7 +9,7 @@ extension VaultError {
   package func saying(_ what: String) -> VaultError {
     switch code {
     case .damaged: VaultError(.damaged, what)
-    case _ where isNewerVersion: VaultError(code, "\(what): \(message)", hint: hint)
+    case _ where isNewerVersion: VaultError(code, "\(what): \(message)", hint: advice)
     default: self
     }
   }

@@ -6,8 +6,8 @@ public struct VaultError: Error, Sendable {
   public let code: Code
   /// One line for a person, without a final full stop.
   public let message: String
-  /// What to do next, one line, or `nil` when the message says it.
-  public let hint: String?
+  /// What to do next, or `nil` when the message says it.
+  public let advice: Hint?
   /// How many attempts are left before a block, where attempts are counted and limited.
   public let attemptsLeft: Int?
   /// How long to wait before another attempt is accepted.
@@ -18,17 +18,20 @@ public struct VaultError: Error, Sendable {
   package let promptOutcome: PromptOutcome?
 
   package init(
-    _ code: Code, _ message: String, hint: String? = nil, attemptsLeft: Int? = nil,
+    _ code: Code, _ message: String, hint: Hint? = nil, attemptsLeft: Int? = nil,
     retryAfter: Duration? = nil, underlying: Int32? = nil, prompt: PromptOutcome? = nil
   ) {
     self.code = code
     self.message = message
-    self.hint = hint
+    advice = hint
     self.attemptsLeft = attemptsLeft
     self.retryAfter = retryAfter
     self.underlying = underlying
     promptOutcome = prompt
   }
+
+  /// What to do next in the words of the library, one line, or `nil` when the message says it.
+  public var hint: String? { advice?.sentence }
 
   /// A way out.
   public enum Recovery: Sendable, Equatable {

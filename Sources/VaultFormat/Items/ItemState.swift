@@ -18,7 +18,7 @@ public struct ItemState: Sendable, Equatable {
     guard bytes[0] == 1 else {
       throw VaultError(
         .unsupported, "an item's state has a layout that this version does not know",
-        hint: "open it with the version of vaultctl that made it")
+        hint: .useNewerVersion)
     }
     self.bytes = bytes
   }

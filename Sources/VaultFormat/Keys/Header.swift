@@ -77,7 +77,7 @@ package struct Header: Sendable, Equatable {
     guard numbers.contains(firstRelease) else {
       throw VaultError(
         .olderFormat,
-        "made before the first release: open it with commit b5afbda and 'export jsonl --plain', then import",
+        "made before the first release: open it with commit b5afbda and export its items, then import them",
         hint: "docs/guides/backup-and-recovery.md says what an export leaves out")
     }
   }

@@ -38,7 +38,7 @@ package struct Alternative: Sendable {
     guard extras & ~Self.passwordBit == 0 else {
       throw VaultError(
         .unsupported, "the secret stands behind something that this version does not ask for",
-        hint: "open it with the version of vaultctl that made it")
+        hint: .useNewerVersion)
     }
     factors = stride(from: 0, to: numbers.count, by: 4).map { Factor(rawValue: numbers.bigEndian(at: $0)) }
     self.ephemeral = ephemeral

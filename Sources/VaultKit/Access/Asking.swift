@@ -278,22 +278,3 @@ extension PromptRequest.Subject {
     }
   }
 }
-
-extension VaultError {
-  /// The result in the audit log: the exit code of `vaultctl`.
-  var auditResult: UInt16 {
-    switch code {
-    case .itemNotFound: 1
-    case .authenticationFailed, .locked: 3
-    case .lockedOut: 4
-    case .cancelled: 5
-    case .interactionNotAllowed, .verificationNeeded: 6
-    case .expired: 7
-    case .policy: 9
-    case .damaged: 10
-    case .malformed: 12
-    case .unsupported, .newerFormat, .olderFormat: 15
-    default: 13
-    }
-  }
-}

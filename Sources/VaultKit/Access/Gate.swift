@@ -157,7 +157,7 @@ enum Gate {
     if keys.isShut, access.accessibility != .afterFirstUnlock { throw KeyRing.shutError }
     if access.accessibility == .whenPasscodeSet, !keys.header.hasPasscode {
       throw VaultError(
-        .policy, "items of when-passcode-set need a passcode", hint: "run 'vaultctl passcode set' first")
+        .policy, "items of when-passcode-set need a passcode", hint: .setPasscodeFirst)
     }
     let factors = try factors(for: access.constraints, keys)
     guard let key = keys.classKey(access.classNumber, generation: keys.current.generation),
@@ -174,7 +174,7 @@ enum Gate {
     guard constraints.single.isEmpty || keys.header.hasPasscode else {
       throw VaultError(
         .policy, "that access rule needs a passcode, and none is set",
-        hint: "run 'vaultctl passcode set' first")
+        hint: .setPasscodeFirst)
     }
     var bound: [BoundConstraint] = []
     for flag in constraints.single {
@@ -244,7 +244,7 @@ enum Gate {
 
   static var nobodyEnrolled: VaultError {
     VaultError(
-      .policy, "no member is enrolled", hint: "enroll one with 'vaultctl biometry enroll MEMBER'")
+      .policy, "no member is enrolled", hint: Hint(.enrollMember, saying: "enroll one"))
   }
 
   /// A plain read of an item without constraint writes nothing, unless its policy asks for it.

@@ -91,7 +91,7 @@ extension VaultCore {
   }
 
   /// Logs a prompt of the caller that ended without an answer. That it ended stands even where the log cannot be written.
-  package func logPrompt(for secret: SecretName, ended outcome: PromptOutcome, result: UInt16) {
+  package func logPrompt(for secret: SecretName, ended outcome: PromptOutcome, result: AuditResult) {
     logWherePossible(Shown(outcome: outcome).notes(secret, result: result))
   }
 

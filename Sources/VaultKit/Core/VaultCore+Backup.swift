@@ -108,7 +108,7 @@ extension VaultCore {
     let slots = try rows.slots()
     guard let derivation = try Header(decoding: row.body).backupDerivation() else {
       throw VaultError(
-        .malformed, "that file is a vault, not a backup", hint: "name a file made by 'vaultctl backup'")
+        .malformed, "that file is a vault, not a backup", hint: Hint(.nameBackup, saying: "name a backup"))
     }
     let ring = try open(row, slots, derivation)
     var store = SealedStore(rows: rows, keys: ring, environment: environment)

@@ -54,7 +54,7 @@ extension VaultCore {
   private static var keyExists: VaultError {
     VaultError(
       .vaultExists, "there is a device key already at that place",
-      hint: "name another place with --device-key")
+      hint: .nameOtherKeyPlace)
   }
 
   private static func newKeys(

@@ -118,7 +118,9 @@ extension VaultCore {
     return files.map { file in
       VaultError(
         .io, "no replaced device key was removed, because \(file) cannot be read and may need one of them",
-        hint: "if you do not need that file, move it away, then run 'vaultctl doctor --remove-old-keys'")
+        hint: Hint(
+          .removeOldKeys,
+          saying: "if you do not need that file, move it away, then remove the replaced keys again"))
     }
   }
 
@@ -143,7 +145,7 @@ extension VaultCore {
       throw VaultError(
         error.code,
         "the vault has its new device key, but the old one could not be removed: \(error.message)",
-        hint: "the old key no longer opens this vault; remove it with 'vaultctl doctor --remove-old-keys'",
+        hint: Hint(.removeOldKey, saying: "the old key no longer opens this vault; remove it"),
         underlying: error.underlying)
     }
   }

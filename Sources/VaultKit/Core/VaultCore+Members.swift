@@ -92,7 +92,8 @@ extension VaultCore {
       let set = try change.keys.enrolledSet(of: change.header)
       guard let member = set.members.first(where: { $0.label == name }) else {
         throw VaultError(
-          .itemNotFound, "no member has that name", hint: "'vaultctl biometry list' shows the members")
+          .itemNotFound, "no member has that name",
+          hint: Hint(.listMembers, saying: "list the members for their names"))
       }
       try change.remove(member, trust: transaction.store.keys.trustKey)
     }
@@ -194,7 +195,7 @@ extension VaultCore {
   private static var nameTaken: VaultError {
     VaultError(
       .duplicateItem, "a member has that name already",
-      hint: "choose another name, or remove that member first with 'vaultctl biometry remove'")
+      hint: Hint(.removeMember, saying: "choose another name, or remove that member first"))
   }
 
   private static var setIsFull: VaultError {
@@ -204,6 +205,6 @@ extension VaultCore {
   private static var needsPasscode: VaultError {
     VaultError(
       .policy, "members are enrolled behind a passcode, and none is set",
-      hint: "run 'vaultctl passcode set' first")
+      hint: .setPasscodeFirst)
   }
 }

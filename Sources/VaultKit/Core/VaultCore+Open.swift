@@ -52,10 +52,11 @@ extension VaultCore {
     if header.isCheap, !environment.isCheap {
       throw VaultError(
         .policy, "this vault was made by a test tool with a cheap key derivation",
-        hint: "make a real one with 'vaultctl init'")
+        hint: Hint(.createRealVault, saying: "make one without a test tool"))
     }
     if header.isBackup {
-      throw VaultError(.policy, "this file is a backup", hint: "restore it with 'vaultctl restore'")
+      throw VaultError(
+        .policy, "this file is a backup", hint: Hint(.restoreBackup, saying: "restore a vault from it"))
     }
   }
 

@@ -27,7 +27,7 @@ extension VaultCore {
   ) throws(VaultError) -> ForgottenTrust {
     guard !hasPasscode else {
       throw VaultError(
-        .policy, "a passcode is set already", hint: "change it with 'vaultctl passcode change'")
+        .policy, "a passcode is set already", hint: Hint(.changePasscode, saying: "change it instead"))
     }
     let choice = try RecoverySettlement(recovery)
     let half = try withHeader { header, _, _ throws(VaultError) in
@@ -46,7 +46,7 @@ extension VaultCore {
         throw VaultError(.busy, "the recovery code was changed by another process", hint: "try again")
       }
       guard let present = UInt32(exactly: transaction.head.segment), present < .max else {
-        throw VaultError(.policy, "the audit log is full", hint: "run 'vaultctl rotate epoch'")
+        throw VaultError(.policy, "the audit log is full", hint: .rotateEpoch)
       }
       forgotten = try change.forgetTrust(beyond: present)
       forgotten.recoveryCode = try choice.settle(&change)

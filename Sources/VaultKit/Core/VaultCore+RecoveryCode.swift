@@ -47,8 +47,7 @@ extension VaultCore {
     try changeKeys(.recoveryCodeRemoved) { change, transaction throws(VaultError) in
       let trust = try change.authenticator(transaction.store.keys.trustKey)
       guard change.header.recoveryHalf != nil else {
-        throw VaultError(
-          .policy, "this vault has no recovery code", hint: "make one with 'vaultctl recovery-code new'")
+        throw VaultError(.policy, "this vault has no recovery code", hint: .makeRecoveryCode)
       }
       try change.removeRecovery(trust: trust)
     }
@@ -69,7 +68,7 @@ extension VaultCore {
     guard let half = header.recoveryHalf else {
       throw VaultError(
         .authenticationFailed, "no recovery code opens this vault: it has none",
-        hint: "make one with 'vaultctl recovery-code new'")
+        hint: .makeRecoveryCode)
     }
     try code.check(isOf: half)
     let ring = try KeyRing(header: row, slots: slots, recovery: code, random: environment.random)

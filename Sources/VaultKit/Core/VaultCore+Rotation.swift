@@ -218,7 +218,7 @@ extension VaultCore {
       .busy,
       "epoch and device key are rotated, but another process reads an older state of the vault: "
         + "what was deleted is still in the file or its log",
-      hint: "when that process has ended, run 'vaultctl purge' again")
+      hint: Hint(.purgeAgain, saying: "purge again when that process has ended"))
   }
 
   /// Begins a new epoch and moves nothing, as a process that is killed at once does.
@@ -296,7 +296,9 @@ extension VaultCore {
       guard newer.isEmpty else { throw Self.refusal("the keys stay as they are", newer: newer) }
       throw VaultError(
         .damaged, "the keys stay as they are: \(Self.named(found))",
-        hint: "'--drop-damaged' removes what does not open; or restore the vault from a backup")
+        hint: Hint(
+          .dropDamaged,
+          saying: "let the rotation remove what does not open, or restore the vault from a backup"))
     }
     try writing { transaction throws(VaultError) in try transaction.removeDamaged(&found) }
     found.forEach(told)
@@ -308,16 +310,22 @@ extension VaultCore {
     return VaultError(
       .damaged,
       "the rotation is paused" + (found.isEmpty ? "" : ": \(named(found))"),
-      hint: "the vault works meanwhile; 'vaultctl rotate epoch --drop-damaged' removes what does not open, "
-        + "'vaultctl item rm --id ID' one item")
+      hint: Hint(
+        .resumeRotation,
+        saying:
+          "the vault works meanwhile; let the rotation remove what does not open, or remove one item by its id"
+      ))
   }
 
   /// - Parameter newer: What a newer version has made.
   private static func refusal(_ state: String, newer: [DamagedPart]) -> VaultError {
     VaultError(
       .newerFormat, "\(state): \(named(newer))",
-      hint: "rotate with the newer version that made this, which '--drop-damaged' never removes; "
-        + "'vaultctl item rm --id ID' removes one item, and a restore from a backup leaves the log behind")
+      hint: Hint(
+        .rotateWithNewerVersion,
+        saying:
+          "rotate with the newer version that made this, which no rotation removes; remove one item by its id, "
+          + "or restore the vault from a backup without its log"))
   }
 
   private static func named(_ found: [DamagedPart]) -> String {

@@ -99,7 +99,7 @@ extension VaultCore {
     while race.mayTry() {
       guard let derivation = try countAttempt() else {
         try refuseShut()
-        throw VaultError(.policy, "no passcode is set", hint: "set one with 'vaultctl passcode set'")
+        throw VaultError(.policy, "no passcode is set", hint: Hint(.setPasscode, saying: "set one"))
       }
       let keys: PasscodeKeys
       do throws(VaultError) {
@@ -161,8 +161,8 @@ extension VaultCore {
   }
 
   private func countFailure(_ error: VaultError, shown: Shown) throws(VaultError) -> VaultError {
-    let delay = try settle(shown, result: 3) { Lockout.fail(&$0) } ?? 0
-    let hint =
+    let delay = try settle(shown, result: .authenticationFailed) { Lockout.fail(&$0) } ?? 0
+    let hint: Hint? =
       delay == 0
       ? nil : "the next attempt is accepted in \(Self.words(delay)); the recovery code ends the delay"
     return VaultError(
@@ -171,7 +171,7 @@ extension VaultCore {
   }
 
   private func countSuccess(_ shown: Shown) throws(VaultError) {
-    _ = try settle(shown, result: 0) {
+    _ = try settle(shown, result: .success) {
       Lockout.succeed(&$0)
       BiometryLockout.succeed(&$0)
       return 0
@@ -190,7 +190,7 @@ extension VaultCore {
 
   /// Writes the verdict of an attempt, with its entries; nothing on a read-only vault.
   private func settle(
-    _ shown: Shown, result: UInt16, change: (inout VaultState) -> UInt64
+    _ shown: Shown, result: AuditResult, change: (inout VaultState) -> UInt64
   ) throws(VaultError) -> UInt64? {
     guard !isReadOnly else { return nil }
     return try writing { transaction throws(VaultError) -> UInt64 in
@@ -243,7 +243,7 @@ extension WriteTransaction {
     try setVaultState(state, replacing: row)
     if killed > 0 {
       try log(
-        .unlocked, result: 3,
+        .unlocked, result: .authenticationFailed,
         detail: killed == 1
           ? "1 earlier attempt was killed before its verdict"
           : "\(killed) earlier attempts were killed before their verdicts")

@@ -31,7 +31,8 @@ public struct ReadTransaction: ~Copyable, Sendable {
   public mutating func item(named name: String) throws(VaultError) -> Item {
     guard let item = try store.item(named: name) else {
       throw VaultError(
-        .itemNotFound, "there is no item with that name", hint: "'vaultctl item list' shows the names")
+        .itemNotFound, "there is no item with that name",
+        hint: Hint(.listItems, saying: "list the items for their names"))
     }
     return item
   }

@@ -192,7 +192,7 @@ extension WriteTransaction {
   private static var miscounted: VaultError {
     VaultError(
       .damaged, "the vault has more rows than its head row counts",
-      hint: "run 'vaultctl verify' and restore from a backup")
+      hint: .verifyAndRestore)
   }
 
   // MARK: Parts of a row

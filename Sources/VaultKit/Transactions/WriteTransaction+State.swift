@@ -46,7 +46,7 @@ extension WriteTransaction {
 
   /// Adds an entry to the audit log, in this transaction.
   package mutating func log(
-    _ operation: AuditOperation, item: Item? = nil, result: UInt16 = 0, detail: String? = nil
+    _ operation: AuditOperation, item: Item? = nil, result: AuditResult = .success, detail: String? = nil
   )
     throws(VaultError)
   {

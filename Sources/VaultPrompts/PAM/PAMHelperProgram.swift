@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import VaultKit
 
@@ -36,7 +37,7 @@ extension PAMPresence {
     }
 
     private static let systemServices = ["/etc/pam.d", "/usr/lib/pam.d"]
-    fileprivate static let installedPath = "/usr/libexec/vaultctl/vault-pam"
+    fileprivate static let installedPath = CLINUX_INSTALLED_HELPER
   }
 }
 
@@ -69,7 +70,7 @@ extension PAMPresence.Helper {
   }
 
   static func unusable(
-    _ path: String, why: String, hint: String?, code: Int32? = nil
+    _ path: String, why: String, hint: Hint?, code: Int32? = nil
   ) -> VaultError {
     VaultError(
       .verificationUnavailable, "\(PromptText.visible(path)) \(why), so PAM is not asked", hint: hint,
@@ -78,7 +79,7 @@ extension PAMPresence.Helper {
 
   /// How to replace a file that should not be at this place. Installing one elsewhere does not help, because no
   /// other place is tried.
-  fileprivate static func replacing(_ path: String) -> String {
+  fileprivate static func replacing(_ path: String) -> Hint {
     path == installedPath
       ? "as root: scripts/install-pam --helper PATH-OF-VAULT-PAM"
       : "replace it with one that you or root built: scripts/build-release"
@@ -106,12 +107,12 @@ extension PAMPresence.Helper {
 
     /// Advice for a file that others can change. The usual reason is a build under umask 002. No such advice for a
     /// link, which may lead to a file with another purpose.
-    private borrowing func advice(_ status: stat) -> String {
+    private borrowing func advice(_ status: stat) -> Hint {
       var entry = stat()
       guard unsafe lstat(path, &entry) == 0, entry.st_mode & S_IFMT == S_IFREG, entry.st_nlink == 1 else {
         return replacing(path)
       }
-      return (status.st_uid == geteuid() ? "" : "as root: ") + "chmod go-w '\(PromptText.visible(path))'"
+      return "\(status.st_uid == geteuid() ? "" : "as root: ")chmod go-w '\(PromptText.visible(path))'"
     }
   }
 }

@@ -43,7 +43,7 @@ extension PAMVerdict {
     }
   }
 
-  private static func denied(_ message: String, result: Int32, hint: String? = nil) -> VaultError {
+  private static func denied(_ message: String, result: Int32, hint: Hint? = nil) -> VaultError {
     VaultError(.authenticationFailed, message, hint: hint, underlying: result)
   }
 

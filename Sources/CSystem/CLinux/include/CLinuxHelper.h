@@ -2,6 +2,9 @@
 #pragma once
 #include <sys/types.h>
 
+/// Where `scripts/install-pam` installs the helper program that asks PAM. A package may install it elsewhere: change this line.
+#define CLINUX_INSTALLED_HELPER "/usr/libexec/vaultctl/vault-pam"
+
 /// Swift cannot read `environ`. Starts the open file `program`, whatever its path is by now. The program gets `name` and,
 /// unless that is NULL, `word` as its arguments, the environment of this process, `channel` as descriptors 0 and 1, and
 /// `program` as 2, read-only. It gets no other descriptor, and no signal is blocked or ignored in it. Needs /proc. Returns the process id,

@@ -1,0 +1,108 @@
+package import VaultKit
+
+/// The sentence of `vaultctl` for what a hint of the library advises, with the verb or the option that does it.
+package enum HintWords {
+  /// The tool's sentence for a hint; the library's own for a hint without an action.
+  package static func sentence(for hint: Hint) -> String {
+    guard let action = hint.action else { return hint.sentence }
+    if action == .closeKeyFile, let path = hint.subject { return closingKeyFile(path) }
+    return words[action] ?? hint.sentence
+  }
+
+  private static func closingKeyFile(_ path: String) -> String {
+    "chmod 600 \(path); if others have read it, make a new key with 'vaultctl rotate device-key'"
+  }
+
+  private static let words = [vault, damage, people, deviceKey, oneTimePassword].reduce(into: [:]) {
+    $0.merge($1) { first, _ in first }
+  }
+
+  private static let vault: [Hint.Action: String] = [
+    .createVault: "make one with 'vaultctl init', or name another path with --vault",
+    .createRealVault: "make a real one with 'vaultctl init'",
+    .nameOtherVault: "choose another path with --vault",
+    .nameVault: "name your vault with --vault; if it was at this path, restore it from a backup",
+    .nameVaultFile: "name a file with --vault",
+    .setVaultPath: "name one with --vault or VAULT_PATH",
+    .moveVaultHome:
+      "if it is your vault, move it into your home and let only yourself read it; else name another with --vault",
+    .useNewerVersion: "open it with the version of vaultctl that made it",
+    .listItems: "'vaultctl item list' shows the names",
+  ]
+
+  private static let damage: [Hint.Action: String] = [
+    .verifyAndRestore: "run 'vaultctl verify' and restore from a backup",
+    .rotateEpoch: "run 'vaultctl rotate epoch'",
+    .acceptDamage: """
+    the file was altered outside of this program: restore it from a backup; or accept the rows that are left with \
+    'vaultctl rotate epoch --drop-damaged'
+    """,
+    .renewVaultState: """
+    'vaultctl rotate epoch --drop-damaged' makes it anew; where a passcode is set give it the recovery code too \
+    (--recovery-file), or restore the vault from a backup
+    """,
+    .dropDamaged: "'--drop-damaged' removes what does not open; or restore the vault from a backup",
+    .resumeRotation: """
+    the vault works meanwhile; 'vaultctl rotate epoch --drop-damaged' removes what does not open, \
+    'vaultctl item rm --id ID' one item
+    """,
+    .rotateWithNewerVersion: """
+    rotate with the newer version that made this, which '--drop-damaged' never removes; \
+    'vaultctl item rm --id ID' removes one item, and a restore from a backup leaves the log behind
+    """,
+    .purgeAgain: "when that process has ended, run 'vaultctl purge' again",
+    .nameBackup: "name a file made by 'vaultctl backup'",
+    .restoreBackup: "restore it with 'vaultctl restore'",
+  ]
+
+  private static let people: [Hint.Action: String] = [
+    .setPasscode: "set one with 'vaultctl passcode set'",
+    .setPasscodeFirst: "run 'vaultctl passcode set' first",
+    .changePasscode: "change it with 'vaultctl passcode change'",
+    .makeRecoveryCode: "make one with 'vaultctl recovery-code new'",
+    .listMembers: "'vaultctl biometry list' shows the members",
+    .enrollMember: "enroll one with 'vaultctl biometry enroll MEMBER'",
+    .removeMember: "choose another name, or remove that member first with 'vaultctl biometry remove'",
+    .enrollFingersAgain: """
+    make the reader's fingers those of the set again, or enrol them anew with \
+    'vaultctl biometry enroll --source fingerprint': items of the set as it was then stay closed
+    """,
+  ]
+
+  private static let deviceKey: [Hint.Action: String] = [
+    .setKeyFolder: "set HOME or XDG_STATE_HOME, or name the key file with --device-key",
+    .nameKey: "name your device key with --device-key",
+    .nameRightKey: "name the right one with --device-key, or use the recovery code",
+    .nameKeyOfRightSize:
+      "the file is no device key, which has 32 bytes: name your device key with --device-key",
+    .moveKeyHome: """
+    if it is your device key, move it into your home and let only yourself read it; \
+    else name your device key with --device-key
+    """,
+    .putKeyBack: "put its copy back, name it with --device-key, or use the recovery code or a backup",
+    .putKeyCopyBack: "put it back from a copy with --device-key, or use the recovery code",
+    .putRightKeyBack: "put the right one back from a copy with --device-key, or use the recovery code",
+    .openKeyCollection:
+      "open the collection that it is in, name a copy with --device-key, or use the recovery code or a backup",
+    .keepKeyInFile: "keep the key in a file: --protector file",
+    .nameOtherKeyPlace: "name another place with --device-key",
+    .nameOtherKeyFolder: "name another folder with --device-key",
+    .nameOtherKeyFile: "name another file with --device-key, or move that one away",
+    .nameOtherKeyFileOrRemove: """
+    name another file with --device-key; where an 'init' that was interrupted has left this one, and no vault \
+    was made with it, remove it
+    """,
+    .removeOldKey:
+      "the old key no longer opens this vault; remove it with 'vaultctl doctor --remove-old-keys'",
+    .removeOldKeys:
+      "if you do not need that file, move it away, then run 'vaultctl doctor --remove-old-keys'",
+  ]
+
+  private static let oneTimePassword: [Hint.Action: String] = [
+    .listCredentials: "the item of that name is of another kind; 'vaultctl otp list' shows the credentials",
+    .setCounter: "ask the server for its counter and set it with 'vaultctl otp counter NAME --set N'",
+    .forceCounter: "add --force if the server really is behind",
+    .makeCode: "use 'vaultctl otp code'",
+    .verifyCode: "use 'vaultctl otp verify'",
+  ]
+}

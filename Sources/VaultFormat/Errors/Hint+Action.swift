@@ -1,0 +1,122 @@
+extension Hint {
+  /// What a hint advises. An open set, so that a new action breaks nobody; the raw value is its word.
+  public struct Action: RawRepresentable, Hashable, Sendable {
+    /// The word of the action.
+    public let rawValue: String
+    /// The action of this word.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    // MARK: The vault and its path
+
+    /// Make a vault, or name another path.
+    public static let createVault = Action(rawValue: "createVault")
+    /// Make a vault without the cheap key derivation of tests.
+    public static let createRealVault = Action(rawValue: "createRealVault")
+    /// Choose another path for the vault.
+    public static let nameOtherVault = Action(rawValue: "nameOtherVault")
+    /// Name the vault, or restore it where it was.
+    public static let nameVault = Action(rawValue: "nameVault")
+    /// Name a file for the vault.
+    public static let nameVaultFile = Action(rawValue: "nameVaultFile")
+    /// Name a vault, or set the variable that names one.
+    public static let setVaultPath = Action(rawValue: "setVaultPath")
+    /// Move the vault into the user's home, or name another.
+    public static let moveVaultHome = Action(rawValue: "moveVaultHome")
+    /// Open it with the newer version that made it.
+    public static let useNewerVersion = Action(rawValue: "useNewerVersion")
+    /// List the items for their names.
+    public static let listItems = Action(rawValue: "listItems")
+
+    // MARK: Damage, rotation and backups
+
+    /// Verify the vault, and restore it from a backup.
+    public static let verifyAndRestore = Action(rawValue: "verifyAndRestore")
+    /// Rotate the epoch.
+    public static let rotateEpoch = Action(rawValue: "rotateEpoch")
+    /// Restore the vault from a backup, or accept the rows that are left.
+    public static let acceptDamage = Action(rawValue: "acceptDamage")
+    /// Make the vault's own state again, or restore the vault from a backup.
+    public static let renewVaultState = Action(rawValue: "renewVaultState")
+    /// Remove what does not open in this rotation, or restore the vault from a backup.
+    public static let dropDamaged = Action(rawValue: "dropDamaged")
+    /// Remove what keeps the rotation from going on.
+    public static let resumeRotation = Action(rawValue: "resumeRotation")
+    /// Rotate with the newer version that made what does not open here.
+    public static let rotateWithNewerVersion = Action(rawValue: "rotateWithNewerVersion")
+    /// Purge again when no other process reads the vault.
+    public static let purgeAgain = Action(rawValue: "purgeAgain")
+    /// Name a backup instead of a vault.
+    public static let nameBackup = Action(rawValue: "nameBackup")
+    /// Restore a vault from the backup.
+    public static let restoreBackup = Action(rawValue: "restoreBackup")
+
+    // MARK: Passcode, recovery code and members
+
+    /// Set a passcode.
+    public static let setPasscode = Action(rawValue: "setPasscode")
+    /// Set a passcode, then repeat what was refused.
+    public static let setPasscodeFirst = Action(rawValue: "setPasscodeFirst")
+    /// Change the passcode instead of setting one.
+    public static let changePasscode = Action(rawValue: "changePasscode")
+    /// Make a recovery code.
+    public static let makeRecoveryCode = Action(rawValue: "makeRecoveryCode")
+    /// List the members of the enrolled set.
+    public static let listMembers = Action(rawValue: "listMembers")
+    /// Enroll a member.
+    public static let enrollMember = Action(rawValue: "enrollMember")
+    /// Remove the member that has the name, or choose another name.
+    public static let removeMember = Action(rawValue: "removeMember")
+    /// Enroll the fingers of the reader again.
+    public static let enrollFingersAgain = Action(rawValue: "enrollFingersAgain")
+
+    // MARK: Device keys
+
+    /// Set the variable that names the folder of keys, or name the key file.
+    public static let setKeyFolder = Action(rawValue: "setKeyFolder")
+    /// Name the device key.
+    public static let nameKey = Action(rawValue: "nameKey")
+    /// Name the right device key, or use the recovery code.
+    public static let nameRightKey = Action(rawValue: "nameRightKey")
+    /// Name a device key: the file has another size than one.
+    public static let nameKeyOfRightSize = Action(rawValue: "nameKeyOfRightSize")
+    /// Move the device key into the user's home, or name another.
+    public static let moveKeyHome = Action(rawValue: "moveKeyHome")
+    /// Let only the owner read the key file, which is the subject.
+    public static let closeKeyFile = Action(rawValue: "closeKeyFile")
+    /// Put the key file back, or name its copy.
+    public static let putKeyBack = Action(rawValue: "putKeyBack")
+    /// Put a copy of the device key in the place of the damaged one.
+    public static let putKeyCopyBack = Action(rawValue: "putKeyCopyBack")
+    /// Put a copy of the right device key in the place of the wrong one.
+    public static let putRightKeyBack = Action(rawValue: "putRightKeyBack")
+    /// Open the collection of the Secret Service, or name a copy of the device key.
+    public static let openKeyCollection = Action(rawValue: "openKeyCollection")
+    /// Keep the device key in a file.
+    public static let keepKeyInFile = Action(rawValue: "keepKeyInFile")
+    /// Name another place for the device key.
+    public static let nameOtherKeyPlace = Action(rawValue: "nameOtherKeyPlace")
+    /// Name another folder for the device key.
+    public static let nameOtherKeyFolder = Action(rawValue: "nameOtherKeyFolder")
+    /// Name another key file, or move what is there.
+    public static let nameOtherKeyFile = Action(rawValue: "nameOtherKeyFile")
+    /// Name another key file, or remove one that no vault was made with.
+    public static let nameOtherKeyFileOrRemove = Action(rawValue: "nameOtherKeyFileOrRemove")
+    /// Remove the device key that was replaced.
+    public static let removeOldKey = Action(rawValue: "removeOldKey")
+    /// Move a file away that keeps replaced device keys, then remove them.
+    public static let removeOldKeys = Action(rawValue: "removeOldKeys")
+
+    // MARK: One-time passwords
+
+    /// List the credentials for their names.
+    public static let listCredentials = Action(rawValue: "listCredentials")
+    /// Set the counter to that of the server.
+    public static let setCounter = Action(rawValue: "setCounter")
+    /// Set the counter back nevertheless.
+    public static let forceCounter = Action(rawValue: "forceCounter")
+    /// Make a code: the credential is a prover.
+    public static let makeCode = Action(rawValue: "makeCode")
+    /// Verify a code: the credential is a verifier.
+    public static let verifyCode = Action(rawValue: "verifyCode")
+  }
+}

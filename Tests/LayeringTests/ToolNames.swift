@@ -1,0 +1,15 @@
+/// The names of the tool and of options in the string literals of one line of Swift.
+///
+/// A script of this repository is no part of the tool: its options may be named after it.
+enum ToolNames {
+  static func found(in line: String) -> [String] {
+    guard line.contains("vaultctl") || line.contains("--"), !line.drop(while: { $0 == " " }).hasPrefix("//")
+    else {
+      return []
+    }
+    return line.matches(of: /"(?:[^"\\]|\\.)*"/).flatMap { literal in
+      literal.0.replacing(/scripts\/[a-z-]+ --[a-z-]+/, with: "")
+        .matches(of: /vaultctl|[^\w-](--[a-z][a-z-]*)/).map { String($0.1 ?? $0.0) }
+    }
+  }
+}

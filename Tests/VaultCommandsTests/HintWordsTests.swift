@@ -1,0 +1,50 @@
+import CommandLineKit
+import Foundation
+import Testing
+import VaultCommands
+import VaultKit
+
+@Suite("The tool's words for hints")
+struct HintWordsTests {
+  /// Every action that the library declares.
+  private func actions() throws -> [Hint.Action] {
+    let source = try String(
+      contentsOf: Tool.repository.appendingPathComponent("Sources/VaultFormat/Errors/Hint+Action.swift"),
+      encoding: .utf8)
+    return source.matches(of: /= Action\(rawValue: "(\w+)"\)/).map { Hint.Action(rawValue: String($0.1)) }
+  }
+
+  // Verified to fail when an entry of HintWords is removed.
+  @Test("every action has a sentence of the tool, and no two have the same")
+  func everyAction() throws {
+    let actions = try actions()
+    #expect(actions.count > 40)
+    var seen: Set<String> = []
+    for action in actions {
+      let sentence = HintWords.sentence(for: Hint(action, subject: "SUBJECT", saying: "library"))
+      #expect(sentence != "library" && !sentence.isEmpty, "\(action.rawValue)")
+      #expect(seen.insert(sentence).inserted, "\(action.rawValue): \(sentence)")
+    }
+    #expect(Set(actions).count == actions.count)
+  }
+
+  @Test("a hint without an action, or with one of a later library, keeps its sentence")
+  func ownSentence() {
+    #expect(HintWords.sentence(for: "try again") == "try again")
+    let later = Hint(Hint.Action(rawValue: "later"), saying: "wait")
+    #expect(HintWords.sentence(for: later) == "wait")
+  }
+
+  @Test("the subject is in the sentence")
+  func subject() {
+    let hint = Hint(.closeKeyFile, subject: "/k", saying: "close it")
+    #expect(HintWords.sentence(for: hint).hasPrefix("chmod 600 /k; "))
+  }
+
+  @Test("an error of the library says its action in the words of the tool, and its own sentence to programs")
+  func error() {
+    let error = VaultError(.policy, "no", hint: .setPasscodeFirst)
+    #expect(error.hint == "set a passcode first" && error.advice?.action == .setPasscodeFirst)
+    #expect(CommandError(describing: error).hint == "run 'vaultctl passcode set' first")
+  }
+}
