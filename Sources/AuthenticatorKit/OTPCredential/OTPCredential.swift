@@ -14,7 +14,7 @@ public import VaultKit
 ///
 /// - ``OTPCredential``: what an application uses, on the actor ``Vault``.
 /// - `VaultCore+OTP.swift`: the same on the synchronous core, for provers. A counter is on disk before its code is
-///   shown. `VaultCore+OTPVerifier.swift`: the same for verifiers. `Transaction+OTP.swift`: many credentials at
+///   shown. `VaultCore+OTPVerifier.swift`: the same for verifiers. `WriteTransaction+OTP.swift`: many credentials at
 ///   once.
 /// - ``OTPItem``: how a credential is stored in the attributes and the state of an item.
 /// - ``OTPDescription``, ``OTPRole`` and ``OTPResult``: what callers see.
