@@ -33,10 +33,10 @@ struct Base64Decoder {
         value = value << 6 | UInt32(digit)
       }
     }
-    try accept(value, padding)
+    try accept(value, padding: padding)
   }
 
-  private mutating func accept(_ value: UInt32, _ padding: Int) throws(TextError) {
+  private mutating func accept(_ value: UInt32, padding: Int) throws(TextError) {
     pending = value
     pendingCount = 3 - padding
     guard padding > 0 else { return }

@@ -3,10 +3,11 @@ package enum UTF8Text {
   package static func isValid(_ bytes: RawSpan) -> Bool {
     var offset = 0
     while offset < bytes.byteCount {
-      let lead = byte(bytes, offset)
+      let lead = byte(of: bytes, at: offset)
       guard let (length, second) = shape(of: lead), offset + length <= bytes.byteCount else { return false }
-      if length > 1, !second.contains(byte(bytes, offset + 1)) { return false }
-      for index in stride(from: 2, to: length, by: 1) where byte(bytes, offset + index) & 0xC0 != 0x80 {
+      if length > 1, !second.contains(byte(of: bytes, at: offset + 1)) { return false }
+      for index in stride(from: 2, to: length, by: 1) where byte(of: bytes, at: offset + index) & 0xC0 != 0x80
+      {
         return false
       }
       offset += length
@@ -29,7 +30,7 @@ package enum UTF8Text {
     }
   }
 
-  private static func byte(_ bytes: RawSpan, _ offset: Int) -> UInt8 {
+  private static func byte(of bytes: RawSpan, at offset: Int) -> UInt8 {
     unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }
 }

@@ -27,9 +27,12 @@ package struct Finding: Sendable, Equatable {
   }
 
   var json: JSON {
-    .object(
-      [("check", .string(check)), ("state", .string(state.rawValue)), ("message", .string(message))]
-        + JSON.optional("hint", hint.map { .string($0) }))
+    .object {
+      Field("check", check)
+      Field("state", state.rawValue)
+      Field("message", message)
+      Field("hint", hint)
+    }
   }
 
   var pieces: [Outcome.Piece] {

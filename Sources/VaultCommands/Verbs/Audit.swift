@@ -41,11 +41,11 @@ enum Audit: VaultVerb {
     let layout = ColumnLayout(of: shown.lazy.map(\.row), escape: printable)
     for entry in unreadable { command.messages.note(entry.words) }
     return Outcome(
-      json: .object([
-        ("items", .list(count: shown.count) { shown[$0].json }),
-        ("unreadable", .array(unreadable.map { .unsigned($0.sequence) })),
-        ("whole", .boolean(log.gap == nil)),
-      ]),
+      json: .object {
+        Field("items", .list(count: shown.count) { shown[$0].json })
+        Field("unreadable", .array(unreadable.map { .unsigned($0.sequence) }))
+        Field("whole", log.gap == nil)
+      },
       pieces: [.lines(count: shown.count) { layout.line(shown[$0].row) }],
       failure: log.gap.map(failure) ?? failure(unreadable))
   }
@@ -200,11 +200,12 @@ private func verifyChain(_ command: Command, core: VaultCore) throws -> Outcome 
   let report = try core.verify { progress.update(done: $0.done, of: $0.total) }
   let damage = report.problems.filter { $0.hasPrefix("audit") }
   let problems = damage + report.newer.filter { $0.hasPrefix("audit") }
-  let json = JSON.object([
-    ("sound", .boolean(problems.isEmpty)), ("auditEntries", .unsigned(report.auditEntries)),
-    ("auditChainChecked", .boolean(report.isAuditChainChecked)),
-    ("problems", .array(problems.map { .string($0) })),
-  ])
+  let json = JSON.object {
+    Field("sound", problems.isEmpty)
+    Field("auditEntries", report.auditEntries)
+    Field("auditChainChecked", report.isAuditChainChecked)
+    Field("problems", .array(problems.map { .string($0) }))
+  }
   let found =
     report.isAuditChainChecked
     ? "the chain is whole" : "in order; the chain was not checked, because that needs the passcode"

@@ -60,15 +60,19 @@ enum Backup: VaultVerb {
 
 private func outcome(_ path: String, report: BackupReport, isGuessable: Bool) -> Outcome {
   let leftOut = report.leftOut.map { item in
-    JSON.object(
-      [("id", .string(item.id.hexadecimal))] + JSON.optional("name", item.name.map { .string($0) })
-        + [("reason", .string(item.reason.rawValue))])
+    JSON.object {
+      Field("id", item.id.hexadecimal)
+      Field("name", item.name)
+      Field("reason", item.reason.rawValue)
+    }
   }
   return Outcome(
-    json: .object([
-      ("path", .string(path)), ("items", .integer(Int64(report.items))), ("leftOut", .array(leftOut)),
-      ("passphraseGuessable", .boolean(isGuessable)),
-    ]),
+    json: .object {
+      Field("path", path)
+      Field("items", report.items)
+      Field("leftOut", .array(leftOut))
+      Field("passphraseGuessable", isGuessable)
+    },
     lines: ["backup    " + printable(path), "items     \(report.items)"]
       + report.leftOut.map { "left out  \(printable($0.name ?? $0.id.hexadecimal)) (\($0.reason.words))" })
 }

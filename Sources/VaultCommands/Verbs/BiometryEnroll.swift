@@ -75,7 +75,10 @@ extension Command {
         : try core.enrollFingers(of: world.biometry, passcode: passcode)
     }
     messages.note("this member is advisory: whoever has vault and device key opens without it")
-    return Outcome(json: .object([("items", .array(enrolled.map(\.json)))]))
+    return Outcome(
+      json: .object {
+        Field("items", .array(enrolled.map(\.json)))
+      })
   }
 
   /// Whether an enrolment makes another set: not for the login password, nor where the reader has the fingers of the set.

@@ -13,7 +13,9 @@ enum BiometryList: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     let members = try command.vault.opened().enrolledMembers()
     return Outcome(
-      json: .object([("items", .array(members.map(\.json)))]),
+      json: .object {
+        Field("items", .array(members.map(\.json)))
+      },
       lines: columns(
         members.map { [$0.name, $0.sourceWord, Instants.text(seconds: $0.enrolled.seconds)] }))
   }

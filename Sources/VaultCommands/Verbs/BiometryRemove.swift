@@ -25,6 +25,10 @@ enum BiometryRemove: VaultVerb {
     let lost = isLogin ? [] : try core.itemsBehindCurrentSet()
     try core.removeMember(named: name)
     command.note(lost, what: "can be opened by nobody any more: they were stored for the set as it was")
-    return Outcome(json: .object([("name", .string(name)), ("beyondReach", .integer(Int64(lost.count)))]))
+    return Outcome(
+      json: .object {
+        Field("name", name)
+        Field("beyondReach", lost.count)
+      })
   }
 }

@@ -44,9 +44,11 @@ enum Doctor: VaultVerb {
       findings += OtherKeys.findings(command, besides: vault.flatMap { try? VaultCore.outline(at: $0).vault })
     }
     func count(_ state: Finding.State) -> JSON { .integer(Int64(findings.count { $0.state == state })) }
-    let json = JSON.object([
-      ("warnings", count(.warning)), ("problems", count(.problem)), ("items", .array(findings.map(\.json))),
-    ])
+    let json = JSON.object {
+      Field("warnings", count(.warning))
+      Field("problems", count(.problem))
+      Field("items", .array(findings.map(\.json)))
+    }
     return Outcome(json: json, pieces: findings.flatMap(\.pieces), failure: failure)
   }
 }

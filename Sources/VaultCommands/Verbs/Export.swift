@@ -187,14 +187,18 @@ extension Command {
     guard let path else { return Outcome(json: nil) }
     messages.note("\(path) holds every secret in clear: delete it as soon as it has served")
     let leftOut = report.leftOut.map { item, reason in
-      JSON.object(
-        [("id", .string(item.id.hexadecimal))] + JSON.optional("name", item.name.map { .string($0) })
-          + [("reason", .string(reason))])
+      JSON.object {
+        Field("id", item.id.hexadecimal)
+        Field("name", item.name)
+        Field("reason", reason)
+      }
     }
     return Outcome(
-      json: .object([
-        ("path", .string(path)), ("items", .integer(Int64(report.items))), ("leftOut", .array(leftOut)),
-      ]), lines: ["export  \(printable(path))", "items   \(report.items)"])
+      json: .object {
+        Field("path", path)
+        Field("items", report.items)
+        Field("leftOut", .array(leftOut))
+      }, lines: ["export  \(printable(path))", "items   \(report.items)"])
   }
 }
 

@@ -135,11 +135,12 @@ private struct Importing {
     func count(_ result: Result) -> Int64 { Int64(results.count { $0.result == result }) }
     let all: [Result] = [.added, .skipped, .renamed, .replaced]
     let items = results.map { entry in
-      JSON.object(
-        [
-          ("line", .integer(Int64(entry.line))), ("name", .string(entry.name)),
-          ("result", .string(entry.result.rawValue)),
-        ] + JSON.optional("oldName", entry.oldName.map { .string($0) }))
+      JSON.object {
+        Field("line", entry.line)
+        Field("name", entry.name)
+        Field("result", entry.result.rawValue)
+        Field("oldName", entry.oldName)
+      }
     }
     let rows = all.map { [$0.rawValue, String(count($0))] }
     let notable = results.filter { $0.result != .added }.map { entry in

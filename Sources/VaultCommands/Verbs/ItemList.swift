@@ -33,7 +33,9 @@ enum ItemList: VaultVerb {
 /// the error, and the others are printed.
 func list(_ command: Command, kind: ItemKind?) throws -> Outcome {
   let (items, unreadable) = try listed(command, kind: kind)
-  let json = JSON.object([("items", .list(count: items.count) { items[$0].json })])
+  let json = JSON.object {
+    Field("items", .list(count: items.count) { items[$0].json })
+  }
   let line: @Sendable (Item) -> String?
   switch command[ItemOptions.format] ?? .table {
   case _ where command.isJSON: line = { _ in nil }

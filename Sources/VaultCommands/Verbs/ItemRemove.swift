@@ -27,7 +27,11 @@ func remove(_ command: Command, kind: ItemKind?) throws -> Outcome {
     try transaction.delete(id)
     return id
   }
-  return Outcome(json: .object([("id", .string(id.hexadecimal)), ("deleted", .boolean(true))]))
+  return Outcome(
+    json: .object {
+      Field("id", id.hexadecimal)
+      Field("deleted", true)
+    })
 }
 
 /// An item that does not open can be removed only by its identifier: its name cannot be compared.

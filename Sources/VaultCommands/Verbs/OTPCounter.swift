@@ -34,10 +34,11 @@ enum OTPCounter: VaultVerb {
     }
     let state = try core.read { try $0.state(of: item.id) }
     return Outcome(
-      json: .object([
-        ("name", .string(item.name ?? "")), ("counter", .unsigned(state.counter)),
-        ("needsResync", .boolean(state.needsResync)),
-      ]),
+      json: .object {
+        Field("name", item.name ?? "")
+        Field("counter", state.counter)
+        Field("needsResync", state.needsResync)
+      },
       lines: [String(state.counter)])
   }
 }

@@ -24,7 +24,10 @@ enum OTPExport: VaultVerb {
         try $0.exportOTP(of: item.id, context: command.vault.context(for: item))
       })
     return Outcome(
-      json: .object([("name", .string(item.name ?? "")), ("uri", .secretText(uri))]),
+      json: .object {
+        Field("name", item.name ?? "")
+        Field("uri", .secretText(uri))
+      },
       pieces: [.secret(uri), .newlineOnTerminal])
   }
 }

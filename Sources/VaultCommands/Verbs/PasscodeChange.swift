@@ -30,7 +30,10 @@ enum PasscodeChange: VaultVerb {
     let isGuessable = command.warnIfGuessable(new.box.copy(), what: "passcode")
     try core.changePasscode(from: checked, to: new.passcode())
     return Outcome(
-      json: .object([("passcode", .boolean(true)), ("passcodeGuessable", .boolean(isGuessable))]))
+      json: .object {
+        Field("passcode", true)
+        Field("passcodeGuessable", isGuessable)
+      })
   }
 }
 

@@ -33,9 +33,15 @@ enum PasscodeRemove: VaultVerb {
 
 private func outcome(_ destroyed: DestroyedItems) -> Outcome {
   let items = destroyed.items.map { item in
-    JSON.object([("id", .string(item.id.hexadecimal))] + JSON.optional("name", item.name.map { .string($0) }))
+    JSON.object {
+      Field("id", item.id.hexadecimal)
+      Field("name", item.name)
+    }
   }
   return Outcome(
-    json: .object([("passcode", .boolean(false)), ("destroyed", .array(items))]),
+    json: .object {
+      Field("passcode", false)
+      Field("destroyed", .array(items))
+    },
     lines: destroyed.items.map { "destroyed  " + printable($0.name ?? $0.id.hexadecimal) })
 }

@@ -86,15 +86,18 @@ private func outcome(_ forgotten: ForgottenTrust, isGuessable: Bool) -> Outcome 
   if forgotten.factors > 0 { lines.append("forgot  \(forgotten.factors) factors") }
   if forgotten.auditRoots > 0 { lines.append("forgot  \(forgotten.auditRoots) audit roots") }
   if forgotten.recoveryCode { lines.append("forgot  recovery code") }
-  let forgot = JSON.object([
-    ("members", .array(forgotten.members.map { .string($0) })),
-    ("factors", .integer(Int64(forgotten.factors))), ("auditRoots", .integer(Int64(forgotten.auditRoots))),
-    ("recoveryCode", .boolean(forgotten.recoveryCode)),
-  ])
+  let forgot = JSON.object {
+    Field("members", .array(forgotten.members.map { .string($0) }))
+    Field("factors", forgotten.factors)
+    Field("auditRoots", forgotten.auditRoots)
+    Field("recoveryCode", forgotten.recoveryCode)
+  }
   return Outcome(
-    json: .object([
-      ("passcode", .boolean(true)), ("passcodeGuessable", .boolean(isGuessable)), ("forgot", forgot),
-    ]), lines: lines)
+    json: .object {
+      Field("passcode", true)
+      Field("passcodeGuessable", isGuessable)
+      Field("forgot", forgot)
+    }, lines: lines)
 }
 
 private var alreadySet: CommandError {

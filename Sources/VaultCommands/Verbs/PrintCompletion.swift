@@ -17,7 +17,10 @@ enum PrintCompletion: VaultVerb {
     }
     let script = Completion(of: VerbTable.program).script(for: shell)
     return Outcome(
-      json: .object([("shell", .string(shell.rawValue)), ("script", .string(script))]),
+      json: .object {
+        Field("shell", shell.rawValue)
+        Field("script", script)
+      },
       pieces: [.text(script)])
   }
 }

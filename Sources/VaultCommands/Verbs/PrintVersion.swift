@@ -10,7 +10,10 @@ enum PrintVersion: VaultVerb {
 
   static func run(_ command: Command) throws -> Outcome {
     Outcome(
-      json: .object([("version", .string(Version.tool)), ("format", .integer(Int64(Version.format)))]),
+      json: .object {
+        Field("version", Version.tool)
+        Field("format", Version.format)
+      },
       lines: ["vaultctl \(Version.tool), vault format \(Version.format)"])
   }
 }

@@ -24,6 +24,8 @@ enum RecoveryCodeCheck: VaultVerb {
     let code = try RecoveryCode(text: command.secrets.secret(.recovery))
     try VaultCore.checkRecoveryCode(code, at: path, environment: command.vaultWorld)
     return Outcome(
-      json: .object([("valid", .boolean(true))]), lines: ["this recovery code opens the vault"])
+      json: .object {
+        Field("valid", true)
+      }, lines: ["this recovery code opens the vault"])
   }
 }

@@ -25,6 +25,9 @@ enum RecoveryCodeRemove: VaultVerb {
     try command.vault.unlocking { try $0.removeRecoveryCode() }
     command.messages.note(
       "if the device key is lost now, only backups are left: keep a copy of it elsewhere")
-    return Outcome(json: .object([("recoveryCode", .boolean(false))]))
+    return Outcome(
+      json: .object {
+        Field("recoveryCode", false)
+      })
   }
 }

@@ -246,7 +246,9 @@ private func refusal(_ path: String, dropped: [RestoredItem]) -> Outcome {
     case let count: "\(count) items that only it has would be dropped"
     }
   return Outcome(
-    json: .object([("wouldDrop", json(dropped))]), lines: dropped.map { "would drop   " + shown($0) },
+    json: .object {
+      Field("wouldDrop", json(dropped))
+    }, lines: dropped.map { "would drop   " + shown($0) },
     failure: CommandError(
       .refused, "there is a vault already: \(printable(path)); \(what)",
       hint: "nothing was changed; to put the backup in its place give --replace"))
@@ -288,9 +290,11 @@ private func done(_ report: BackupReport, restore: Restoration, isReplacing: Boo
 private func json(_ items: [RestoredItem]) -> JSON {
   .array(
     items.map { item in
-      .object(
-        [("id", .string(item.id.hexadecimal))] + JSON.optional("name", item.name.map { .string($0) })
-          + JSON.optional("kind", item.kind.map { .string($0.word) }))
+      .object {
+        Field("id", item.id.hexadecimal)
+        Field("name", item.name)
+        Field("kind", item.kind?.word)
+      }
     })
 }
 

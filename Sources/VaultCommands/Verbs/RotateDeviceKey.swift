@@ -105,7 +105,10 @@ private func outcome(_ command: Command, lost: DestroyedItems?) throws -> Outcom
   )
   guard let items = lost?.items else { return Outcome(json: .object(fields), lines: lines) }
   let json = items.map { item in
-    JSON.object([("id", .string(item.id.hexadecimal))] + JSON.optional("name", item.name.map { .string($0) }))
+    JSON.object {
+      Field("id", item.id.hexadecimal)
+      Field("name", item.name)
+    }
   }
   return Outcome(
     json: .object(fields + [("lost", .array(json))]),

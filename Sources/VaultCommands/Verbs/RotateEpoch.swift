@@ -100,10 +100,12 @@ extension String {
 
 extension DamagedPart {
   fileprivate var json: JSON {
-    .object(
-      JSON.optional("id", item.map { .string($0.hexadecimal) })
-        + JSON.optional("name", name.map { .string($0) })
-        + JSON.optional("auditEntry", auditSequence.map { .unsigned($0) }) + [("what", .string(what))])
+    .object {
+      Field("id", item?.hexadecimal)
+      Field("name", name)
+      Field("auditEntry", auditSequence)
+      Field("what", what)
+    }
   }
 }
 

@@ -40,17 +40,18 @@ enum Verify: VaultVerb {
 }
 
 private func json(_ report: VerifyReport) -> JSON {
-  .object([
-    ("sound", .boolean(report.problems.isEmpty && report.newer.isEmpty)),
-    ("complete", .boolean(report.isComplete)), ("items", .integer(Int64(report.items))),
-    ("secrets", .integer(Int64(report.secrets))),
-    ("lockedSecrets", .integer(Int64(report.lockedSecrets))),
-    ("guardedSecrets", .integer(Int64(report.guardedSecrets))),
-    ("auditEntries", .unsigned(report.auditEntries)),
-    ("auditChainChecked", .boolean(report.isAuditChainChecked)),
-    ("problems", .array(report.problems.map { .string($0) })),
-    ("newer", .array(report.newer.map { .string($0) })),
-  ])
+  .object {
+    Field("sound", report.problems.isEmpty && report.newer.isEmpty)
+    Field("complete", report.isComplete)
+    Field("items", report.items)
+    Field("secrets", report.secrets)
+    Field("lockedSecrets", report.lockedSecrets)
+    Field("guardedSecrets", report.guardedSecrets)
+    Field("auditEntries", report.auditEntries)
+    Field("auditChainChecked", report.isAuditChainChecked)
+    Field("problems", .array(report.problems.map { .string($0) }))
+    Field("newer", .array(report.newer.map { .string($0) }))
+  }
 }
 
 private func lines(_ report: VerifyReport) -> [String] {
