@@ -98,6 +98,15 @@ struct LayeringTests {
     #expect(ToolNames.found(in: line) == names)
   }
 
+  @Test("a grant is made by the gate alone, after it verified a person")
+  func makerOfGrants() throws {
+    var makers: [String] = []
+    for file in try Repository.files(below: "Sources") where file.hasSuffix(".swift") {
+      if try Repository.text(file).contains(/\bGrant\(/) { makers.append(file) }
+    }
+    #expect(makers == ["Sources/VaultKit/Verification/Gate+Verification.swift"])
+  }
+
   @Test("tests see what users and our own package see: no @testable, no XCTest")
   func testImports() throws {
     for file in try Repository.files(below: "Tests") where file.hasSuffix(".swift") {

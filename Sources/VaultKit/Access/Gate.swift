@@ -5,24 +5,6 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// What someone wants to do with an item.
-package enum ItemOperation: Sendable {
-  case read, use, export, update, list, add, unlock
-
-  /// What a prompt says is about to happen.
-  var words: String {
-    switch self {
-    case .read: "read the secret"
-    case .use: "use the secret"
-    case .export: "export the secret"
-    case .update: "change the item"
-    case .list: "list the item"
-    case .add: "store the item"
-    case .unlock: "unlock the vault"
-    }
-  }
-}
-
 /// The outcome of a verification: the right to one operation on one item in one session, for 30 s of this boot, spent on
 /// use. Only ``Gate`` makes one.
 package struct Grant: ~Copyable, Sendable {
@@ -37,7 +19,7 @@ package struct Grant: ~Copyable, Sendable {
   /// How long it may be spent, in milliseconds of the boot clock.
   static let life: UInt64 = 30_000
 
-  fileprivate init(
+  init(
     _ operation: ItemOperation, verified: VerifiedItem, session: UInt64, clock: any VaultClock,
     notes: [AuditNote]
   ) {
@@ -100,45 +82,6 @@ enum Gate {
       classKey: key, dataKey: grant.verified.dataKey, password: grant.verified.password)
     return Decision(
       opening: Opening(item: item.id, keys: keys), notes: grant.notes + notes(operation, item: item))
-  }
-
-  /// Verifies whoever has to be verified, outside of every transaction. A denial is logged.
-  ///
-  /// - Throws: ``VaultError/Code/interactionNotAllowed`` without a context, and what ``Authentication`` throws.
-  static func grant(
-    _ operation: ItemOperation, on id: ItemID, in core: VaultCore, context: AuthenticationContext?
-  ) throws(VaultError) -> Grant {
-    var verification = Authentication(core: core, context: context, operation: operation)
-    do throws(VaultError) {
-      let verified = try verification.open(id)
-      return Grant(
-        operation, verified: verified, session: verification.session, clock: core.environment.clock,
-        notes: verification.notes)
-    } catch {
-      core.logDenial(verification.notes, of: verification.item, error: error)
-      throw error
-    }
-  }
-
-  /// Verifies for a listing: each constraint of the items is shown once. Returns those that may be listed.
-  static func permitListing(
-    of items: [Item], in core: VaultCore, _ context: AuthenticationContext?
-  ) throws(VaultError) -> [Item] {
-    var verification = Authentication(core: core, context: context, operation: .list)
-    var permitted: [Item] = []
-    for item in items {
-      do throws(VaultError) {
-        if item.access.constraints.hasSingle { try verification.show(item) }
-        permitted.append(item)
-      } catch {
-        // Nobody can open it any more: it is not found.
-        if error.code == .itemNotFound { continue }
-        core.logDenial(verification.notes, of: item, error: error)
-        throw error
-      }
-    }
-    try core.log(verification.notes)
-    return permitted
   }
 
   // MARK: New items

@@ -6,37 +6,6 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// The items, counters and attempts of a vault that a restored one replaces.
-package struct RestorePoint: Sendable {
-  package let vault: VaultID
-  /// Its items, in the order of insertion.
-  package let items: [RestoredItem]
-  let states: [ItemID: ItemState]
-  let failures: VaultState
-  /// How many commits the vault had.
-  package let sequence: UInt64
-  /// The recovery half in force.
-  let recoveryHalf: [UInt8]?
-}
-
-/// An item of a vault that a restored one replaces.
-public struct RestoredItem: Sendable {
-  /// Its identifier.
-  public let id: ItemID
-  /// Its name, if it has one.
-  public let name: String?
-  /// What it is; `nil` for an item that does not open.
-  public let kind: ItemKind?
-}
-
-/// A restored vault and what the restore did.
-package struct RestoredVault: Sendable {
-  package let core: VaultCore
-  package let report: BackupReport
-  /// Where it is: at the path, or beside it.
-  package let path: String
-}
-
 extension VaultCore {
   /// What a restore over this vault must not set back.
   package func restorePoint() throws(VaultError) -> RestorePoint {

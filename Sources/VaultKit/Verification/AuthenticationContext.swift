@@ -1,6 +1,5 @@
 import VaultFormat
 import VaultKeys
-public import SecretMemory
 import Synchronization
 
 /// How a person is verified, and for how long that holds. Copies share one authentication.
@@ -74,91 +73,5 @@ public struct AuthenticationContext: Sendable {
   /// Whether the context can say or ask for something.
   func canShow(_ subject: PromptRequest.Subject) -> Bool {
     memory.given(subject) != nil || (prompt != nil && interaction == .allowed)
-  }
-}
-
-/// What a context was given and has verified. Wiped with the last copy of the context.
-final class ContextMemory: Sendable {
-  /// A verification that may serve again.
-  struct Kept: Sendable {
-    enum Shown: Sendable {
-      case passcode(PasscodeKeys)
-      case member([UInt8], SharedSecret)
-      case login([UInt8], SharedSecret)
-    }
-    let shown: Shown
-    let session: UInt64
-    let boot: [UInt8]
-    let madeAt: UInt64
-  }
-
-  private struct State: Sendable {
-    var isInvalid = false
-    var given: [PromptRequest.Subject: SharedSecret] = [:]
-    var kept: [Kept] = []
-  }
-  private let state = Mutex(State())
-
-  var isInvalid: Bool { state.withLock { $0.isInvalid } }
-
-  func invalidate() {
-    state.withLock {
-      $0 = State()
-      $0.isInvalid = true
-    }
-  }
-
-  func give(_ subject: PromptRequest.Subject, secret: consuming SecretBytes) {
-    let box = SharedSecret(secret)
-    state.withLock { if !$0.isInvalid { $0.given[subject] = box } }
-  }
-
-  func given(_ subject: PromptRequest.Subject) -> SharedSecret? { state.withLock { $0.given[subject] } }
-
-  /// It was wrong: it is not tried again.
-  func drop(_ subject: PromptRequest.Subject) { state.withLock { $0.given[subject] = nil } }
-
-  func keep(_ kept: Kept) { state.withLock { if !$0.isInvalid { $0.kept.append(kept) } } }
-
-  /// The verifications of a session that are not older than `reuse`.
-  func kept(session: UInt64, clock: any VaultClock, reuse: UInt64) -> [Kept] {
-    guard reuse > 0 else { return [] }
-    let now = clock.bootMilliseconds()
-    let boot = clock.bootID() ?? []
-    return state.withLock { state in
-      state.kept.removeAll { $0.boot != boot || now < $0.madeAt || now - $0.madeAt >= reuse }
-      return state.kept.filter { $0.session == session }
-    }
-  }
-}
-
-/// What a person types to open one item: 1–1,024 bytes without NUL, taken as they are.
-public struct ApplicationPassword: ~Copyable, Sendable {
-  let bytes: SecretBytes
-
-  /// - Throws: ``VaultError/Code/malformed``.
-  public init(_ bytes: consuming SecretBytes) throws(VaultError) {
-    guard bytes.isTypable else {
-      throw VaultError(.malformed, "an application password is 1 to 1,024 bytes without NUL")
-    }
-    self.bytes = bytes
-  }
-}
-
-/// The phrase of a member of the enrolled set: 1–1,024 bytes without NUL, taken as they are.
-public struct BiometricPhrase: ~Copyable, Sendable {
-  let bytes: SecretBytes
-  let shown: Shown
-
-  /// - Throws: ``VaultError/Code/malformed``.
-  public init(_ bytes: consuming SecretBytes) throws(VaultError) { try self.init(bytes, shown: .given) }
-
-  /// One of which it is known how it was shown.
-  package init(_ bytes: consuming SecretBytes, shown: Shown) throws(VaultError) {
-    guard bytes.isTypable else {
-      throw VaultError(.malformed, "a biometric phrase is 1 to 1,024 bytes without NUL")
-    }
-    self.bytes = bytes
-    self.shown = shown
   }
 }

@@ -5,14 +5,6 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// What happens to the recovery code when a first passcode is set.
-public enum RecoveryChoice: ~Copyable, Sendable {
-  /// It stays valid: the person gives the code.
-  case keep(RecoveryCode)
-  /// It no longer works.
-  case drop
-}
-
 extension VaultCore {
   /// A recovery code that opens nothing yet: ``setRecoveryCode(_:)`` makes it the vault's.
   package func freshRecoveryCode() throws(VaultError) -> RecoveryCode {
@@ -91,56 +83,5 @@ extension VaultCore {
     let half = try withHeader { header, _, _ throws(VaultError) in header.recoveryHalf }
     guard let half else { throw RecoveryCode.isAbsent }
     try code.check(isOf: half)
-  }
-}
-
-/// A ``RecoveryChoice`` as the change needs it: the public half of the code that was shown.
-struct RecoverySettlement {
-  private let isChosen: Bool
-  private let shown: [UInt8]?
-  /// How the code was shown.
-  let notes: [AuditNote]
-
-  init(_ choice: consuming RecoveryChoice?) throws(VaultError) {
-    switch consume choice {
-    case .none: (isChosen, shown, notes) = (false, nil, [])
-    case .some(.drop): (isChosen, shown, notes) = (true, nil, [])
-    case .some(.keep(let code)):
-      (isChosen, shown, notes) = (true, try code.publicKey(), code.shown?.notes(.recoveryCode) ?? [])
-    }
-  }
-
-  /// Whether the recovery half stays; `false` also where there is none.
-  ///
-  /// - Throws: ``VaultError/Code/policy`` where nothing was chosen, ``VaultError/Code/authenticationFailed`` for another
-  ///   vault's code.
-  func keeps(_ header: Header) throws(VaultError) -> Bool {
-    guard let half = header.recoveryHalf else {
-      guard shown == nil else {
-        throw VaultError(.policy, "this vault has no recovery code", hint: "leave it out")
-      }
-      return false
-    }
-    guard isChosen else {
-      throw VaultError(
-        .policy,
-        "the vault has a recovery code, which somebody else could have made while there was no passcode",
-        hint: "show the code to keep it, or drop it")
-    }
-    guard let shown else { return false }
-    guard isEqualInConstantTime(shown, half) else { throw RecoveryCode.isAnother }
-    return true
-  }
-
-  /// Keeps or drops the recovery half; `true` when one was dropped. A kept half gets new slots, because the old ones
-  /// may not open with its code.
-  func settle(_ change: inout KeyChange) throws(VaultError) -> Bool {
-    if try keeps(change.header) {
-      try change.putRecovery()
-      return false
-    }
-    let isDropped = change.header.recoveryHalf != nil
-    try change.removeRecovery()
-    return isDropped
   }
 }

@@ -4,32 +4,6 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// What a verification proved of one item.
-struct VerifiedItem: Sendable {
-  let item: ItemID
-  /// `nil` where the item has no secret.
-  let dataKey: SharedSecret?
-  let password: PasswordKey?
-  /// The public halves of the factors that were shown: another one in the header is another rule.
-  let halves: [Factor: [UInt8]]
-  let material: UInt64
-  let policyHash: [UInt8]
-}
-
-/// An item with constraints, as it is before anybody was verified.
-struct LockedItem: Sendable {
-  let item: Item
-  let row: ItemRow
-  let factors: FactorSlots
-  /// `nil` while the vault is locked.
-  let classKey: SharedSecret?
-  /// Empty while the vault is locked, and for an item without a secret.
-  let alternatives: [Alternative]
-  let whyLocked: VaultError?
-  /// When it was read, as the vault counts time.
-  let now: Instant
-}
-
 /// One verification of a person for one operation: what she shows opens the item's data key. Runs outside of every
 /// transaction; attempts are counted on disk before they are judged.
 ///

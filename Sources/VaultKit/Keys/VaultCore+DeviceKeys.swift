@@ -2,47 +2,6 @@ import DeviceKeys
 import VaultFormat
 import VaultStorage
 
-/// A device key of this vault's id that a protector keeps.
-package struct FoundDeviceKey: Sendable {
-  /// What this vault knows of it.
-  package enum Standing: Sendable, Equatable {
-    /// It opens this vault.
-    case present
-    /// This vault had it and has another one now (header field 20).
-    case replaced
-    /// A file that a restore has left beside the vault names it.
-    case needed(by: String)
-    /// A file beside the vault has a name that a restore uses, and cannot be read: it may name this key.
-    case perhapsNeeded(by: String)
-    /// No file is known to name it. A vault elsewhere with the same id may: a backup restored to another place has it.
-    case unknown
-  }
-
-  package let id: DeviceKeyID
-  /// Its file, or who keeps it.
-  package let place: String
-  package let standing: Standing
-}
-
-/// What became of the key that a rotation replaced.
-package enum ReplacedKey: Sendable, Equatable {
-  case deleted
-  /// It still exists: this file names it.
-  case kept(for: String)
-  /// It still exists: this file cannot be read, and may name it.
-  case perhapsNeeded(by: String)
-}
-
-/// What became of the keys that a vault has replaced.
-package struct KeyRemoval: Sendable {
-  /// The keys that are gone.
-  package var removed: [FoundDeviceKey] = []
-  /// Why others are still there, an error for each cause.
-  package var failures: [VaultError] = []
-
-  package init() {}
-}
-
 extension VaultCore {
   /// The device keys with this vault's id in `protector`, the present one among them, and the one that a restore has put
   /// beside a named file.

@@ -8,36 +8,6 @@ public enum Enforcement: Sendable, Equatable {
   case advisory(String)
 }
 
-/// What a vault can verify a person with.
-public struct VerificationSources: Sendable, Equatable {
-  /// A passcode is set.
-  public var hasPasscode: Bool
-  /// Phrases are members of the enrolled set.
-  public var hasPhrases: Bool
-  /// Fingers of a fingerprint reader are members of the enrolled set.
-  public var hasFingers: Bool
-  /// The login password is a member, for presence.
-  public var hasLogin: Bool
-
-  /// Sources; those of a vault are given by ``Vault/verificationSources()``.
-  public init(
-    hasPasscode: Bool = false, hasPhrases: Bool = false, hasFingers: Bool = false, hasLogin: Bool = false
-  ) {
-    self.hasPasscode = hasPasscode
-    self.hasPhrases = hasPhrases
-    self.hasFingers = hasFingers
-    self.hasLogin = hasLogin
-  }
-}
-
-/// One constraint and what makes it hold.
-public struct ConstraintEnforcement: Sendable, Equatable {
-  /// A single constraint, or the application password.
-  public let constraint: Constraints
-  /// What makes it hold.
-  public let enforcement: Enforcement
-}
-
 extension AccessControl {
   /// What makes each constraint hold in a vault with these sources; empty without constraint.
   public func enforcement(with sources: VerificationSources) -> [ConstraintEnforcement] {

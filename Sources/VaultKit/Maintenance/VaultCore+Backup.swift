@@ -6,59 +6,6 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// What a backup or a restore did.
-public struct BackupReport: Sendable {
-  /// How many items are in the new file.
-  public internal(set) var items = 0
-  /// What was left out, with the reason, by name.
-  public internal(set) var leftOut: [(id: ItemID, name: String?, reason: Reason)] = []
-  /// The items that only the replaced vault had, not the backup.
-  public internal(set) var dropped: [RestoredItem] = []
-  /// How many counters need a resynchronisation before they give a code.
-  public internal(set) var needsResync = 0
-  /// What the restore did with the recovery code; `nil` when there was none.
-  public internal(set) var recoveryCode: RestoredRecoveryCode?
-
-  /// Why an item is not in the copy; the raw value is the word used in JSON.
-  public enum Reason: String, Sendable {
-    /// Its class key hangs on this device's key.
-    case thisDeviceOnly
-    /// It is worth nothing by the time a backup is needed.
-    case shortLived
-    /// It does not open.
-    case damaged
-    /// A newer version of this program made it.
-    case newerVersion
-
-    /// The reason for people.
-    public var words: String {
-      switch self {
-      case .thisDeviceOnly: "this device only"
-      case .shortLived: "short-lived"
-      case .damaged: "damaged: it does not open"
-      case .newerVersion: "made by a newer version of this program"
-      }
-    }
-  }
-}
-
-/// What a restore does with the recovery code; the raw value is the word used in JSON.
-public enum RestoredRecoveryCode: String, Sendable {
-  /// Nothing was at the path: the backup's code is valid again.
-  case valid
-  /// The replaced vault had the same code as the backup: it stays valid.
-  case kept
-  /// No recovery code works: backup and vault had different codes, or only one of them had a code.
-  case revoked
-
-  static func of(
-    _ restored: Header, from backup: Header, over newer: RestorePoint?
-  ) -> RestoredRecoveryCode? {
-    if restored.recoveryHalf != nil { return newer == nil ? .valid : .kept }
-    return backup.recoveryHalf == nil && newer?.recoveryHalf == nil ? nil : .revoked
-  }
-}
-
 extension VaultCore {
   /// Writes a backup: a vault that a passphrase opens, without this-device-only items, tokens, consents and the log.
   ///

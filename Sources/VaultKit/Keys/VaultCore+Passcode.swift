@@ -5,12 +5,6 @@ package import PasswordDerivation
 import VaultCrypto
 import VaultStorage
 
-/// What a removal of the passcode destroys for good.
-public struct DestroyedItems: Sendable {
-  /// Identifiers and names of the items that were accessible with a passcode only, or behind a factor that goes with it.
-  public let items: [(id: ItemID, name: String?)]
-}
-
 extension VaultCore {
   /// Sets a passcode where none is set. Touches a handful of slots and no item.
   ///
@@ -202,9 +196,4 @@ extension SealedStore {
     }
     return found
   }
-}
-
-/// A passcode that was right: what it was derived to. Where the passcode is changed meanwhile, its use is refused.
-package struct CheckedPasscode: Sendable {
-  let keys: PasscodeKeys
 }

@@ -70,12 +70,6 @@ extension VaultCore {
   }
 }
 
-/// A recovered vault and the items that were lost with the old device key.
-package struct RecoveredVault: Sendable {
-  package let core: VaultCore
-  package let lost: DestroyedItems
-}
-
 extension SealedStore {
   /// Keys with a new this-device root. Old this-device slots are removed, and those that need no passcode are made
   /// again. During a rotation the previous generation loses its root, and so every item of this device.

@@ -1,0 +1,20 @@
+import DeviceKeys
+import SealedStorage
+import VaultFormat
+import VaultKeys
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+/// The items, counters and attempts of a vault that a restored one replaces.
+package struct RestorePoint: Sendable {
+  package let vault: VaultID
+  /// Its items, in the order of insertion.
+  package let items: [RestoredItem]
+  let states: [ItemID: ItemState]
+  let failures: VaultState
+  /// How many commits the vault had.
+  package let sequence: UInt64
+  /// The recovery half in force.
+  let recoveryHalf: [UInt8]?
+}

@@ -1,0 +1,48 @@
+import SealedStorage
+import VaultFormat
+import VaultKeys
+import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+/// What the gate needs a person for.
+extension Gate {
+  /// Verifies whoever has to be verified, outside of every transaction. A denial is logged.
+  ///
+  /// - Throws: ``VaultError/Code/interactionNotAllowed`` without a context, and what ``Authentication`` throws.
+  static func grant(
+    _ operation: ItemOperation, on id: ItemID, in core: VaultCore, context: AuthenticationContext?
+  ) throws(VaultError) -> Grant {
+    var verification = Authentication(core: core, context: context, operation: operation)
+    do throws(VaultError) {
+      let verified = try verification.open(id)
+      return Grant(
+        operation, verified: verified, session: verification.session, clock: core.environment.clock,
+        notes: verification.notes)
+    } catch {
+      core.logDenial(verification.notes, of: verification.item, error: error)
+      throw error
+    }
+  }
+
+  /// Verifies for a listing: each constraint of the items is shown once. Returns those that may be listed.
+  static func permitListing(
+    of items: [Item], in core: VaultCore, _ context: AuthenticationContext?
+  ) throws(VaultError) -> [Item] {
+    var verification = Authentication(core: core, context: context, operation: .list)
+    var permitted: [Item] = []
+    for item in items {
+      do throws(VaultError) {
+        if item.access.constraints.hasSingle { try verification.show(item) }
+        permitted.append(item)
+      } catch {
+        // Nobody can open it any more: it is not found.
+        if error.code == .itemNotFound { continue }
+        core.logDenial(verification.notes, of: item, error: error)
+        throw error
+      }
+    }
+    try core.log(verification.notes)
+    return permitted
+  }
+}
