@@ -25,6 +25,22 @@ struct DocumentationTests {
     }
   }
 
+  @Test("each walk on the map goes down only, and passes no file twice")
+  func walksGoDown() throws {
+    let map = try Repository.text("docs/map.md")
+    let walks = try #require(map.split(separator: "## Walks").last).split(separator: "\n\n1. ").dropFirst()
+    #expect(walks.count == 3)
+    for walk in walks {
+      let files = ("1. " + walk).matches(of: /(?m)^\d+\. `(Sources\/[^`]*)`/).map { String($0.1) }
+      #expect(files.count > 8 && Set(files).count == files.count)
+      let rooms = files.map { String($0.split(separator: "/")[1]) }
+      for (index, room) in rooms.enumerated() {
+        let above = Set(rooms[..<index]).subtracting([room])
+        #expect(Layers.below(room).isDisjoint(with: above), "\(files[index]) is above a file before it")
+      }
+    }
+  }
+
   @Test("the map and the layers allow the same imports")
   func mapAgreesWithLayers() throws {
     var found = 0

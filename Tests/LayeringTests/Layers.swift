@@ -84,6 +84,16 @@ enum Layers {
   /// Below `Tests` and for tests alone; no room may import them.
   static let testSupport: Set<String> = ["TestSupport", "VaultExpectations"]
 
+  /// The rooms that a room imports, and those that they import.
+  static func below(_ name: String) -> Set<String> {
+    var found: Set<String> = []
+    var next = room(name)?.mayImport ?? []
+    while let one = next.popFirst() {
+      if found.insert(one).inserted { next.formUnion(room(one)?.mayImport ?? []) }
+    }
+    return found
+  }
+
   static func room(_ name: String) -> Room? {
     rooms.first { $0.name == name }
   }
