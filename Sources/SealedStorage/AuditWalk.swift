@@ -14,7 +14,8 @@ package struct AuditWalk {
     /// Whether it may be the entry of a restore.
     package var mayBeRestore: Bool {
       guard let record else { return true }
-      return (try? Record(decoding: record).u16(7)) == AuditOperation.restored.rawValue
+      return (try? Record(decoding: record).u16(FieldNumber.Entry.operation))
+        == AuditOperation.restored.rawValue
     }
   }
 

@@ -206,8 +206,8 @@ extension SealedStore {
     of row: ItemRow, attributes: Attributes, policy: Policy, keeping later: Record?
   ) throws(VaultError) -> [UInt8] {
     var record = later ?? Record()
-    record[1] = attributes.record.encoded
-    record[2] = policy.record.encoded
+    record[FieldNumber.Meta.attributes] = attributes.record.encoded
+    record[FieldNumber.Meta.policy] = policy.record.encoded
     return try keys.current.sealMeta(record.encoded, of: row, in: vault, random: environment.random)
   }
 
@@ -220,8 +220,8 @@ extension SealedStore {
       vault, row.fields, row.meta.span.bytes, openedWith: keys.meta
     ) { (content) throws(VaultError) in content.array }
     guard var record = try? Record(decoding: content) else { return nil }
-    record[1] = nil
-    record[2] = nil
+    record[FieldNumber.Meta.attributes] = nil
+    record[FieldNumber.Meta.policy] = nil
     return record
   }
 

@@ -2,6 +2,8 @@ package import SecretMemory
 
 /// The head row: what every commit rewrites (section 8). Holds the current audit keys, so it lives in `SecretBytes` while sealed or opened.
 package struct Head: ~Copyable, Sendable {
+  private typealias Offset = FieldOffset.Head
+
   package var cleaningPending = false
   /// The file was found to be a copy: the device key that opens it may open another file too.
   package var isCopy = false
@@ -40,10 +42,10 @@ package struct Head: ~Copyable, Sendable {
 
   package init(decoding body: borrowing SecretBytes) throws(VaultError) {
     guard body.byteCount == Self.byteCount else { throw Self.unreadable }
-    let flags = body.expose { $0.word(at: 0) >> 40 }
-    let row = body.expose { $0.word(at: 24) }
+    let flags = body.expose { $0.word(at: Offset.layout) >> 40 }
+    let row = body.expose { $0.word(at: Offset.nextRow) }
     let (phase, position) = body.expose {
-      (RotationState.Phase(rawValue: $0.byte(at: 240)), $0.word(at: 248))
+      (RotationState.Phase(rawValue: $0.byte(at: Offset.rotationPhase)), $0.word(at: Offset.rotationPosition))
     }
     guard flags >> 8 == 1, row >= 1, row < UInt64(Int64.max), let phase, position < Self.greatest else {
       throw Self.unreadable
@@ -51,24 +53,31 @@ package struct Head: ~Copyable, Sendable {
     rotation = RotationState(phase: phase, position: position)
     nextRow = Int64(row)
     cleaningPending = flags & 0xFF == 1
-    isCopy = body.expose { $0.byte(at: 3) } == 1
-    (config, sequence) = body.expose { ($0.word(at: 8), $0.word(at: 16)) }
-    (itemCount, summedRows) = body.expose { ($0.word(at: 32), $0.word(at: 40)) }
-    sum = body.expose { Sum256($0.extracting(48..<80)) }
-    (fileIdentity, nextAudit) = body.expose { ($0.word(at: 80), $0.word(at: 88)) }
-    (segment, segmentFirst) = body.expose { ($0.word(at: 96), $0.word(at: 104)) }
-    auditMAC = body.expose { $0.extracting(144..<176).array }
-    greatestWall = Instant(milliseconds: Int64(bitPattern: body.expose { $0.word(at: 176) }))
-    seals = body.expose { $0.word(at: 184) }
-    earliestExpiry = Int64(bitPattern: body.expose { $0.word(at: 192) })
+    isCopy = body.expose { $0.byte(at: Offset.isCopy) } == 1
+    (config, sequence) = body.expose { ($0.word(at: Offset.config), $0.word(at: Offset.sequence)) }
+    (itemCount, summedRows) = body.expose { ($0.word(at: Offset.itemCount), $0.word(at: Offset.summedRows)) }
+    sum = body.expose { Sum256($0.extracting(Offset.sum..<Offset.sum + 32)) }
+    (fileIdentity, nextAudit) = body.expose {
+      ($0.word(at: Offset.fileIdentity), $0.word(at: Offset.nextAudit))
+    }
+    (segment, segmentFirst) = body.expose { ($0.word(at: Offset.segment), $0.word(at: Offset.segmentFirst)) }
+    auditMAC = body.expose { $0.extracting(Offset.auditMAC..<Offset.auditMAC + 32).array }
+    greatestWall = Instant(milliseconds: Int64(bitPattern: body.expose { $0.word(at: Offset.greatestWall) }))
+    seals = body.expose { $0.word(at: Offset.seals) }
+    earliestExpiry = Int64(bitPattern: body.expose { $0.word(at: Offset.earliestExpiry) })
     // Numbers that are counted on from here: none may come to its end, or fall below zero, within a transaction.
     let greatest = max(max(sequence, config, row, itemCount), max(summedRows, nextAudit, seals))
     guard greatest < Self.greatest, segment < UInt32.max, segmentFirst >= 1, segmentFirst <= nextAudit,
       itemCount < summedRows
     else { throw Self.unreadable }
-    rest = body.expose { $0.extracting(232..<240).array + $0.extracting(241..<248).array }
-    nextChainKey = body.expose { SecretBytes(copying: $0.extracting(200..<232)) }
-    auditKey = body.expose { SecretBytes(copying: $0.extracting(112..<144)) }
+    rest = body.expose {
+      $0.extracting(Offset.reserved..<Offset.reserved + 8).array
+        + $0.extracting(Offset.rotationPhase + 1..<Offset.rotationPosition).array
+    }
+    nextChainKey = body.expose {
+      SecretBytes(copying: $0.extracting(Offset.nextChainKey..<Offset.nextChainKey + 32))
+    }
+    auditKey = body.expose { SecretBytes(copying: $0.extracting(Offset.auditKey..<Offset.auditKey + 32)) }
   }
 
   private static var unreadable: VaultError { VaultError(.damaged, "the head row is not readable") }

@@ -18,8 +18,8 @@ package struct BlindIndex {
       let hash = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[..<hashByteCount])
       let message = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[hashByteCount...])
       var fields = unsafe FieldWriter(message)
-      fields.put(1, code)
-      fields.put(2, bytes)
+      fields.put(FieldNumber.Index.code, code)
+      fields.put(FieldNumber.Index.value, bytes)
       unsafe key.index.write(to: hash) { unsafe $0.append(message.bytes) }
       return unsafe Bytes16(
         high: UInt64(bigEndian: hash.load(as: UInt64.self)),

@@ -1,5 +1,7 @@
 /// A single constraint of an item and the factor that stood for it when the item was stored.
 package struct BoundConstraint: Sendable, Equatable {
+  private typealias Number = FieldNumber.Constraint
+
   package let flag: Constraints
   package let factor: Factor
 
@@ -10,8 +12,8 @@ package struct BoundConstraint: Sendable, Equatable {
 
   /// `nil` where flag and factor do not belong together.
   package init?(decoding bytes: [UInt8]) {
-    guard let record = try? Record(decoding: bytes), let bit = try? record.u32(1),
-      let number = try? record.u32(2)
+    guard let record = try? Record(decoding: bytes), let bit = try? record.u32(Number.bit),
+      let number = try? record.u32(Number.factor)
     else { return nil }
     flag = Constraints(rawValue: bit)
     factor = Factor(rawValue: number)
@@ -28,8 +30,8 @@ package struct BoundConstraint: Sendable, Equatable {
 
   package var encoded: [UInt8] {
     var record = Record()
-    record.set(1, u32: flag.rawValue)
-    record.set(2, u32: factor.rawValue)
+    record.set(Number.bit, u32: flag.rawValue)
+    record.set(Number.factor, u32: factor.rawValue)
     return record.encoded
   }
 }

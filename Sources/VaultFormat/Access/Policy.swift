@@ -2,6 +2,8 @@ import VaultCrypto
 
 /// The policy record of an item: access control, audit, exportability. Kept whole, with fields unknown to this version.
 package struct Policy: Sendable {
+  private typealias Number = FieldNumber.PolicyRecord
+
   package let access: AccessControl
   package let audit: AuditPolicy
   package let record: Record
@@ -16,20 +18,22 @@ package struct Policy: Sendable {
     self.access = access
     self.audit = audit
     var record = record
-    record.set(1, u8: access.accessibility.rawValue)
-    record.set(2, u8: access.thisDeviceOnly ? 1 : 0)
-    record.set(3, u32: access.word)
-    if !factors.isEmpty { record[4] = Record.list(factors.map(\.encoded)).encoded }
-    record.set(5, u8: audit.rawValue)
+    record.set(Number.accessibility, u8: access.accessibility.rawValue)
+    record.set(Number.thisDeviceOnly, u8: access.thisDeviceOnly ? 1 : 0)
+    record.set(Number.constraintWord, u32: access.word)
+    if !factors.isEmpty { record[Number.constraints] = Record.list(factors.map(\.encoded)).encoded }
+    record.set(Number.audit, u8: audit.rawValue)
     // Exportable: nothing asks for it yet, and the format wants the field there.
-    if record[6] == nil { record.set(6, u8: 0) }
+    if record[Number.exportable] == nil { record.set(Number.exportable, u8: 0) }
     self.record = record
   }
 
   /// Unknown bits of the constraint word or another accessibility refuse to open: a rule that is not understood is not weakened.
   package init(record: Record) throws(VaultError) {
-    guard let number = try? record.u8(1), let only = try? record.u8(2), only <= 1,
-      let word = try? record.u32(3), let audit = try? record.u8(5), let exportable = try? record.u8(6),
+    guard let number = try? record.u8(Number.accessibility), let only = try? record.u8(Number.thisDeviceOnly),
+      only <= 1,
+      let word = try? record.u32(Number.constraintWord), let audit = try? record.u8(Number.audit),
+      let exportable = try? record.u8(Number.exportable),
       exportable <= 1
     else { throw VaultError(.damaged, "an item's policy is not readable") }
     guard let accessibility = Accessibility(rawValue: number), let policy = AuditPolicy(rawValue: audit),
@@ -45,7 +49,7 @@ package struct Policy: Sendable {
   }
 
   /// A token's life is a rule too: what this version cannot judge it does not open.
-  package var hasNoTokenLife: Bool { record[7] == nil }
+  package var hasNoTokenLife: Bool { record[Number.tokenLife] == nil }
 
   /// The SHA-256 of the record as stored, bound in `keys` and `secret`.
   package var hash: [UInt8] { SHA256.hash(record.encoded) }
@@ -55,7 +59,7 @@ package struct Policy: Sendable {
   /// - Throws: ``VaultError/Code/damaged`` where they are not those of the word: a rule without its factor opens nothing.
   package func boundConstraints() throws(VaultError) -> [BoundConstraint] {
     let single = access.constraints.single
-    guard let bytes = record[4] else {
+    guard let bytes = record[Number.constraints] else {
       guard single.isEmpty else { throw Self.unreadable }
       return []
     }

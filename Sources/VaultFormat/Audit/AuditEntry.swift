@@ -1,5 +1,7 @@
 /// One entry of the audit log.
 public struct AuditEntry: Sendable {
+  private typealias Number = FieldNumber.Entry
+
   /// Its place in the log, from 1.
   public let sequence: UInt64
   /// The wall clock.
@@ -26,20 +28,22 @@ public struct AuditEntry: Sendable {
   public let outcome: PromptOutcome?
 
   package init(sequence: UInt64, record: Record) throws(VaultError) {
-    guard let time = try? record.i64(1), let boot = try? record.u64(2), let user = try? record.u32(4),
-      let process = try? record.u32(5), let operation = try? record.u16(7), let result = try? record.u16(10)
+    guard let time = try? record.i64(Number.time), let boot = try? record.u64(Number.bootTime),
+      let user = try? record.u32(Number.user),
+      let process = try? record.u32(Number.process), let operation = try? record.u16(Number.operation),
+      let result = try? record.u16(Number.result)
     else { throw VaultError(.damaged, "an audit entry is not readable") }
     self.sequence = sequence
     self.time = Instant(milliseconds: time)
     bootMilliseconds = boot
     self.user = user
     self.process = process
-    executable = record[6].flatMap { String(attributeBytes: $0) } ?? ""
+    executable = record[Number.executable].flatMap { String(attributeBytes: $0) } ?? ""
     self.operation = AuditOperation(rawValue: operation)
-    item = record[8].flatMap { ItemID($0) }
-    itemKind = (try? record.u32(9)).map { ItemKind(rawValue: $0) }
+    item = record[Number.item].flatMap { ItemID($0) }
+    itemKind = (try? record.u32(Number.itemKind)).map { ItemKind(rawValue: $0) }
     self.result = AuditResult(rawValue: result)
-    detail = record[11].flatMap { String(attributeBytes: $0) }
-    outcome = (try? record.u8(12)).map { PromptOutcome(rawValue: $0) }
+    detail = record[Number.detail].flatMap { String(attributeBytes: $0) }
+    outcome = (try? record.u8(Number.outcome)).map { PromptOutcome(rawValue: $0) }
   }
 }

@@ -1,5 +1,7 @@
 /// What is logged of one operation; clocks and caller are added when it is written.
 package struct AuditNote: Sendable {
+  private typealias Number = FieldNumber.Entry
+
   package var operation: AuditOperation
   package var item: ItemID?
   package var kind: ItemKind?
@@ -26,18 +28,18 @@ package struct AuditNote: Sendable {
     // Twelve headers of six bytes, and the fields of a fixed length.
     let size = 72 + 49 + boot.count + caller.executableBytes.count + (detail?.count ?? 0)
     return Record.encoding(atMost: size) { fields in
-      fields.put(1, clock.now().milliseconds)
-      fields.put(2, clock.bootMilliseconds())
-      if !boot.isEmpty { fields.put(3, boot) }
-      fields.put(4, caller.user)
-      fields.put(5, caller.process)
-      fields.put(6, caller.executableBytes)
-      fields.put(7, operation.rawValue)
-      if let item { fields.put(8, item.high, item.low) }
-      if let kind { fields.put(9, kind.rawValue) }
-      fields.put(10, result.rawValue)
-      if let detail { fields.put(11, detail) }
-      if let outcome { fields.put(12, outcome.rawValue) }
+      fields.put(Number.time, clock.now().milliseconds)
+      fields.put(Number.bootTime, clock.bootMilliseconds())
+      if !boot.isEmpty { fields.put(Number.boot, boot) }
+      fields.put(Number.user, caller.user)
+      fields.put(Number.process, caller.process)
+      fields.put(Number.executable, caller.executableBytes)
+      fields.put(Number.operation, operation.rawValue)
+      if let item { fields.put(Number.item, item.high, item.low) }
+      if let kind { fields.put(Number.itemKind, kind.rawValue) }
+      fields.put(Number.result, result.rawValue)
+      if let detail { fields.put(Number.detail, detail) }
+      if let outcome { fields.put(Number.outcome, outcome.rawValue) }
     }
   }
 }

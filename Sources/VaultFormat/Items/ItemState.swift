@@ -2,12 +2,14 @@
 ///
 /// Layout 1 of docs/format/vault-file.md, section 7. Bytes unknown to this version are kept.
 public struct ItemState: Sendable, Equatable {
+  private typealias Offset = FieldOffset.ItemState
+
   package var bytes: [UInt8]
 
   /// A fresh state: all zero.
   public init() {
     bytes = [UInt8](repeating: 0, count: Self.byteCount)
-    bytes[0] = 1
+    bytes[Offset.layout] = 1
   }
 
   package init(bytes: [UInt8]) throws(VaultError) {
@@ -15,7 +17,7 @@ public struct ItemState: Sendable, Equatable {
       throw VaultError(.damaged, "an item's state is not readable")
     }
     // The seal has shown that a program with the keys wrote it.
-    guard bytes[0] == 1 else {
+    guard bytes[Offset.layout] == 1 else {
       throw VaultError(
         .unsupported, "an item's state has a layout that this version does not know",
         hint: .useNewerVersion)
@@ -27,15 +29,15 @@ public struct ItemState: Sendable, Equatable {
 
   /// The next moving factor of a prover, the lowest acceptable one of a verifier.
   public var counter: UInt64 {
-    get { bytes.bigEndian(at: 8) }
-    set { bytes.setBigEndian(newValue, at: 8) }
+    get { bytes.bigEndian(at: Offset.counter) }
+    set { bytes.setBigEndian(newValue, at: Offset.counter) }
   }
   /// The last accepted step or counter of a verifier, or the last counter used at the end of the range.
   public var lastAccepted: UInt64? {
-    get { has(.lastAccepted) ? bytes.bigEndian(at: 16) : nil }
+    get { has(.lastAccepted) ? bytes.bigEndian(at: Offset.lastAccepted) : nil }
     set {
       set(.lastAccepted, newValue != nil)
-      bytes.setBigEndian(newValue ?? 0, at: 16)
+      bytes.setBigEndian(newValue ?? 0, at: Offset.lastAccepted)
     }
   }
   /// Set when the counter may be behind its server: after a restore or a copy.
@@ -50,47 +52,49 @@ public struct ItemState: Sendable, Equatable {
   }
   /// Failures in a row.
   public var failures: UInt32 {
-    get { bytes.bigEndian(at: 4) }
-    set { bytes.setBigEndian(newValue, at: 4) }
+    get { bytes.bigEndian(at: Offset.failures) }
+    set { bytes.setBigEndian(newValue, at: Offset.failures) }
   }
   /// The wall time of the last use; zero when never used.
   public var lastUse: Instant {
-    get { Instant(milliseconds: Int64(bitPattern: bytes.bigEndian(at: 24))) }
-    set { bytes.setBigEndian(UInt64(bitPattern: newValue.milliseconds), at: 24) }
+    get { Instant(milliseconds: Int64(bitPattern: bytes.bigEndian(at: Offset.lastUse))) }
+    set { bytes.setBigEndian(UInt64(bitPattern: newValue.milliseconds), at: Offset.lastUse) }
   }
   /// Milliseconds since boot of the last failure.
   public var failureBootMilliseconds: UInt64 {
-    get { bytes.bigEndian(at: 32) }
-    set { bytes.setBigEndian(newValue, at: 32) }
+    get { bytes.bigEndian(at: Offset.failureBootTime) }
+    set { bytes.setBigEndian(newValue, at: Offset.failureBootTime) }
   }
   /// The boot of the last failure, 16 bytes, zero when unknown.
   public var failureBoot: [UInt8] {
-    get { Array(bytes[40..<56]) }
-    set { bytes.replaceSubrange(40..<56, with: (newValue + [UInt8](repeating: 0, count: 16)).prefix(16)) }
+    get { Array(bytes[Self.boot]) }
+    set { bytes.replaceSubrange(Self.boot, with: (newValue + [UInt8](repeating: 0, count: 16)).prefix(16)) }
   }
   /// The delay from the last failure on, in milliseconds.
   public var delayMilliseconds: UInt64 {
-    get { bytes.bigEndian(at: 56) }
-    set { bytes.setBigEndian(newValue, at: 56) }
+    get { bytes.bigEndian(at: Offset.delay) }
+    set { bytes.setBigEndian(newValue, at: Offset.delay) }
   }
   /// The clock offset of the other side, in steps.
   public var clockOffset: Int64 {
-    get { Int64(bitPattern: bytes.bigEndian(at: 64)) }
-    set { bytes.setBigEndian(UInt64(bitPattern: newValue), at: 64) }
+    get { Int64(bitPattern: bytes.bigEndian(at: Offset.clockOffset)) }
+    set { bytes.setBigEndian(UInt64(bitPattern: newValue), at: Offset.clockOffset) }
   }
   /// Uses in all.
   public var uses: UInt64 {
-    get { bytes.bigEndian(at: 104) }
-    set { bytes.setBigEndian(newValue, at: 104) }
+    get { bytes.bigEndian(at: Offset.uses) }
+    set { bytes.setBigEndian(newValue, at: Offset.uses) }
   }
+
+  private static let boot = Offset.failureBoot..<Offset.failureBoot + 16
 
   private enum Bit: UInt8 {
     case needsResync = 1
     case blocked = 2
     case lastAccepted = 4
   }
-  private func has(_ bit: Bit) -> Bool { bytes[1] & bit.rawValue != 0 }
+  private func has(_ bit: Bit) -> Bool { bytes[Offset.bits] & bit.rawValue != 0 }
   private mutating func set(_ bit: Bit, _ on: Bool) {
-    if on { bytes[1] |= bit.rawValue } else { bytes[1] &= ~bit.rawValue }
+    if on { bytes[Offset.bits] |= bit.rawValue } else { bytes[Offset.bits] &= ~bit.rawValue }
   }
 }

@@ -2,6 +2,8 @@ import VaultCrypto
 
 /// Who is enrolled (header field 14): the members of the biometric set, its generation, and the login password.
 package struct EnrolledSet: Sendable, Equatable {
+  private typealias Number = FieldNumber.Enrolled
+
   /// +1 with every change of the set, below 2^24; 0 before the first.
   package var generation: UInt32
   /// In the order of their enrolment.
@@ -15,8 +17,8 @@ package struct EnrolledSet: Sendable, Equatable {
   }
 
   package init(decoding bytes: [UInt8]) throws(VaultError) {
-    guard let record = try? Record(decoding: bytes), let generation = try? record.u32(1),
-      let stored = try? record.bytes(2, count: 32), let list = record[3],
+    guard let record = try? Record(decoding: bytes), let generation = try? record.u32(Number.generation),
+      let stored = try? record.bytes(Number.digest, count: 32), let list = record[Number.members],
       let values = try? Record(decoding: list).list(), generation < 1 << 24
     else { throw Self.unreadable }
     self.generation = generation
@@ -34,9 +36,9 @@ package struct EnrolledSet: Sendable, Equatable {
 
   package var encoded: [UInt8] {
     var record = record
-    record.set(1, u32: generation)
-    record[2] = digest
-    record[3] = Record.list(members.map(\.encoded)).encoded
+    record.set(Number.generation, u32: generation)
+    record[Number.digest] = digest
+    record[Number.members] = Record.list(members.map(\.encoded)).encoded
     return record.encoded
   }
 

@@ -31,7 +31,10 @@ extension Header {
 
   /// Factors, members and their slots do not outlive the passcode; a recovery code and a set without a member do.
   private func hasNothingOfPasscode(_ slots: [SlotRow], set: EnrolledSet) -> Bool {
-    [13, 15, 16, 19].allSatisfy { record[$0] == nil } && set.members.isEmpty
+    [
+      FieldNumber.Header.factors, FieldNumber.Header.phraseDerivation, FieldNumber.Header.factorMAC,
+      FieldNumber.Header.revoked,
+    ].allSatisfy { record[$0] == nil } && set.members.isEmpty
       && !slots.contains { $0.kind == SlotKind.factor.rawValue || $0.kind == SlotKind.trust.rawValue }
   }
 

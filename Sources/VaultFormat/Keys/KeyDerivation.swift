@@ -3,6 +3,8 @@ package import VaultCrypto
 
 /// How a typed secret becomes a key: Argon2id with its parameters and salt, as stored (section 5, "KDF record").
 package struct KeyDerivation: Sendable, Equatable {
+  private typealias Number = FieldNumber.Derivation
+
   package let parameters: Argon2id.Parameters
   package let salt: [UInt8]
   /// The record as stored, with fields unknown to this version: what seals are bound to.
@@ -21,9 +23,10 @@ package struct KeyDerivation: Sendable, Equatable {
   }
 
   package init(decoding bytes: [UInt8]) throws(VaultError) {
-    guard let record = try? Record(decoding: bytes), let algorithm = try? record.u8(1),
-      let version = try? record.u32(2), let memory = try? record.u32(3), let passes = try? record.u32(4),
-      let lanes = try? record.u32(5), let salt = try? record.bytes(6, count: 16)
+    guard let record = try? Record(decoding: bytes), let algorithm = try? record.u8(Number.algorithm),
+      let version = try? record.u32(Number.version), let memory = try? record.u32(Number.memory),
+      let passes = try? record.u32(Number.passes),
+      let lanes = try? record.u32(Number.lanes), let salt = try? record.bytes(Number.salt, count: 16)
     else { throw VaultError(.damaged, "the vault's key derivation parameters are not readable") }
     guard algorithm == 1, version == 0x13 else {
       throw VaultError(
@@ -37,12 +40,12 @@ package struct KeyDerivation: Sendable, Equatable {
 
   private static func record(_ parameters: Argon2id.Parameters, salt: [UInt8]) -> [UInt8] {
     var record = Record()
-    record.set(1, u8: 1)
-    record.set(2, u32: 0x13)
-    record.set(3, u32: parameters.memoryKiB)
-    record.set(4, u32: parameters.iterations)
-    record.set(5, u32: parameters.parallelism)
-    record[6] = salt
+    record.set(Number.algorithm, u8: 1)
+    record.set(Number.version, u32: 0x13)
+    record.set(Number.memory, u32: parameters.memoryKiB)
+    record.set(Number.passes, u32: parameters.iterations)
+    record.set(Number.lanes, u32: parameters.parallelism)
+    record[Number.salt] = salt
     return record.encoded
   }
 }

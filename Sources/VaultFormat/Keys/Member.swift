@@ -1,5 +1,7 @@
 /// A member of the enrolled set.
 package struct Member: Sendable, Equatable {
+  private typealias Number = FieldNumber.MemberRecord
+
   /// 16 random bytes.
   package let id: [UInt8]
   package let source: MemberSource
@@ -15,18 +17,20 @@ package struct Member: Sendable, Equatable {
     self.enrolled = enrolled
     self.factor = factor
     var record = Record()
-    record[1] = id
-    record.set(2, u8: source.rawValue)
-    record.set(3, string: label)
-    record.set(4, i64: enrolled.milliseconds)
-    record.set(5, u32: factor.rawValue)
+    record[Number.id] = id
+    record.set(Number.source, u8: source.rawValue)
+    record.set(Number.label, string: label)
+    record.set(Number.enrolled, i64: enrolled.milliseconds)
+    record.set(Number.factor, u32: factor.rawValue)
     self.record = record
   }
 
   package init?(decoding bytes: [UInt8]) {
-    guard let record = try? Record(decoding: bytes), let id = try? record.bytes(1, count: 16),
-      let source = (try? record.u8(2)).flatMap(MemberSource.init), let label = try? record.string(3),
-      let enrolled = try? record.i64(4), let number = try? record.u32(5), Factor(rawValue: number).isMember,
+    guard let record = try? Record(decoding: bytes), let id = try? record.bytes(Number.id, count: 16),
+      let source = (try? record.u8(Number.source)).flatMap(MemberSource.init),
+      let label = try? record.string(Number.label),
+      let enrolled = try? record.i64(Number.enrolled), let number = try? record.u32(Number.factor),
+      Factor(rawValue: number).isMember,
       (source == .login) == (Factor(rawValue: number) == .login)
     else { return nil }
     self.id = id

@@ -4,6 +4,8 @@ package import VaultStorage
 
 /// One way to an item's data key: a list of factors, perhaps with an application password (section 10).
 package struct Alternative: Sendable {
+  private typealias Number = FieldNumber.Way
+
   /// Ascending.
   package let factors: [Factor]
   private let ephemeral: [UInt8]
@@ -32,8 +34,10 @@ package struct Alternative: Sendable {
 
   /// - Throws: ``VaultError/Code/unsupported`` where it needs something that this version does not ask for.
   package init(decoding bytes: [UInt8]) throws(VaultError) {
-    guard let record = try? Record(decoding: bytes), let numbers = record[1], numbers.count % 4 == 0,
-      let ephemeral = try? record.bytes(2, count: 32), let sealed = record[4], let extras = try? record.u8(5)
+    guard let record = try? Record(decoding: bytes), let numbers = record[Number.factors],
+      numbers.count % 4 == 0,
+      let ephemeral = try? record.bytes(Number.ephemeral, count: 32), let sealed = record[Number.sealed],
+      let extras = try? record.u8(Number.extras)
     else { throw Self.unreadable }
     guard extras & ~Self.passwordBit == 0 else {
       throw VaultError(
@@ -44,7 +48,9 @@ package struct Alternative: Sendable {
     self.ephemeral = ephemeral
     self.sealed = sealed
     self.extras = extras
-    password = try record[3].map { bytes throws(VaultError) in try KeyDerivation(decoding: bytes) }
+    password = try record[Number.derivation].map { bytes throws(VaultError) in
+      try KeyDerivation(decoding: bytes)
+    }
     let isAscending = zip(factors, factors.dropFirst()).allSatisfy { $0.rawValue < $1.rawValue }
     guard isAscending, (password != nil) == (extras & Self.passwordBit != 0), !factors.isEmpty || extras != 0,
       !factors.isEmpty || ephemeral.allSatisfy({ $0 == 0 })
@@ -78,12 +84,12 @@ package struct Alternative: Sendable {
     let key = wrappingKey(
       secrets, factors: factors, ephemeral: ephemeral, halves: halves, extras: extras, place: place)
     var record = Record()
-    record[1] = factors.flatMap(\.bytes)
-    record[2] = ephemeral
-    record[3] = password?.derivation.encoded
-    record[4] = try CommittingSeal.seal(
+    record[Number.factors] = factors.flatMap(\.bytes)
+    record[Number.ephemeral] = ephemeral
+    record[Number.derivation] = password?.derivation.encoded
+    record[Number.sealed] = try CommittingSeal.seal(
       dataKey, under: key, label: Labels.sealAlternative, aad: place.aad, random: random)
-    record.set(5, u8: extras)
+    record.set(Number.extras, u8: extras)
     return record.encoded
   }
 
@@ -123,12 +129,12 @@ package struct Alternative: Sendable {
     extras: UInt8, place: Place
   ) -> SecretBytes {
     var bound = Record()
-    bound[1] = place.row.id.bytes
-    bound[2] = place.policyHash
-    bound[3] = factors.flatMap(\.bytes)
-    bound[4] = ephemeral
-    bound[5] = halves.flatMap(\.self)
-    bound.set(6, u8: extras)
+    bound[FieldNumber.WayKey.item] = place.row.id.bytes
+    bound[FieldNumber.WayKey.policyHash] = place.policyHash
+    bound[FieldNumber.WayKey.factors] = factors.flatMap(\.bytes)
+    bound[FieldNumber.WayKey.ephemeral] = ephemeral
+    bound[FieldNumber.WayKey.halves] = halves.flatMap(\.self)
+    bound.set(FieldNumber.WayKey.extras, u8: extras)
     return HKDF.derive(
       from: secrets, info: Labels.alternative.utf8 + SHA256.hash(bound.encoded), byteCount: 32)
   }

@@ -5,6 +5,8 @@ package import VaultStorage
 ///
 /// Each function lists the fields of one part; the numbers are the table's.
 package enum AssociatedData {
+  private typealias Number = FieldNumber.Bound
+
   package static func meta(_ vault: VaultID, _ row: ItemRow) -> [UInt8] {
     Record.encoding(atMost: size) { putMeta(&$0, vault, row.fields) }
   }
@@ -31,32 +33,32 @@ package enum AssociatedData {
 
   private static func putMeta(_ fields: inout FieldWriter, _ vault: VaultID, _ row: ItemFields) {
     begin(&fields, "meta", vault, item: row.id)
-    fields.put(4, row.generation)
-    fields.put(5, row.version)
-    fields.put(6, row.class)
-    fields.put(8, UInt64(bitPattern: row.row))
-    fields.put(9, row.kind)
-    fields.put(10, row.flags)
-    if let expires = row.expires { fields.put(11, expires) }
-    fields.put(12, row.primaryKey.high, row.primaryKey.low)
-    if let name = row.name { fields.put(13, name.high, name.low) }
-    fields.put(16, row.material)
+    fields.put(Number.generation, row.generation)
+    fields.put(Number.version, row.version)
+    fields.put(Number.class, row.class)
+    fields.put(Number.row, UInt64(bitPattern: row.row))
+    fields.put(Number.kind, row.kind)
+    fields.put(Number.flags, row.flags)
+    if let expires = row.expires { fields.put(Number.expires, expires) }
+    fields.put(Number.primaryKey, row.primaryKey.high, row.primaryKey.low)
+    if let name = row.name { fields.put(Number.name, name.high, name.low) }
+    fields.put(Number.material, row.material)
   }
 
   package static func keys(_ vault: VaultID, _ row: ItemRow, policyHash: [UInt8]) -> [UInt8] {
     part("keys", vault, item: row.id) { fields in
-      fields.put(4, row.generation)
-      fields.put(6, row.class)
-      fields.put(7, policyHash)
-      fields.put(9, row.kind)
+      fields.put(Number.generation, row.generation)
+      fields.put(Number.class, row.class)
+      fields.put(Number.policyHash, policyHash)
+      fields.put(Number.kind, row.kind)
     }
   }
 
   package static func alternative(_ vault: VaultID, _ row: ItemRow, policyHash: [UInt8]) -> [UInt8] {
     part("alternative", vault, item: row.id) { fields in
-      fields.put(6, row.class)
-      fields.put(7, policyHash)
-      fields.put(9, row.kind)
+      fields.put(Number.class, row.class)
+      fields.put(Number.policyHash, policyHash)
+      fields.put(Number.kind, row.kind)
     }
   }
 
@@ -64,20 +66,20 @@ package enum AssociatedData {
 
   package static func secret(_ vault: VaultID, _ row: ItemRow, policyHash: [UInt8]) -> [UInt8] {
     part("secret", vault, item: row.id) { fields in
-      fields.put(5, row.material)
-      fields.put(7, policyHash)
-      fields.put(9, row.kind)
+      fields.put(Number.version, row.material)
+      fields.put(Number.policyHash, policyHash)
+      fields.put(Number.kind, row.kind)
     }
   }
 
   package static func state(_ vault: VaultID, item: Bytes16, revision: UInt64) -> [UInt8] {
-    part("state", vault, item: item) { $0.put(15, revision) }
+    part("state", vault, item: item) { $0.put(Number.revision, revision) }
   }
 
   package static func head(_ vault: VaultID) -> [UInt8] { part("head", vault) { _ in } }
 
   package static func audit(_ vault: VaultID, sequence: UInt64) -> [UInt8] {
-    part("audit", vault) { $0.put(17, sequence) }
+    part("audit", vault) { $0.put(Number.sequence, sequence) }
   }
 
   package static func slot(_ vault: VaultID, _ slot: SlotAddress, layer: UInt8, derivation: [UInt8]?)
@@ -85,13 +87,13 @@ package enum AssociatedData {
   {
     // What a file says of its derivation, and of its opener, may be of any length.
     part("slot", vault, further: slot.openerID.count + (derivation?.count ?? 0)) { fields in
-      if layer == 1 || slot.kind.bindsGenerationInside { fields.put(4, slot.generation) }
-      fields.put(20, slot.kind.rawValue)
-      fields.put(21, slot.subject)
-      fields.put(22, slot.opener.rawValue)
-      fields.put(23, slot.openerID)
-      if let derivation { fields.put(24, derivation) }
-      fields.put(25, layer)
+      if layer == 1 || slot.kind.bindsGenerationInside { fields.put(Number.generation, slot.generation) }
+      fields.put(Number.slotKind, slot.kind.rawValue)
+      fields.put(Number.slotSubject, slot.subject)
+      fields.put(Number.slotOpener, slot.opener.rawValue)
+      fields.put(Number.slotOpenerID, slot.openerID)
+      if let derivation { fields.put(Number.derivation, derivation) }
+      fields.put(Number.layer, layer)
     }
   }
 
@@ -113,8 +115,8 @@ package enum AssociatedData {
   private static func begin(
     _ fields: inout FieldWriter, _ name: StaticString, _ vault: VaultID, item: Bytes16?
   ) {
-    fields.put(1, vault.high, vault.low)
-    if let item { fields.put(2, item.high, item.low) }
-    fields.put(3, name)
+    fields.put(Number.vault, vault.high, vault.low)
+    if let item { fields.put(Number.item, item.high, item.low) }
+    fields.put(Number.part, name)
   }
 }
