@@ -52,11 +52,3 @@ public struct TOTPGenerator: ~Copyable, Sendable {
     return TimedCode(code: hotp.code(at: step.number), step: step)
   }
 }
-
-/// A code and the step that it belongs to.
-public struct TimedCode: Sendable, Hashable {
-  /// The characters of the code.
-  public let code: String
-  /// When it is valid.
-  public let step: TimeStep
-}
