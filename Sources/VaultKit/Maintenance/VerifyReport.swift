@@ -4,7 +4,7 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// What a verification found, and what it did not look at.
+/// What a verification found, and what it did not check.
 public struct VerifyReport: Sendable {
   /// How many items were opened.
   public internal(set) var items = 0
@@ -29,7 +29,7 @@ public struct VerifyReport: Sendable {
   /// damaged.
   public internal(set) var newer: [String] = []
 
-  /// Whether everything was looked at: every secret, the chain of the audit, and nothing that a newer version made.
+  /// Whether everything was checked: every secret and the audit chain, with no part that a newer version made.
   public var isComplete: Bool {
     lockedSecrets == 0 && guardedSecrets == 0 && isAuditChainChecked && newer.isEmpty
   }
