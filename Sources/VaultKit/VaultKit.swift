@@ -6,7 +6,7 @@
 //
 // - `Vault.swift`: ``Vault``, the actor that users of the library call. `VaultPath.swift`: the path of the file.
 // - `Core/`: ``VaultCore``, the synchronous vault behind the actor. It lends transactions.
-// - `Transactions/`: ``ReadTransaction`` and ``WriteTransaction``, one state of the vault and the changes of one commit.
+// - `Transactions/`: ``ReadTransaction`` and ``WriteTransaction``, a state of the vault and the changes of one commit.
 // - `Access/`: ``Gate``, the only place that decides whether an item may be used.
 // - `Verification/`: ``AuthenticationContext``, ``Prompt`` and ``Authentication``, which verify a person for the gate.
 // - `Items/`: the operations on items, each a transaction and, if needed, a verification.
