@@ -188,8 +188,8 @@ public actor Vault {
   /// key. The set changes if its fingers change.
   ///
   /// - Returns: The fingers that were not members before.
-  /// - Throws: ``VaultError/Code/policy`` without a passcode and for a reader without a finger, ``VaultError/Code/unsupported``
-  ///   without a reader.
+  /// - Throws: ``VaultError/Code/policy`` without a passcode and for a reader without a finger,
+  ///   ``VaultError/Code/unsupported`` without a reader.
   public func enrollFingers(
     of source: any BiometrySource, passcode: consuming Passcode
   ) throws(VaultError) -> [EnrolledMember] {

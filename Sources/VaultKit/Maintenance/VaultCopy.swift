@@ -28,8 +28,8 @@ struct VaultCopy: ~Copyable {
 
   /// Copies the items that `accept` wants, with their material, state and index rows. Seals are copied as they are.
   ///
-  /// - Parameter unreadable: Called with each item whose attributes or state do not open, and the reason; the item is left
-  ///   out. Without it, such an item is an error.
+  /// - Parameter unreadable: Called with each item whose attributes or state do not open, and the reason; the item is
+  ///   left out. Without it, such an item is an error.
   mutating func copyItems(
     from source: inout SealedStore, to rows: inout VaultRows, _ progress: (VerifyProgress) -> Void,
     unreadable: ((ItemID, VaultError) -> Void)? = nil, _ accept: (Item) throws(VaultError) -> Bool,

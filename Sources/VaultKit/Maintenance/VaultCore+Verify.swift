@@ -25,8 +25,8 @@ extension VaultCore {
 
   /// The audit entries from a sequence on, oldest first, opened with the device key.
   ///
-  /// - Parameter damaged: Called with the number of each entry that does not open, and the reason; the entry is skipped.
-  ///   Without it, such an entry is an error.
+  /// - Parameter damaged: Called with the number of each entry that does not open, and the reason; the entry is
+  ///   skipped. Without it, such an entry is an error.
   package func auditEntries(
     from sequence: UInt64 = 0, limit: Int? = nil, damaged: ((UInt64, VaultError) -> Void)? = nil
   ) throws(VaultError) -> [AuditEntry] {

@@ -55,8 +55,8 @@ public struct ReadTransaction: ~Copyable, Sendable {
   ///
   /// - Parameters:
   ///   - keepingPages: Whether the pages that were read stay in memory for later reads.
-  ///   - damaged: Called with each item that does not open, and the reason; the item is skipped. Without it, such an item
-  ///     is an error.
+  ///   - damaged: Called with each item that does not open, and the reason; the item is skipped. Without it, such an
+  ///     item is an error.
   package mutating func forEachItem(
     keepingPages: Bool = true, damaged: ((ItemID, VaultError) -> Void)? = nil,
     _ body: (Item) throws(VaultError) -> Bool

@@ -98,8 +98,8 @@ extension WriteTransaction {
     try log(.rotated, detail: "something else had changed rows: S was recomputed")
   }
 
-  /// How many items there are, the number of the last row, and the rows that belong to no item: rows without an item, and
-  /// index rows that its attributes do not give.
+  /// How many items there are, the number of the last row, and the rows that belong to no item: rows without an item,
+  /// and index rows that its attributes do not give.
   private mutating func rowsOfNoItem() throws(VaultError) -> (
     items: UInt64, last: Int64, foreign: [SummedRow]
   ) {
