@@ -75,7 +75,7 @@ public actor Vault {
   /// factors, audit roots, and the recovery code, unless the person gives it.
   ///
   /// - Parameter recovery: Whether to keep or drop the recovery code. Required when the vault has one (``status()``).
-  /// - Returns: What was forgotten.
+  /// - Returns: The trust that was removed.
   /// - Throws: ``VaultError/Code/policy``; ``VaultError/Code/authenticationFailed`` for another vault's code.
   @discardableResult
   public func setPasscode(

@@ -1,8 +1,7 @@
 // VaultKit is the vault: items with secrets, sealed in one file, and access to them.
 //
 // The modules below hold the bytes (VaultFormat), the device key (DeviceKeys), the open keys (VaultKeys) and the rows
-// with their seals (SealedStorage). VaultKit re-exports them, so users import only VaultKit. The directories use only
-// those below them. Read in this order:
+// with their seals (SealedStorage). VaultKit re-exports them, so users import only VaultKit. Read in this order:
 //
 // - `Vault.swift`: ``Vault``, the actor that users of the library call. `VaultPath.swift`: the path of the file.
 // - `Core/`: ``VaultCore``, the synchronous vault behind the actor. It lends transactions.

@@ -145,7 +145,7 @@ package final class VaultCore: Sendable {
     try outcome.get()
   }
 
-  /// Lends the session outside of a transaction.
+  /// Lends the session outside a transaction.
   func withStore<R: Sendable>(_ body: (inout SealedStore) -> R) -> R {
     var result: R?
     state.withLock { slot in

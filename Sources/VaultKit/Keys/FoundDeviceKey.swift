@@ -4,7 +4,7 @@ import VaultStorage
 
 /// A device key with this vault's id, in the care of a protector.
 package struct FoundDeviceKey: Sendable {
-  /// What this vault knows about the key.
+  /// The relation of the key to this vault, as far as it is known.
   package enum Standing: Sendable, Equatable {
     /// It opens this vault.
     case present

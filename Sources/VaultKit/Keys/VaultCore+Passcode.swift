@@ -11,11 +11,11 @@ extension VaultCore {
   /// A former holder of the device key could have planted members, factors and audit roots, so they are removed. The
   /// recovery half stays only if the person gives the recovery code.
   ///
-  /// - Parameter recovery: Whether to keep or drop the recovery code. Required when the vault has one, not allowed
-  ///   otherwise.
-  /// - Returns: What was forgotten.
-  /// - Throws: ``VaultError/Code/policy`` if a passcode is already set, or if `recovery` is missing or not allowed;
-  ///   ``VaultError/Code/authenticationFailed`` for another vault's code. After an error nothing is changed.
+  /// - Parameter recovery: Whether to keep or drop the recovery code. Required only when the vault has one.
+  /// - Returns: The trust that was removed.
+  /// - Throws: ``VaultError/Code/policy`` if a passcode is already set, if `recovery` is missing, or if it keeps a
+  ///   code that the vault does not have; ``VaultError/Code/authenticationFailed`` for another vault's code. After an
+  ///   error nothing is changed.
   @discardableResult
   package func setPasscode(
     _ new: consuming Passcode, recovery: consuming RecoveryChoice? = nil

@@ -79,8 +79,8 @@ extension VaultCore {
   /// Compares a code with the vault's public half. Proves less than ``checkRecoveryCode(_:)``, but enough to keep the
   /// code.
   ///
-  /// - Throws: ``VaultError/Code/policy`` where there is none, ``VaultError/Code/authenticationFailed`` for another
-  ///   one.
+  /// - Throws: ``VaultError/Code/policy`` if there is none, ``VaultError/Code/authenticationFailed`` for another
+  ///   vault's code.
   package func checkRecoveryHalf(of code: borrowing RecoveryCode) throws(VaultError) {
     let half = try withHeader { header, _, _ throws(VaultError) in header.recoveryHalf }
     guard let half else { throw RecoveryCode.isAbsent }

@@ -92,7 +92,7 @@ extension VaultCore {
     return store
   }
 
-  /// How many rows the opening checked because the file is a copy or an older state; `nil` where it is neither.
+  /// How many rows the opening checked because the file is a copy or an older state; `nil` if it is neither.
   package var checkedAsCopy: UInt64? { withStore { $0.checkedAsCopy } }
 
   /// Whether the opening deleted no expired items because the wall clock is too far ahead of the highest time that the

@@ -120,7 +120,7 @@ private struct Verification {
 
   /// Which index rows belong to items.
   private struct IndexRows {
-    /// How many of those that belong to items that open.
+    /// The number of index rows of items that open.
     var found = 0
     /// The row numbers of the other items: which index rows they should have is unknown.
     var unopened: Set<Int64> = []

@@ -16,7 +16,7 @@ extension WriteTransaction {
   }
 
   /// The first step. A file with another identity, or with fewer commits than were seen before, is a copy or an old
-  /// state. Its HOTP counters may be behind their servers.
+  /// state. Its HOTP counters may be behind those of the servers.
   mutating func adoptFile() throws(VaultError) {
     let identity = store.rows.fileIdentity
     let isOld = head.sequence < store.seenSequence

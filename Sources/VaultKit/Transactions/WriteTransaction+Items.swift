@@ -227,7 +227,7 @@ extension WriteTransaction {
   /// Writes the row, then its secret under a new data key.
   ///
   /// A holder of the device key can seal another policy into the row, but not into the parts that the class key
-  /// seals. So the old data key must open under this policy before a new secret is wrapped by it.
+  /// seals. So the old data key must open under this policy before a new secret is wrapped under it.
   private mutating func rewrite(
     _ row: inout ItemRow, item: Item, attributes: Attributes, policy: Policy,
     with secret: borrowing SecretBytes, keys: ItemKeys, keeping later: Record?

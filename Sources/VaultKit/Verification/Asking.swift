@@ -26,7 +26,7 @@ struct Asking {
   /// The name of an item that is not stored yet.
   private var label: String?
 
-  /// How often a person is asked for one thing.
+  /// How many times a person is asked for one secret.
   private static let tries = 3
 
   init(

@@ -4,7 +4,7 @@ import VaultFormat
 public protocol BiometrySource: Sendable {
   /// The enrolled fingers, by the names of the source, ascending.
   ///
-  /// - Throws: `.unsupported` without a reader or a service; the hint says what to do.
+  /// - Throws: `.unsupported` without a reader or a service; the error says what to do.
   func enrolledFingers() throws(VaultError) -> [String]
 
   /// Returns after a finger of the enrolled set was verified. Every other outcome throws and is a denial.

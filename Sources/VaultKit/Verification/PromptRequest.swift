@@ -3,7 +3,7 @@
 /// The texts come from items and callers. A prompt removes control characters and visibly shortens texts that are too
 /// long.
 public struct PromptRequest: Sendable, Equatable {
-  /// What is asked for.
+  /// The subject of a request.
   public enum Subject: Sendable, Equatable {
     /// The vault's passcode.
     case passcode
@@ -33,7 +33,7 @@ public struct PromptRequest: Sendable, Equatable {
     }
   }
 
-  /// What is asked for.
+  /// The subject of a request.
   public var subject: Subject
   /// The operation, as a verb phrase: "read the password".
   public var operation: String
