@@ -42,8 +42,8 @@ enum Mutating {
   }
 }
 
-/// Opens a mutant, reads everything, verifies it, makes a code, and compares the content with every earlier state of
-/// the vault.
+/// Opens a mutant, reads everything, verifies it, makes a code, and compares the content with every state that the
+/// vault has had.
 struct Judge {
   let rig: Rig
   let states: [Content]
