@@ -5,11 +5,11 @@ import SecretMemory
 public import VaultKit
 import VaultTestKit
 
-/// A real vault of a size, with no passcode or with one, on the synchronous core that `vaultctl` calls too.
+/// A real vault of a given size, with or without a passcode. It uses the synchronous core, as `vaultctl` does.
 public final class BenchmarkVault {
-  /// The vault as users of the library have it.
+  /// The actor that users of the library call.
   public let vault: Vault
-  /// How many passwords it holds; more are added by ``put()``.
+  /// The number of passwords in the vault at first. ``put()`` adds more.
   public let count: Int
   private let core: VaultCore
   private var next: Int
@@ -77,7 +77,7 @@ public final class BenchmarkVault {
 
   /// HOTP codes from blocks of 32 counters that one durable write reserves; one run is one code.
   ///
-  /// No verb reserves: this is what a program gets that puts `CounterReservation` and a write together.
+  /// No verb reserves counters: this measures a program that combines `CounterReservation` with a write.
   public func reservedHOTP() -> Workload {
     let id = must { try core.describeOTP(named: "hotp").item.id }
     let generator = Box(must { try HOTPGenerator(key: SecretBytes(testing: "12345678901234567890")) })
@@ -120,7 +120,7 @@ public final class BenchmarkVault {
       })
   }
 
-  /// Items by random name in one snapshot: attributes opened, no secret.
+  /// Items by random name in one snapshot. Opens the attributes, but no secret.
   public func getInSnapshot() -> Workload {
     Workload(
       "get by name in a snapshot",
@@ -144,7 +144,7 @@ public final class BenchmarkVault {
       })
   }
 
-  /// An item by random name, each in a state of its own.
+  /// An item by random name, each in a separate state of the vault.
   public func getAlone() -> Workload {
     Workload("get by name, each alone") { [self] in _ = try core.item(named: Self.name(random())) }
   }
@@ -154,14 +154,14 @@ public final class BenchmarkVault {
     Workload("list") { [core] in _ = try core.items(matching: Query()) }
   }
 
-  /// All items, each looked at and dropped.
+  /// Opens all items one by one, without keeping them.
   public func scan() -> Workload {
     Workload("scan") { [core] in
       try core.read { transaction in try transaction.forEachItem { _ in true } }
     }
   }
 
-  /// The vault opened anew.
+  /// Opens the vault again.
   public static func opening(_ folder: String) -> Workload {
     let protector = FileProtector(file: folder + "/device.key")
     return Workload("open") {
@@ -169,7 +169,7 @@ public final class BenchmarkVault {
     }
   }
 
-  /// Unlocking with the right passcode, the attempt counted on disk.
+  /// Unlocks with the right passcode. The attempt is counted on disk.
   public func unlock(_ passcode: String) -> Workload {
     Workload("unlock") { [core] in
       core.lock()
@@ -177,7 +177,7 @@ public final class BenchmarkVault {
     }
   }
 
-  /// The cheapest question to the core.
+  /// The cheapest call of the core.
   public func question() -> Workload {
     Workload("a call of the core") { [core] in _ = core.isUnlocked }
   }

@@ -1,9 +1,10 @@
 import OneTimePassword
 import SecretMemory
 
-/// The ways through many candidates, each forced; what users call is timed through the public API.
+/// Searches through many candidates, each with a forced kind of lanes. The calls of users are timed through the
+/// public API.
 public enum OTPWorkloads {
-  /// The names of the ways that this processor has for SHA-1.
+  /// The names of the lanes that this processor supports for SHA-1.
   public static var lanes: [String] { supported.map(\.rawValue) }
 
   /// A wrong code against `window` counters of one key.

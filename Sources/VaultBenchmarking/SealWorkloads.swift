@@ -1,7 +1,7 @@
 import SecretMemory
 import VaultCrypto
 
-/// The seals and the cipher under them.
+/// The seals, and the cipher that they use.
 public enum SealWorkloads {
   /// AES-256-GCM with a kept key schedule, into the caller's buffer.
   public static func gcm(byteCount: Int, opens: Bool) -> Workload {
@@ -21,7 +21,7 @@ public enum SealWorkloads {
     }
   }
 
-  /// Suite 1, which commits to its key.
+  /// Suite 1, the seal that commits to its key.
   public static func committing(byteCount: Int, aadByteCount: Int, opens: Bool) -> Workload {
     let key = Box(key())
     let plaintext = [UInt8](repeating: 7, count: byteCount)
@@ -41,7 +41,7 @@ public enum SealWorkloads {
     }
   }
 
-  /// Suite 2 into the caller's buffer.
+  /// Suite 2, into the caller's buffer.
   public static func record(byteCount: Int, aadByteCount: Int, opens: Bool) -> Workload {
     let seal = must {
       try RecordSeal(
@@ -75,7 +75,7 @@ public enum SealWorkloads {
 
   static func key() -> SecretBytes { SecretBytes(copying: (0..<32).map { UInt8($0 * 7 & 0xff) }) }
 
-  /// Memory for the life of the benchmark.
+  /// Memory that is never freed, because the benchmark needs it until it ends.
   @unsafe
   private static func buffer(_ byteCount: Int) -> UnsafeMutableRawBufferPointer {
     let space = UnsafeMutableRawBufferPointer.allocate(byteCount: max(byteCount, 16), alignment: 64)

@@ -1,8 +1,20 @@
-/// Something to be timed: `run(n)` does it n times. The loop is in here so that no call between packages is timed.
+/// A task to time: `run(n)` does the task n times. The loop is in this module, so the time includes no call between
+/// packages.
+///
+/// This is the front page of VaultBenchmarking, the parts of the library that `Benchmarks/` cannot time from outside.
+/// SwiftPM shows a package only the products of another package, so this module is a product. It is never installed.
+/// A public function returns a workload. The program in `Benchmarks/` runs it, takes the time and writes the report.
+/// Read in this order:
+///
+/// - `Workload.swift`: ``Workload``, the loop, and ``Box``, which holds a key for it.
+/// - ``BenchmarkVault`` makes a vault of a given size: codes, put, get, list, open and unlock.
+/// - ``SealWorkloads``: the seals, the cipher that they use, and random bytes.
+/// - ``KeyWorkloads``: Argon2id, HKDF and signatures.
+/// - ``OTPWorkloads``: searches for a code with each kind of lanes.
 public struct Workload {
-  /// What is done once.
+  /// The name of the task.
   public let name: String
-  /// Does it this many times.
+  /// Does the task this many times.
   public let run: (Int) -> Void
 
   init(_ name: String, _ once: @escaping () throws -> Void) {
@@ -10,7 +22,7 @@ public struct Workload {
     run = { count in must { for _ in 0..<count { try once() } } }
   }
 
-  /// The same, where one run is `times` calls for `count` of them each.
+  /// The same task, grouped: one run makes `times` calls, and each call does the task `count` times.
   public func repeated(_ times: Int, of count: Int) -> Workload {
     Workload(name, many: { [run] runs in for _ in 0..<runs * times { run(count) } })
   }
@@ -21,15 +33,15 @@ public struct Workload {
   }
 }
 
-/// A benchmark that fails has nothing to say: it stops with the error.
+/// Stops the process with the error, because a benchmark that fails has no result.
 func must<R: ~Copyable>(_ body: () throws -> R) -> R {
   do { return try body() } catch { fatalError("benchmark: \(error)") }
 }
 
-/// Holds what cannot be copied for closures that outlive a call.
+/// Holds a noncopyable value for escaping closures.
 public final class Box<Value: ~Copyable> {
-  /// What it holds.
+  /// The value.
   public let value: Value
-  /// Takes what it holds.
+  /// A box that takes ownership of a value.
   public init(_ value: consuming Value) { self.value = value }
 }

@@ -7,9 +7,9 @@ public import SecretMemory
 
 /// A vault: items with secrets, sealed, with access control.
 ///
-/// The actor is a thin shell with an executor of its own over a synchronous core, so that blocking calls (SQLite, key
-/// derivations) never hold a thread of the shared pool. One call is one hop; for many operations use ``read(_:)`` and
-/// ``write(_:)``, which lend one transaction to a closure.
+/// The actor is a thin shell around a synchronous core. It has its own executor, so that blocking calls (SQLite, key
+/// derivations) never hold a thread of the shared pool. Each call is one hop. For many operations use ``read(_:)``
+/// and ``write(_:)``, which lend one transaction to a closure.
 public actor Vault {
   package let core: VaultCore
   private let executor = VaultExecutor()
@@ -19,11 +19,11 @@ public actor Vault {
 
   private init(_ core: VaultCore) { self.core = core }
 
-  /// A new vault. Nothing is created when anything is at the path already.
+  /// Creates a vault. Throws, and creates nothing, when the path already exists.
   ///
   /// - Parameters:
-  ///   - path: Where; folders that do not exist are made with mode 0700.
-  ///   - protector: Who keeps the device key; `nil` for a file outside of the vault's folder.
+  ///   - path: Where to create the file. Missing directories are made with mode 0700.
+  ///   - protector: Who keeps the device key; `nil` for a file outside the vault's directory.
   ///   - passcode: `nil` for a vault that is never locked.
   /// - Throws: ``VaultError/Code/vaultExists``, ``VaultError/Code/io``, the `deviceKey…` codes.
   public static func create(
@@ -36,7 +36,7 @@ public actor Vault {
 
   /// Opens a vault. Creates nothing.
   ///
-  /// - Parameter protector: `nil` for the one the vault's header names.
+  /// - Parameter protector: `nil` for the protector that the vault's header names.
   /// - Throws: ``VaultError/Code/vaultMissing``, ``VaultError/Code/damaged``, ``VaultError/Code/newerFormat``,
   ///   ``VaultError/Code/olderFormat``,
   ///   the `deviceKey…` codes, ``VaultError/Code/io``.
@@ -50,7 +50,7 @@ public actor Vault {
 
   // MARK: Locking
 
-  /// Unlocks with the passcode; the attempt is counted on disk first.
+  /// Unlocks with the passcode. The vault counts the attempt on disk first.
   ///
   /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut`` with `retryAfter`.
   public func unlock(with passcode: consuming Passcode) throws(VaultError) { try core.unlock(with: passcode) }
@@ -62,19 +62,20 @@ public actor Vault {
     try core.unlock(with: context)
   }
 
-  /// Wipes what the passcode opened, at once: also while a prompt of another call is open, whose answer then opens nothing.
+  /// Wipes at once the keys that the passcode opened. If a prompt of another call is open, its answer then opens
+  /// nothing.
   ///
-  /// What a context was given or has kept is the context's: ``AuthenticationContext/invalidate()`` wipes that.
+  /// Does not wipe the secrets that a context was given or keeps: ``AuthenticationContext/invalidate()`` wipes those.
   public nonisolated func lock() { core.lock() }
 
-  /// Whether everything a passcode guards is open.
+  /// Whether everything that a passcode guards is open.
   public var isUnlocked: Bool { core.isUnlocked }
 
-  /// Sets a passcode when none is set, and forgets what a former holder of the device key could have planted: members,
-  /// factors, audit roots, and the recovery code unless the person gives it.
+  /// Sets a passcode when none is set. Removes what a former holder of the device key could have planted: members,
+  /// factors, audit roots, and the recovery code, unless the person gives it.
   ///
-  /// - Parameter recovery: Needed where the vault has a recovery code (``status()``): keep it or drop it.
-  /// - Returns: What was forgotten.
+  /// - Parameter recovery: Whether to keep or drop the recovery code. Required when the vault has one (``status()``).
+  /// - Returns: The trust that was removed.
   /// - Throws: ``VaultError/Code/policy``; ``VaultError/Code/authenticationFailed`` for another vault's code.
   @discardableResult
   public func setPasscode(
@@ -83,46 +84,48 @@ public actor Vault {
     try core.setPasscode(new, recovery: recovery)
   }
 
-  /// Changes the passcode; touches no item.
+  /// Changes the passcode. Does not rewrite items.
   public func changePasscode(from old: consuming Passcode, to new: consuming Passcode) throws(VaultError) {
     try core.changePasscode(from: old, to: new)
   }
 
-  /// Removes the passcode. Items of ``Accessibility/whenPasscodeSet`` are destroyed for good and returned by name.
+  /// Removes the passcode. Destroys the items of ``Accessibility/whenPasscodeSet`` permanently and returns their
+  /// names.
   public func removePasscode(_ old: consuming Passcode) throws(VaultError) -> DestroyedItems {
     try core.removePasscode(old)
   }
 
-  /// Makes a recovery code, to be shown once; an earlier one no longer works from then on. With a passcode set the vault
-  /// must be unlocked.
+  /// Makes a recovery code, to be shown once. An earlier code no longer works. If a passcode is set, the vault must
+  /// be unlocked.
   public func makeRecoveryCode() throws(VaultError) -> RecoveryCode { try core.makeRecoveryCode() }
 
-  /// Whether a recovery code opens this vault; changes nothing.
+  /// Checks that a recovery code opens this vault. Changes nothing.
   ///
-  /// - Throws: ``VaultError/Code/authenticationFailed`` where it does not.
+  /// - Throws: ``VaultError/Code/authenticationFailed`` if it does not.
   public func checkRecoveryCode(_ code: borrowing RecoveryCode) throws(VaultError) {
     try core.checkRecoveryCode(code)
   }
 
-  /// Removes the recovery code. With a passcode set the vault must be unlocked.
+  /// Removes the recovery code. If a passcode is set, the vault must be unlocked.
   public func removeRecoveryCode() throws(VaultError) { try core.removeRecoveryCode() }
 
   // MARK: Items
 
-  /// Adds an item; durable when this returns. Asks nobody but for what is missing: the passcode of a locked vault, the
+  /// Adds an item; durable when this returns. Prompts only for a missing secret: the passcode of a locked vault, the
   /// item's application password.
   ///
   /// - Throws: ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``, ``VaultError/Code/malformed``,
-  ///   ``VaultError/Code/policy`` for a constraint that the vault has nothing for.
+  ///   ``VaultError/Code/policy`` for a constraint that no passcode or member of the vault can satisfy.
   public func add(
     _ item: NewItem, secret: consuming SecretBytes? = nil, context: AuthenticationContext? = nil
   ) throws(VaultError) -> Item {
     try core.add(item, secret: secret, context: context)
   }
 
-  /// The items that match, in the order of insertion; none is no error.
+  /// The items that match, in the order of insertion. No match is not an error.
   ///
-  /// - Parameter context: Who is asked, once, where items with constraints match; ``Query/constrained`` can leave them out.
+  /// - Parameter context: Verifies the person, once, if items with constraints match; ``Query/constrained`` can leave
+  ///   these items out.
   public func items(matching query: Query, context: AuthenticationContext? = nil) throws(VaultError) -> [Item]
   {
     try core.items(matching: query, context: context)
@@ -130,10 +133,11 @@ public actor Vault {
 
   /// The secret of an item.
   ///
-  /// - Parameter context: Who is asked where the item has constraints.
+  /// - Parameter context: Verifies the person if the item has constraints.
   /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/locked``, ``VaultError/Code/expired``,
-  ///   ``VaultError/Code/damaged``; ``VaultError/Code/interactionNotAllowed``, ``VaultError/Code/authenticationFailed``,
-  ///   ``VaultError/Code/cancelled``, ``VaultError/Code/lockedOut`` where somebody is asked.
+  ///   ``VaultError/Code/damaged``; ``VaultError/Code/interactionNotAllowed``,
+  ///   ``VaultError/Code/authenticationFailed``, ``VaultError/Code/cancelled``, ``VaultError/Code/lockedOut`` when a
+  ///   person must be verified.
   public func secret(of item: ItemID, context: AuthenticationContext? = nil) throws(VaultError) -> SecretBytes
   {
     try core.secret(of: item, context: context)
@@ -147,7 +151,7 @@ public actor Vault {
     return try secret.expose { span in try body(span) }
   }
 
-  /// Changes an item and, where one is given, its secret.
+  /// Changes an item, and its secret if a new one is given.
   @discardableResult
   public func update(
     _ item: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes? = nil,
@@ -156,22 +160,22 @@ public actor Vault {
     try core.update(item, changes, secret: secret, context: context)
   }
 
-  /// Deletes all items that match; returns how many. Never asks.
+  /// Deletes all items that match, without a prompt. Returns their number.
   @discardableResult
   public func delete(_ query: Query) throws(VaultError) -> Int { try core.delete(query) }
 
   // MARK: Members
 
-  /// What the vault can verify a person with: says what makes an item's constraints hold.
+  /// The ways in which the vault can verify a person. They decide how an item's constraints are enforced.
   public func verificationSources() throws(VaultError) -> VerificationSources {
     try core.verificationSources()
   }
 
-  /// The members of the enrolled set, in the order of their enrolment.
+  /// The members of the enrolled set, in the order of their enrollment.
   public func enrolledMembers() throws(VaultError) -> [EnrolledMember] { try core.enrolledMembers() }
 
-  /// Enrolls a phrase as a member. The set is another one from then on: ``Constraints/biometryCurrentSet`` items of before
-  /// can be opened by nobody any more.
+  /// Enrolls a phrase as a member. This changes the set: earlier ``Constraints/biometryCurrentSet`` items no longer
+  /// open, ever.
   ///
   /// - Throws: ``VaultError/Code/policy`` without a passcode, ``VaultError/Code/duplicateItem``.
   public func enroll(
@@ -180,28 +184,28 @@ public actor Vault {
     try core.enroll(phrase, named: name, passcode: passcode)
   }
 
-  /// Makes the fingers of a reader the fingers of the enrolled set. **Advisory in this process**: a reader gives no key. The
-  /// set is another one from then on, if they differ from those that it had.
+  /// Makes the fingers of a reader the fingers of the enrolled set. **Advisory in this process**: a reader gives no
+  /// key. The set changes if its fingers change.
   ///
-  /// - Returns: Those that were not members before.
-  /// - Throws: ``VaultError/Code/policy`` without a passcode and for a reader without a finger, ``VaultError/Code/unsupported``
-  ///   without a reader.
+  /// - Returns: The fingers that were not members before.
+  /// - Throws: ``VaultError/Code/policy`` without a passcode and for a reader without a finger,
+  ///   ``VaultError/Code/unsupported`` without a reader.
   public func enrollFingers(
     of source: any BiometrySource, passcode: consuming Passcode
   ) throws(VaultError) -> [EnrolledMember] {
     try core.enrollFingers(of: source, passcode: passcode)
   }
 
-  /// Makes the login password a member: a presence source (PAM) then opens ``Constraints/userPresence`` items, and no others.
-  /// **Advisory in this process**: PAM gives no key. No set changes.
+  /// Makes the login password a member: a presence source (PAM) then opens only ``Constraints/userPresence`` items.
+  /// **Advisory in this process**: PAM gives no key. The set does not change.
   ///
   /// - Throws: ``VaultError/Code/policy`` without a passcode, ``VaultError/Code/duplicateItem``.
   public func enrollLogin(passcode: consuming Passcode) throws(VaultError) -> EnrolledMember {
     try core.enrollLogin(passcode: passcode)
   }
 
-  /// Removes a member; works while the vault is locked, and asks nobody. The set is another one from then on, unless it was
-  /// the login password.
+  /// Removes a member, without a prompt, also while the vault is locked. This changes the set, unless the member
+  /// is the login password.
   public func removeMember(named name: String) throws(VaultError) { try core.removeMember(named: name) }
 
   // MARK: Transactions
@@ -211,14 +215,14 @@ public actor Vault {
     try core.read { transaction in try body(&transaction) }
   }
 
-  /// Lends the vault to a closure that changes it: all or nothing, durable when this returns.
+  /// Lends the vault to a closure that changes it. All changes are made or none; they are durable when this returns.
   public func write<R>(_ body: sending (inout WriteTransaction) throws -> sending R) throws -> sending R {
     try core.write { transaction in try body(&transaction) }
   }
 
   // MARK: Care
 
-  /// What the vault is and how it is kept.
+  /// The identity and the state of the vault.
   public func status() throws(VaultError) -> VaultStatus { try core.status() }
 
   /// Checks everything that the open keys can check. Changes nothing.
@@ -234,7 +238,7 @@ public actor Vault {
   }
 }
 
-/// Makes and opens vaults on a queue of its own: a key derivation must not hold the caller's actor.
+/// Makes and opens vaults on a separate queue, because a key derivation must not block the caller's actor.
 private actor VaultMaker {
   private let executor = VaultExecutor()
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -250,7 +254,7 @@ private actor VaultMaker {
   }
 }
 
-/// A serial executor on a queue of its own: what blocks here never blocks the shared pool.
+/// A serial executor on a separate queue: a call that blocks here never blocks the shared pool.
 private final class VaultExecutor: SerialExecutor {
   private let queue = DispatchQueue(label: "vault")
 

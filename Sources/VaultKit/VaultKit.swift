@@ -1,16 +1,16 @@
-// The vault: what a program that keeps secrets imports.
+// VaultKit is the vault: items with secrets, sealed in one file, and access to them.
 //
-// `Vault` is the actor that programs use; `VaultCore` is the same vault as a synchronous object, which the actor and
-// `vaultctl` share. Both lend transactions: a `ReadTransaction` is one state of the vault, a `WriteTransaction` is a set
-// of changes that become durable together. `Gate` decides inside a transaction whether an item may be opened, and
-// `Authentication` asks a person where an item has an access rule.
+// The modules below hold the bytes (VaultFormat), the device key (DeviceKeys), the open keys (VaultKeys) and the rows
+// with their seals (SealedStorage). VaultKit re-exports them, so users import only VaultKit. Read in this order:
 //
-// Read in this order: `Vault.swift`, `Core/VaultCore.swift`, `Transactions/`, `Access/Gate.swift`, then the directory of
-// your task: `Verification/`, `Items/`, `Keys/` or `Maintenance/`.
-//
-// Below VaultKit are four rooms that it exports, so that a program imports VaultKit alone: `VaultFormat` (the bytes of
-// the file as values, and `VaultError`), `DeviceKeys` (who keeps the device key), `VaultKeys` (the open keys) and
-// `SealedStorage` (rows in, opened values out).
+// - `Vault.swift`: ``Vault``, the actor that users of the library call. `VaultPath.swift`: the path of the file.
+// - `Core/`: ``VaultCore``, the synchronous vault behind the actor. It lends transactions.
+// - `Transactions/`: ``ReadTransaction`` and ``WriteTransaction``, a state of the vault and the changes of one commit.
+// - `Access/`: ``Gate``, the only place that decides whether an item may be used.
+// - `Verification/`: ``AuthenticationContext``, ``Prompt`` and ``Authentication``, which verify a person for the gate.
+// - `Items/`: the operations on items, each a transaction and, if needed, a verification.
+// - `Keys/`: unlock, passcode, recovery code, members, device keys.
+// - `Maintenance/`: create, open, backup, restore, recovery, rotation, `verify`.
 
 @_exported public import DeviceKeys
 @_exported public import SealedStorage

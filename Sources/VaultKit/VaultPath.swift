@@ -2,17 +2,17 @@ import VaultFormat
 import VaultStorage
 import Glibc
 
-/// Where a vault file lies.
+/// The path of a vault file.
 public struct VaultPath: Sendable, Hashable {
   /// The path as given.
   public let path: String
 
-  /// A vault at a path of your own.
+  /// A vault at the given path.
   public init(_ path: String) { self.path = path }
 
   /// `$VAULT_PATH`, else `$XDG_DATA_HOME/vault/default.vault`, else `$HOME/.local/share/vault/default.vault`.
   ///
-  /// - Throws: ``VaultError/Code/vaultMissing`` where none of them is set.
+  /// - Throws: ``VaultError/Code/vaultMissing`` if none of these variables is set.
   public static func standard() throws(VaultError) -> VaultPath {
     func variable(_ name: String) -> String? {
       guard let text = unsafe getenv(name) else { return nil }

@@ -1,7 +1,7 @@
 import Synchronization
 package import VaultKit
 
-/// A clock that stops until it is moved.
+/// A clock that does not advance by itself. A test moves it.
 package final class FixedClock: VaultClock {
   private struct Reading {
     var wall: Int64

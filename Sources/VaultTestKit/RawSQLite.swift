@@ -1,7 +1,7 @@
 import Glibc
 
-/// SQLite without any of the vault's protection, to tamper with a vault. It is found in the process at run time,
-/// because only VaultStorage imports it.
+/// SQLite without any of the vault's protection, to tamper with a vault. This type finds SQLite in the process at run
+/// time, because only VaultStorage imports it.
 package struct RawSQLite {
   private typealias Open =
     @convention(c) (UnsafePointer<CChar>, UnsafeMutablePointer<OpaquePointer?>) -> Int32
@@ -16,8 +16,8 @@ package struct RawSQLite {
     let sql: String
   }
 
-  /// Runs `sql` on the file at `path` and closes it. That leaves no log, unless another connection has the file
-  /// open.
+  /// Opens the file at `path`, runs `sql` and closes the file. Closing it removes the log, unless another connection
+  /// has the file open.
   package static func run(_ sql: String, on path: String) throws {
     var database: OpaquePointer?
     let open = unsafe unsafeBitCast(symbol("sqlite3_open"), to: Open.self)

@@ -20,7 +20,7 @@ public final class ScriptedBiometry: BiometrySource {
 
   /// - Parameters:
   ///   - fingers: The enrolled fingers.
-  ///   - outcomes: In order. A call beyond the last one fails with `.authenticationFailed`.
+  ///   - outcomes: The outcomes, in order. A call beyond the last one fails with `.authenticationFailed`.
   public init(fingers: [String], _ outcomes: [Outcome] = []) {
     state = Mutex(State(fingers: fingers, outcomes: outcomes))
   }

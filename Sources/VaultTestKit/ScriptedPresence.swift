@@ -5,8 +5,8 @@ public import VaultKit
 public final class ScriptedPresence: PresenceSource {
   private let state: Mutex<(outcomes: [VaultError?], requests: [PromptRequest])>
 
-  /// - Parameter outcomes: In order; nil means that the user is there. A call beyond the last one fails with
-  ///   `.authenticationFailed`.
+  /// - Parameter outcomes: The outcomes, in order; nil means that the user is there. A call beyond the last one fails
+  ///   with `.authenticationFailed`.
   public init(_ outcomes: [VaultError?]) { state = Mutex((outcomes, [])) }
 
   /// The requests so far.

@@ -23,7 +23,7 @@ public final class ScriptedPrompt: Prompt {
   }
   private let state: Mutex<State>
 
-  /// - Parameter answers: In order. A request beyond the last one is cancelled.
+  /// - Parameter answers: The answers, in order. A request beyond the last one is cancelled.
   public init(_ answers: [Answer] = []) { state = Mutex(State(answers: answers)) }
 
   /// The requests so far.

@@ -8,12 +8,12 @@ extension Argon2id.Parameters {
 }
 
 extension Argon2id.Bounds {
-  /// The bounds of a test world. A vault that is made in one is marked, and the tool refuses it.
+  /// The bounds of a test world. A vault that is made in a test world has a mark, so the tool refuses it.
   package static let cheap = Argon2id.Bounds(floor: .cheap, ceiling: Argon2id.Bounds.standard.ceiling)
 }
 
 extension VaultEnvironment {
-  /// A world for tests: a cheap derivation, with a clock and randomness that a test can fix.
+  /// A world for tests, with a cheap derivation, and with a clock and a random source that a test can replace.
   package static func testing(
     clock: any VaultClock = SystemClock(), random: any RandomSource = SystemRandom(),
     derivationObserver: (@Sendable () -> Void)? = nil

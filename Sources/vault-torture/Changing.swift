@@ -4,7 +4,8 @@ import SecretMemory
 import VaultKit
 import VaultTestKit
 
-/// Changes the vault commit by commit, says its content after each, and ends without closing it: the log stays (R8).
+/// Changes the vault commit by commit, prints its content after each commit, and ends without closing it, so that the
+/// log stays (R8).
 enum Changing {
   static func run(_ rig: Rig, seed: UInt64, passcode: String) {
     do throws(VaultError) {
@@ -14,12 +15,12 @@ enum Changing {
         try take(step, core: core, passcode: passcode)
         try Content(of: core).say(to: 1)
       }
-      // The vault is open still: nothing is moved out of the log.
+      // The vault is still open, so no commit is moved from the log into the file.
       withExtendedLifetime(core) { _exit(0) }
     } catch { fail("change: \(error.word) \(error.message)") }
   }
 
-  /// A wrong try first: a failure that is counted and then forgotten.
+  /// Tries a wrong passcode first. Its failure is counted, and the right passcode resets the count.
   private static func unlock(_ core: VaultCore, passcode: String) throws(VaultError) {
     try? core.unlock(with: Passcode(testing: "wrong"))
     let afterFailure = try Content.status(core)
@@ -29,8 +30,8 @@ enum Changing {
     content.say(to: 1)
   }
 
-  /// Each makes old rows that can be put back. From `add` on nothing deletes a secret, so that the log keeps
-  /// every commit.
+  /// Each step leaves old rows that a mutation can put back. No step after `delete` deletes a secret, so the log
+  /// keeps every commit.
   private enum Step: CaseIterable {
     case passcode, secret, delete, add, label, code, nextCode, lastCode, wrongCode
   }

@@ -5,7 +5,7 @@ import SecretMemory
 import VaultKit
 import VaultTestKit
 
-/// Uses every key of the rows, locks or closes the vault, and waits to be looked at (R7).
+/// Uses every key of the rows, locks or closes the vault, and waits while the test searches its memory (R7).
 enum Ciphers {
   static func run(_ rig: Rig, passcode: String, state: String) {
     do {
@@ -20,7 +20,7 @@ enum Ciphers {
       }
       say("holding")
       waitForStart()
-      // A locked vault still works: the ciphers that it needs are derived again.
+      // A locked vault still works, because it derives the ciphers that it needs again.
       if state == "locked" {
         _ = try core!.items(matching: Query())
         try core!.unlock(with: Passcode(testing: passcode))

@@ -2,7 +2,7 @@ import AuthenticatorKit
 import Glibc
 import VaultKit
 
-/// Many codes of one credential, one transaction each (R4).
+/// Makes many codes of one credential, each in one transaction (R4).
 enum Codes {
   static func run(_ rig: Rig, name: String, count: Int) {
     waitForStart()
@@ -21,7 +21,7 @@ enum Codes {
   }
 }
 
-/// One code given to a verifier (F5).
+/// Gives one code to a verifier (F5).
 enum Submit {
   static func run(_ rig: Rig, name: String, code: String) {
     do throws(VaultError) {

@@ -2,7 +2,7 @@ import Glibc
 import SecretMemory
 import VaultKit
 
-/// Everything a vault shows, as text that two states of it can be compared by.
+/// The whole content of a vault as text, so that two states can be compared.
 struct Content: Equatable {
   /// Passcode, failures, counts.
   var status: String
@@ -13,7 +13,7 @@ struct Content: Equatable {
     let id: String
     /// Kind, attributes, policy, expiry, state.
     let open: String
-    /// The secret, or `!` and the error.
+    /// The secret in hexadecimal after `=`; `!` and the error; or `-` without a secret.
     let secret: String
   }
 
@@ -79,7 +79,7 @@ struct Content: Equatable {
   }
 }
 
-/// Says every state of a vault after each of its commits, for the process that judges mutants.
+/// Prints the state of a vault after each commit, and reads the printed states, for the process that judges mutants.
 extension Content {
   func say(to file: Int32) {
     var text = "state \(status)\n"

@@ -5,9 +5,9 @@ import SecretMemory
 import VaultKit
 import VaultTestKit
 
-/// Builds a vault with every kind of item and class, closes it, and says its content (R8).
+/// Builds a vault with every kind of item and class, closes it, and prints its content (R8).
 enum Making {
-  /// - Parameter extra: How many plain items more; with many, opening no longer sums up all rows.
+  /// - Parameter extra: The number of additional plain items. In a large vault, opening no longer sums up all rows.
   static func run(_ rig: Rig, seed: UInt64, passcode: String, extra: Int) {
     do throws(VaultError) {
       let core = try rig.create(passcode: passcode.isEmpty ? nil : passcode)
@@ -61,7 +61,8 @@ enum Making {
     return new
   }
 
-  /// No secret, an empty one, ones that spill over pages; expiries past and to come.
+  /// Adds items without a secret, with an empty one, and with contents that span several pages; and items that have
+  /// expired or will expire.
   private static func fillSizes(_ core: VaultCore) throws(VaultError) {
     _ = try core.add(NewItem(.genericPassword, name: "without"))
     _ = try core.add(NewItem(.genericPassword, name: "empty"), secret: SecretBytes(copying: []))

@@ -3,9 +3,9 @@ import SecretMemory
 import VaultKit
 import VaultTestKit
 
-/// One phrase given for an item; every key derivation adds one byte to a file (R5 for biometry).
+/// Gives one phrase for an item. Every key derivation adds one byte to a file (R5 for biometry).
 enum Phrases {
-  /// - Parameter isSlow: Each derivation takes long enough to be killed in.
+  /// - Parameter isSlow: Whether each derivation takes so long that the test can kill the process in it.
   static func run(_ rig: Rig, name: String, phrase: String, tally: String, isSlow: Bool) {
     var rig = rig
     rig.environment = .testing(derivationObserver: {
@@ -28,7 +28,8 @@ enum Phrases {
   }
 }
 
-/// Changes the enrolled set and stores items for it until it is killed, half of the time with the vault locked (R14).
+/// Changes the enrolled set and stores items for it until the test kills it. The vault is locked half of the time
+/// (R14).
 enum MemberChanges {
   static func run(_ rig: Rig, passcode: String, seed: UInt64) {
     let random = SeededRandom(seed: seed)

@@ -5,7 +5,8 @@ import SecretMemory
 import VaultKit
 import VaultTestKit
 
-/// Hashes a key into midstates in every way that the product has, uses them, and waits to be looked at (R7).
+/// Hashes a key into midstates in every way that the product has, uses them, and waits while the test searches its
+/// memory (R7).
 enum Midstates {
   static func run(_ rig: Rig, key: String, isClosed: Bool) {
     do {
@@ -20,7 +21,7 @@ enum Midstates {
     }
   }
 
-  /// What keeps midstates between calls.
+  /// The objects that keep midstates between calls.
   private final class Held {
     let generator: HOTPGenerator
     let bulk: BulkVerifier

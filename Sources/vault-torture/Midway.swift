@@ -3,7 +3,7 @@ import SecretMemory
 import VaultKit
 import VaultTestKit
 
-/// One change of keys while a rotation of the epoch is under way; killed at any moment (K3, K4).
+/// Changes keys once while a rotation of the epoch is under way. The test kills it at any moment (K3, K4).
 enum Midway {
   static func run(in rig: Rig, change: String, passcode: String, code: String) {
     do throws(VaultError) {

@@ -3,11 +3,13 @@ import Glibc
 import VaultKit
 import VaultTestKit
 
-/// Alters a vault in many ways, one after the other, and judges what opens (R8).
+/// Alters a vault in many ways, one after the other, and judges the content that still opens (R8).
 ///
-/// Says `begin NUMBER KIND` before and one word of outcome after each, so that a crash is one mutant's and no other's.
+/// Prints `begin NUMBER KIND` before each mutant and the outcome after it, so that a crash can be assigned to its
+/// mutant.
 enum Mutating {
-  /// - Parameter passcode: One, or several with commas between them, of which one opens each state; empty for none.
+  /// - Parameter passcode: One passcode, or several separated by commas. One of them opens each state. Empty for no
+  ///   passcode.
   static func run(_ rig: Rig, seed: UInt64, passcode: String, from: Int, to: Int) {
     let states = Content.all(
       in: String(decoding: VaultFiles.read(rig.folder + "/states"), as: UTF8.self))
@@ -34,13 +36,14 @@ enum Mutating {
       rig.forgetCommits()
       let outcome = judge.judge(mutation, isChanged: isChanged)
       say(outcome)
-      // What failed is left as it is, to be looked at.
+      // Leave a failed mutant in place for diagnosis.
       if outcome.hasPrefix("FAIL") { exit(1) }
     }
   }
 }
 
-/// Opens, reads everything, verifies, makes a code, and compares with every state the vault ever had.
+/// Opens a mutant, reads everything, verifies it, makes a code, and compares the content with every state that the
+/// vault has had.
 struct Judge {
   let rig: Rig
   let states: [Content]
@@ -67,13 +70,14 @@ struct Judge {
   }
 }
 
-/// What was seen of a mutant: which states of the vault it can be, and whether something was refused.
+/// The observations of a mutant: which states of the vault they agree with, and whether the library refused
+/// something.
 final class Sight {
   let states: [Content]
   let mutation: Mutation
-  /// The states that agree with all that was seen.
+  /// The states that agree with all observations.
   private(set) var possible: [Int]
-  /// Something answered with an error, or `verify` has found a problem.
+  /// Whether a call threw, or `verify` found a problem.
   var isFound = false
   private(set) var failure: String?
   private var ids: [String] = []
@@ -81,7 +85,8 @@ final class Sight {
   init(states: [Content], mutation: Mutation) {
     self.states = states
     self.mutation = mutation
-    // A damaged log ends earlier: then the vault is, as a whole, what it was before. Rows are what they are now.
+    // A damaged log ends earlier, so the whole vault may be in an earlier state. Altered rows must not bring back an
+    // earlier one.
     possible = mutation.isOfRows ? [states.count - 1] : Array(states.indices)
   }
 
@@ -103,12 +108,12 @@ final class Sight {
     }
   }
 
-  /// An item that is missing, or out of order, is a silent change unless something said so.
+  /// An item that is missing or out of order is a silent change, unless an error or `verify` reported it.
   func endOfItems() {
     if !isFound { narrow("the list of items") { $0.items.map(\.id) == ids } }
   }
 
-  /// An entry has to be that of one state; an error in place of its secret is no lie.
+  /// An entry must match an entry of one state. An error in place of its secret is acceptable.
   private func see(_ entry: Content.Entry) {
     func agrees(_ state: Content) -> Bool {
       state.items.contains {
@@ -117,7 +122,7 @@ final class Sight {
       }
     }
     if entry.secret.hasPrefix("!"), !states.contains(where: { $0.items.contains(entry) }) { isFound = true }
-    // An old row opens as its old self; that `verify` finds it is asked elsewhere.
+    // An old row opens with its old content. ``Judge`` checks that `verify` finds it.
     if mutation.isOld {
       if !states.contains(where: agrees) {
         failure = "item \(entry.id) was never \(entry.open) \(entry.secret)"
@@ -127,7 +132,7 @@ final class Sight {
     narrow("item \(entry.id) \(entry.open) \(entry.secret)", agrees)
   }
 
-  /// The next code comes from the counter that was shown, or there is an error.
+  /// The next code must use the counter that the vault showed, or the call must throw.
   func see(code core: VaultCore) throws(VaultError) {
     let credential: OTPDescription
     do throws(VaultError) { credential = try core.describeOTP(named: "counter") } catch {

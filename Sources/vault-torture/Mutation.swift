@@ -1,12 +1,12 @@
 import VaultTestKit
 
-/// One way to alter a vault file behind the library's back.
+/// One way to alter a vault file without the library.
 enum Mutation: String, CaseIterable {
   case bit, byte, truncate, insert, page
   case logBit, logByte, logTruncate, logInsert
   case rowSwap, columnSwap, rowDelete, columnEdit, oldRow, oldRows, rowCopy, schema
 
-  /// Whether rows are altered as rows: what `verify`, if not the opening, must find every time.
+  /// Whether it alters rows instead of bytes of a file. `verify` must always find such a change, if opening does not.
   var isOfRows: Bool {
     switch self {
     case .rowSwap, .columnSwap, .rowDelete, .columnEdit, .oldRow, .oldRows, .rowCopy: true
@@ -16,10 +16,10 @@ enum Mutation: String, CaseIterable {
 
   private var isOfLog: Bool { [.logBit, .logByte, .logTruncate, .logInsert].contains(self) }
 
-  /// Whether an old state of a row is put back: it opens as its old self, and is found.
+  /// Whether it puts back an old state of a row. The row opens with its old content, and `verify` finds it.
   var isOld: Bool { self == .oldRow || self == .oldRows }
 
-  /// Alters the bytes of file or log; `false` when this is a mutation of rows.
+  /// Alters the bytes of the file or the log; `false` if this mutation alters rows.
   func apply(to files: inout VaultFiles, _ random: SeededRandom) -> Bool {
     if isOfLog, files.log.isEmpty { return false }
     switch self {
@@ -54,7 +54,7 @@ enum Mutation: String, CaseIterable {
     bytes.insert(contentsOf: added, at: random.below(bytes.count + 1))
   }
 
-  /// One page over another: each is whole in itself.
+  /// Copies one page over another, so that each page is intact in itself.
   private static func copyPage(_ bytes: inout [UInt8], random: SeededRandom) {
     let pages = bytes.count / 4096
     let (from, to) = (random.below(pages) * 4096, random.below(pages) * 4096)

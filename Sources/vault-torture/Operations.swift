@@ -4,9 +4,9 @@ import SecretMemory
 import VaultKit
 import VaultTestKit
 
-/// Puts, updates, deletions and codes until it is killed (R1).
+/// Adds, updates and deletes items and makes codes until the test kills it (R1).
 ///
-/// It first says what it found, then, for each operation, `> intent` before and `< result` after the commit.
+/// First prints the present items. Then prints `> intent` before each operation and `< result` after its commit.
 enum Operations {
   static func run(_ rig: Rig, seed: UInt64) {
     do throws(VaultError) {
@@ -24,7 +24,7 @@ enum Operations {
     }
   }
 
-  /// Says every item with its secret and the next counter; returns the items by name.
+  /// Prints every item with its secret, and the next counter. Returns the items by name.
   private static func describe(_ core: VaultCore) throws(VaultError) -> [String: ItemID] {
     var names: [String: ItemID] = [:]
     for item in try core.items(matching: Query(.genericPassword)) {

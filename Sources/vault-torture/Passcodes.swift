@@ -3,9 +3,9 @@ import SecretMemory
 import VaultKit
 import VaultTestKit
 
-/// Adds items of every class and behind every kind of factor until told to stop, while another process changes passcode,
-/// keys and the enrolled set. Looks at each of its older items once more, then deletes it, so that the vault does not
-/// grow without end (R21).
+/// Adds items of every class and behind every kind of factor until the test stops it, while another process changes
+/// passcode, keys and the enrolled set. Reads each of its older items once more, then deletes it, so that the vault
+/// does not grow without limit (R21).
 final class Adding {
   private let rig: Rig
   private var core: VaultCore
@@ -35,9 +35,10 @@ final class Adding {
     self.random = random
   }
 
-  /// Locked means: unlock and go on, or open the vault again when another process removed the passcode. No passcode, no
-  /// member, or one just changed, means: not this one. Busy means that nothing was done, and is counted; so does a
-  /// verification that lapsed because another process made new keys between the question and the use of its answer.
+  /// After `.locked`, unlocks, or opens the vault again if another process removed the passcode. After `.policy` (no
+  /// passcode, no member, or one just changed), skips this item. After `.busy` nothing was done, and the test counts
+  /// it. The same is true of a verification that lapsed because another process made new keys between the prompt and
+  /// the use of the answer.
   private func step(_ name: String) throws(VaultError) {
     do throws(VaultError) {
       if random.below(64) == 0 { core = try rig.open() }
@@ -54,7 +55,7 @@ final class Adding {
     } catch  where error.code == .policy {}
   }
 
-  /// Says when it began and when it was acknowledged.
+  /// Prints the times of its beginning and of its acknowledgment.
   private func add(_ name: String) throws(VaultError) {
     let (access, kind) = try access()
     let start = microseconds()
@@ -65,7 +66,8 @@ final class Adding {
     if kind == "plain" { kept.append((item.id, name)) }
   }
 
-  /// One of five classes, or, more rarely, behind a member of the set: those are looked at by the test.
+  /// One of five classes or, more rarely, an access rule with a member of the set. The test checks the items of such
+  /// rules.
   private func access() throws(VaultError) -> (AccessControl, kind: String) {
     switch random.below(12) {
     case 0: return (try AccessControl(.biometryCurrentSet, accessibility: .afterFirstUnlock), "set")
@@ -81,7 +83,7 @@ final class Adding {
     }
   }
 
-  /// The oldest item: it opens and is deleted, or it is gone, and the test asks who destroyed it.
+  /// Opens and deletes the oldest item. If the item no longer exists, the test checks which change destroyed it.
   private func look() throws(VaultError) {
     let (id, name) = kept[0]
     let context = AuthenticationContext(reason: "", interaction: .notAllowed)
@@ -100,15 +102,15 @@ final class Adding {
   }
 }
 
-/// Sets, changes and removes the passcode, rotates epoch and device key, enrolls and removes members; lists what dies
-/// of it (R21).
+/// Sets, changes and removes the passcode, rotates epoch and device key, enrolls and removes members. Lists the items
+/// that these changes destroy (R21).
 final class KeyChanges {
   private let core: VaultCore
   private let passcode: String
   private let random: SeededRandom
   private var number = 0
 
-  /// Ends with a passcode and two members, `left` and `right`, so that something is left to open.
+  /// Ends with a passcode and two members, `left` and `right`, so that items can still be opened.
   static func run(_ rig: Rig, _ passcode: String, count: Int, seed: UInt64) {
     do throws(VaultError) {
       let changes = KeyChanges(try rig.open(), passcode, SeededRandom(seed: seed))
@@ -134,7 +136,7 @@ final class KeyChanges {
     self.random = random
   }
 
-  /// Busy means that nothing was changed: it is counted, and tried again.
+  /// After `.busy` nothing was changed: prints it, so that the test counts it, and tries again.
   private func trying(_ body: (KeyChanges) throws(VaultError) -> Void) throws(VaultError) {
     while true {
       do throws(VaultError) { return try body(self) } catch  where error.code == .busy {
@@ -183,12 +185,13 @@ final class KeyChanges {
     _ = try core.enroll(BiometricPhrase(testing: name), named: name, passcode: typed())
   }
 
-  /// Lists what stands behind the set, then changes it: from the list to the change more may come to stand there.
+  /// Lists the items behind the set, then changes the set. Between list and change, the other process may add more
+  /// such items.
   private func changingSet(_ body: () throws(VaultError) -> Void) throws(VaultError) {
     let start = microseconds()
     let dying = try core.itemsBehindCurrentSet()
     do throws(VaultError) { try body() } catch  where error.code == .busy {
-      // The commit may be followed by a step that had no time: what was listed may be gone all the same.
+      // The error may come from a step after the commit, so the listed items may be destroyed all the same.
       for item in dying { say("behind \(item.id.hexadecimal)") }
       say("changed-set \(start) \(microseconds())")
       throw error
@@ -205,10 +208,10 @@ private func microseconds() -> UInt64 {
   return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1_000
 }
 
-/// One passcode given to the vault; every key derivation adds one byte to a file (R5).
+/// Gives one passcode to the vault. Every key derivation adds one byte to a file (R5).
 enum Unlocking {
-  /// - Parameter more: Milliseconds since boot that the clock stands at, else the system's clock; then `slow` to
-  ///   make each derivation long enough to be killed in.
+  /// - Parameter more: First the time of a fixed clock, in milliseconds since boot; without it the system's clock is
+  ///   used. Then `slow`, to make each derivation so long that the test can kill the process in it.
   static func run(_ rig: Rig, passcode: String, tally: String, more: [String]) {
     var rig = rig
     let isSlow = more.contains("slow")
@@ -234,7 +237,7 @@ enum Unlocking {
   }
 }
 
-/// Opens a secret and stands still, with the vault open or closed, until standard input ends (R7).
+/// Opens a secret and waits, with the vault open or closed, until standard input ends (R7).
 enum Holding {
   static func run(_ rig: Rig, name: String, isClosed: Bool) {
     do throws(VaultError) {

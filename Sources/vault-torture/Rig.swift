@@ -3,7 +3,8 @@ import SecretMemory
 import VaultKit
 import VaultTestKit
 
-/// The vault that a test made and this process works on: the folder of a `TemporaryVault`, or the home of a scenario.
+/// The vault that a test made and that this process uses: the directory of a `TemporaryVault`, or the home directory
+/// of a scenario.
 struct Rig {
   let folder: String
   var environment = VaultEnvironment.testing()
@@ -29,7 +30,7 @@ struct Rig {
       }, environment: environment)
   }
 
-  /// Removes the witness beside the device key: an earlier state of the file is then not taken for a copy put back.
+  /// Removes the witness beside the device key, so that the library does not detect an earlier state of the file.
   func forgetCommits() {
     for pattern in ["/state/*/*.seen", "/.local/state/vault/*/*.seen", "/keys/*.seen"] {
       var found = unsafe glob_t()
@@ -44,7 +45,8 @@ struct Rig {
   }
 }
 
-/// Writes one line to standard output with one system call: what was not written was not said.
+/// Writes one line to standard output, normally with one system call, so that a killed process leaves no part of a
+/// line.
 func say(_ line: String) {
   let bytes = Array((line + "\n").utf8)
   var start = 0
@@ -55,7 +57,8 @@ func say(_ line: String) {
   }
 }
 
-/// Waits until standard input ends: the test starts all its processes, then lets them go at once.
+/// Waits until standard input ends. The test starts all its processes, then lets all of them continue at the same
+/// moment.
 func waitForStart() {
   var byte: UInt8 = 0
   while true {
@@ -64,7 +67,7 @@ func waitForStart() {
   }
 }
 
-/// Whether standard input has ended: the test wants this process to stop.
+/// Whether standard input has ended, which means that the test wants this process to stop.
 func isStopAsked() -> Bool {
   var entry = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
   return unsafe poll(&entry, 1, 0) > 0

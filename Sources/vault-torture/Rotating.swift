@@ -3,7 +3,7 @@ import SecretMemory
 import VaultKit
 import VaultTestKit
 
-/// Rotates the epoch again and again until it is killed (R22).
+/// Rotates the epoch again and again until the test kills it (R22).
 enum Rotating {
   static func run(_ rig: Rig, passcode: String) {
     do throws(VaultError) {
@@ -24,7 +24,7 @@ enum Rotating {
   }
 }
 
-/// Rotates the epoch once and prints how many bytes this process has written for it, to any file (S4).
+/// Rotates the epoch once and prints how many bytes this process wrote for the rotation, to all files (S4).
 enum CountedRotation {
   static func run(_ rig: Rig) {
     do throws(VaultError) {
@@ -50,7 +50,7 @@ enum CountedRotation {
   }
 }
 
-/// Reads items at random until told to stop, opening the vault anew now and then (R22).
+/// Reads random items until the test stops it. Opens the vault again from time to time (R22).
 enum Watching {
   static func run(_ rig: Rig, passcode: String, count: Int, seed: UInt64) {
     let random = SeededRandom(seed: seed)
@@ -70,7 +70,7 @@ enum Watching {
     }
   }
 
-  /// New keys of a class behind the passcode need it again.
+  /// Reads one item. Unlocks again when a class behind the passcode has new keys.
   private static func read(_ core: VaultCore, name: String, passcode: String) throws(VaultError) {
     for _ in 0..<20 {
       do throws(VaultError) {

@@ -1,6 +1,6 @@
 import VaultTestKit
 
-/// The same in SQL.
+/// Makes the mutations of rows and of the schema, in SQL.
 struct SQLMutation {
   let shell: SQLShell
   let path: String
@@ -26,12 +26,12 @@ struct SQLMutation {
     ("audit", "sequence", ["body", "mac"]),
   ]
 
-  /// Writes the whole vault, unaltered, into one file that mutants are compared with.
+  /// Writes the whole unaltered vault into one file, for comparison with mutants.
   static func keep(_ path: String, as cleanPath: String, shell: SQLShell) {
     _ = shell.run(".open \(path)\nVACUUM INTO '\(cleanPath)';\n.open :memory:")
   }
 
-  /// Runs the mutation; says whether any row is another now.
+  /// Runs the mutation. Returns whether any row has changed.
   func apply(_ mutation: Mutation) -> Bool {
     let keepsLog = random.below(2) == 0 ? "on" : "off"
     let lines = shell.run(
@@ -47,7 +47,7 @@ struct SQLMutation {
     return line != "changed 0"
   }
 
-  /// How many rows are not as they were, over all tables.
+  /// The number of rows that differ from the unaltered vault, over all tables.
   private static let differences = columns.map { table in
     ["main", "clean"].map { here in
       let there = here == "main" ? "clean" : "main"
@@ -73,7 +73,7 @@ struct SQLMutation {
     }
   }
 
-  /// One random row; rowid tables and `blind` alike.
+  /// A condition that matches one random row, of a rowid table or of `blind`.
   private func pick(from table: String, key: String) -> String {
     let offset = random.below(1 << 20)
     let match = table == "blind" ? "(value, row) = (SELECT value, row" : "\(key) = (SELECT \(key)"
@@ -102,7 +102,7 @@ struct SQLMutation {
     ][random.below(6)]
   }
 
-  /// Two rows of one table exchange all they hold, or one column of it.
+  /// Exchanges the contents of two rows of one table: all columns, or one.
   private func swap(_ mutation: Mutation) -> String {
     let tables = ["item", "material", "state", "blind", "slot", "audit"]
     let table = tables[random.below(tables.count)]
@@ -111,7 +111,7 @@ struct SQLMutation {
     if mutation == .columnSwap { moved = [moved[random.below(moved.count)]] }
     let (first, second) = (random.below(1 << 20), random.below(1 << 20))
     func offset(_ number: Int) -> String { "\(number) % (SELECT count(*) FROM \(table))" }
-    // Unique columns cannot be exchanged in place: both rows are deleted and put back.
+    // Unique columns cannot be exchanged in place, so both rows are deleted and inserted again.
     return """
       CREATE TEMP TABLE pair AS SELECT * FROM (SELECT * FROM \(table) LIMIT 1 OFFSET \(offset(first)))
         UNION ALL SELECT * FROM (SELECT * FROM \(table) LIMIT 1 OFFSET \(offset(second)));
@@ -124,7 +124,7 @@ struct SQLMutation {
       """
   }
 
-  /// The two rows of `pair`, each with the moved columns of the other.
+  /// The two rows of `pair`, each with the exchanged columns of the other.
   private func exchanged(_ table: String, key: String, moved: [String]) -> String {
     let all = allColumns(of: table, key: key)
     let list = all.map { moved.contains($0) ? "b.\($0)" : "a.\($0)" }.joined(separator: ", ")
@@ -136,7 +136,7 @@ struct SQLMutation {
     return table == "blind" ? names : [key] + names
   }
 
-  /// Old rows that differ from the present ones, as they were: one of them or all.
+  /// Puts back old rows that differ from the present ones: one of them, or all.
   private func putBack(_ tables: [String], isOne: Bool) -> String {
     tables.map { table in
       let old = "SELECT * FROM old.\(table) EXCEPT SELECT * FROM main.\(table)"
@@ -145,7 +145,7 @@ struct SQLMutation {
     }.joined(separator: "\n")
   }
 
-  /// A copy of a row under a new number: a second item, secret, state.
+  /// Copies a row under a new number, which makes a second item, secret or state.
   private func copy() -> String {
     let table = ["material", "state", "blind", "audit", "slot"][random.below(5)]
     let (_, key, _) = Self.columns.first { $0.table == table }!

@@ -1,6 +1,6 @@
 import Glibc
 
-/// SQLite's own command-line shell, kept running: edits vault files behind the library's back.
+/// SQLite's own command-line shell in one running process. It edits vault files without the library.
 final class SQLShell {
   private let toShell: Int32
   private let fromShell: Int32
@@ -34,7 +34,7 @@ final class SQLShell {
     fromShell = up[0]
   }
 
-  /// Runs commands and statements; returns the lines that they print. What fails prints nothing.
+  /// Runs commands and statements, and returns the lines that they print. A command that fails prints no line.
   func run(_ text: String) -> [String] {
     let mark = "== done =="
     let bytes = Array((text + "\n.print \(mark)\n").utf8)

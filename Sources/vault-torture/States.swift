@@ -1,8 +1,8 @@
 import VaultKit
 import VaultTestKit
 
-/// Prints the content of every state in `FOLDER/old.vault`, and in `FOLDER/whole` with the log beside it: one state for
-/// each commit in the log (R8).
+/// Prints the content of the state in `FOLDER/old.vault`, and of each state in `FOLDER/whole` with its log: one state
+/// for each commit in the log (R8).
 enum States {
   static func run(_ rig: Rig, passcode: String) {
     let old = VaultFiles.read(rig.folder + "/old.vault")
@@ -14,7 +14,7 @@ enum States {
     }
   }
 
-  /// - Parameter mayFail: The state needs a device key that is gone.
+  /// - Parameter mayFail: Whether the state may need a device key that no longer exists.
   private static func say(_ rig: Rig, _ files: VaultFiles, _ passcode: String, mayFail: Bool) {
     files.write()
     rig.forgetCommits()
@@ -28,14 +28,14 @@ enum States {
     }
   }
 
-  /// Where in SQLite's log each commit ends.
+  /// The offsets in SQLite's log at which a commit ends.
   private static func commits(of log: [UInt8]) -> [Int] {
     guard log.count > 32 else { return [] }
     func number(_ offset: Int) -> Int { (0..<4).reduce(0) { $0 << 8 | Int(log[offset + $1]) } }
     let frame = 24 + number(8)
     var ends: [Int] = []
     for start in stride(from: 32, through: log.count - frame, by: frame) {
-      // Frames after the last commit are from an earlier round of the log, and have other salts.
+      // Frames after the last commit come from an earlier use of the log, and have other salts.
       guard log[start + 8..<start + 16] == log[16..<24] else { break }
       if number(start + 4) > 0 { ends.append(start + frame) }
     }
@@ -44,7 +44,7 @@ enum States {
 }
 
 extension VaultCore {
-  /// Unlocks with the right one of several passcodes.
+  /// Unlocks with the first of several passcodes that is right.
   func unlock(withOneOf passcodes: String) throws(VaultError) {
     var fault: VaultError?
     for text in passcodes.split(separator: ",") {

@@ -1,8 +1,8 @@
 import Glibc
 
-/// The bytes of a closed vault's file and of its log, put back in place for each mutant.
+/// The bytes of a closed vault's file and of its log, written back for each mutant.
 ///
-/// The file keeps its inode: another one would mean "a copy", which is another story.
+/// The file keeps its inode, because with another inode the library takes the file for a copy.
 struct VaultFiles {
   let path: String
   var database: [UInt8]

@@ -1,7 +1,18 @@
 import Glibc
 
-// The processes that the torture tests start, kill and race. Not a product; never installed.
-// Every command works on the folder of a vault that the test made, and says on stdout what it was acknowledged.
+// vault-torture is the program that the torture tests start, kill and race. It is not a product and is never installed.
+//
+// A test makes a vault, starts one or more of these processes and judges the vault afterwards. The first argument names
+// a command; the second is the directory of the vault. A process prints a line for each acknowledged operation. Many
+// wait until the test closes their standard input, so that they all start at the same moment. Read in this order:
+//
+// - `Rig.swift`: ``Rig``, the vault of the test, and the functions that print and wait.
+// - `Operations.swift` and `Codes.swift`: items and codes, killed at any moment.
+// - `Passcodes.swift`, `Members.swift`, `Rotating.swift` and `Midway.swift`: races between changes of keys.
+// - `Making`, `Changing` and `States` make vaults and print each state as a ``Content``. `Mutating` alters them with
+//   ``Mutation`` and ``SQLMutation``, and ``Judge`` compares the content that still opens.
+// - `Ciphers.swift`, `Midstates.swift` and ``Holding``: processes in whose memory the test looks for secrets.
+// - `Misbehaving.swift`: a process that hangs or grows, to test the tests.
 let words = Array(CommandLine.arguments.dropFirst())
 
 func argument(_ index: Int) -> String {

@@ -4,7 +4,7 @@ import OneTimePassword
 import VaultKit
 
 extension CommandError {
-  /// What any error of a command means to its caller.
+  /// The error of the command line for any error of a command.
   package init(describing error: any Error) {
     switch error {
     case let error as CommandError: self = error

@@ -2,7 +2,7 @@ package import CommandLineKit
 package import VaultKit
 
 extension CommandError {
-  /// An error about a prompt, with how it ended; `nil` when no person was asked.
+  /// An error about a prompt. `prompt` says how the prompt ended; it is `nil` if no person was asked.
   package init(
     _ exit: ExitCode, _ message: String, hint: String? = nil, code: String? = nil,
     attemptsLeft: Int? = nil, retryAfterSeconds: Int64? = nil, prompt: PromptOutcome?

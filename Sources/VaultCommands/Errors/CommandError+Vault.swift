@@ -2,7 +2,7 @@ import CommandLineKit
 import VaultKit
 
 extension CommandError {
-  /// What an error of the library means at the command line.
+  /// The error of the command line for an error of the library.
   init(_ error: VaultError) {
     self.init(
       Self.exit(of: error.code), Self.message(of: error), hint: error.advice.map(HintWords.sentence),
@@ -13,7 +13,7 @@ extension CommandError {
       }, prompt: error.promptEnd)
   }
 
-  /// The message of the library, but for a vault from before the first release with the verb of that time.
+  /// The message of the library. For a vault from before the first release, a message with the verb of that time.
   private static func message(of error: VaultError) -> String {
     error.code == .olderFormat
       ? "made before the first release: open it with commit b5afbda and 'export jsonl --plain', then import"

@@ -21,7 +21,7 @@ extension ExitCode {
   package static let outOfStep = ExitCode(
     17, meaning: "out of step, needs resynchronisation", code: "outOfStep")
 
-  /// Every exit code, in the order of the manual.
+  /// All exit codes, in the order of the manual page.
   package static let all: [ExitCode] = [
     .done, .notFound, .usage, .authenticationFailed, .blocked, .cancelled, .interactionNotAllowed, .expired,
     .alreadyExists, .refused, .damaged, .deviceKey, .malformed, .io, .noVault, .unsupported, .network,

@@ -1,8 +1,9 @@
 package import VaultKit
 
-/// The sentence of `vaultctl` for what a hint of the library advises, with the verb or the option that does it.
+/// The sentences of `vaultctl` for the hints of the library, each with the verb or the option that carries out the
+/// advice.
 package enum HintWords {
-  /// The tool's sentence for a hint; the library's own for a hint without an action.
+  /// The tool's sentence for a hint. For a hint without an action, the library's own sentence.
   package static func sentence(for hint: Hint) -> String {
     guard let action = hint.action else { return hint.sentence }
     if action == .closeKeyFile, let path = hint.subject { return closingKeyFile(path) }

@@ -10,7 +10,7 @@ package struct BatchLine {
 
 /// Reads lines like `{"args":["item","add","mail"],"stdin":"…"}`.
 ///
-/// A reader of its own, on bytes and with limits: what may be secret goes into secret memory and nowhere else.
+/// It reads bytes, with limits, so that text that may be secret is stored only in secret memory.
 package struct BatchReader {
   private let json: JSONReader
 

@@ -4,11 +4,11 @@ import Synchronization
 package import VaultKit
 import VaultPrompts
 
-/// Answers what an item's access rule asks for: from the option that gives the secret, else from a person.
+/// Answers the requests of an item's access rule: from the option that gives the secret, or else from a person.
 package final class CommandPrompt: Prompt {
   private let secrets: Secrets
   private let asking: AutomaticPrompt
-  /// Why an option's secret could not be read, as the command line says it.
+  /// Why the secret of an option could not be read, as an error of the command line.
   private let failure = Mutex<CommandError?>(nil)
 
   init(secrets: Secrets) {
@@ -43,7 +43,7 @@ package final class CommandPrompt: Prompt {
 
   package func cancel() { asking.cancel() }
 
-  /// The failure that an error of the library stands for.
+  /// The failure behind an error that the library threw, once.
   func takeFailure() -> CommandError? {
     failure.withLock { failure in
       defer { failure = nil }
@@ -51,7 +51,7 @@ package final class CommandPrompt: Prompt {
     }
   }
 
-  /// Who runs the tool knows the program that asks by its verb.
+  /// Names the verb instead of the program that asks, because the person who runs the tool knows it by its verb.
   private func named(_ request: PromptRequest) -> PromptRequest {
     var request = request
     request.requester = nil
@@ -59,7 +59,8 @@ package final class CommandPrompt: Prompt {
     return request
   }
 
-  /// - Parameter cause: Why the prompt could not ask: shown beside what would have helped.
+  /// - Parameter cause: Why the prompt could not ask. The hint gives it together with the options that would have
+  ///   answered.
   private func nobody(_ channel: SecretChannel?, because cause: VaultError? = nil) -> VaultError {
     let why =
       cause?.message ?? (secrets.invocation.mayPrompt ? "there is nobody to ask" : "asking is switched off")
@@ -77,7 +78,7 @@ package final class CommandPrompt: Prompt {
 }
 
 extension SecretChannel {
-  /// The channel that answers a request; nil where no option can.
+  /// The channel that answers a request; nil if no option can.
   fileprivate init?(_ subject: PromptRequest.Subject) {
     switch subject {
     case .passcode: self = .passcode
@@ -89,7 +90,7 @@ extension SecretChannel {
 }
 
 extension VaultError {
-  /// An option's secret that could not be read, on its way through the library.
+  /// An error about an option's secret that could not be read, in the form in which it passes through the library.
   fileprivate init(_ error: CommandError) {
     let code: Code =
       switch error.exit {
@@ -98,7 +99,7 @@ extension VaultError {
       case .interactionNotAllowed: .interactionNotAllowed
       default: .io
       }
-    // Where the channel cannot be read, no person was asked.
+    // No person was asked: the channel could not be read.
     self.init(code, error.message, hint: error.hint.map { Hint($0) }, prompt: .notShown)
   }
 }

@@ -1,8 +1,8 @@
 import CommandLineKit
 import VaultKit
 
-/// The fingerprint reader as the command line asks it: never where prompts are switched off, and without naming the
-/// program that asks, which whoever runs the tool knows.
+/// The fingerprint reader, as the command line uses it. It is never asked if prompts are switched off. The requests
+/// do not name the program that asks, because the person who runs the tool knows it.
 struct CommandReader: BiometrySource {
   let source: any BiometrySource
   let mayPrompt: Bool

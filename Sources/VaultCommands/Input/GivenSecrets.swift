@@ -2,12 +2,12 @@ import CommandLineKit
 import SecretMemory
 import Synchronization
 
-/// What the options of one run gave. A descriptor is read once: what it gave serves every command of a batch, and what
-/// was malformed stays malformed, so that the rest of a pipe never becomes a secret.
+/// The secrets that the options of one run gave. Each descriptor is read once, and its secret serves every command of
+/// a batch. A malformed secret stays malformed, so that the rest of a pipe never becomes a secret.
 final class GivenSecrets: Sendable {
   private let known = Mutex<[SecretChannel: Result<SharedSecret, CommandError>]>([:])
 
-  /// - Parameter read: Reads the channel; nil where no option gives it.
+  /// - Parameter read: Reads the channel; nil if no option gives it.
   func secret(
     _ channel: SecretChannel, _ read: () throws(CommandError) -> SecretBytes?
   ) throws(CommandError) -> SecretBytes? {

@@ -4,9 +4,10 @@ import SecretMemory
 import TextFormats
 import VaultKit
 
-/// A file with one secret in it, opened only when nobody else can read or change it.
+/// A file that contains one secret. It is read only if no other user can read or change it.
 enum SecretFile {
-  /// - Throws: exit 13 for a file that is not ours, not 0600 or 0400, a link, or no file; 12 for what is in it.
+  /// - Throws: exit 13 if the file belongs to another user, has a mode other than 0600 or 0400, or is not a regular
+  ///   file; exit 12 for malformed contents.
   static func read(_ path: String, of channel: SecretChannel) throws(CommandError) -> SecretBytes {
     let name = channel.title
     guard !isPipe(path) else {
@@ -28,10 +29,10 @@ enum SecretFile {
     return try SecretReading.phrase(from: file, named: name)
   }
 
-  /// Makes a file of mode 0600 that holds a secret and a newline. File and name are on the disk when this returns; after
-  /// an error there is no file.
+  /// Makes a file of mode 0600 that contains a secret and a newline. The file and its name are durable when this
+  /// returns. After an error there is no file.
   ///
-  /// - Throws: exit 8 when something is at the path already, 13 when writing fails.
+  /// - Throws: exit 8 if the path already exists, 13 if writing fails.
   static func create(_ path: String, secret: borrowing SecretBytes, named name: String) throws(CommandError) {
     let file = retrying { unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
     guard file >= 0 else {
@@ -40,7 +41,7 @@ enum SecretFile {
     }
     defer { close(file) }
     let line = SecretBytes.joining(secret, SecretBytes(copying: [UInt8(ascii: "\n")]))
-    // The umask can also remove bits of the owner.
+    // The umask can also remove permission bits of the owner.
     let isWritten =
       retrying { fchmod(file, 0o600) } == 0 && line.expose { write(all: $0, to: file) }
       && retrying { fsync(file) } == 0
@@ -78,8 +79,8 @@ enum SecretFile {
     }
   }
 
-  /// A credential of systemd, or nil when there is none. systemd may keep it as root's and let us in by an ACL,
-  /// which shows as a group bit.
+  /// A credential of systemd, or nil if there is none. The file may belong to root. systemd then gives this process
+  /// access by an ACL, which appears as a group bit.
   static func credential(_ path: String, named name: String) throws(CommandError) -> SecretBytes? {
     guard try FilePlace.exists(path) else { return nil }
     let file = try openFile(path, named: name)
@@ -91,13 +92,13 @@ enum SecretFile {
     return try SecretReading.phrase(from: file, named: name)
   }
 
-  /// Also behind a link, as the shell's `<(COMMAND)` makes it.
+  /// Follows links, because the shell's `<(COMMAND)` makes one.
   private static func isPipe(_ path: String) -> Bool {
     var status = stat()
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
   }
 
-  /// Without waiting for the other end of a fifo.
+  /// Opens a file without waiting for the other end of a FIFO.
   private static func openFile(_ path: String, named name: String) throws(CommandError) -> Int32 {
     let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard file >= 0 else { throw .io("opening the file with the \(name), \(printable(path))", errno: errno) }

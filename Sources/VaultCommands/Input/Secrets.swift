@@ -4,7 +4,7 @@ package import SecretMemory
 import VaultKit
 import VaultPrompts
 
-/// Where a command's secrets come from: an option, a systemd credential, or a prompt.
+/// The sources of a command's secrets: an option, a systemd credential, or a prompt.
 package struct Secrets {
   let invocation: Invocation
   let world: World
@@ -13,12 +13,12 @@ package struct Secrets {
   /// The secret of one channel.
   ///
   /// - Parameters:
-  ///   - isNew: It is being set, so a prompt asks for it twice.
-  ///   - purpose: What happens with it, as the prompt says it; nil for what happens as a rule.
-  ///   - problem: What was wrong with the answer before, which a prompt shows.
-  ///   - triesLeft: How many answers are judged, this one included.
-  /// - Throws: exit 6 when it would have to be asked for and may not, 5 when the person declines, 12 when
-  ///   it is malformed, 13 when its file is not private.
+  ///   - isNew: The secret is new, so a prompt asks for it twice.
+  ///   - purpose: The use of the secret, as the prompt states it; nil for the usual one.
+  ///   - problem: What was wrong with the previous answer. A prompt shows it.
+  ///   - triesLeft: How many answers are judged, including this one.
+  /// - Throws: exit 6 if a prompt is needed but not allowed, 5 if the person declines, 12 if the secret is malformed,
+  ///   13 if its file is not private.
   package func secret(
     _ channel: SecretChannel, isNew: Bool = false, to purpose: String? = nil, problem: String? = nil,
     triesLeft: Int? = nil
@@ -36,7 +36,7 @@ package struct Secrets {
 
   /// As ``secret(_:isNew:to:problem:triesLeft:)``, but the person may give an empty answer: `nil`.
   ///
-  /// - Parameter emptyAnswer: What that does, as a verb.
+  /// - Parameter emptyAnswer: The effect of an empty answer, as a verb.
   func answer(
     _ channel: SecretChannel, to purpose: String, emptyAnswer: String
   ) throws(CommandError) -> SecretBytes? {
@@ -48,7 +48,7 @@ package struct Secrets {
     return typed.byteCount == 0 ? nil : try Self.checkTyped(typed, channel: channel)
   }
 
-  /// What was given without a prompt, if anything. A channel is read once.
+  /// The secret that was given without a prompt, if any. Each channel is read once.
   package func given(_ channel: SecretChannel) throws(CommandError) -> SecretBytes? {
     try known.secret(channel) { () throws(CommandError) in try read(channel) }
   }
@@ -72,16 +72,16 @@ package struct Secrets {
     if invocation.has(channel.options.descriptor) || invocation.has(channel.options.file) { return false }
     guard channel == .passcode, let folder = world.environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty
     else { return true }
-    // One that cannot be looked at is not asked for either: reading it says why.
+    // If the credential cannot be examined, the person is not asked either: reading it reports the reason.
     return (try? FilePlace.exists(folder + "/vaultctl.passcode")) == false
   }
 
   /// Whether ``data(_:to:limit:)`` and ``line(_:to:twice:)`` would ask a person.
   var asksForData: Bool { world.batchInput == nil && isatty(world.standardInput) == 1 }
 
-  /// Data from standard input, byte for byte; on a terminal it is asked for without echo.
+  /// Data from standard input, byte for byte. On a terminal, prompts for it without echo.
   ///
-  /// - Parameter purpose: What happens with it, as the prompt says it.
+  /// - Parameter purpose: The use of the data, as the prompt states it.
   package func data(
     _ what: String, to purpose: String, limit: Int = SecretReading.longestSecret
   ) throws(CommandError) -> SecretBytes {
@@ -89,7 +89,7 @@ package struct Secrets {
     return try SecretReading.all(of: world.standardInput, limit: limit, named: what)
   }
 
-  /// A line from standard input, one newline dropped.
+  /// A line from standard input, without its final newline.
   package func line(_ what: String, to purpose: String, twice: Bool) throws(CommandError) -> SecretBytes {
     if let typed = try typedInput(what, purpose: purpose, twice: twice) {
       return SecretReading.droppingNewline(typed)
@@ -101,7 +101,7 @@ package struct Secrets {
 }
 
 extension Secrets {
-  /// What a batch handed over, or what a person types; nil when standard input is neither.
+  /// The data that a batch passes, or that a person types; nil if standard input is a pipe or a file.
   private func typedInput(
     _ what: String, purpose: String, twice: Bool
   ) throws(CommandError) -> SecretBytes? {
@@ -123,7 +123,7 @@ extension Secrets {
     return request
   }
 
-  /// - Parameter channel: What could give it instead; nil for standard input.
+  /// - Parameter channel: The channel that could give the secret instead; nil for standard input.
   private func ask(
     _ what: String, request: PromptRequest, limit: Int, twice: Bool, channel: SecretChannel?
   ) throws(CommandError) -> SecretBytes {
@@ -145,7 +145,7 @@ extension Secrets {
     return first
   }
 
-  /// From the terminal, else from pinentry, as `--prompt` says.
+  /// Reads an answer from the terminal or from pinentry, as `--prompt` says.
   private func read(
     _ what: String, request: PromptRequest, limit: Int, hint: String, isRepeated: Bool = false
   ) throws(CommandError) -> SecretBytes {
@@ -163,7 +163,7 @@ extension Secrets {
     }
   }
 
-  /// Asks as `--prompt` says.
+  /// The prompt that `--prompt` selects.
   var prompt: AutomaticPrompt {
     let world = world
     let way = AutomaticPrompt.Way(rawValue: invocation.asking.rawValue) ?? .automatic
@@ -195,7 +195,7 @@ extension Secrets {
     }
   }
 
-  /// A person answered, and the answer is none that can be judged.
+  /// The error for an answer that is malformed, so that it cannot be judged.
   private static func refused(_ error: CommandError) -> CommandError {
     var error = error
     error.promptEnd = .answered
@@ -210,7 +210,7 @@ extension Secrets {
     CommandError(.interactionNotAllowed, "the \(what) is needed, and \(why)", hint: hint)
   }
 
-  /// What is about to happen, as the prompt shows it.
+  /// The command that runs, as the prompt shows it.
   private var action: String {
     let object =
       invocation[ItemOptions.name] ?? invocation[Target.id]?.hexadecimal ?? invocation[Target.account]

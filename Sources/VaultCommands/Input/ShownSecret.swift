@@ -2,19 +2,19 @@ import CommandLineKit
 import SecretMemory
 import VaultKit
 
-/// A secret that was given or typed, and how it was shown: the log needs both.
+/// A secret, and whether it was given or typed, for the log.
 struct ShownSecret: Sendable {
   let box: SharedSecret
   let shown: Shown
 
-  /// The secret as a passcode; each is used once.
+  /// A new passcode made from the secret. Each passcode can be used once.
   func passcode() throws(VaultError) -> Passcode { try Passcode(box.copy(), shown: shown) }
 }
 
 extension OpenVault {
-  /// What a channel gave, or what a person typed.
+  /// The secret that a channel gave or a person typed.
   ///
-  /// - Parameter ask: Throws where a person was asked in vain, which is logged.
+  /// - Parameter ask: Gets the secret. If a prompt ends without a usable answer, it throws, and this is logged.
   func secret(
     _ name: SecretName, of channel: SecretChannel, for core: VaultCore,
     _ ask: (Secrets) throws(CommandError) -> SecretBytes
@@ -24,7 +24,7 @@ extension OpenVault {
     return ShownSecret(box: SharedSecret(secret), shown: shown)
   }
 
-  /// Logs a prompt in `ask` that ended without an answer, or with one that was refused.
+  /// Logs a prompt in `ask` that ended without an answer, or with an answer that was refused.
   func loggingPrompt<R: ~Copyable>(
     for name: SecretName, _ core: VaultCore, _ ask: () throws -> R
   ) throws -> R {

@@ -14,12 +14,12 @@ extension Constraints {
     self = Constraints(Self.words.filter { words.contains($0.word) }.map(\.constraint))
   }
 
-  /// The words, as `--access` takes them.
+  /// The words that `--access` accepts for these constraints.
   var shown: [String] { Self.words.filter { contains($0.constraint) }.map(\.word) }
 }
 
 extension Command {
-  /// The access that the options of a new item name.
+  /// The access control that the options of a new item describe.
   ///
   /// - Throws: exit 9 for constraints that exclude each other.
   func newAccess(accessible: Accessibility?) throws(VaultError) -> AccessControl {
@@ -28,7 +28,7 @@ extension Command {
       thisDeviceOnly: self[ItemOptions.thisDeviceOnly])
   }
 
-  /// The item with what makes its constraints hold in this vault.
+  /// The JSON of an item, with the enforcement of its constraints in this vault.
   func withEnforcement(_ json: JSON, of item: Item) throws -> JSON {
     guard item.isConstrained else { return json }
     let core = try vault.opened()
@@ -43,7 +43,7 @@ extension Command {
     return try core.isBeyondReach(item) ? json.adding("beyondReach", .boolean(true)) : json
   }
 
-  /// The same for people.
+  /// The same, as text.
   func enforcementFacts(of item: Item) throws -> [(String, String)] {
     guard item.isConstrained else { return [] }
     let core = try vault.opened()
@@ -64,6 +64,6 @@ extension Command {
 }
 
 extension Item {
-  /// Whether somebody is asked before it is used.
+  /// Whether a person is verified before the item is used.
   var isConstrained: Bool { !access.constraints.isEmpty }
 }

@@ -35,10 +35,10 @@ extension Accessibility {
 }
 
 extension Item {
-  /// Everything but the secret.
+  /// The whole item, except its secret.
   var json: JSON { .object(fields.map { ($0.key, $0.json) }) }
 
-  /// Two columns for people.
+  /// The item as text in two columns.
   func lines(adding facts: [(String, String)] = []) -> [String] {
     columns((fields.map { ($0.key, $0.text) } + facts).map { [$0.0, $0.1] })
   }

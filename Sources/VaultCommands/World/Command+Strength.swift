@@ -3,9 +3,10 @@ import SecretMemory
 import VaultKit
 
 extension Command {
-  /// Whether a secret that a person chose can be guessed. Says so in one line, and refuses nothing.
+  /// Whether a secret that a person chose can be guessed. If so, prints a warning of one line; never refuses the
+  /// secret.
   ///
-  /// - Parameter what: What the secret is called.
+  /// - Parameter what: The name of the secret in the warning.
   func warnIfGuessable(_ secret: borrowing SecretBytes, what: String) -> Bool {
     let strength = SecretStrength(of: secret)
     if strength.isGuessable {
@@ -16,6 +17,6 @@ extension Command {
 }
 
 extension SecretStrength {
-  /// The estimate, as messages have it.
+  /// The estimate, as messages word it.
   var words: String { "it has about \(bitCount) bit\(bitCount == 1 ? "" : "s")" }
 }

@@ -4,7 +4,7 @@ import VaultKit
 extension Command {
   /// The item that NAME, `--service` with `--account`, or `--id` means.
   ///
-  /// - Throws: exit 1 when there is none, 2 when there are several.
+  /// - Throws: exit 1 if there is no such item, 2 if there are several.
   func target(in transaction: inout ReadTransaction, kind: ItemKind? = nil) throws -> Item {
     if let id = self[Target.id] { return try checked(transaction.item(id), kind: kind) }
     if let name = self[ItemOptions.name] { return try checked(transaction.item(named: name), kind: kind) }

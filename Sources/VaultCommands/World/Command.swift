@@ -3,7 +3,7 @@ import Glibc
 import VaultKit
 import VaultPrompts
 
-/// One command while it runs: what was asked for and the world it runs in.
+/// One command while it runs: its arguments and the world that it runs in.
 package struct Command {
   let verb: any VaultVerb.Type
   package let invocation: Invocation
@@ -11,7 +11,7 @@ package struct Command {
   package let messages: Messages
   /// Shared by the commands of a batch.
   let vault: OpenVault
-  /// Prints a result before the command ends, for those that go on.
+  /// Prints a result before the command ends, for commands that continue afterwards.
   let emit: (Outcome) throws(CommandError) -> Void
 
   init(
@@ -29,7 +29,7 @@ package struct Command {
     self.emit = emit
   }
 
-  /// Runs the verb. A signal that would end the process waits until what it began is complete.
+  /// Runs the verb. A signal that would end the process waits until the verb has completed its work.
   func run() throws -> Outcome { try holdingEndingSignal { try verb.run(self) } }
 
   package var secrets: Secrets { Secrets(invocation: invocation, world: world, known: vault.given) }
@@ -41,7 +41,7 @@ package struct Command {
   /// Whether a person is at a terminal and sees what this command prints.
   var isOnTerminal: Bool { isatty(world.standardInput) == 1 && isatty(world.standardOutput) == 1 }
 
-  /// Whether the person agrees; `false` also without an answer.
+  /// Whether the person agrees; also `false` without an answer.
   func confirm(_ operation: String) -> Bool {
     (try? CommandPrompt(secrets: secrets).confirm(PromptRequest(.confirmation, operation: operation)))
       ?? false

@@ -2,11 +2,12 @@ import CLinux
 package import CommandLineKit
 import Glibc
 
-/// Names in folders. A vault file itself is never opened here: closing it would end the locks of this process.
+/// Operations on names in directories. They never open a vault file, because closing it would end the locks of this
+/// process.
 package enum FilePlace {
-  /// Whether there is anything of that name, a link too.
+  /// Whether anything has that name, including a link.
   ///
-  /// - Throws: exit 13 where that cannot be told: what cannot be looked at is not absent.
+  /// - Throws: exit 13 if this cannot be determined: a file that cannot be examined is not absent.
   static func exists(_ path: String) throws(CommandError) -> Bool {
     var entry = stat()
     if unsafe lstat(path, &entry) == 0 { return true }
@@ -22,10 +23,10 @@ package enum FilePlace {
       hint: "name another file, or move that one away; nothing was written", code: "fileExists")
   }
 
-  /// Exchanges the names of a complete new vault and the old one, in one step. When it throws, nothing is changed, as
-  /// far as the system reported.
+  /// Exchanges the names of a complete new vault and the old one, in one step. If this throws, nothing is changed, as
+  /// far as the system reports.
   package static func exchange(_ old: String, with new: String) throws(CommandError) {
-    // A restored vault is one file. A log beside it would stay behind, and its last commit with it.
+    // A restored vault is one file. A log beside it would keep its old name, so the vault would lose the last commit.
     for suffix in companions where try exists(new + suffix) {
       throw CommandError(
         .io, "the restored vault is in use or was not closed: there is \(printable(new + suffix))",
@@ -42,7 +43,7 @@ package enum FilePlace {
     }
   }
 
-  /// Gives the old vault the name under which it is kept, durably.
+  /// Gives the old vault its final name, durably.
   static func setAside(_ old: String, as aside: String) throws(CommandError) {
     guard unsafe clinux_rename_to_free(old, aside) == 0 else {
       throw .io("naming the old vault \(printable(aside))", errno: errno)
@@ -50,29 +51,29 @@ package enum FilePlace {
     try synchronizeFolder(of: aside)
   }
 
-  /// Removes a vault that is in no one's use, with what SQLite keeps beside it.
+  /// Removes a vault that no program uses, and the files that SQLite keeps beside it.
   static func remove(vault path: String) {
-    // The file last: while it is there, what lies beside it is known for what it is.
+    // Remove the vault file last: while it exists, the files beside it can be recognized.
     for suffix in companions + [""] { unsafe unlink(path + suffix) }
   }
 
-  /// Removes a file that was never a vault under its own name. It does no harm if it stays.
+  /// Removes a file that was never a vault under its own name. If the removal fails, the file does no harm.
   static func removeDebris(_ path: String) { unsafe unlink(path) }
 
-  /// Whether a program has the vault open: the last one to close it removes these files.
+  /// Whether a program has the vault open. The last program that closes it removes the files beside it.
   static func isInUse(vault path: String) throws(CommandError) -> Bool {
     for suffix in companions where try exists(path + suffix) { return true }
     return false
   }
 
-  /// What the last write to a file left: another write leaves another stamp.
+  /// Identifies the last write to a file. Another write leaves another stamp.
   struct Stamp: Equatable {
     fileprivate let inode: UInt
     fileprivate let byteCount, seconds, nanoseconds: Int
   }
 
-  /// The stamp of a file that is not opened for it. Waits until the clock of the file system has moved on since the last write,
-  /// or a later one could leave the same time.
+  /// The stamp of a file, which is not opened. Waits until the clock of the file system has advanced after the last
+  /// write; otherwise a later write could leave the same time.
   static func stamp(of path: String) throws(CommandError) -> Stamp {
     let stamp = try stampNow(of: path)
     var now = timespec()
@@ -90,12 +91,12 @@ package enum FilePlace {
       nanoseconds: entry.st_mtim.tv_nsec)
   }
 
-  /// While this lives, nobody else opens the vault at `path`: a program that tries waits, and gives up once the name leads to
-  /// another file.
+  /// While this exists, no other program opens the vault at `path`. A program that tries waits, and stops trying once
+  /// the name refers to another file.
   struct Hold: ~Copyable {
     private let descriptor: Int32
 
-    /// - Throws: `nil` when somebody has the vault open.
+    /// - Returns: `nil` if a program has the vault open.
     init?(vault path: String) throws(CommandError) {
       descriptor = unsafe clinux_hold_database(path)
       guard descriptor < 0 else { return }
@@ -103,7 +104,7 @@ package enum FilePlace {
       return nil
     }
 
-    /// Does nothing; called at the end of what it is held for.
+    /// Does nothing. A call marks the point until which the caller needs the hold.
     func keep() {}
 
     deinit { close(descriptor) }
@@ -111,13 +112,13 @@ package enum FilePlace {
 
   private static let companions = ["-wal", "-shm", "-journal"]
 
-  /// Makes new files and names in the folder of `path` durable.
+  /// Makes new files and names in the directory of `path` durable.
   static func synchronizeFolder(of path: String) throws(CommandError) {
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
     let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .io("opening the folder of \(printable(path))", errno: errno) }
     defer { close(descriptor) }
-    // EINVAL: the file system has nothing to do for a folder.
+    // EINVAL: the file system does not synchronize directories.
     guard fsync(descriptor) == 0 || errno == EINVAL else {
       throw .io("writing the folder of \(printable(path))", errno: errno)
     }

@@ -1,11 +1,12 @@
 import CommandLineKit
 import VaultKit
 
-/// What an interrupted restore leaves beside the vault that it replaces. ``RestoreFiles`` says how the names tell a new
-/// vault that was never used from the old vault that was replaced. The next restore removes the former and renames the
-/// latter to its final name. No device key is deleted: a copy of what was left may need it.
+/// The files that an interrupted restore leaves beside the vault that it replaces. ``RestoreFiles`` says how their
+/// names distinguish a new vault that was never used from the old vault that was replaced. The next restore removes
+/// the former and renames the latter to its final name. No device key is deleted, because a copy of these files may
+/// need it.
 struct InterruptedRestore {
-  /// The vault in its place.
+  /// The path of the vault.
   let path: String
   let vault: VaultID
 
@@ -15,7 +16,7 @@ struct InterruptedRestore {
   enum Leftover: Equatable {
     /// A new vault that was never used.
     case unused(String)
-    /// The old vault: the new one is in its place.
+    /// The old vault. The new one has replaced it.
     case old(String)
     /// Another file, or one whose origin is unknown.
     case foreign(String)
@@ -27,12 +28,12 @@ struct InterruptedRestore {
       guard let made = file.key, let outline = try? VaultCore.outline(at: file.path), outline.vault == vault
       else { return .foreign(file.path) }
       guard outline.deviceKey == made else { return .old(file.path) }
-      // A copy of the present vault has the same key too: then the origin of the file is unknown.
+      // A copy of the present vault also has the same key, so then the origin of the file is unknown.
       return present == nil || present?.deviceKey == made ? .foreign(file.path) : .unused(file.path)
     }
   }
 
-  /// Refuses where something else is in the way: a file of another kind, or the vault from before an earlier restore.
+  /// Throws if another file prevents the restore: a file of unknown origin, or the old vault of an earlier restore.
   func refuseTaken() throws {
     let left = try leftovers()
     for case .foreign(let file) in left { throw FilePlace.taken(file) }
@@ -43,8 +44,8 @@ struct InterruptedRestore {
 
   /// Completes an interrupted restore.
   ///
-  /// - Parameter lock: The lock on the device keys: whoever holds it knows that no other restore is at work.
-  /// - Returns: What was done, for people.
+  /// - Parameter lock: The lock on the device keys. While this process holds it, no other restore runs.
+  /// - Returns: Messages about the completed steps.
   func settle(_ lock: ProtectorLock?) throws -> [String] {
     try refuseTaken()
     let left = try leftovers()

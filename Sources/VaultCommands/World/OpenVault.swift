@@ -3,20 +3,22 @@ import SecretMemory
 import TextFormats
 import VaultKit
 
-/// The vault of one run: opened when it is first needed, unlocked when something needs that, at most once.
+/// The vault of one run. It is opened when it is first needed, and unlocked at most once, when an operation needs
+/// that.
 final class OpenVault {
   private let places: Places
   let secrets: Secrets
-  /// What the options gave, for the commands of a batch too.
+  /// The secrets that the options gave. All commands of a batch share them.
   let given = GivenSecrets()
   private let environment: VaultEnvironment
   private var core: VaultCore?
-  /// Why unlocking failed: the commands of a batch do not try the same passcode again.
+  /// Why unlocking failed, so that the commands of a batch do not try the same passcode again.
   private var refusal: (any Error)?
   private let prompt: CommandPrompt
   private let world: World
   private let messages: Messages
-  /// Who is asked where an item has constraints: each use of one asks anew, or what was verified is kept for a while.
+  /// The contexts that verify a person for items with constraints. The key says whether a verification is kept for a
+  /// while; otherwise each use of an item asks again.
   private var asking: [Bool: AuthenticationContext] = [:]
 
   init(invocation: Invocation, world: World, messages: Messages) {
@@ -49,12 +51,12 @@ final class OpenVault {
     return core
   }
 
-  /// Ends the use of the vault: its files are closed and its keys are wiped.
+  /// Closes the files of the vault and wipes its keys.
   func close() { core = nil }
 
-  /// Runs `body`; when the vault turns out to be locked, unlocks it and runs `body` once more.
+  /// Runs `body`. If the vault is locked, unlocks it and runs `body` once more.
   ///
-  /// What fails for being locked has changed nothing, so `body` may be run twice.
+  /// A call that fails because the vault is locked has changed nothing, so `body` may run twice.
   func unlocking<R: ~Copyable>(_ body: (VaultCore) throws -> R) throws -> R {
     let core = try opened()
     do { return try body(core) } catch let error as VaultError where error.code == .locked {
@@ -63,9 +65,9 @@ final class OpenVault {
     } catch { throw prompt.takeFailure() ?? error }
   }
 
-  /// Unlocks the vault where it is locked.
+  /// Unlocks the vault if it is locked.
   ///
-  /// - Returns: The passcode that did it.
+  /// - Returns: The passcode that unlocked it.
   @discardableResult
   func unlock(_ core: VaultCore) throws -> ShownSecret? {
     guard !core.isUnlocked else { return nil }
@@ -85,11 +87,11 @@ final class OpenVault {
     return unlocked
   }
 
-  /// Has the passcode judged: what was given once, what is typed three times at most.
+  /// Judges the passcode. A given passcode is tried once; a person may type it three times at most.
   ///
   /// - Parameters:
-  ///   - purpose: What happens with it, as the prompt says it; nil for unlocking.
-  ///   - judge: Throws ``VaultError/Code/authenticationFailed`` for a wrong one.
+  ///   - purpose: The use of the passcode, as the prompt states it; nil for unlocking.
+  ///   - judge: Throws ``VaultError/Code/authenticationFailed`` for a wrong passcode.
   func judging<R>(_ core: VaultCore, to purpose: String? = nil, _ judge: (ShownSecret) throws -> R) throws
     -> R
   {
@@ -110,10 +112,10 @@ final class OpenVault {
     }
   }
 
-  /// Unlocks the vault before a person types what an item of this class is to hold: after a wrong passcode that would
-  /// be lost. Data that does not come from a person can wait.
+  /// Unlocks the vault before a person types the contents of an item of this class, because a wrong passcode
+  /// afterwards would discard the typed text. Data that does not come from a person can wait.
   ///
-  /// - Returns: The passcode, where it was needed.
+  /// - Returns: The passcode, if it was needed.
   @discardableResult
   func unlockBeforeTyping(_ access: AccessControl) throws -> ShownSecret? {
     let core = try opened()
@@ -121,14 +123,15 @@ final class OpenVault {
     return try unlock(core)
   }
 
-  /// Who is asked before an item is used; `nil` where its rule asks nobody.
+  /// The context that verifies the person before an item is used; `nil` if the item has no constraints.
   func context(for item: Item) throws -> AuthenticationContext? {
     try context(for: item.access)
   }
 
   /// The same for an item that is about to be stored, or for one of many that are used together.
   ///
-  /// - Parameter keeping: What was verified serves for five minutes, so that one command does not ask for each item.
+  /// - Parameter keeping: A verification remains valid for five minutes, so that one command does not ask again for
+  ///   each item.
   func context(for access: AccessControl, keeping: Bool = false) throws -> AuthenticationContext? {
     guard !access.constraints.isEmpty else { return nil }
     try endDelay(opened())
@@ -138,7 +141,8 @@ final class OpenVault {
     return context
   }
 
-  /// The same for the one use of an item before which the passcode was typed: it is not asked for twice.
+  /// The same for one use of an item, with a passcode that was typed before, so that the person is not asked for it
+  /// twice.
   func context(for access: AccessControl, after passcode: ShownSecret?) throws -> AuthenticationContext? {
     guard let passcode, access.constraints.contains(.devicePasscode) else { return try context(for: access) }
     let context = try newContext(keeping: false)
@@ -155,35 +159,35 @@ final class OpenVault {
       reuse: keeping ? .seconds(300) : .zero)
   }
 
-  /// Moves one batch of a rotation that was interrupted. A full disk must not keep the vault from being read: the
-  /// next opening tries again.
+  /// Moves one batch of a rotation that was interrupted. A full disk must not prevent reading the vault. The next
+  /// opening tries again.
   private func resumeRotation(of core: VaultCore) {
     guard core.isRotating, core.isUnlocked else { return }
     try? core.resumeRotation()
   }
 
-  /// Refuses while a delay after wrong passcodes lasts, before anybody is asked for one; a recovery code that was given
-  /// ends it.
+  /// Throws during a delay after wrong passcodes, before a prompt for a passcode. A given recovery code ends the
+  /// delay.
   func requireNoDelay(_ core: VaultCore) throws {
     try endDelay(core)
     try core.refuseDelay()
   }
 
-  /// How often a person is asked for the passcode.
+  /// How many times a person is asked for the passcode.
   private static let tries = 3
 
-  /// A recovery code that was given ends the delay after wrong passcodes.
+  /// Ends the delay after wrong passcodes if a recovery code was given.
   func endDelay(_ core: VaultCore) throws {
     guard let code = try secrets.given(.recovery) else { return }
     try core.endDelay(with: RecoveryCode(text: code))
   }
 
-  /// Unlocking and reading in one step.
+  /// Reads the vault, and unlocks it if needed.
   func read<R>(_ body: (inout ReadTransaction) throws -> R) throws -> R {
     try unlocking { try $0.read(body) }
   }
 
-  /// Unlocking and writing in one step; durable when it returns.
+  /// Changes the vault, and unlocks it if needed. The changes are durable when this returns.
   func write<R>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
     try unlocking { try $0.write(body) }
   }

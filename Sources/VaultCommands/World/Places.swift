@@ -1,7 +1,7 @@
 import CommandLineKit
 import VaultKit
 
-/// Where the vault and its device key are, by option, variable or standard.
+/// Where the vault and its device key are: named by an option, by a variable, or at the standard path.
 struct Places {
   let invocation: Invocation
   let environment: Environment
@@ -18,7 +18,7 @@ struct Places {
     get throws(CommandError) {
       if let path = invocation[CommonOptions.vault] { return path }
       if let path = environment["VAULT_PATH"], !path.isEmpty { return path }
-      // Relative values are ignored, as the XDG base directory specification asks.
+      // Ignore relative values, as the XDG Base Directory Specification requires.
       if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/vault/default.vault" }
       guard let home = environment["HOME"], home.hasPrefix("/") else {
         throw .usage(
@@ -28,14 +28,14 @@ struct Places {
     }
   }
 
-  /// `--device-key`, else `$VAULT_DEVICE_KEY`; nil for the standard place.
+  /// `--device-key`, else `$VAULT_DEVICE_KEY`; nil for the standard path.
   var deviceKey: String? {
     if let path = invocation[CommonOptions.deviceKey] { return path }
     guard let path = environment["VAULT_DEVICE_KEY"], !path.isEmpty else { return nil }
     return path
   }
 
-  /// The protector that `--protector` names, else that of `kind`: a file, named or in the standard place, or the
+  /// The protector that `--protector` names, or else that of `kind`: a file, named or at the standard path, or the
   /// Secret Service.
   func newProtector(_ named: ProtectorKind?, else kind: ProtectorKind = .file) throws -> any Protector {
     switch named ?? kind {
@@ -48,14 +48,14 @@ struct Places {
     }
   }
 
-  /// Files, named or in the standard place.
+  /// The file protector, with the named file or the standard directory.
   func fileProtector() throws(VaultError) -> FileProtector {
     if let deviceKey { return FileProtector(file: deviceKey) }
     return try FileProtector.standard()
   }
 
-  /// The protector that a vault's header names. The Secret Service may show its own prompt where asking is allowed
-  /// and there is a screen for it.
+  /// The protector that a vault's header names. The Secret Service may show its own prompt if prompts are allowed and
+  /// there is a screen.
   func protector(_ kind: ProtectorKind) throws(VaultError) -> any Protector {
     guard kind == .secretService else { return try VaultEnvironment.standardProtector(kind) }
     let hasScreen = ["WAYLAND_DISPLAY", "DISPLAY"].contains { !(environment[$0] ?? "").isEmpty }
@@ -71,7 +71,8 @@ struct Places {
     return world
   }
 
-  /// The present file of a vault's device key, for people: the named file, or the file beside it where the key waits.
+  /// The present file of a vault's device key, for messages: the named file, or the file beside it in which the key
+  /// waits.
   func keyPath(of outline: VaultOutline) -> String? {
     guard outline.protector == .file, let protector = try? fileProtector() else { return nil }
     return protector.presentPath(of: outline.deviceKey, outline.vault)

@@ -4,23 +4,25 @@ import SecretMemory
 import TextFormats
 import VaultPrompts
 
-/// `vaultctl`: each verb in one file, and what the verbs share.
+/// `vaultctl`: one file for each verb, and the parts that verbs share.
 ///
-/// This type is the tool itself: it parses a command line with the verbs of ``VerbTable``, runs one, and returns an exit code.
+/// This type is the tool itself: it parses a command line with the verbs of ``VerbTable``, runs one, and returns an
+/// exit code.
 ///
-/// `Verbs/` has a file for each verb. A verb is a type that conforms to ``VaultVerb``: its declaration, its options with their types,
-/// and `run(_:)`, which gets a ``Command``. `Declaration/` has what verbs declare in common: the options, the secrets
-/// (``SecretChannel``), and what follows from them for help and exit codes.
+/// `Verbs/` has a file for each verb. A verb is a type that conforms to ``VaultVerb``: its declaration, its options
+/// with their types, and `run(_:)`, which gets a ``Command``. `Declaration/` has the declarations that verbs share:
+/// the options, the secrets (``SecretChannel``), and the parts of help and exit codes that follow from them.
 ///
-/// A ``Command`` reaches the vault through ``OpenVault``, which opens and unlocks it once, and secrets through ``Secrets``, which reads
-/// an option, a credential or a prompt. `World/` is everything from outside, so that a test can replace it.
+/// A ``Command`` reaches the vault through ``OpenVault``, which opens and unlocks it once, and secrets through
+/// ``Secrets``, which reads an option, a credential or a prompt. `World/` holds everything that comes from outside,
+/// so that a test can replace it.
 ///
-/// `Doctor/` looks for weaknesses, `RecoveryCodes/` shows new codes, `JSONLines/` reads exported items, `Errors/` turns errors of the
-/// library into messages and exit codes, and `Output/` words items and members.
+/// `Doctor/` looks for weaknesses, `RecoveryCodes/` shows new codes, `JSONLines/` reads exported items, `Errors/`
+/// turns errors of the library into messages and exit codes, and `Output/` words items and members.
 ///
 /// Read `Declaration/VaultVerb.swift` first, then `Verbs/ItemGet.swift`, then `World/OpenVault.swift`.
 package enum VaultControl {
-  /// Runs the words of this process and ends it.
+  /// Runs the arguments of this process, then ends the process.
   package static func main(in world: World) -> Never {
     ProcessHardening.apply()
     ThisProcess.openStandardDescriptors()
@@ -32,13 +34,13 @@ package enum VaultControl {
     signal(SIGXFSZ, SIG_IGN)
     ThisProcess.endOnInterrupt()
     let code = run(ThisProcess.arguments(), in: world)
-    // What was printed is written and the vault is closed; the libraries' own cleaning up would only cost time.
+    // The output is written and the vault is closed. Exit handlers of the libraries would only cost time.
     _exit(code.rawValue)
   }
 
   /// Runs one command line.
   ///
-  /// - Parameter words: Without the name of the program; `nil` where a word is not UTF-8.
+  /// - Parameter words: The arguments, without the name of the program; `nil` for an argument that is not UTF-8.
   package static func run(_ words: [String?], in world: World) -> ExitCode {
     let output = OutputStream(
       descriptor: world.standardOutput, name: "standard output", hint: undelivered)
@@ -102,8 +104,8 @@ extension VaultControl {
   private static let undelivered =
     "what was done is done, but its result was not delivered; see 'vaultctl audit'"
 
-  /// A reader that has gone away is no error of a command that changes nothing: it ends by SIGPIPE, as other tools do. Where
-  /// SIGPIPE was ignored at the start, it returns.
+  /// Ends the process by SIGPIPE if the reader of its output has gone away, as other tools do, because this is not an
+  /// error for a command that changes nothing. Returns if SIGPIPE was ignored at the start.
   private static func endQuietly(ifLostReaderOf output: OutputStream, in world: World) {
     guard output.hasLostReader, !world.ignoredBrokenPipes else { return }
     ThisProcess.end(by: SIGPIPE)

@@ -4,7 +4,7 @@ import SecretMemory
 package import VaultKit
 package import VaultPrompts
 
-/// Everything a command takes from outside, so that a test can hand it another one.
+/// Everything that a command gets from outside, so that a test can replace it.
 package struct World: Sendable {
   package var environment: Environment
   package var standardInput: Int32 = 0
@@ -12,30 +12,30 @@ package struct World: Sendable {
   package var standardError: Int32 = 2
   /// Clocks, randomness and derivation costs of the vault itself.
   package var vault = VaultEnvironment.system
-  /// What generated secrets are made of.
+  /// The random bytes for generated secrets.
   package var random = RandomBytes.kernel
-  /// Waits so many seconds.
+  /// Waits for this number of seconds.
   package var wait: @Sendable (UInt32) -> Void = { seconds in
     var rest = seconds
     while rest > 0 { rest = sleep(rest) }
   }
-  /// The terminal that prompts open by its name.
+  /// The path of the terminal that prompts open.
   package var terminalPath = "/dev/tty"
-  /// Whether a broken pipe was to be ignored when this process began: what it turns into gets that back.
+  /// Whether SIGPIPE was ignored when this process began. A program that this process becomes gets the same setting.
   var ignoredBrokenPipes = false
-  /// The same for files that grow beyond a limit.
+  /// The same for SIGXFSZ, the signal for files that grow beyond a limit.
   var ignoredFileSizeSignal = false
-  /// Members of the enrolled set that are no phrases: the login password, and fingers.
+  /// How members other than phrases are verified: the login password by PAM, fingers by the reader.
   package var presence = PAMPresence(service: "vault", helper: .installed)
   package var biometry: any BiometrySource = FprintdSource()
   /// How long a call of the Secret Service may take.
   package var secretServicePatience = SecretServiceProtector.usualPatience
-  /// What a batch hands to one of its commands in place of standard input.
+  /// The data that a batch passes to one of its commands instead of standard input.
   var batchInput: BatchInput?
 
   package init(environment: Environment) { self.environment = environment }
 
-  /// The world as it is.
+  /// The real world.
   package static var real: World { World(environment: .process) }
 }
 

@@ -5,8 +5,8 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// The outcome of a verification: the right to one operation on one item in one session, for 30 s of this boot, spent on
-/// use. Only ``Gate`` makes one.
+/// The outcome of a verification: the right to one operation on one item in one session. It lasts 30 s of this boot,
+/// and its use consumes it. Only ``Gate`` makes one.
 package struct Grant: ~Copyable, Sendable {
   fileprivate let item: ItemID
   fileprivate let operation: ItemOperation
@@ -16,7 +16,7 @@ package struct Grant: ~Copyable, Sendable {
   fileprivate let verified: VerifiedItem
   fileprivate let notes: [AuditNote]
 
-  /// How long it may be spent, in milliseconds of the boot clock.
+  /// How long it is valid, in milliseconds of the boot clock.
   static let life: UInt64 = 30_000
 
   init(
@@ -33,7 +33,7 @@ package struct Grant: ~Copyable, Sendable {
   }
 }
 
-/// The keys of an item for the operation that was decided, spent on it. Only ``Gate`` makes one.
+/// The keys of an item for the operation that the gate permitted. Their use consumes them. Only ``Gate`` makes one.
 struct Opening: ~Copyable, Sendable {
   private let item: ItemID
   private let keys: ItemKeys
@@ -43,25 +43,26 @@ struct Opening: ~Copyable, Sendable {
     self.keys = keys
   }
 
-  /// Spends it on its item; an opening for another item is a mistake of ours.
+  /// Uses it for its item. An opening for another item is a programming error.
   consuming func spend(on item: ItemID) -> ItemKeys {
     precondition(item == self.item, "Opening.spend: an opening for another item")
     return keys
   }
 }
 
-/// The one place where access is decided. What is decided and what is logged of it come out together,
-/// so no caller can have the one without the other.
+/// The only place that decides about access. It returns the decision together with its audit notes, so a caller
+/// cannot get one without the other.
 enum Gate {
-  /// A decision: what opens the item, and the notes that must be written before anything of it is shown.
+  /// A decision: the keys that open the item, and the notes that must be written before any part of the item is
+  /// shown.
   struct Decision: ~Copyable {
     let opening: Opening
     let notes: [AuditNote]
   }
 
-  /// Decides inside a transaction. Nobody is asked here: an item with constraints needs a grant.
+  /// Decides inside a transaction. Does not prompt: an item with constraints needs a grant.
   ///
-  /// - Throws: ``VaultError/Code/verificationNeeded`` without a grant that is right.
+  /// - Throws: ``VaultError/Code/verificationNeeded`` without a valid grant.
   static func decide(
     _ operation: ItemOperation, on item: Item, row: ItemRow, in store: borrowing SealedStore,
     with grant: consuming Grant? = nil
@@ -86,16 +87,17 @@ enum Gate {
 
   // MARK: New items
 
-  /// What a new item is sealed under.
+  /// The keys that a new item is sealed under.
   struct Rule: Sendable {
     let classKey: SharedSecret
     let factors: [BoundConstraint]
   }
 
-  /// Adding asks nobody: it needs an open class, and for constraints an unlocked session, in which the public halves
-  /// of the factors have been authenticated.
+  /// Adding an item does not prompt. It needs an open class. With constraints it also needs an unlocked session,
+  /// because only unlocking authenticates the public halves of the factors.
   ///
-  /// - Throws: ``VaultError/Code/policy`` for a constraint that this vault has nothing for, ``VaultError/Code/locked``.
+  /// - Throws: ``VaultError/Code/policy`` for a constraint that no factor of this vault satisfies,
+  ///   ``VaultError/Code/locked``.
   static func rule(for access: AccessControl, keys: borrowing KeyRing) throws(VaultError) -> Rule {
     if keys.isShut, access.accessibility != .afterFirstUnlock { throw KeyRing.shutError }
     if access.accessibility == .whenPasscodeSet, !keys.header.hasPasscode {
@@ -190,7 +192,7 @@ enum Gate {
       .policy, "no member is enrolled", hint: Hint(.enrollMember, saying: "enroll one"))
   }
 
-  /// A plain read of an item without constraint writes nothing, unless its policy asks for it.
+  /// Reading an item without constraints logs nothing, unless the item's audit policy requires an entry.
   private static func notes(_ operation: ItemOperation, item: Item) -> [AuditNote] {
     guard operation == .read, item.audit == .all || item.access.word != 0 else { return [] }
     return [AuditNote(operation: .itemRead, item: item.id, kind: item.kind)]

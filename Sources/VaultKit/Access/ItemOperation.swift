@@ -5,11 +5,11 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// What someone wants to do with an item.
+/// An operation that a caller requests on an item.
 package enum ItemOperation: Sendable {
   case read, use, export, update, list, add, unlock
 
-  /// What a prompt says is about to happen.
+  /// The operation, as a prompt names it.
   var words: String {
     switch self {
     case .read: "read the secret"

@@ -4,13 +4,14 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// What a verification proved of one item.
+/// The result of a verification for one item.
 struct VerifiedItem: Sendable {
   let item: ItemID
-  /// `nil` where the item has no secret.
+  /// `nil` if the item has no secret.
   let dataKey: SharedSecret?
   let password: PasswordKey?
-  /// The public halves of the factors that were shown: another one in the header is another rule.
+  /// The public halves of the factors that the person showed. If the header has another half now, the access rule has
+  /// changed.
   let halves: [Factor: [UInt8]]
   let material: UInt64
   let policyHash: [UInt8]

@@ -1,12 +1,12 @@
 import VaultFormat
 
 extension VaultCore {
-  /// ``read(_:)`` with a typed error, for closures of our own.
+  /// ``read(_:)`` with a typed error, for closures of this package.
   package func reading<R>(_ body: (inout ReadTransaction) throws(VaultError) -> R) throws(VaultError) -> R {
     try typed { try read { (transaction: inout ReadTransaction) in try body(&transaction) } }
   }
 
-  /// ``write(_:)`` with a typed error, for closures of our own.
+  /// ``write(_:)`` with a typed error, for closures of this package.
   package func writing<R>(_ body: (inout WriteTransaction) throws(VaultError) -> R) throws(VaultError) -> R {
     try typed { try write { (transaction: inout WriteTransaction) in try body(&transaction) } }
   }

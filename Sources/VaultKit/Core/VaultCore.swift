@@ -9,8 +9,8 @@ import VaultStorage
 
 /// The vault as a synchronous object: one connection, one set of keys, one lock around both.
 ///
-/// ``Vault`` is the actor over it; `vaultctl` calls it directly. Blocking calls of protectors, key derivations and
-/// prompts run outside of its lock and outside of every transaction.
+/// ``Vault`` is the actor around it; `vaultctl` calls it directly. Protectors, key derivations and prompts block, so
+/// they run outside its lock and outside every transaction.
 package final class VaultCore: Sendable {
   package let environment: VaultEnvironment
   private let protector: Mutex<any Protector>
@@ -38,7 +38,7 @@ package final class VaultCore: Sendable {
     }
   }
 
-  /// Lends the vault to a closure that changes it; what it did is durable when this returns.
+  /// Lends the vault to a closure that changes it. The changes are durable when this returns.
   ///
   /// - Throws: What `body` throws, with nothing changed, or ``VaultError``.
   package func write<R>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
@@ -69,7 +69,8 @@ package final class VaultCore: Sendable {
     }
   }
 
-  /// Runs a transaction; when the keys turn out to be of another `config` it is begun anew with new ones.
+  /// Runs a transaction. If the file has another `config` than the keys, it reads the keys again and runs the
+  /// transaction again.
   private func refreshingKeys<R>(_ body: (inout SealedStore) throws -> Result<R, any Error>) throws -> R {
     var race = KeyRace()
     while race.mayTry() {
@@ -92,7 +93,7 @@ package final class VaultCore: Sendable {
     throw KeyRace.lost
   }
 
-  /// Reads header and slots anew with the device key.
+  /// Reads header and slots again with the device key.
   private func reload() throws(VaultError) {
     var race = KeyRace()
     while race.mayTry() {
@@ -106,7 +107,7 @@ package final class VaultCore: Sendable {
     throw KeyRace.lost
   }
 
-  /// The key that the header names; `nil` where another process has put a new one in its place meanwhile.
+  /// The key that the header names; `nil` if another process has replaced it in the meantime.
   private func presentKey(_ header: Header) throws(VaultError) -> DeviceKey? {
     do throws(VaultError) {
       return try DeviceKeys(keeper(of: header), of: header.vault).load(header.deviceKey)
@@ -136,7 +137,7 @@ package final class VaultCore: Sendable {
     return other
   }
 
-  /// ``withSession(_:)`` for a step that can fail.
+  /// ``withStore(_:)`` for a step that can fail.
   func withStoreThrowing(_ body: (inout SealedStore) throws(VaultError) -> Void) throws(VaultError) {
     let outcome = withStore { store -> Result<Void, VaultError> in
       Result { () throws(VaultError) in try body(&store) }
@@ -144,7 +145,7 @@ package final class VaultCore: Sendable {
     try outcome.get()
   }
 
-  /// Lends the session outside of a transaction.
+  /// Lends the session outside a transaction.
   func withStore<R: Sendable>(_ body: (inout SealedStore) -> R) -> R {
     var result: R?
     state.withLock { slot in

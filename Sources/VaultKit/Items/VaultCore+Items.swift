@@ -5,7 +5,7 @@ package import SecretMemory
 extension VaultCore {
   /// Adds an item; durable when this returns.
   ///
-  /// - Parameter context: Unlocks the vault where it is locked, and says the item's application password.
+  /// - Parameter context: Gives the passcode if the vault is locked, and the item's application password.
   package func add(
     _ item: NewItem, secret: consuming SecretBytes? = nil, context: AuthenticationContext? = nil
   ) throws(VaultError) -> Item {
@@ -19,8 +19,8 @@ extension VaultCore {
     }
   }
 
-  /// The items that match, in the order of insertion; none is no error. Where an access rule asks for a person before
-  /// they are listed, she is asked once for all of them.
+  /// The items that match, in the order of insertion. No match is not an error. If access rules require a person
+  /// before the items are listed, one verification serves all of these items.
   package func items(matching query: Query, context: AuthenticationContext? = nil) throws(VaultError)
     -> [Item]
   {
@@ -39,9 +39,9 @@ extension VaultCore {
     try reading { transaction throws(VaultError) in try transaction.item(named: name) }
   }
 
-  /// The secret of an item. What has to be logged of it is durable before the secret is returned.
+  /// The secret of an item. Its audit entries are durable before the secret is returned.
   ///
-  /// - Parameter context: Who is asked where the item has constraints.
+  /// - Parameter context: Verifies the person if the item has constraints.
   package func secret(of id: ItemID, context: AuthenticationContext? = nil) throws(VaultError) -> SecretBytes
   {
     try authorizing(.read, on: id, context: context) { (grant) throws(VaultError) in
@@ -58,7 +58,7 @@ extension VaultCore {
     }
   }
 
-  /// Changes an item and, where one is given, its secret.
+  /// Changes an item, and its secret if a new one is given.
   @discardableResult
   package func update(
     _ id: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes? = nil,
@@ -74,7 +74,7 @@ extension VaultCore {
     }
   }
 
-  /// Deletes all items that match; returns how many. Asks nobody.
+  /// Deletes all items that match, without a prompt. Returns their number.
   @discardableResult
   package func delete(_ query: Query) throws(VaultError) -> Int {
     var all = query
@@ -86,7 +86,7 @@ extension VaultCore {
     }
   }
 
-  /// What the vault is and how it is kept.
+  /// The identity and the state of the vault.
   package func status() throws(VaultError) -> VaultStatus {
     try reading { transaction throws(VaultError) in try transaction.status() }
   }

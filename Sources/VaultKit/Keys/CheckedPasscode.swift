@@ -4,7 +4,7 @@ import VaultKeys
 import VaultCrypto
 import VaultStorage
 
-/// A passcode that was right: what it was derived to. Where the passcode is changed meanwhile, its use is refused.
+/// The keys derived from a passcode that was right. If the passcode is changed in the meantime, their use is refused.
 package struct CheckedPasscode: Sendable {
   let keys: PasscodeKeys
 }

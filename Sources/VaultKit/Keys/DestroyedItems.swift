@@ -4,8 +4,8 @@ import VaultKeys
 import VaultCrypto
 import VaultStorage
 
-/// What a removal of the passcode destroys for good.
+/// The items that removing the passcode destroys permanently.
 public struct DestroyedItems: Sendable {
-  /// Identifiers and names of the items that were accessible with a passcode only, or behind a factor that goes with it.
+  /// Identifiers and names of the items that required a passcode, or a factor that is removed with it.
   public let items: [(id: ItemID, name: String?)]
 }

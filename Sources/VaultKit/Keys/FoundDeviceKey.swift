@@ -2,24 +2,24 @@ import DeviceKeys
 import VaultFormat
 import VaultStorage
 
-/// A device key of this vault's id that a protector keeps.
+/// A device key with this vault's id, in the care of a protector.
 package struct FoundDeviceKey: Sendable {
-  /// What this vault knows of it.
+  /// The relation of the key to this vault, as far as it is known.
   package enum Standing: Sendable, Equatable {
     /// It opens this vault.
     case present
-    /// This vault had it and has another one now (header field 20).
+    /// This vault replaced it with another key (header field 20).
     case replaced
-    /// A file that a restore has left beside the vault names it.
+    /// A file that a restore left beside the vault names this key.
     case needed(by: String)
-    /// A file beside the vault has a name that a restore uses, and cannot be read: it may name this key.
+    /// A file beside the vault has a name that a restore uses, but cannot be read, so it may name this key.
     case perhapsNeeded(by: String)
-    /// No file is known to name it. A vault elsewhere with the same id may: a backup restored to another place has it.
+    /// No known file names it. A vault at another path with the same id may name it, for example a restored backup.
     case unknown
   }
 
   package let id: DeviceKeyID
-  /// Its file, or who keeps it.
+  /// The file of the key, or the name of its protector.
   package let place: String
   package let standing: Standing
 }

@@ -2,11 +2,11 @@ import DeviceKeys
 import VaultFormat
 import VaultStorage
 
-/// What became of the keys that a vault has replaced.
+/// The result of removing the keys that a vault has replaced.
 package struct KeyRemoval: Sendable {
-  /// The keys that are gone.
+  /// The keys that were removed.
   package var removed: [FoundDeviceKey] = []
-  /// Why others are still there, an error for each cause.
+  /// Why other keys remain, one error for each cause.
   package var failures: [VaultError] = []
 
   package init() {}

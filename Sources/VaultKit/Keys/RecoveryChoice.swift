@@ -7,8 +7,8 @@ import VaultStorage
 
 /// What happens to the recovery code when a first passcode is set.
 public enum RecoveryChoice: ~Copyable, Sendable {
-  /// It stays valid: the person gives the code.
+  /// The code stays valid. The person must give it.
   case keep(RecoveryCode)
-  /// It no longer works.
+  /// The code no longer works.
   case drop
 }

@@ -5,11 +5,11 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// A ``RecoveryChoice`` as the change needs it: the public half of the code that was shown.
+/// A ``RecoveryChoice`` in the form that the key change needs: with the public half of the code that was given.
 struct RecoverySettlement {
   private let isChosen: Bool
   private let shown: [UInt8]?
-  /// How the code was shown.
+  /// Audit notes about how the code was given.
   let notes: [AuditNote]
 
   init(_ choice: consuming RecoveryChoice?) throws(VaultError) {
@@ -21,9 +21,9 @@ struct RecoverySettlement {
     }
   }
 
-  /// Whether the recovery half stays; `false` also where there is none.
+  /// Whether the recovery half stays; also `false` if the vault has none.
   ///
-  /// - Throws: ``VaultError/Code/policy`` where nothing was chosen, ``VaultError/Code/authenticationFailed`` for another
+  /// - Throws: ``VaultError/Code/policy`` if nothing was chosen, ``VaultError/Code/authenticationFailed`` for another
   ///   vault's code.
   func keeps(_ header: Header) throws(VaultError) -> Bool {
     guard let half = header.recoveryHalf else {
@@ -43,8 +43,8 @@ struct RecoverySettlement {
     return true
   }
 
-  /// Keeps or drops the recovery half; `true` when one was dropped. A kept half gets new slots, because the old ones
-  /// may not open with its code.
+  /// Keeps or drops the recovery half. Returns whether it dropped one. A kept half gets new slots, because the old
+  /// ones may not open with its code.
   func settle(_ change: inout KeyChange) throws(VaultError) -> Bool {
     if try keeps(change.header) {
       try change.putRecovery()

@@ -4,17 +4,17 @@ import Glibc
 import SecretMemory
 
 extension VaultCore {
-  /// Derives the keys of the same passcode anew, with parameters that take at most `target` on this machine.
+  /// Derives the keys of the same passcode again, with parameters that take at most `target` on this machine.
   ///
   /// - Parameter step: Called before each measurement.
-  /// - Returns: What a derivation cost before, and what it costs now.
+  /// - Returns: The costs of a derivation before and after the change.
   /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``, ``VaultError/Code/policy``.
   package func recalibrate(
     _ passcode: borrowing Passcode, target: Duration, step: () -> Void = {}
   ) throws(VaultError) -> (before: DerivationCost, now: DerivationCost) {
     let header = try withHeader { header, _, _ throws(VaultError) in try header.passcodeDerivation() }
     guard let old = header?.parameters else { throw VaultError(.policy, "no passcode is set") }
-    // A wrong passcode is told at once, and counted, before anything is measured.
+    // A wrong passcode is counted and reported before the measurements, which take long.
     let before = try verified(passcode)
     let cost = DerivationCalibration.Measured(parameters: old, time: try environment.time(of: old))
     let new = try DerivationCalibration(target: target, in: environment).choose {

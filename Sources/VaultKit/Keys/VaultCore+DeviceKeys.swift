@@ -3,8 +3,8 @@ import VaultFormat
 import VaultStorage
 
 extension VaultCore {
-  /// The device keys with this vault's id in `protector`, the present one among them, and the one that a restore has put
-  /// beside a named file.
+  /// The device keys with this vault's id in `protector`, including the present key, and the key that a restore
+  /// stored beside a named file.
   package func deviceKeys(in protector: any Protector) throws(VaultError) -> [FoundDeviceKey] {
     let (header, path) = (opened.header, opened.path)
     let keys = DeviceKeys(protector, of: header.vault)
@@ -24,7 +24,7 @@ extension VaultCore {
     if let named = protector as? FileProtector, let aside = named.pathBeforeRestore,
       let id = named.keyBeforeRestore, !ids.contains(id)
     {
-      // Never `.replaced`: it is not deleted, whatever the vault has done with that key.
+      // This key is never `.replaced`, so it is not deleted even if the vault has replaced it.
       let keeper = try files.keeper(of: id, header.vault)
       found.append(
         FoundDeviceKey(
@@ -37,8 +37,8 @@ extension VaultCore {
     keeper.isReadable ? .needed(by: keeper.file) : .perhapsNeeded(by: keeper.file)
   }
 
-  /// Deletes the keys in `protector` that this vault has replaced, after it was opened once more with its present key. A
-  /// file beside the vault that cannot be read keeps all of them: which key it needs is unknown.
+  /// Opens the vault again with its present key, then deletes the keys in `protector` that the vault has replaced. If
+  /// a file beside the vault cannot be read, all keys stay, because it is unknown which key that file needs.
   package func deleteReplacedKeys(in protector: any Protector) throws(VaultError) -> KeyRemoval {
     let (header, path) = (opened.header, opened.path)
     let keys = DeviceKeys(protector, of: header.vault)
@@ -53,8 +53,8 @@ extension VaultCore {
     removal.failures = Self.obstacles(found, replaced: header.replacedKeys)
     let replaced = found.filter { $0.standing == .replaced }
     guard !replaced.isEmpty else { return removal }
-    // A commit whose synchronization failed can be read now and be gone after a crash. So the commit that names the
-    // present key is moved into the file itself before a key is deleted that an older state needs.
+    // A commit whose synchronization failed can be readable now but lost after a crash. So before deleting a key that
+    // an older state needs, move the commit that names the present key into the file itself.
     try proof.moveLogIntoFile()
     // A replaced key that could not get a second name is deleted now.
     try keys.finishPromotion(in: proof.opened, keepingAll: false)
@@ -68,7 +68,7 @@ extension VaultCore {
     return removal
   }
 
-  /// The files beside the vault that keep replaced keys because they cannot be read, an error for each.
+  /// One error for each file beside the vault that cannot be read and so prevents the deletion of replaced keys.
   private static func obstacles(_ found: [FoundDeviceKey], replaced: [DeviceKeyID]) -> [VaultError] {
     var files: [String] = []
     for key in found where replaced.contains(key.id) {
@@ -109,14 +109,14 @@ extension VaultCore {
     }
   }
 
-  /// Completes a rotation that was interrupted before its key was moved to the named file. Best effort: the key is also
-  /// found where it waits.
+  /// Completes a rotation that was interrupted before its key was moved to the named file. Best effort: the vault
+  /// also finds the key in the file where it waits.
   func finishPromotion() {
     guard !isReadOnly else { return }
     try? DeviceKeys(currentProtector, of: opened.header.vault).finishPromotionAtOnce(in: opened)
   }
 
-  /// The header as it was opened last, and the file.
+  /// The header as last opened, and the path of the file.
   var opened: OpenedVault { withStore { OpenedVault($0.keys.header, at: $0.rows.path) } }
 
   private func moveLogIntoFile() throws(VaultError) {
@@ -126,8 +126,8 @@ extension VaultCore {
     }
   }
 
-  /// Writes the changes of `body` without a commit, and rolls them back. So a full disk or a vault that cannot be
-  /// written is found before something outside the vault depends on the change.
+  /// Writes the changes of `body`, then rolls them back. This detects a full disk or a vault that cannot be written
+  /// before anything outside the vault depends on the change.
   func rehearse(_ body: (inout WriteTransaction) throws(VaultError) -> Void) throws(VaultError) {
     do {
       try write { (transaction: inout WriteTransaction) in

@@ -6,7 +6,7 @@ import VaultStorage
 
 /// The members: the enrolled set, and the login password beside it.
 extension VaultCore {
-  /// The members in the order of their enrolment.
+  /// The members, in the order of their enrollment.
   package func enrolledMembers() throws(VaultError) -> [EnrolledMember] {
     try withHeader { header, _, keys throws(VaultError) in
       try keys.enrolledSet(of: header).members.map {
@@ -15,10 +15,10 @@ extension VaultCore {
     }
   }
 
-  /// Enrolls a phrase. One key derivation for it, besides that of the passcode; no item is touched.
+  /// Enrolls a phrase. Costs one key derivation in addition to that of the passcode, and rewrites no item.
   ///
-  /// - Throws: ``VaultError/Code/policy`` without a passcode, ``VaultError/Code/duplicateItem`` for a name or a phrase
-  ///   that is enrolled already, ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``.
+  /// - Throws: ``VaultError/Code/policy`` without a passcode, ``VaultError/Code/duplicateItem`` for an enrolled name
+  ///   or phrase, ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``.
   package func enroll(
     _ phrase: consuming BiometricPhrase, named name: String, passcode: consuming Passcode
   ) throws(VaultError) -> EnrolledMember {
@@ -27,7 +27,7 @@ extension VaultCore {
     return try enroll(phrase, named: name, with: checked(passcode))
   }
 
-  /// The same with a passcode that was judged before the phrase was asked for.
+  /// The same, with a passcode that was verified before the prompt for the phrase.
   package func enroll(
     _ phrase: consuming BiometricPhrase, named name: String, with passcode: CheckedPasscode
   ) throws(VaultError) -> EnrolledMember {
@@ -37,7 +37,7 @@ extension VaultCore {
       notes: phrase.shown.notes(.newPhrase))
   }
 
-  /// A name that a person gives to a member. What fingers and the login password are called is not free.
+  /// Checks a name that a person gives to a member. The names of fingers and of the login password are reserved.
   ///
   /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/policy`` for a reserved name.
   package static func check(newMember name: String) throws(VaultError) {
@@ -49,11 +49,12 @@ extension VaultCore {
     }
   }
 
-  /// Makes the reader's fingers members, and removes those that it has no longer. Advisory: a reader gives no key.
+  /// Makes the reader's fingers members, and removes the fingers that the reader no longer has. Advisory: a reader
+  /// gives no key.
   ///
-  /// - Returns: Those that were not members before.
-  /// - Throws: ``VaultError/Code/policy`` without a passcode and for a reader without a finger: what a bus answers
-  ///   removes no member.
+  /// - Returns: The fingers that were not members before.
+  /// - Throws: ``VaultError/Code/policy`` without a passcode, and for a reader without fingers, so that an answer
+  ///   from the bus alone cannot remove all members.
   package func enrollFingers(
     of source: any BiometrySource, passcode: consuming Passcode
   ) throws(VaultError) -> [EnrolledMember] {
@@ -74,8 +75,8 @@ extension VaultCore {
     return enrolled
   }
 
-  /// Makes the login password (PAM) a member, under the name ``EnrolledMember/login``. It shows presence alone, and no set
-  /// changes. Advisory: PAM gives no key.
+  /// Makes the login password (PAM) a member, under the name ``EnrolledMember/login``. It proves only presence, and
+  /// the set does not change. Advisory: PAM gives no key.
   ///
   /// - Throws: As ``enroll(_:named:passcode:)``.
   package func enrollLogin(passcode: consuming Passcode) throws(VaultError) -> EnrolledMember {
@@ -83,8 +84,8 @@ extension VaultCore {
     return try enroll(EnrolledMember.login, source: .login, root: nil, passcode: try verified(passcode))
   }
 
-  /// Removes a member. Asks nobody, works while the vault is locked; the set is another one from then on, unless it was the
-  /// login password.
+  /// Removes a member, without a prompt, also while the vault is locked. This changes the set, unless the member is
+  /// the login password.
   ///
   /// - Throws: ``VaultError/Code/itemNotFound``.
   package func removeMember(named name: String) throws(VaultError) {
@@ -99,7 +100,7 @@ extension VaultCore {
     }
   }
 
-  /// The items that the next change of the enrolled set puts out of reach for good.
+  /// The items that no longer open after the next change of the enrolled set.
   package func itemsBehindCurrentSet() throws(VaultError) -> [Item] {
     try reading { transaction throws(VaultError) in
       let header = transaction.store.keys.header
@@ -114,8 +115,8 @@ extension VaultCore {
     }
   }
 
-  /// Makes the set that a change while locked has postponed, and removes a recovery half that a restore revoked. Does
-  /// nothing in a locked session.
+  /// Completes a change of the set that was made while the vault was locked, and removes a recovery half that a
+  /// restore revoked. Does nothing in a locked session.
   func completeEnrolledSet() throws(VaultError) {
     let revoked = try withHeader { header, _, _ throws(VaultError) in
       header.hasPasscode ? header.revoked : []
@@ -133,7 +134,7 @@ extension VaultCore {
 
   // MARK: Steps
 
-  /// What a phrase is derived to, with the salt of the vault's members.
+  /// The key derived from a phrase with the salt of the vault's members.
   private func phraseRoot(_ phrase: borrowing BiometricPhrase) throws(VaultError) -> PasswordKey {
     let factors = try factorSlots()
     guard let derivation = try factors.header.phraseDerivation() else {
@@ -175,7 +176,7 @@ extension VaultCore {
     return EnrolledMember(name: name, source: source, enrolled: now)
   }
 
-  /// Nobody leaves the set before it is known that those who come can be members.
+  /// Checks that all new fingers can be members before any member is removed.
   private func refuseImpossible(_ fingers: [String]) throws(VaultError) {
     for finger in fingers { try ItemLimits.check(name: finger) }
     let others = try enrolledMembers().filter { $0.source != .finger }.map(\.name)

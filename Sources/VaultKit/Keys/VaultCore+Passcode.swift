@@ -6,15 +6,16 @@ import VaultCrypto
 import VaultStorage
 
 extension VaultCore {
-  /// Sets a passcode where none is set. Touches a handful of slots and no item.
+  /// Sets a passcode when none is set. Rewrites a few slots and no item.
   ///
-  /// A former holder of the device key could have planted members, factors and audit roots: they are forgotten, and the
-  /// recovery half stays only when the person gives the recovery code.
+  /// A former holder of the device key could have planted members, factors and audit roots, so they are removed. The
+  /// recovery half stays only if the person gives the recovery code.
   ///
-  /// - Parameter recovery: Whether to keep or drop the recovery code; needed when the vault has one, and only then.
-  /// - Returns: What was forgotten.
-  /// - Throws: ``VaultError/Code/policy`` where a passcode is set already, and where `recovery` does not say what it has
-  ///   to; ``VaultError/Code/authenticationFailed`` for a code that is not the vault's. Nothing is changed then.
+  /// - Parameter recovery: Whether to keep or drop the recovery code. Required only when the vault has one.
+  /// - Returns: The trust that was removed.
+  /// - Throws: ``VaultError/Code/policy`` if a passcode is already set, if `recovery` is missing, or if it keeps a
+  ///   code that the vault does not have; ``VaultError/Code/authenticationFailed`` for another vault's code. After an
+  ///   error nothing is changed.
   @discardableResult
   package func setPasscode(
     _ new: consuming Passcode, recovery: consuming RecoveryChoice? = nil
@@ -52,7 +53,7 @@ extension VaultCore {
     return forgotten
   }
 
-  /// Changes the passcode. Touches a handful of slots and no item.
+  /// Changes the passcode. Rewrites a few slots and no item.
   ///
   /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``, ``VaultError/Code/policy``.
   ///
@@ -63,19 +64,19 @@ extension VaultCore {
     try exchange(try verified(old), for: new, parameters: parameters, notes: new.shown.notes(.newPasscode))
   }
 
-  /// Changes a passcode that was judged before the new one was asked for.
+  /// Changes a passcode that was verified before the prompt for the new one.
   package func changePasscode(from old: CheckedPasscode, to new: consuming Passcode) throws(VaultError) {
     try exchange(old.keys, for: new, parameters: nil, notes: new.shown.notes(.newPasscode))
   }
 
-  /// Judges a passcode. The vault is unlocked with it.
+  /// Verifies a passcode. A right one unlocks the vault.
   ///
   /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``, ``VaultError/Code/policy``.
   package func checked(_ passcode: consuming Passcode) throws(VaultError) -> CheckedPasscode {
     CheckedPasscode(keys: try verified(passcode))
   }
 
-  /// Wraps for the new passcode what was wrapped for one that has been verified.
+  /// Wraps the keys for the new passcode in place of the old one, which was verified.
   func exchange(
     _ before: PasscodeKeys, for new: borrowing Passcode, parameters: Argon2id.Parameters?,
     notes: [AuditNote] = []
@@ -97,10 +98,11 @@ extension VaultCore {
     }
   }
 
-  /// Removes the passcode: items of when-passcode-set, and those with a constraint that a factor stands for, are destroyed
-  /// for good; the enrolled set goes too; all other items stay.
+  /// Removes the passcode and the enrolled set. Destroys permanently the items of when-passcode-set and the items
+  /// behind a factor. All other items stay.
   ///
-  /// - Parameter expecting: Refused when there are more of them than this, so that none dies unannounced.
+  /// - Parameter expecting: Throws if more items than this would be destroyed, so that no item is destroyed
+  ///   unannounced.
   /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``, ``VaultError/Code/policy``.
   package func removePasscode(_ old: consuming Passcode, expecting: Int = .max) throws(VaultError)
     -> DestroyedItems
@@ -132,7 +134,7 @@ extension VaultCore {
     return try PasscodeKeys(passcode, derivation: derivation, environment: environment)
   }
 
-  /// The passcode that was verified must still be the vault's: nothing is wrapped with keys of another `config`.
+  /// Checks that the verified passcode is still the vault's, because keys of another `config` must not wrap anything.
   private static func check(_ keys: PasscodeKeys, change: KeyChange) throws(VaultError) {
     guard try change.header.passcodeDerivation() == keys.derivation else {
       throw VaultError(.busy, "the passcode was changed by another process", hint: "try again")
@@ -145,9 +147,9 @@ extension VaultCore {
     try changeKeys(operation) { change, _ throws(VaultError) in try body(&change) }
   }
 
-  /// One transaction that changes header and slots as they are in the file at its begin.
+  /// Runs one transaction that changes the header and slots that the file has when the transaction begins.
   ///
-  /// - Parameter detail: For the audit log; asked when the change is made.
+  /// - Parameter detail: For the audit log; evaluated after the change.
   func changeKeys(
     _ operation: AuditOperation, detail: @autoclosure () -> String? = nil,
     _ body: (inout KeyChange, inout WriteTransaction) throws(VaultError) -> Void
@@ -159,7 +161,7 @@ extension VaultCore {
 }
 
 extension WriteTransaction {
-  /// Changes header and slots as they are in the file now.
+  /// Changes the header and slots that the file has now.
   mutating func changeKeys(
     _ operation: AuditOperation, detail: @autoclosure () -> String? = nil,
     _ body: (inout KeyChange, inout WriteTransaction) throws(VaultError) -> Void
@@ -180,12 +182,12 @@ extension SealedStore {
       random: environment.random)
   }
 
-  /// The items that a removal of the passcode destroys, without those that do not open anyway.
+  /// The items that removing the passcode destroys, except items that do not open anyway.
   mutating func itemsBehindPasscode() throws(VaultError) -> [(row: ItemRow, item: Item)] {
     var found: [(row: ItemRow, item: Item)] = []
     var ids: [ItemID] = []
     try forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
-      // Factors do not exist without a passcode: what stands behind one could be opened by nobody.
+      // Factors do not exist without a passcode, so an item behind a factor could no longer open.
       let isBehindFactor = item.access.constraints.hasSingle
       if item.access.accessibility == .whenPasscodeSet || isBehindFactor { ids.append(item.id) }
       return true

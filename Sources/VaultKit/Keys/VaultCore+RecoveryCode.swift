@@ -6,15 +6,16 @@ import VaultCrypto
 import VaultStorage
 
 extension VaultCore {
-  /// A recovery code that opens nothing yet: ``setRecoveryCode(_:)`` makes it the vault's.
+  /// A recovery code that opens nothing until ``setRecoveryCode(_:)`` makes it the vault's.
   package func freshRecoveryCode() throws(VaultError) -> RecoveryCode {
     try RecoveryCode.fresh(random: environment.random)
   }
 
-  /// Makes a code the vault's recovery code, in one commit; the old code works until then. When another process has
-  /// changed the keys meanwhile, they are read again, and the same code is sealed for them.
+  /// Makes a code the vault's recovery code, in one commit; the old code works until then. If another process has
+  /// changed the keys in the meantime, this reads the keys again and seals them for the same code.
   ///
-  /// - Throws: ``VaultError/Code/locked``: with a passcode set, the new public half is authenticated by its holder.
+  /// - Throws: ``VaultError/Code/locked``, because in a vault with a passcode only an unlocked session can
+  ///   authenticate the new public half.
   package func setRecoveryCode(_ code: borrowing RecoveryCode) throws(VaultError) {
     let notes = code.shown?.notes(.newRecoveryCode) ?? []
     try changeKeys(.recoveryCodeMade) { change, transaction throws(VaultError) in
@@ -23,7 +24,7 @@ extension VaultCore {
     }
   }
 
-  /// Makes a new recovery code in place of the old one, which no longer works from then on.
+  /// Makes a new recovery code. The old one no longer works.
   ///
   /// - Throws: As ``setRecoveryCode(_:)``.
   package func makeRecoveryCode() throws(VaultError) -> RecoveryCode {
@@ -32,9 +33,9 @@ extension VaultCore {
     return code
   }
 
-  /// Removes the recovery code: it opens nothing from then on.
+  /// Removes the recovery code. It no longer opens anything.
   ///
-  /// - Throws: ``VaultError/Code/policy`` where there is none; ``VaultError/Code/locked``.
+  /// - Throws: ``VaultError/Code/policy`` if there is none; ``VaultError/Code/locked``.
   package func removeRecoveryCode() throws(VaultError) {
     try changeKeys(.recoveryCodeRemoved) { change, transaction throws(VaultError) in
       let trust = try change.authenticator(transaction.store.keys.trustKey)
@@ -45,9 +46,9 @@ extension VaultCore {
     }
   }
 
-  /// Opens the root keys with a recovery code, as a recovery does, and changes nothing. Needs no device key.
+  /// Opens the root keys with a recovery code, as a recovery does, but changes nothing. Needs no device key.
   ///
-  /// - Throws: ``VaultError/Code/authenticationFailed`` where the code does not open the vault.
+  /// - Throws: ``VaultError/Code/authenticationFailed`` if the code does not open the vault.
   package static func checkRecoveryCode(
     _ code: borrowing RecoveryCode, at path: String, environment: VaultEnvironment = .system
   ) throws(VaultError) {
@@ -78,7 +79,8 @@ extension VaultCore {
   /// Compares a code with the vault's public half. Proves less than ``checkRecoveryCode(_:)``, but enough to keep the
   /// code.
   ///
-  /// - Throws: ``VaultError/Code/policy`` where there is none, ``VaultError/Code/authenticationFailed`` for another one.
+  /// - Throws: ``VaultError/Code/policy`` if there is none, ``VaultError/Code/authenticationFailed`` for another
+  ///   vault's code.
   package func checkRecoveryHalf(of code: borrowing RecoveryCode) throws(VaultError) {
     let half = try withHeader { header, _, _ throws(VaultError) in header.recoveryHalf }
     guard let half else { throw RecoveryCode.isAbsent }

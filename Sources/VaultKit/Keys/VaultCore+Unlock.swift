@@ -23,7 +23,8 @@ extension VaultCore {
     try withStoreThrowing { store throws(VaultError) in try store.refuseShut() }
   }
 
-  /// Refuses while a delay after wrong passcodes lasts, so that nobody is asked for a passcode that is not tried.
+  /// Throws during a delay after wrong passcodes, so that the caller does not prompt for a passcode that is not
+  /// tried.
   ///
   /// - Throws: ``VaultError/Code/lockedOut`` with `retryAfter`.
   package func refuseDelay() throws(VaultError) {
@@ -33,13 +34,13 @@ extension VaultCore {
     }
     guard Lockout.delay(after: failures) > 0, !isReadOnly else { return }
     let verdict = try writing { transaction throws(VaultError) in
-      // After a reboot the delay begins again, which is stored; an attempt is counted when there is one.
+      // After a reboot the delay begins again, and this is stored. An attempt is only counted when it is made.
       try transaction.beginAttempt { if case .refused = $0 { true } else { false } }
     }
     if case .refused(let milliseconds) = verdict { throw Self.lockedOut(milliseconds) }
   }
 
-  /// How often a wrong passcode is judged at once: the next one after it is refused for a while.
+  /// How many wrong passcodes are judged without a delay. The next one is refused until the delay is over.
   package func triesBeforeDelay() throws(VaultError) -> Int {
     let failures = try reading { transaction throws(VaultError) in
       try transaction.store.vaultState().state.failures
@@ -72,11 +73,11 @@ extension VaultCore {
     }
   }
 
-  /// The keys of a right passcode; the session is unlocked with them.
+  /// The keys of a right passcode. They unlock the session.
   func verified(_ passcode: borrowing Passcode) throws(VaultError) -> PasscodeKeys {
     let keys: PasscodeKeys
     do throws(VaultError) { keys = try judged(passcode) } catch {
-      // A wrong one was logged with its verdict; the others have none.
+      // A wrong passcode was logged with its verdict. The other errors have no verdict.
       if error.code != .authenticationFailed {
         logWherePossible(passcode.shown.notes(.passcode, result: error.auditResult))
       }
@@ -93,7 +94,7 @@ extension VaultCore {
     return keys
   }
 
-  /// The keys of a right passcode, whose verdict is still to be written.
+  /// The keys of a right passcode. The caller must still write the verdict.
   private func judged(_ passcode: borrowing Passcode) throws(VaultError) -> PasscodeKeys {
     var race = KeyRace()
     while race.mayTry() {
@@ -110,7 +111,7 @@ extension VaultCore {
       }
       do throws(VaultError) {
         guard try opened(with: keys) else {
-          // Another process has changed the passcode: what was derived was compared with nothing.
+          // Another process has changed the passcode, so the derived keys were not compared with anything.
           try takeBackAttempt()
           continue
         }
@@ -123,7 +124,7 @@ extension VaultCore {
     throw VaultError(.busy, "the passcode is being changed by another process", hint: "try again")
   }
 
-  /// Opens the session's classes; `false` when the passcode was changed since the derivation began.
+  /// Opens the classes of the session; `false` if the passcode was changed after the derivation began.
   func opened(with keys: PasscodeKeys) throws(VaultError) -> Bool {
     try reading { transaction throws(VaultError) in
       let derivation = try transaction.store.keys.header.passcodeDerivation()
@@ -139,7 +140,8 @@ extension VaultCore {
 
   // MARK: Counting
 
-  /// Counts an attempt on disk and returns how to derive; `nil` without a passcode. Waits while others are under way.
+  /// Counts an attempt on disk and returns the parameters of the derivation; `nil` without a passcode. Waits for
+  /// other attempts that are under way.
   private func countAttempt() throws(VaultError) -> KeyDerivation? {
     let (derivation, isReadOnly) = try reading { transaction throws(VaultError) in
       (try transaction.store.keys.header.passcodeDerivation(), transaction.store.rows.isReadOnly)
@@ -178,7 +180,8 @@ extension VaultCore {
     }
   }
 
-  /// An attempt whose derivation could not run has told nothing about the passcode: no failure.
+  /// Takes back an attempt whose derivation could not run: it reveals nothing about the passcode, so it is not a
+  /// failure.
   private func takeBackAttempt() throws(VaultError) {
     guard !isReadOnly else { return }
     try writing { transaction throws(VaultError) in
@@ -188,7 +191,7 @@ extension VaultCore {
     }
   }
 
-  /// Writes the verdict of an attempt, with its entries; nothing on a read-only vault.
+  /// Writes the verdict of an attempt and its audit entries. Writes nothing to a read-only vault.
   private func settle(
     _ shown: Shown, result: AuditResult, change: (inout VaultState) -> UInt64
   ) throws(VaultError) -> UInt64? {
@@ -203,7 +206,7 @@ extension VaultCore {
     }
   }
 
-  /// Whether medium, folder or file do not allow writing.
+  /// Whether the medium, the directory or the file does not allow writing.
   package var isReadOnly: Bool { withStore { $0.rows.isReadOnly } }
 
   private static func lockedOut(_ milliseconds: UInt64) -> VaultError {
@@ -218,7 +221,7 @@ extension VaultCore {
     return seconds < 7200 ? "\((seconds + 59) / 60) min" : "\((seconds + 3599) / 3600) h"
   }
 
-  /// Header, slots and keys as of now.
+  /// Lends the present header, slots and keys.
   func withHeader<R>(
     _ body: (Header, [SlotRow], GenerationKeys) throws(VaultError) -> R
   ) throws(VaultError) -> R {
@@ -232,7 +235,7 @@ extension VaultCore {
 extension WriteTransaction {
   /// Counts an attempt, and logs those that never got a verdict.
   ///
-  /// - Parameter isStored: Whether what changed is stored.
+  /// - Parameter isStored: Decides by the verdict whether the changed state is stored.
   fileprivate mutating func beginAttempt(
     storing isStored: (Lockout.Verdict) -> Bool
   ) throws(VaultError) -> Lockout.Verdict {

@@ -15,6 +15,6 @@ package struct RestorePoint: Sendable {
   let failures: VaultState
   /// How many commits the vault had.
   package let sequence: UInt64
-  /// The recovery half in force.
+  /// The recovery half of that vault.
   let recoveryHalf: [UInt8]?
 }

@@ -12,6 +12,6 @@ public struct RestoredItem: Sendable {
   public let id: ItemID
   /// Its name, if it has one.
   public let name: String?
-  /// What it is; `nil` for an item that does not open.
+  /// Its kind; `nil` for an item that does not open.
   public let kind: ItemKind?
 }

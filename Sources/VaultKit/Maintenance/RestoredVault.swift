@@ -10,6 +10,6 @@ import VaultStorage
 package struct RestoredVault: Sendable {
   package let core: VaultCore
   package let report: BackupReport
-  /// Where it is: at the path, or beside it.
+  /// The path of the new file: the requested path, or one beside it.
   package let path: String
 }

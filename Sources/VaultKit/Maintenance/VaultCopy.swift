@@ -11,7 +11,7 @@ struct VaultCopy: ~Copyable {
   let keys: GenerationKeys
   private let previous: GenerationKeys?
 
-  /// What becomes of an item's state on its way.
+  /// Changes the state of an item for the copy.
   typealias StateChange = (inout SealedStore, Item, ItemRow, StateRow) throws(VaultError) -> StateRow
 
   init(head: consuming Head, change: KeyChange) {
@@ -28,8 +28,8 @@ struct VaultCopy: ~Copyable {
 
   /// Copies the items that `accept` wants, with their material, state and index rows. Seals are copied as they are.
   ///
-  /// - Parameter unreadable: Called with each item whose attributes or state do not open, and the reason; the item is left
-  ///   out. Without it, such an item is an error.
+  /// - Parameter unreadable: Called with each item whose attributes or state do not open, and the reason; the item is
+  ///   left out. Without it, such an item is an error.
   mutating func copyItems(
     from source: inout SealedStore, to rows: inout VaultRows, _ progress: (VerifyProgress) -> Void,
     unreadable: ((ItemID, VaultError) -> Void)? = nil, _ accept: (Item) throws(VaultError) -> Bool,
@@ -91,15 +91,15 @@ struct VaultCopy: ~Copyable {
     count(keys.summand.state(row, state.body))
   }
 
-  /// The log of the copy begins with the next segment of the same chain; no entry comes along.
+  /// The log of the copy begins with the next segment of the same chain. No entry is copied.
   mutating func beginSegment(in rows: inout VaultRows) throws(VaultError) {
     let row = SegmentRow(number: head.segment + 1, first: head.nextAudit, previous: head.auditMAC, start: [])
     try rows.insertSegment(row)
     head.begin(row)
   }
 
-  /// The empty segment of a backup goes into what is restored from it: the next one is chained to it, so nobody can
-  /// begin a log with a later segment and call that a restore.
+  /// Copies the empty segment of a backup into the restored vault. The next segment is chained to it, so a log that
+  /// begins with a later segment cannot pass for a restored one.
   func keepSegment(of source: inout SealedStore, in rows: inout VaultRows) throws(VaultError) {
     for row in try source.rows.segments() { try rows.insertSegment(row) }
   }
@@ -135,7 +135,7 @@ struct VaultCopy: ~Copyable {
 }
 
 extension Head {
-  /// The head of a copy that has no row yet: rows, chain and seals go on where the source is.
+  /// The head of a copy that has no rows yet. Row numbers, chain and seals continue those of the source.
   consuming func forBackup() -> Head {
     var copy = self
     copy.itemCount = 0
@@ -148,7 +148,8 @@ extension Head {
     return copy
   }
 
-  /// Adds an audit entry: sealed for the device key, chained for whoever holds the audit factor.
+  /// Adds an audit entry. The device key opens its seal; the holder of the audit factor can check its place in the
+  /// chain.
   mutating func append(
     _ note: AuditNote, keys: GenerationKeys, vault: VaultID, environment: VaultEnvironment,
     to rows: inout VaultRows
@@ -163,7 +164,7 @@ extension Head {
     nextAudit += 1
   }
 
-  /// The keys move on to a segment's first entry.
+  /// Advances the keys to the first entry of a segment.
   mutating func begin(_ row: SegmentRow) {
     segment = row.number
     segmentFirst = row.first

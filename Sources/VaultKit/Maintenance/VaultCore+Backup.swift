@@ -9,11 +9,11 @@ import VaultStorage
 extension VaultCore {
   /// Writes a backup: a vault that a passphrase opens, without this-device-only items, tokens, consents and the log.
   ///
-  /// Nothing needs to be unlocked: what lies behind the passcode lies behind it in the backup too. The file appears
-  /// whole, is opened once with the passphrase and verified before this returns. While the keys are being rotated, the
-  /// backup has both generations, and a vault restored from it continues the rotation.
+  /// The vault may be locked: items that need the passcode need it in the backup too. The file appears complete.
+  /// Before this returns, it opens the backup once with the passphrase and verifies it. While the keys are being
+  /// rotated, the backup has both generations, and a vault restored from it continues the rotation.
   /// - Parameters:
-  ///   - path: Where nothing is yet.
+  ///   - path: A path that does not exist yet.
   ///   - parameters: Argon2id parameters, at least 256 MiB for the real ones.
   /// - Throws: ``VaultError/Code/vaultExists``, ``VaultError/Code/io``.
   package func backUp(
@@ -45,7 +45,7 @@ extension VaultCore {
     try store.checkSum(head)
   }
 
-  /// A backup's session: place, schema and mark are checked, then the ring is made by `open`.
+  /// Opens a backup: checks its place, schema and mark, then calls `open` for the key ring.
   static func openBackup(
     at path: String, environment: VaultEnvironment,
     open: (HeaderRow, [SlotRow], KeyDerivation) throws(VaultError) -> KeyRing
@@ -59,7 +59,7 @@ extension VaultCore {
     }
     let ring = try open(row, slots, derivation)
     var store = SealedStore(rows: rows, keys: ring, environment: environment)
-    // Header and slots of one backup with the rows of another would bring back an old passcode.
+    // The header and slots of one backup together with the rows of another would restore an old passcode.
     let head = try store.head()
     try store.keys.check(head)
     let log = try store.checkLog(head)
@@ -77,7 +77,7 @@ extension VaultCore {
 }
 
 extension Argon2id.Parameters {
-  /// For a passphrase that guards a file which lies anywhere: 256 MiB.
+  /// Costs for a passphrase whose file may be stored anywhere: 256 MiB.
   package static let backup = Argon2id.Parameters(memoryKiB: 256 << 10, iterations: 3, parallelism: 4)
 }
 
@@ -107,7 +107,7 @@ extension SealedStore {
     return report
   }
 
-  /// The vault's own state as it is; a fresh one where it is damaged.
+  /// The vault's own state, or a new one if it is damaged.
   private mutating func backupState() throws(VaultError) -> StateRow {
     do throws(VaultError) { return try vaultState().row } catch {
       guard error.code == .damaged else { throw error }

@@ -7,15 +7,16 @@ import VaultCrypto
 import VaultStorage
 
 extension VaultCore {
-  /// A new vault. Nothing is made when anything is at the path already. It has its first audit entry before it gets its
-  /// name. An earlier failure leaves nothing behind; a failure of the naming itself leaves the device key.
+  /// Creates a vault. Throws, and creates nothing, when the path already exists. The vault gets its first audit
+  /// entry, then its name. A failure before the naming leaves nothing behind; a failure of the naming leaves the
+  /// device key.
   ///
   /// - Parameters:
-  ///   - path: Where; folders that do not exist are made with mode 0700.
-  ///   - protector: Who keeps the device key. It is durable there before the vault is.
+  ///   - path: Where to create the file. Missing directories are made with mode 0700.
+  ///   - protector: Who keeps the device key. The key is durable there before the vault is durable.
   ///   - passcode: `nil` for a vault that is always unlocked.
-  ///   - recovery: Takes a new recovery code, and shows it, before the vault gets its name: there is never a vault whose
-  ///     code nobody has seen. What it throws prevents the vault. `nil` for a vault without a code.
+  ///   - recovery: Shows a new recovery code before the vault gets its name, so that a vault never has a code that
+  ///     was not shown. If it throws, no vault is made. `nil` for a vault without a code.
   /// - Returns: The vault, unlocked.
   package static func create(
     at path: String, protector: any Protector, passcode: consuming Passcode? = nil,
@@ -71,7 +72,7 @@ extension VaultCore {
     return change
   }
 
-  /// Stores the key, then writes the vault. When that fails before the vault has its name, the key is deleted again.
+  /// Stores the key, then writes the vault. Deletes the key again if writing fails before the vault has its name.
   private static func make(
     at path: String, change: KeyChange, pending: inout PendingDeviceKey, protector: any Protector,
     environment: VaultEnvironment, show: () throws(VaultError) -> Void

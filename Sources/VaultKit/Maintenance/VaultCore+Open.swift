@@ -7,11 +7,12 @@ import VaultCrypto
 import VaultStorage
 
 extension VaultCore {
-  /// Opens a vault: place, schema, device key, header MAC, head row; a small vault is summed up as well.
+  /// Opens a vault: checks its place, schema, device key, header MAC and head row, and in a small vault also the sum
+  /// over all rows.
   ///
   /// - Parameters:
-  ///   - protector: `nil` for the one the header names.
-  ///   - checkingRows: Whether the opening fails when the rows are not those that the head row counts. `false` for
+  ///   - protector: `nil` for the protector that the header names.
+  ///   - checkingRows: Whether to throw when the rows differ from those that the head row counts. `false` for
   ///     commands that find or remove such damage.
   /// - Throws: ``VaultError/Code/vaultMissing``, ``VaultError/Code/damaged``, ``VaultError/Code/newerFormat``,
   ///   ``VaultError/Code/olderFormat``,
@@ -28,14 +29,14 @@ extension VaultCore {
       let chosen: any Protector
       if let protector { chosen = protector } else { chosen = try environment.protector(header.protector) }
       guard let key = try presentKey(of: header, protector: chosen, rows: &rows) else { continue }
-      // Asked before the file is read: what is seen now is in the state read after it.
+      // Ask before the file is read: the state that is read afterwards then has at least these commits.
       let seen = chosen.seenSequence(under: key.id, of: header.vault) ?? 0
       guard
         let store = try store(
           of: consume rows, key: key, environment: environment, seen: seen, checkingRows: checkingRows)
       else { continue }
       let core = VaultCore(store, protector: chosen)
-      // A full disk or one damaged row must not keep everything else from being read; the next opening tries again.
+      // A full disk or one damaged row must not prevent reading everything else. The next opening tries again.
       try? core.tidy()
       core.finishPromotion()
       return core
@@ -60,7 +61,7 @@ extension VaultCore {
     }
   }
 
-  /// The key that the header names; `nil` where another process has put a new one in its place meanwhile.
+  /// The key that the header names; `nil` if another process has replaced it in the meantime.
   private static func presentKey(
     of header: Header, protector: any Protector, rows: inout VaultRows
   ) throws(VaultError) -> DeviceKey? {
@@ -72,7 +73,7 @@ extension VaultCore {
     }
   }
 
-  /// The opened session, or `nil` when another process rotated the device key meanwhile.
+  /// The opened session, or `nil` if another process rotated the device key in the meantime.
   private static func store(
     of rows: consuming VaultRows, key: borrowing DeviceKey, environment: VaultEnvironment, seen: UInt64,
     checkingRows: Bool
@@ -91,14 +92,14 @@ extension VaultCore {
     return store
   }
 
-  /// How many rows the opening checked because the file is a copy or an older state; `nil` where it is neither.
+  /// How many rows the opening checked because the file is a copy or an older state; `nil` if it is neither.
   package var checkedAsCopy: UInt64? { withStore { $0.checkedAsCopy } }
 
   /// Whether the opening deleted no expired items because the wall clock is too far ahead of the highest time that the
   /// vault has seen, and no time service is known to keep it right.
   package var keepsExpired: Bool { withStore { $0.keepsExpired } }
 
-  /// What an opening finishes for those before it: a pending truncation, items that expired more than a day ago.
+  /// Finishes what earlier sessions left: a pending truncation, and items that expired more than a day ago.
   private func tidy() throws(VaultError) {
     let now = environment.clock.now()
     let due = try reading { transaction throws(VaultError) in
@@ -110,7 +111,7 @@ extension VaultCore {
     }
     if due.2 { return }
     if due.0 { try writing { transaction throws(VaultError) in try transaction.purgeExpired() } }
-    // Each command runs this: it must not wait for a reader that takes hours.
+    // Each command runs this, so it must not wait for a reader that takes hours.
     if due.1 { withStore { $0.clean(isPatient: false) } }
   }
 

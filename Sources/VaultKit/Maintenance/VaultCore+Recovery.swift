@@ -7,11 +7,11 @@ import VaultCrypto
 import VaultStorage
 
 extension VaultCore {
-  /// Opens a vault whose device key is lost and gives it a new one; the old key is refused from then on.
+  /// Opens a vault whose device key is lost, and makes a new device key. The old key no longer opens the vault.
   ///
-  /// This-device-only items hung on the lost key: they are destroyed and returned.
-  /// - Throws: ``VaultError/Code/authenticationFailed`` for another vault's code, ``VaultError/Code/policy`` where the
-  ///   vault has none.
+  /// Destroys and returns the this-device-only items, because they depended on the lost key.
+  /// - Throws: ``VaultError/Code/authenticationFailed`` for another vault's code, ``VaultError/Code/policy`` if the
+  ///   vault has no recovery code.
   package static func recover(
     at path: String, with code: borrowing RecoveryCode, protector: any Protector,
     environment: VaultEnvironment = .system
@@ -49,7 +49,7 @@ extension VaultCore {
       lost: DestroyedItems(items: lost))
   }
 
-  /// Classes of this device that could not be made without the passcode, after a restore or a recovery.
+  /// Makes the classes of this device that a restore or a recovery could not make without the passcode.
   func completeClasses(with keys: PasscodeKeys) throws(VaultError) {
     let missing = try withHeader { header, slots, current throws(VaultError) in
       header.hasPasscode && !slots.contains { Self.isClassKey($0, number: 0x83, of: header) }
@@ -72,7 +72,7 @@ extension VaultCore {
 
 extension SealedStore {
   /// Keys with a new this-device root. Old this-device slots are removed, and those that need no passcode are made
-  /// again. During a rotation the previous generation loses its root, and so every item of this device.
+  /// again. During a rotation the previous generation loses its root, and with it every item of this device.
   func thisDeviceChange() throws(VaultError) -> KeyChange {
     let current = keys.current
     let deviceRoot = try environment.random.newSecret(32)
@@ -93,7 +93,7 @@ extension SealedStore {
 }
 
 extension WriteTransaction {
-  /// New roots for a new device key; the items of the lost one are deleted.
+  /// Makes new roots for a new device key, and deletes the items of the lost key.
   fileprivate mutating func recover(
     with key: borrowing DeviceKey, kind: ProtectorKind, notes: [AuditNote]
   ) throws(VaultError) -> [(id: ItemID, name: String?)] {

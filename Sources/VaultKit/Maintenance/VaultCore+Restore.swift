@@ -7,12 +7,12 @@ import VaultCrypto
 import VaultStorage
 
 extension VaultCore {
-  /// What a restore over this vault must not set back.
+  /// The counters and attempts that a restore over this vault must not set back, and its items.
   package func restorePoint() throws(VaultError) -> RestorePoint {
     try reading { transaction throws(VaultError) in
       var states: [ItemID: ItemState] = [:]
       var items: [RestoredItem] = []
-      // When an item does not open, its state may still open.
+      // If an item does not open, its state may still open.
       let keep = { (item: ItemID, _: VaultError) in items.append(RestoredItem(id: item, name: nil, kind: nil))
       }
       try transaction.forEachItem(damaged: keep) { item throws(VaultError) in
@@ -31,15 +31,17 @@ extension VaultCore {
     }
   }
 
-  /// Makes a vault from a backup: a new device key, the same items, counters that must be resynchronised first.
+  /// Makes a vault from a backup, with the same items and a new device key. Its counters must be resynchronized
+  /// before use.
   ///
   /// - Parameters:
   ///   - backup: The backup file.
-  ///   - path: A free path, or the vault that this one is to replace.
+  ///   - path: A path that does not exist, or the vault that this one will replace.
   ///   - isBeside: Makes it as ``RestoreFiles/beside(_:)`` says, next to what is at the path.
-  ///   - newer: The point of the vault that this one takes the place of: the larger counters and attempts stay.
-  /// - Throws: ``VaultError/Code/authenticationFailed`` for a wrong passphrase, ``VaultError/Code/vaultExists``. From
-  ///   the moment when the new file is to get its name, the device key and the file stay.
+  ///   - newer: The restore point of the replaced vault. The larger value of each counter and each number of attempts
+  ///     stays.
+  /// - Throws: ``VaultError/Code/authenticationFailed`` for a wrong passphrase, ``VaultError/Code/vaultExists``. If
+  ///   the naming of the new file fails, the device key and the file remain.
   package static func restore(
     from backup: String, passphrase: consuming Passcode, to path: String, isBeside: Bool = false,
     protector: any Protector, newer: RestorePoint? = nil, environment: VaultEnvironment = .system,
@@ -84,7 +86,7 @@ extension VaultCore {
     return point.items.filter { !kept.contains($0.id) }
   }
 
-  /// The backup, opened with its passphrase, its rows compared with their sum.
+  /// Opens the backup with its passphrase and compares its rows with their sum.
   private static func openedBackup(
     at backup: String, passphrase: consuming Passcode, environment: VaultEnvironment
   ) throws(VaultError) -> SealedStore {
@@ -102,8 +104,8 @@ extension VaultCore {
 }
 
 extension SealedStore {
-  /// The slots of a restored vault: new roots for this device. What lies behind the passcode and is this device's is
-  /// made at the next unlock.
+  /// The slots of a restored vault, with new roots for this device. The next unlock makes the keys of this device
+  /// that need the passcode.
   ///
   /// - Parameter newer: The vault that is replaced. A recovery code that was replaced or removed there has no effect.
   fileprivate func restoredKeys(
@@ -113,8 +115,8 @@ extension SealedStore {
     change.header.setBackup(made: now, nil)
     change.header.replacedKeys = []
     change.header.protector = kind
-    // Each vault from one backup, and the backup's source, continue with different numbers: keys of one do not pass for
-    // those of another.
+    // Each vault from one backup, and the backup's source, continue with different numbers, so that keys of one are
+    // not accepted in another.
     change.header.config +=
       1
       + (try environment.random.newBytes(5))
@@ -163,7 +165,7 @@ extension SealedStore {
   }
 }
 
-/// States on their way into a restored vault: counters never go back, and codes wait for a resynchronisation.
+/// Changes states for a restored vault: counters never go back, and give no code before a resynchronization.
 private struct RestoredStates {
   let newer: RestorePoint?
   var needsResync = 0

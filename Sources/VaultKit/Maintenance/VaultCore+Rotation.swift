@@ -7,10 +7,10 @@ import VaultCrypto
 import VaultStorage
 
 extension VaultCore {
-  /// A new device key: slots only, no item is touched. The old key is forgotten after the new one has opened the vault.
+  /// Makes a new device key. Rewrites slots, but no item. Deletes the old key after the new one has opened the vault.
   ///
   /// - Parameter protector: Who keeps the new key; `nil` for the present one.
-  /// - Returns: Whether the old key was deleted: it stays when a file beside the vault names it.
+  /// - Returns: Whether the old key was deleted. It stays if a file beside the vault names it.
   /// - Throws: The `deviceKey…` codes with nothing changed.
   @discardableResult
   package func rotateDeviceKey(to protector: (any Protector)? = nil) throws(VaultError) -> ReplacedKey {
@@ -41,20 +41,21 @@ extension VaultCore {
     return try retire(before, keptBy: old, for: new)
   }
 
-  /// A new generation of all stored keys. Every part of the vault is opened before anything is changed. Rows are moved in
-  /// batches; both generations stay readable meanwhile, and after a kill the next call continues where this one
-  /// stopped.
+  /// Makes a new generation of all stored keys. Opens every part of the vault before it changes anything. Moves rows
+  /// in batches; during this time both generations stay readable. If interrupted, the next call continues where this
+  /// one stopped.
   ///
   /// - Parameters:
-  ///   - passcode: Needed where one is set.
+  ///   - passcode: Required if a passcode is set.
   ///   - dropDamaged: Whether items and entries of the log that do not open are removed, and logged. S and the counts
   ///     are then recomputed from the rows that are left, and that is logged too.
   ///   - isAnew: Whether to complete a rotation that was under way and make another one: an attacker may know the keys
   ///     of the first.
-  ///   - damaged: Told of each of them.
-  /// - Throws: ``VaultError/Code/damaged`` where something does not open and is not to be removed: found beforehand, nothing
-  ///   is changed; found on the way, the rotation is paused, with two generations in force.
-  ///   ``VaultError/Code/newerFormat``, in the same way, where a newer version of this program made it: that is never removed.
+  ///   - damaged: Called with each part that does not open.
+  /// - Throws: ``VaultError/Code/damaged`` if a part does not open and may not be removed. If it is found before the
+  ///   first change, nothing is changed. If it is found later, the rotation pauses, with two generations in force.
+  ///   ``VaultError/Code/newerFormat``, in the same way, for a part that a newer version of this program made. Such a
+  ///   part is never removed.
   package func rotateEpoch(
     passcode: consuming Passcode? = nil, dropDamaged: Bool = false, isAnew: Bool = false,
     progress: (VerifyProgress) -> Void = { _ in }, damaged: (DamagedPart) -> Void = { _ in }
@@ -64,7 +65,7 @@ extension VaultCore {
     guard keys != nil || !hasPasscode else {
       throw VaultError(.locked, "the vault is locked", hint: "rotating the epoch needs the passcode")
     }
-    // In such a session, parts that a passcode guarded do not open, but are not damaged.
+    // If another process removed the passcode, parts that it guarded do not open here, but are not damaged.
     try refuseShut()
     // An attacker who had the device key and the passcode may have begun the present rotation, with known keys.
     if isAnew, isRotating {
@@ -73,8 +74,8 @@ extension VaultCore {
     try rotate(with: keys, dropDamaged: dropDamaged, progress: progress, damaged: damaged)
   }
 
-  /// Rotates, and goes on when another process made new keys meanwhile: what the passcode had opened was dropped then, and
-  /// it is at hand here.
+  /// Rotates, and continues if another process makes new keys in the meantime. The session then loses the keys that
+  /// the passcode opened, and this opens them again with `keys`.
   private func rotate(
     with keys: PasscodeKeys?, dropDamaged: Bool, progress: (VerifyProgress) -> Void,
     damaged: (DamagedPart) -> Void
@@ -114,13 +115,13 @@ extension VaultCore {
       try moveItems(dropDamaged: dropDamaged, progress: progress, told: note)
       try moveAudit(dropDamaged: dropDamaged, told: note)
       guard left.isEmpty, try rotationPhase() != .paused else { throw Self.paused(left) }
-      // Not ended: another process has begun to look at the rows again.
+      // The rotation is not ended if another process has started again with the first row.
     } while try !endEpoch()
     if dropDamaged { try writing { transaction throws(VaultError) in try transaction.countAnew() } }
   }
 
-  /// Moves one batch of an interrupted rotation, as far as the open keys allow; the last batch ends it. Parts that do
-  /// not open are left behind, and the rotation then waits until somebody asks for it.
+  /// Moves one batch of an interrupted rotation, as far as the open keys allow; the last batch ends the rotation.
+  /// Parts that do not open are left behind, and the rotation then waits for an explicit call.
   package func resumeRotation() throws(VaultError) {
     guard isRotating, isUnlocked, !isReadOnly else { return }
     let end = ContinuousClock.now + Self.takenAlong
@@ -166,7 +167,7 @@ extension VaultCore {
           if let part = try transaction.store.damage(of: row) { found.append(part) }
         }
         done += rows.count
-        // What is added meanwhile was sealed just now.
+        // Rows that are added in the meantime were sealed a moment ago, so they open.
         return rows.count == 1024 ? rows.last?.row : nil
       }
       progress(VerifyProgress(done: min(done, total), total: 2 * total))
@@ -193,8 +194,8 @@ extension VaultCore {
     return found
   }
 
-  /// Everything deleted before becomes unreadable with the vault and device key as they are afterwards, if the old
-  /// device key is really gone: a new epoch, a new device key, a file written anew.
+  /// Makes a new epoch and a new device key, and rewrites the file. Everything that was deleted before can then no
+  /// longer be read with the new file and key, provided that no copy of the old device key exists.
   ///
   /// - Throws: As ``rotateEpoch(passcode:dropDamaged:progress:damaged:)``.
   package func purge(
@@ -221,14 +222,15 @@ extension VaultCore {
       hint: Hint(.purgeAgain, saying: "purge again when that process has ended"))
   }
 
-  /// Begins a new epoch and moves nothing, as a process that is killed at once does.
+  /// Begins a new epoch and moves nothing, like a process that is killed immediately.
   package func beginRotationForTesting(passcode: consuming Passcode? = nil) throws(VaultError) {
     var keys: PasscodeKeys?
     if let typed = consume passcode { keys = try verified(typed) }
     try beginEpoch(keys)
   }
 
-  /// Ends a rotation of a vault without items before its log is moved, as a process would that was overtaken by another.
+  /// Ends a rotation of a vault without items before its log is moved, like a process that another process has
+  /// overtaken.
   ///
   /// - Returns: Whether it was ended.
   package func endRotationTooEarlyForTesting() throws(VaultError) -> Bool {
@@ -241,16 +243,17 @@ extension VaultCore {
 
   // MARK: Steps
 
-  /// How many rows a batch has that a command takes along, and at least any other.
+  /// The number of rows in a batch that a command moves besides its own task, and the minimum of all other batches.
   private static let fewest = 500
-  /// How many rows the first batch has when a rotation was asked for: how long a batch takes is not known yet.
+  /// The number of rows in the first batch of a requested rotation, when the time that a batch takes is still
+  /// unknown.
   private static let first = 2_000
   /// How long a command continues an interrupted rotation, besides its own task.
   private static let takenAlong = Duration.milliseconds(300)
-  /// How many rows a batch has at most, because prepared rows are in memory.
+  /// The maximum number of rows in a batch, because prepared rows are in memory.
   private static let most = 30_000
-  /// How long a batch holds the write lock, its commit included: other writers wait that long. The rest of two seconds is
-  /// for a commit that takes longer than the one before.
+  /// How long a batch holds the write lock, including its commit; other writers wait that long. The rest of two
+  /// seconds is a reserve for a commit that takes longer than the previous one.
   private static let lockTime = Duration.milliseconds(1_200)
 
   private func beginEpoch(_ keys: PasscodeKeys?) throws(VaultError) {
@@ -268,14 +271,15 @@ extension VaultCore {
         throw VaultError(.busy, "the vault's keys were changed by another process", hint: "try again")
       }
       let random = transaction.store.environment.random
-      // What is vouched for next was checked as it is now: these keys may be others than those that were unlocked.
+      // Unlocking checks the present form of what the change below authenticates. These keys may differ from the keys
+      // that were unlocked before.
       if let keys { try transaction.store.keys.unlock(with: keys, random: random) }
       let next = try transaction.store.keyChange.nextEpoch(with: key, passcode: keys)
       let row = try transaction.set(next)
       var ring = try KeyRing(header: row, slots: next.slots, deviceKey: key, random: random)
       if let keys { try ring.unlock(with: keys, random: random) }
       transaction.store.keys = ring
-      // What was sealed before in this transaction has the keys of the old generation.
+      // Seals made earlier in this transaction use the keys of the old generation, so they do not count.
       transaction.head.seals = 0
       transaction.head.rotation = RotationState()
       transaction.changes.seals = next.seals
@@ -317,7 +321,7 @@ extension VaultCore {
       ))
   }
 
-  /// - Parameter newer: What a newer version has made.
+  /// - Parameter newer: The parts that a newer version made.
   private static func refusal(_ state: String, newer: [DamagedPart]) -> VaultError {
     VaultError(
       .newerFormat, "\(state): \(named(newer))",
@@ -340,8 +344,8 @@ extension VaultCore {
     }
   }
 
-  /// Opens and seals rows while others may write, and writes them in transactions that grow up to the time limit: each
-  /// changes nearly all pages of the indexes, whatever its size.
+  /// Opens and seals rows while other processes may write. Then writes the rows in transactions that grow up to the
+  /// time limit, because each transaction changes nearly all pages of the indexes, whatever its size.
   private func moveItems(
     dropDamaged: Bool, progress: (VerifyProgress) -> Void, told: (DamagedPart) -> Void
   ) throws(VaultError) {
@@ -378,8 +382,8 @@ extension VaultCore {
     }
   }
 
-  /// Drops the old generation once nothing names it. `false` when something still does: a part that does not open, or what
-  /// another process has not moved yet, which ended this rotation meanwhile and began the next.
+  /// Drops the old generation once nothing uses it. `false` if something still does: a part that does not open, or
+  /// rows of a next rotation, which another process has begun after it ended this one.
   private func endEpoch() throws(VaultError) -> Bool {
     try writing { transaction throws(VaultError) in
       guard transaction.store.keys.previous != nil else { return true }

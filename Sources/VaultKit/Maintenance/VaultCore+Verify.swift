@@ -15,7 +15,7 @@ extension VaultCore {
     }
   }
 
-  /// The whole audit log, and whether something of it is missing.
+  /// The whole audit log, and whether a part is missing.
   package func auditLog() throws(VaultError) -> AuditLog {
     try reading { transaction throws(VaultError) in
       let head = try transaction.store.head()
@@ -25,8 +25,8 @@ extension VaultCore {
 
   /// The audit entries from a sequence on, oldest first, opened with the device key.
   ///
-  /// - Parameter damaged: Called with the number of each entry that does not open, and the reason; the entry is skipped.
-  ///   Without it, such an entry is an error.
+  /// - Parameter damaged: Called with the number of each entry that does not open, and the reason; the entry is
+  ///   skipped. Without it, such an entry is an error.
   package func auditEntries(
     from sequence: UInt64 = 0, limit: Int? = nil, damaged: ((UInt64, VaultError) -> Void)? = nil
   ) throws(VaultError) -> [AuditEntry] {
@@ -77,7 +77,7 @@ private struct Verification {
     if let problem = log.problem { report.problems.append("audit: \(problem)") }
   }
 
-  /// One part that does not open must not keep the others from being looked at.
+  /// Notes an error and continues, so that one part that does not open does not prevent checking the others.
   private mutating func note(_ error: VaultError, in part: String) throws(VaultError) {
     guard error.isUnreadable else { throw error }
     list(error, in: part)
@@ -90,7 +90,7 @@ private struct Verification {
 
   // MARK: Items
 
-  /// - Parameter blindRows: How many index rows there are, whomever they belong to.
+  /// - Parameter blindRows: The number of all index rows, including those that belong to no item.
   private mutating func checkItems(
     of store: inout SealedStore, blindRows: Int, progress: (VerifyProgress) -> Void
   ) throws(VaultError) {
@@ -120,7 +120,7 @@ private struct Verification {
 
   /// Which index rows belong to items.
   private struct IndexRows {
-    /// How many of those that belong to items that open.
+    /// The number of index rows of items that open.
     var found = 0
     /// The row numbers of the other items: which index rows they should have is unknown.
     var unopened: Set<Int64> = []
@@ -136,7 +136,7 @@ private struct Verification {
     return count
   }
 
-  /// Opens all that can be opened of one item. Each of its parts is looked at, whatever the others are.
+  /// Opens all parts of one item that can be opened. Checks each part, even if another one is damaged.
   private mutating func checkItem(of store: inout SealedStore, row: ItemRow, index: inout IndexRows) {
     let name = "item \(ItemID(row.id))"
     let item: Item
@@ -198,14 +198,14 @@ private struct Verification {
     } catch {
       switch error.code {
       case .locked, .policy: report.lockedSecrets += 1
-      // Behind a PIN or a session.
+      // The secret needs a PIN or a session.
       case .unsupported: report.guardedSecrets += 1
       default: throw error
       }
     }
   }
 
-  /// Behind constraints nothing is opened here, but the rule and what stands behind it must fit each other.
+  /// Checks that an item's constraints and its wrapped keys match. Opens nothing, because the item needs a person.
   private func checkAlternatives(
     of store: inout SealedStore, row: ItemRow, item: Item, secret: SealedSecret
   ) throws(VaultError) {

@@ -4,7 +4,7 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// How far a verification is.
+/// The progress of a verification.
 public struct VerifyProgress: Sendable {
   /// Rows done.
   public let done: Int

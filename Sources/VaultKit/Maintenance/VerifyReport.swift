@@ -4,32 +4,32 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// What a verification found, and what it did not look at.
+/// What a verification found, and what it did not check.
 public struct VerifyReport: Sendable {
   /// How many items were opened.
   public internal(set) var items = 0
   /// How many secrets were opened.
   public internal(set) var secrets = 0
-  /// How many secrets were not opened because they are locked: they need the passcode, or the device key that a recovery
-  /// code does not replace.
+  /// How many secrets were not opened because they are locked: they need the passcode, or the device key that a
+  /// recovery code does not replace.
   public internal(set) var lockedSecrets = 0
-  /// How many secrets were not opened because an access rule guards them. Their rules were compared with their keys, where
-  /// the vault is unlocked.
+  /// How many secrets were not opened because an access rule guards them. In an unlocked vault, their rules were
+  /// compared with their keys.
   public internal(set) var guardedSecrets = 0
   /// How many audit entries were opened.
   public internal(set) var auditEntries: UInt64 = 0
   /// Whether the audit chain was checked with its keys; without the passcode it cannot be.
   public internal(set) var isAuditChainChecked = false
-  /// How many audit entries do not open, because they are damaged or a newer version made them. The chain goes through them,
-  /// so it was not checked.
+  /// How many audit entries do not open, because they are damaged or a newer version made them. The chain goes
+  /// through them, so it was not checked.
   public internal(set) var unreadableEntries = 0
-  /// What is damaged, a line each; empty when nothing is.
+  /// The damaged parts, one line for each; empty if there is no damage.
   public internal(set) var problems: [String] = []
-  /// What a newer version of this program made, a line each. This version does not open it, so it cannot say whether it is
-  /// damaged.
+  /// The parts that a newer version of this program made, one line for each. This version does not open them, so it
+  /// cannot detect damage in them.
   public internal(set) var newer: [String] = []
 
-  /// Whether everything was looked at: every secret, the chain of the audit, and nothing that a newer version made.
+  /// Whether everything was checked: every secret and the audit chain, with no part that a newer version made.
   public var isComplete: Bool {
     lockedSecrets == 0 && guardedSecrets == 0 && isAuditChainChecked && newer.isEmpty
   }

@@ -4,7 +4,7 @@ package import VaultFormat
 import VaultCrypto
 import VaultStorage
 
-/// The limits of what an item may hold.
+/// The limits of an item's contents.
 package enum ItemLimits {
   /// The longest secret, in bytes.
   package static let secretByteCount = 1 << 20
@@ -13,7 +13,7 @@ package enum ItemLimits {
   /// The longest name, in bytes.
   package static let nameByteCount = 255
 
-  /// - Parameter old: What the item has; a name of it that an earlier version let through may stay.
+  /// - Parameter old: The present attributes. A name that an earlier version accepted may stay.
   static func check(_ attributes: Attributes, replacing old: Attributes = Attributes()) throws(VaultError) {
     if let name = attributes[.name] {
       if name != old[.name] { try check(name: name) }
@@ -33,7 +33,7 @@ package enum ItemLimits {
     guard count <= secretByteCount else { throw VaultError(.malformed, "a secret is at most 1 MiB") }
   }
 
-  /// A name is 1–255 bytes of UTF-8 whose characters and spaces all show.
+  /// Checks that a name is 1–255 bytes of UTF-8, and that all its characters and spaces are visible.
   package static func check(name: String) throws(VaultError) {
     guard 1...nameByteCount ~= name.utf8.count else {
       throw VaultError(.malformed, "a name is 1 to 255 bytes of UTF-8")
@@ -46,7 +46,7 @@ package enum ItemLimits {
     throw VaultError(.malformed, "the \(word) \(flaw)", hint: "leave out what does not show")
   }
 
-  /// What stands for an item where a person looks for it.
+  /// The attributes by which a person recognizes an item.
   private static let shownAttributes: [(String, Attribute<String>)] = [
     ("service", .service), ("account", .account),
   ]

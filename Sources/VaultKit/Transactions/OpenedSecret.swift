@@ -4,7 +4,7 @@ package import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// An opened secret with what must be logged before it is shown.
+/// An opened secret, with the audit notes that must be written before it is shown.
 package struct OpenedSecret: ~Copyable {
   package let secret: SecretBytes
   package let notes: [AuditNote]

@@ -5,8 +5,8 @@ import VaultCrypto
 import VaultStorage
 
 /// A secret that was opened before the write transaction that uses it, with the values that show whether it is
-/// unchanged: the item's row (policy, versions and seal), the session, the `config`. Only that transaction gives it
-/// out.
+/// unchanged: the item's row (policy, versions and seal), the session, the `config`. Only that transaction returns
+/// the secret.
 package struct PreparedSecret: ~Copyable, Sendable {
   let secret: SecretBytes
   let item: Item
@@ -26,7 +26,7 @@ package struct PreparedSecret: ~Copyable, Sendable {
     isOf(store) && row == self.row
   }
 
-  /// Whether it was opened with the keys that the session has now.
+  /// Whether the secret was opened with the present keys of the session.
   func isOf(_ store: borrowing SealedStore) -> Bool {
     store.identity == self.session && store.keys.header.config == config
   }

@@ -3,7 +3,7 @@ import VaultFormat
 import VaultCrypto
 import VaultStorage
 
-/// One state of the vault, lent to a closure. Nothing of it may be kept.
+/// One state of the vault, lent to a closure. The closure must not keep any part of it.
 public struct ReadTransaction: ~Copyable, Sendable {
   var store: SealedStore
 
@@ -22,7 +22,7 @@ public struct ReadTransaction: ~Copyable, Sendable {
     try store.open(store.row(of: id))
   }
 
-  /// The time by which items expire: the wall clock's, or the highest that the vault has seen.
+  /// The time that decides whether items have expired: the wall clock's, or the latest that the vault has seen.
   package var expiryTime: Instant { store.time.now }
 
   /// The item with this vault-wide name.
@@ -37,26 +37,26 @@ public struct ReadTransaction: ~Copyable, Sendable {
     return item
   }
 
-  /// All items that match, in the order of insertion; none is no error.
+  /// All items that match, in the order of insertion. No match is not an error.
   public mutating func items(matching query: Query) throws(VaultError) -> [Item] {
     try store.items(matching: query)
   }
 
-  /// The same; an item that the index leads to and that does not open is told of and skipped.
+  /// The same, but reports and skips an item that is in the index and does not open.
   ///
-  /// - Parameter damaged: Called with its id, and the reason.
+  /// - Parameter damaged: Called with the id of such an item and the reason.
   package mutating func items(
     matching query: Query, damaged: @escaping (ItemID, VaultError) -> Void
   ) throws(VaultError) -> [Item] {
     try store.items(matching: query, damaged: damaged)
   }
 
-  /// Every item in the order of insertion, until the body answers `false`.
+  /// Calls the body with every item, in the order of insertion, until the body returns `false`.
   ///
   /// - Parameters:
-  ///   - keepingPages: Whether the pages of the file that were read stay in memory for what is read next.
-  ///   - damaged: Called with each item that does not open, and the reason; the item is skipped. Without it, such an item
-  ///     is an error.
+  ///   - keepingPages: Whether the pages that were read stay in memory for later reads.
+  ///   - damaged: Called with each item that does not open, and the reason; the item is skipped. Without it, such an
+  ///     item is an error.
   package mutating func forEachItem(
     keepingPages: Bool = true, damaged: ((ItemID, VaultError) -> Void)? = nil,
     _ body: (Item) throws(VaultError) -> Bool
@@ -67,7 +67,7 @@ public struct ReadTransaction: ~Copyable, Sendable {
 
   /// The state of an item.
   ///
-  /// - Throws: ``VaultError/Code/itemNotFound`` also where the item's kind has no state.
+  /// - Throws: ``VaultError/Code/itemNotFound``, also if the item's kind has no state.
   public mutating func state(of id: ItemID) throws(VaultError) -> ItemState {
     guard let found = try store.state(of: store.row(of: id)) else {
       throw VaultError(.itemNotFound, "the item has no state")
@@ -88,7 +88,7 @@ public struct ReadTransaction: ~Copyable, Sendable {
   }
   /// The secret of an item, for a component that uses it and never hands it out.
   ///
-  /// - Returns: With the secret what must be logged before anything made from it is shown.
+  /// - Returns: The secret, with the audit notes that must be written before any result made from it is shown.
   /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/expired``, ``VaultError/Code/verificationNeeded``.
   package mutating func useSecret(of item: Item, with grant: consuming Grant? = nil) throws(VaultError)
     -> OpenedSecret
@@ -96,11 +96,9 @@ public struct ReadTransaction: ~Copyable, Sendable {
     try openSecret(of: item.id, .use, with: grant)
   }
 
-  /// Opens the secret of an item before the write transaction that uses it, so that no other writer waits for the
-  /// opening.
+  /// Opens the secret of an item before the write transaction that uses it, so that no other writer waits meanwhile.
   ///
-  /// - Returns: `nil` when the item has constraints: its grant is spent, and its secret opened, only in the write
-  ///   transaction.
+  /// - Returns: `nil` if the item has constraints: only the write transaction uses its grant and opens its secret.
   /// - Throws: As ``useSecret(of:with:)``.
   package mutating func prepareSecret(of item: Item) throws(VaultError) -> PreparedSecret? {
     guard item.access.word == 0 else { return nil }

@@ -4,21 +4,21 @@ import PasswordDerivation
 import VaultCrypto
 import VaultStorage
 
-/// What a vault is and how it is kept; no secret, no name.
+/// The identity and the state of a vault, without secrets and names.
 public struct VaultStatus: Sendable {
-  /// The identifier, the same for life.
+  /// The identifier, which never changes.
   public let vault: VaultID
   /// The file.
   public let path: String
   /// When it was created.
   public let created: Instant
-  /// +1 with every change of keys.
+  /// Increases by 1 with every change of keys.
   public let config: UInt64
   /// The generation of its keys, from 1.
   public let generation: UInt32
   /// Who keeps the device key.
   public let protector: ProtectorKind
-  /// Which device key opens it.
+  /// The device key that opens it.
   public let deviceKey: DeviceKeyID
   /// How many items it has.
   public let itemCount: Int
@@ -28,15 +28,15 @@ public struct VaultStatus: Sendable {
   public let hasPasscode: Bool
   /// Whether a recovery code works.
   public let hasRecoveryCode: Bool
-  /// Whether everything a passcode guards is open in this process.
+  /// Whether everything that a passcode guards is open in this process.
   public let isUnlocked: Bool
-  /// Whether it cannot be written here.
+  /// Whether this process cannot write it.
   public let isReadOnly: Bool
-  /// Wrong passcodes in a row; 0 where the vault's own state is damaged.
+  /// The number of wrong passcodes in a row; 0 if the vault's own state is damaged.
   public let passcodeFailures: Int
-  /// How long no passcode is accepted from now on; `nil` where one is.
+  /// How long the vault refuses every passcode from now on; `nil` if it accepts one now.
   public let passcodeDelay: Duration?
-  /// Whether no phrase and no finger is accepted until the passcode was right once.
+  /// Whether the vault refuses phrases and fingers until a right passcode is given.
   public let isBiometryLocked: Bool
   /// Argon2id memory in KiB, passes and lanes of the passcode; `nil` without one.
   public let derivation: (memoryKiB: Int, passes: Int, lanes: Int)?
@@ -44,7 +44,7 @@ public struct VaultStatus: Sendable {
   public let auditSequence: UInt64
   /// Whether a rotation of the epoch is under way: two generations of keys are in force.
   public let isRotating: Bool
-  /// Whether it waits until somebody restores or removes the parts that do not open.
+  /// Whether the rotation waits until the parts that do not open are restored or removed.
   public let isRotationPaused: Bool
 }
 

@@ -4,7 +4,7 @@ import VaultCrypto
 import VaultStorage
 
 extension WriteTransaction {
-  /// Adds an entry: sealed for the device key, chained for whoever holds the audit factor.
+  /// Adds an entry. The device key opens its seal; the holder of the audit factor can check its place in the chain.
   mutating func log(_ note: AuditNote) throws(VaultError) {
     changes.underWay += 1
     if head.segment == 0 || head.nextAudit - head.segmentFirst >= AuditChain.entriesPerSegment {
@@ -23,7 +23,8 @@ extension WriteTransaction {
     try beginSegment()
   }
 
-  /// Starts a segment and drops the oldest beyond the limit. Needs no passcode: the chain keys lie in the head row.
+  /// Starts a segment and drops the oldest one beyond the limit. Needs no passcode: the chain keys are in the head
+  /// row.
   private mutating func beginSegment() throws(VaultError) {
     let number = head.segment + 1
     changes.underWay += 1

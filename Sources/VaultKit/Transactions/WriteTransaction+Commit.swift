@@ -15,15 +15,15 @@ extension WriteTransaction {
     try reading.store.seal(&head, seals: changes.seals)
   }
 
-  /// The first step: a file with another identity, or with fewer commits than were seen of it, is a copy or an old state
-  /// that was put back, so its HOTP counters may be behind their servers.
+  /// The first step. A file with another identity, or with fewer commits than were seen before, is a copy or an old
+  /// state. Its HOTP counters may be behind those of the servers.
   mutating func adoptFile() throws(VaultError) {
     let identity = store.rows.fileIdentity
     let isOld = head.sequence < store.seenSequence
     guard head.fileIdentity != identity || isOld else { return }
     if head.fileIdentity != 0 {
       var provers: [ItemID] = []
-      // A credential that does not open gives no code.
+      // Skip a credential that does not open, because it gives no code.
       try store.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
         if item.isHOTPProver { provers.append(item.id) }
         return true
@@ -37,12 +37,12 @@ extension WriteTransaction {
     }
     if head.fileIdentity != 0, head.fileIdentity != identity { head.isCopy = true }
     head.fileIdentity = identity
-    // From here on this file is the newest again.
+    // From this commit on, this file is the newest again.
     head.sequence = max(head.sequence, store.seenSequence)
     changes.isDirty = true
   }
 
-  /// Writes a changed header with its slots: `config` + 1 in both places.
+  /// Writes a changed header with its slots, and increases `config` by 1 in both places.
   @discardableResult
   mutating func set(_ change: KeyChange) throws(VaultError) -> HeaderRow {
     var change = change

@@ -5,8 +5,8 @@ import VaultCrypto
 import VaultStorage
 
 extension WriteTransaction {
-  /// Removes damaged items and log entries, and marks them in `parts`. A part that opens again by now stays, and so does
-  /// one that only needs a repair; the vault's own state is rebuilt.
+  /// Removes damaged items and log entries, and marks them in `parts`. A part that opens by now stays, and so does a
+  /// part that only needs a repair. The vault's own state is rebuilt.
   mutating func removeDamaged(_ parts: inout [DamagedPart]) throws(VaultError) {
     var rows: [ItemRow] = []
     for index in parts.indices where parts[index].remedy == .removal {
@@ -24,7 +24,7 @@ extension WriteTransaction {
     try repairVaultState()
   }
 
-  /// Rebuilds the vault's own state when it is damaged: the caller has shown the passcode or the recovery code.
+  /// Rebuilds the vault's own state if it is damaged. The caller has verified the passcode or the recovery code.
   mutating func repairVaultState() throws(VaultError) {
     do throws(VaultError) {
       _ = try store.vaultState()
@@ -98,8 +98,8 @@ extension WriteTransaction {
     try log(.rotated, detail: "something else had changed rows: S was recomputed")
   }
 
-  /// How many items there are, the number of the last row, and the rows that belong to no item: rows without an item, and
-  /// index rows that its attributes do not give.
+  /// How many items there are, the number of the last row, and the rows that belong to no item: rows without an item,
+  /// and index rows that its attributes do not give.
   private mutating func rowsOfNoItem() throws(VaultError) -> (
     items: UInt64, last: Int64, foreign: [SummedRow]
   ) {
@@ -136,7 +136,8 @@ extension WriteTransaction {
     return (sum, rows)
   }
 
-  /// The keys under which a row was summed. When its column names no generation in force, its seal may.
+  /// The keys that a row's part of the sum was made with. If the column of the row names no valid generation, its
+  /// seal may.
   private func summed(_ row: ItemRow) -> GenerationKeys {
     let sealed = try? RecordSeal.generation(of: row.meta)
     return store.keys.keys(of: row.generation) ?? sealed.flatMap { store.keys.keys(of: $0) }

@@ -8,14 +8,14 @@ import VaultStorage
 extension WriteTransaction {
   /// Adds an item.
   ///
-  /// - Parameter secret: At most 1 MiB; an item without one is not an item with an empty one.
+  /// - Parameter secret: At most 1 MiB. An item without a secret differs from an item with an empty secret.
   /// - Throws: ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``, ``VaultError/Code/policy``,
   ///   ``VaultError/Code/malformed``.
   public mutating func add(_ new: NewItem, secret: consuming SecretBytes? = nil) throws(VaultError) -> Item {
     try add(new, secret: secret, password: nil)
   }
 
-  /// - Parameter password: The key of the application password, where the item's access asks for one.
+  /// - Parameter password: The key of the application password, if the item's access requires one.
   mutating func add(
     _ new: NewItem, secret: consuming SecretBytes?, password: PasswordKey?
   ) throws(VaultError) -> Item {
@@ -65,10 +65,10 @@ extension WriteTransaction {
     return Item(row.fields, attributes: attributes, policy: policy)
   }
 
-  /// Changes an item's attributes, expiry, audit policy, and its secret where one is given.
+  /// Changes an item's attributes, expiry and audit policy, and its secret if a new one is given.
   ///
-  /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``
-  ///   where the secret's key is needed.
+  /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked`` if the
+  ///   key of the secret is needed.
   @discardableResult
   public mutating func update(
     _ id: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes? = nil
@@ -109,7 +109,7 @@ extension WriteTransaction {
           &row, item: item, attributes: attributes, policy: policy, with: secret, keys: itemKeys,
           keeping: later)
       } else if isRebound {
-        // A changed policy binds the old secret anew.
+        // If the policy changes, seal the present secret again under the new one.
         let present = try store.sealedSecret(of: old, item).open(with: itemKeys)
         try rewrite(
           &row, item: item, attributes: attributes, policy: policy, with: present, keys: itemKeys,
@@ -134,7 +134,7 @@ extension WriteTransaction {
     return try store.open(row)
   }
 
-  /// Deletes an item for good, even a damaged one that does not open. Never asks.
+  /// Deletes an item permanently, even a damaged one that does not open. Never prompts.
   ///
   /// - Throws: ``VaultError/Code/itemNotFound``.
   public mutating func delete(_ id: ItemID) throws(VaultError) {
@@ -197,9 +197,9 @@ extension WriteTransaction {
 
   // MARK: Parts of a row
 
-  /// Seals the attributes and the policy with everything that stands in clear beside them.
+  /// Seals the attributes and the policy, and binds all plain columns of the row to them.
   ///
-  /// - Parameter later: Fields of `meta` that the row had and this version does not know: they stay.
+  /// - Parameter later: Fields of `meta` that this version does not know. They stay in the row.
   mutating func seal(
     _ row: inout ItemRow, attributes: Attributes, policy: Policy, keeping later: Record?
   ) throws(VaultError) {
@@ -226,8 +226,8 @@ extension WriteTransaction {
 
   /// Writes the row, then its secret under a new data key.
   ///
-  /// Whoever holds the device key can seal another policy into the row, but not into what the class key seals: the
-  /// old data key must open as this policy says before a new secret is put where the policy says.
+  /// A holder of the device key can seal another policy into the row, but not into the parts that the class key
+  /// seals. So the old data key must open under this policy before a new secret is wrapped under it.
   private mutating func rewrite(
     _ row: inout ItemRow, item: Item, attributes: Attributes, policy: Policy,
     with secret: borrowing SecretBytes, keys: ItemKeys, keeping later: Record?
@@ -267,7 +267,7 @@ extension WriteTransaction {
     changes.isDirty = true
   }
 
-  /// The ways to a data key as its policy says, those left out whose factor is gone.
+  /// The ways to a data key that its policy allows, without those whose factor no longer exists.
   private func alternatives(
     to dataKey: borrowing SecretBytes, of row: ItemRow, policy: Policy, password: PasswordKey?
   ) throws(VaultError) -> SecretBytes {
@@ -282,7 +282,7 @@ extension WriteTransaction {
         .policy, "an application password guards a secret from its first day",
         hint: "delete the item and add it with its secret")
     }
-    // Halves come from the header, and only who unlocks has checked their MAC (section 14, rule 4).
+    // The halves come from the header, and only unlocking checks their MAC (section 14, rule 4).
     guard ways.allSatisfy(\.isEmpty) || store.keys.isUnlocked else {
       throw Gate.locked(policy.access, keys: store.keys)
     }
@@ -314,7 +314,8 @@ extension WriteTransaction {
     try uncountRow()
   }
 
-  /// While two generations are readable, uniqueness is asked of the older one too; the database asks the newer one.
+  /// While two generations are readable, this checks uniqueness in the older one; the database checks it in the newer
+  /// one.
   private mutating func refuseDuplicates(of attributes: Attributes, kind: ItemKind) throws(VaultError) {
     guard let previous = store.keys.previous else { return }
     let index = previous.blindIndex

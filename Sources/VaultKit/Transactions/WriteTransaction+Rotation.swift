@@ -5,21 +5,21 @@ import VaultCrypto
 import VaultStorage
 
 extension WriteTransaction {
-  /// What became of a batch.
+  /// The result of a batch.
   struct Moving {
     /// How many items were sealed for the current generation.
     var moved = 0
-    /// What does not open.
+    /// The parts that do not open.
     var damaged: [DamagedPart] = []
     var isLast = false
   }
 
-  /// Writes prepared items of a rotation until the time is up, and records how far it came.
+  /// Writes prepared items of a rotation until the time is up, and records the progress.
   ///
   /// - Parameters:
-  ///   - end: When to stop: other writers wait.
-  ///   - dropDamaged: Whether what does not open is removed.
-  /// - Returns: `nil` when another process was faster: nothing is written then.
+  ///   - end: When to stop, because other writers wait.
+  ///   - dropDamaged: Whether to remove parts that do not open.
+  /// - Returns: `nil` if another process was faster; then nothing is written.
   mutating func write(
     _ batch: PreparedMove, until end: ContinuousClock.Instant, dropDamaged: Bool
   ) throws(VaultError) -> Moving? {
@@ -58,7 +58,7 @@ extension WriteTransaction {
     return item.new
   }
 
-  /// Starts again with the first item when one was left behind, so that the caller is told which.
+  /// Starts again with the first item if one was left behind, so that the caller learns which.
   mutating func restartMoving() {
     guard store.keys.previous != nil, [.itemsLeft, .paused].contains(head.rotation.phase) else { return }
     head.rotation = RotationState()
@@ -71,7 +71,7 @@ extension WriteTransaction {
     try store.rows.moveItem(item.new)
     if let keys = item.keys { try store.rows.setKeys(keys, row: number) }
     if let state = item.newState { try store.rows.setState(state, row: number) }
-    // S counts the index rows that the attributes give, even when the file has lost one of them.
+    // S counts the index rows that the attributes give, even if one of them is missing from the file.
     for value in item.oldIndex { try store.rows.deleteBlind(value: value, row: number) }
     for value in item.newIndex { try store.rows.insertBlind(value: value, row: number) }
     head.sum += item.sum
@@ -80,7 +80,7 @@ extension WriteTransaction {
     changes.underWay -= 1
   }
 
-  /// Another process has written since the item was prepared: a changed item is prepared again.
+  /// Applies an item whose row still exists after another process has written. Prepares a changed item again.
   private mutating func applyIfPresent(_ item: MovedItem, count: inout Int) throws(VaultError)
     -> DamagedPart?
   {
@@ -101,7 +101,7 @@ extension WriteTransaction {
     }
   }
 
-  /// Removes what is damaged, or leaves it behind, as what a newer version has made always is.
+  /// Removes damaged parts or leaves them behind. Always leaves parts behind that a newer version made.
   private mutating func settle(
     _ damaged: [(row: Int64, part: DamagedPart)], dropDamaged: Bool, result: inout Moving
   ) throws(VaultError) {
@@ -117,7 +117,7 @@ extension WriteTransaction {
     if !rows.isEmpty { try removeUnreadable(rows) }
   }
 
-  /// All items were looked at: the log is next, or the rotation waits.
+  /// Ends the part of the rotation that moves items: the log is next, or the rotation waits.
   private mutating func endItems() throws(VaultError) {
     let isLeft = head.rotation.phase == .itemsLeft
     let isPaused = isLeft ? try store.hasOldRows() : false
@@ -126,9 +126,10 @@ extension WriteTransaction {
 
   // MARK: The log
 
-  /// Seals up to `limit` audit entries for the current generation; their MACs stay, they are over the content.
+  /// Seals up to `limit` audit entries for the current generation. Their MACs stay, because they cover only the
+  /// content.
   ///
-  /// - Returns: What does not open; `nil` when no entry is left.
+  /// - Returns: The entries that do not open; `nil` when no entry is left.
   mutating func moveAudit(
     limit: Int, until end: ContinuousClock.Instant, dropDamaged: Bool
   ) throws(VaultError) -> [DamagedPart]? {
@@ -142,7 +143,7 @@ extension WriteTransaction {
       if var part = try moveEntry(row) {
         part.isRemoved = dropDamaged && part.remedy != .newerVersion
         damaged.append(part)
-        // Then this process changes nothing: the entry and the rotation stay as they are.
+        // The entry and the rotation stay unchanged.
         guard part.isRemoved else {
           head.rotation = RotationState(phase: .paused)
           changes.isDirty = true
@@ -156,8 +157,8 @@ extension WriteTransaction {
     return damaged
   }
 
-  /// Whether every entry of the log has a seal of the current generation. What is logged during a rotation has one, so the
-  /// first entry that was not moved speaks for those after it.
+  /// Whether every entry of the log has a seal of the current generation. Entries that are logged during a rotation
+  /// have one, so only the first entry that was not moved must be checked.
   mutating func isLogMoved() throws(VaultError) -> Bool {
     let from = head.rotation.position + 1
     let next = try store.rows.auditEntries(from: from, limit: 1)

@@ -3,11 +3,11 @@ import VaultCrypto
 import VaultStorage
 
 extension WriteTransaction {
-  /// Changes the state of an item of a program's own kind. Needs no unlocked session.
+  /// Changes the state of an item whose kind a program defines. Needs no unlocked session.
   ///
-  /// What `change` returns may be shown only after the transaction has been committed.
-  /// - Throws: ``VaultError/Code/policy`` for the kinds of an authenticator (16–25): a counter that goes back gives a
-  ///   code twice, so only their component changes their state.
+  /// The result of `change` may be shown only after the transaction has been committed.
+  /// - Throws: ``VaultError/Code/policy`` for the kinds of an authenticator (16–25). Only their component changes
+  ///   their state, because a counter that goes back gives a code twice.
   public mutating func updateState<R>(of id: ItemID, _ change: (inout ItemState) throws -> R) throws -> R {
     guard try !item(id).kind.isOfAuthenticator else {
       throw VaultError(
@@ -17,8 +17,8 @@ extension WriteTransaction {
     return try changingState(of: id, change)
   }
 
-  /// Changes the state of an item: the primitive under counters, attempts and tokens. Needs no unlocked session, and
-  /// asks no gate.
+  /// Changes the state of an item: the primitive for counters, attempts and tokens. Needs no unlocked session, and
+  /// does not ask the gate.
   package mutating func changeState<R>(
     of id: ItemID, _ change: (inout ItemState) throws(VaultError) -> R
   ) throws(VaultError) -> R {
@@ -54,7 +54,7 @@ extension WriteTransaction {
       AuditNote(operation: operation, item: item?.id, kind: item?.kind, result: result, detail: detail))
   }
 
-  /// Adds what the gate gave to be logged, in this transaction.
+  /// Adds the audit notes of the gate, in this transaction.
   package mutating func log(_ notes: [AuditNote]) throws(VaultError) {
     for note in notes { try log(note) }
   }
@@ -86,8 +86,8 @@ extension WriteTransaction {
     }
     head.sum += keys.summand.state(row, new.body)
     changes.underWay -= 1
-    // The head row counts the seals of the current generation: the state of an item that is not moved yet does not
-    // count.
+    // The head row counts only seals of the current generation. The state of an item that is not moved yet has
+    // another.
     if generation == store.keys.current.generation { changes.seals += 1 }
     changes.isDirty = true
   }

@@ -4,7 +4,7 @@ package import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// Changes of the vault that become durable together, lent to a closure: all or nothing. It also reads.
+/// Changes of the vault, lent to a closure. They become durable together or not at all. It also reads.
 public struct WriteTransaction: ~Copyable, Sendable {
   /// The state of the vault as the changes so far have left it.
   package var reading: ReadTransaction
@@ -42,7 +42,7 @@ public struct WriteTransaction: ~Copyable, Sendable {
 
   /// The state of an item.
   ///
-  /// - Throws: ``VaultError/Code/itemNotFound`` also where the item's kind has no state.
+  /// - Throws: ``VaultError/Code/itemNotFound``, also if the item's kind has no state.
   public mutating func state(of id: ItemID) throws(VaultError) -> ItemState { try reading.state(of: id) }
 
   /// The secret of an item, for a component that uses it inside this transaction and never hands it out.
@@ -54,7 +54,8 @@ public struct WriteTransaction: ~Copyable, Sendable {
     try openLogged(item, operation: .use, grant: grant)
   }
 
-  /// The same, with a secret that was opened before this transaction, if it is unchanged. The gate decides here.
+  /// The same, with a secret that was opened before this transaction, if it is unchanged. The gate decides in this
+  /// call.
   package mutating func useSecret(
     of item: Item, prepared: consuming PreparedSecret?, with grant: consuming Grant? = nil
   ) throws(VaultError) -> SecretBytes {
@@ -66,7 +67,7 @@ public struct WriteTransaction: ~Copyable, Sendable {
     return prepared.secret
   }
 
-  /// The item of a prepared secret; it is opened again only when it was changed.
+  /// The item of a prepared secret. Opens it again only if it was changed.
   package mutating func item(_ id: ItemID, of prepared: borrowing PreparedSecret?) throws(VaultError) -> Item
   {
     switch prepared {
@@ -93,7 +94,7 @@ public struct WriteTransaction: ~Copyable, Sendable {
     return opened.secret
   }
 
-  /// Asks the gate whether an item may be changed that no secret is opened of.
+  /// Asks the gate whether an item may be changed, for a change that opens no secret.
   ///
   /// - Parameter needingKeys: Whether an item without constraints must be unlocked too.
   package mutating func permitChange(

@@ -3,7 +3,7 @@ import VaultKeys
 public import SecretMemory
 import Synchronization
 
-/// What a person types to open one item: 1–1,024 bytes without NUL, taken as they are.
+/// The password that a person types to open one item: 1–1,024 bytes without NUL, used unchanged.
 public struct ApplicationPassword: ~Copyable, Sendable {
   let bytes: SecretBytes
 

@@ -3,29 +3,30 @@ import VaultKeys
 import SecretMemory
 import VaultCrypto
 
-/// The asking side of a verification: what a context was given, may ask for and keeps, for one operation.
+/// The part of a verification that gets secrets, for one operation: those that a context was given or keeps, and
+/// those that it prompts for.
 ///
-/// It knows prompts and no keys of the vault: ``Authentication`` judges what was typed.
+/// It uses prompts but no keys of the vault: ``Authentication`` judges the answers.
 struct Asking {
   let context: AuthenticationContext?
-  /// The session of its begin: a lock in the middle of it makes everything that was shown worth nothing.
+  /// The session this started in. Locking the vault discards the result.
   let session: UInt64
-  /// What has to be logged with the operation, or with its denial, and is not logged yet.
+  /// Notes to log with the operation or its denial, and not logged yet.
   private(set) var notes: [AuditNote] = []
-  /// The item looked at last.
+  /// The last item that was examined.
   var item: Item?
-  /// Somebody declined, or could not be asked: something else may be asked for.
+  /// The person declined or could not be asked. Another factor may still be asked for.
   var isDeclined = false
   let operation: ItemOperation
   private let environment: VaultEnvironment
-  /// Logs at once, where that is possible.
+  /// Logs at once, if possible.
   private let write: ([AuditNote]) -> Void
   /// The names of the members who may type a phrase.
   var members: [String] = []
   /// The name of an item that is not stored yet.
   private var label: String?
 
-  /// How often a person is asked for one thing.
+  /// How many times a person is asked for one secret.
   private static let tries = 3
 
   init(
@@ -39,7 +40,7 @@ struct Asking {
     self.write = write
   }
 
-  /// The key of an application password that is set now: asked for twice.
+  /// The key of a new application password. Prompts twice.
   mutating func newPassword(for new: NewItem) throws(VaultError) -> PasswordKey {
     label = new.attributes[.name]
     let derivation = try KeyDerivation.fresh(environment.parameters, random: environment.random)
@@ -88,9 +89,10 @@ struct Asking {
 
   // MARK: Questions
 
-  /// Tries what was given in advance, or asks, a few times at most. `judge` throws `.authenticationFailed` for a wrong one.
+  /// Tries the secret that was given in advance, or prompts, a few times at most. `judge` throws
+  /// `.authenticationFailed` for a wrong secret.
   ///
-  /// - Parameter left: How many wrong answers are judged before there is a delay or a lock.
+  /// - Parameter left: How many wrong answers are judged before a delay or a lock.
   mutating func typed<R>(
     _ subject: PromptRequest.Subject, left: Int = .max,
     judge: (borrowing SecretBytes, Shown) throws(VaultError) -> R
@@ -118,7 +120,7 @@ struct Asking {
           to: request(subject, problem: problem, triesLeft: left), at: prompt, context)
         return try judged(answer, subject: subject, shown: .typed, judge: judge)
       } catch {
-        // Whoever cannot ask a second time says so: the first answer was wrong.
+        // If the prompt cannot ask again, report that the earlier answer was wrong.
         if let problem, error.code == .interactionNotAllowed { throw problem }
         guard error.code == .authenticationFailed || error.code == .malformed, error.retryAfter == nil else {
           throw error
@@ -150,7 +152,7 @@ struct Asking {
     }
   }
 
-  /// Judges an answer, and notes how it was shown. An attempt with the passcode has a commit of its own, which logs that.
+  /// Judges an answer, and notes how it was given. An attempt with the passcode logs this in its own commit.
   private mutating func judged<R>(
     _ answer: borrowing SecretBytes, subject: PromptRequest.Subject, shown: Shown,
     judge: (borrowing SecretBytes, Shown) throws(VaultError) -> R
@@ -172,7 +174,7 @@ struct Asking {
     }
   }
 
-  /// A context that was invalidated meanwhile opens nothing, whatever was shown.
+  /// Throws if the context was invalidated in the meantime: it then opens nothing.
   func refuseInvalid() throws(VaultError) {
     guard context?.memory.isInvalid != true else { throw Self.cancelled }
   }
@@ -205,7 +207,7 @@ struct Asking {
       + (members.count > 3 ? " or \(members.count - 3) others" : "")
   }
 
-  /// A person answered where nothing is typed.
+  /// Notes that a person answered a request for which nothing is typed.
   mutating func noteAnswer(_ subject: PromptRequest.Subject) {
     notes += Shown(outcome: .answered, item: item).notes(subject.secret)
   }
@@ -243,7 +245,7 @@ struct Asking {
 }
 
 extension PromptRequest.Subject {
-  /// What it is called.
+  /// The name of the subject in messages.
   var words: String {
     switch self {
     case .passcode: "passcode"
@@ -255,7 +257,7 @@ extension PromptRequest.Subject {
     }
   }
 
-  /// What the log calls it.
+  /// The name of the subject in the log.
   var secret: SecretName {
     switch self {
     case .passcode: .passcode
@@ -263,12 +265,12 @@ extension PromptRequest.Subject {
     case .phrase: .phrase
     case .presence: .login
     case .finger: .finger
-    // No item's rule asks for consent.
+    // No access rule asks for a confirmation.
     case .confirmation: preconditionFailure("PromptRequest.Subject: a confirmation is no secret")
     }
   }
 
-  /// What an empty answer does; nil where none is typed.
+  /// The effect of an empty answer; nil if nothing is typed.
   fileprivate var emptyAnswer: String? {
     switch self {
     case .passcode, .applicationPassword: "cancels"

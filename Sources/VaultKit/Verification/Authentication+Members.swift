@@ -3,7 +3,7 @@ import VaultKeys
 import SecretMemory
 import VaultCrypto
 
-/// Members of the enrolled set, and the login password: who shows what, and the private half that it opens.
+/// Members of the enrolled set, and the login password: how each proves itself, and the private half that it opens.
 extension Authentication {
   mutating func shownMember(_ factors: FactorSlots) throws(VaultError) -> (Member, SharedSecret) {
     let members = try factors.enrolledSet().biometric
@@ -65,7 +65,7 @@ extension Authentication {
     }
     guard context.interaction == .allowed else { throw asking.nobodyToAsk(.finger) }
     try core.refuseLockedBiometry()
-    // A reader that has another finger than the set would speak for it.
+    // If the reader has a finger that is not in the set, that finger could pass for a member.
     guard try Set(source.enrolledFingers()) == Set(members.map(\.label)) else {
       throw Self.otherFingers
     }
@@ -73,7 +73,8 @@ extension Authentication {
     do throws(VaultError) {
       let shown = try core.judgingBiometry { () throws(VaultError) -> (Member, SharedSecret) in
         let finger = try source.verify(request) { line in context.prompt?.show(line, for: request) }
-        // A reader that does not say which finger it was has seen one of its own: all of them are members.
+        // If the reader does not say which finger matched, any finger serves, because all fingers of the reader are
+        // members.
         guard let member = members.first(where: { finger == nil || $0.label == finger }),
           let half = try factors.half(of: member, phrase: nil)
         else { throw VaultError(.authenticationFailed, "that finger is not enrolled") }
@@ -90,8 +91,8 @@ extension Authentication {
 
   // MARK: Login password
 
-  /// The half of the login password, where a presence source vouches for the person; `nil` where there is none to ask.
-  /// PAM counts its own attempts.
+  /// The half of the login password, after a presence source has verified the person; `nil` if no source can be
+  /// asked. PAM counts its own attempts.
   mutating func byLogin(_ member: Member, factors: FactorSlots) throws(VaultError) -> SharedSecret? {
     guard let context = asking.context, let source = context.presence, context.interaction == .allowed else {
       return nil
@@ -120,7 +121,7 @@ extension Authentication {
     return nil
   }
 
-  /// A source that cannot be asked now: where the rule allows something else, that is asked for.
+  /// Errors of a source that cannot be asked now. If the rule allows another factor, that one is asked for.
   private static let unavailable: Set<VaultError.Code> = [.unsupported, .verificationUnavailable, .busy]
 
   private static var otherFingers: VaultError {

@@ -4,10 +4,11 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// One verification of a person for one operation: what she shows opens the item's data key. Runs outside of every
-/// transaction; attempts are counted on disk before they are judged.
+/// One verification of a person for one operation. The secrets that the person gives open the item's data key. Runs
+/// outside every transaction. The vault counts each attempt on disk before it judges the attempt.
 ///
-/// What was shown serves all items of this verification, and further ones for as long as the context says.
+/// A secret that was given serves all items of this verification, and further items for as long as the context
+/// allows.
 struct Authentication {
   let core: VaultCore
   var asking: Asking
@@ -24,16 +25,16 @@ struct Authentication {
     }
   }
 
-  /// What has to be logged with the operation, or with its denial.
+  /// Notes to log with the operation or its denial.
   var notes: [AuditNote] { asking.notes }
-  /// The item looked at last.
+  /// The last item that was examined.
   var item: Item? { asking.item }
-  /// The session of its begin: a lock in the middle of it makes everything that was shown worth nothing.
+  /// The session this started in. Locking the vault discards the result.
   var session: UInt64 { asking.session }
 
   /// Opens the data key of an item.
   ///
-  /// - Throws: ``VaultError/Code/itemNotFound`` also where nobody can open it any more; `.interactionNotAllowed`,
+  /// - Throws: ``VaultError/Code/itemNotFound``, also if the item can no longer be opened; `.interactionNotAllowed`,
   ///   `.authenticationFailed`, `.cancelled`, `.lockedOut`, `.locked`, `.policy`, `.expired`.
   mutating func open(_ id: ItemID) throws(VaultError) -> VerifiedItem {
     var locked = try core.lockedItem(id)
@@ -63,23 +64,23 @@ struct Authentication {
       policyHash: locked.item.policy.hash)
   }
 
-  /// Has the constraints of an item shown, and opens nothing.
+  /// Verifies the constraints of an item, and opens nothing.
   mutating func show(_ item: Item) throws(VaultError) {
     asking.item = item
     _ = try show(try core.lockedItem(item.id))
   }
 
-  /// Has the passcode shown, which unlocks the vault.
+  /// Gets the passcode and unlocks the vault with it.
   mutating func unlock() throws(VaultError) { _ = try passcodeKeys() }
 
-  /// The key of an application password that is set now: asked for twice.
+  /// The key of a new application password. Prompts twice.
   mutating func newPassword(for new: NewItem) throws(VaultError) -> PasswordKey {
     try asking.newPassword(for: new)
   }
 
   // MARK: Ways
 
-  /// The first way whose factors can all be shown, with their private halves.
+  /// The first way whose factors are all verified, with the private halves of these factors.
   private mutating func show(_ locked: LockedItem) throws(VaultError) -> ([Factor], [Factor: SharedSecret]) {
     try asking.refuseInvalid()
     let ways = try self.ways(locked)
@@ -99,7 +100,7 @@ struct Authentication {
     throw refusal
   }
 
-  /// The ways that are open, those first for which nobody has to be asked, then those without the passcode.
+  /// The ways that are open: first those that need no prompt, then those without the passcode, then the others.
   private func ways(_ locked: LockedItem) throws(VaultError) -> [[Factor]] {
     var ways = try locked.item.policy.ways()
     if !locked.alternatives.isEmpty {
@@ -145,7 +146,8 @@ struct Authentication {
     return try presence(factors)
   }
 
-  /// What is at hand first; then a member of the set, the login password, the passcode.
+  /// Tries factors that were given or verified already, then a member of the set, the login password, and the
+  /// passcode.
   private mutating func presence(_ factors: FactorSlots) throws(VaultError) -> SharedSecret {
     let set = try factors.enrolledSet()
     if let shown = login ?? keptLogin, let known = set.login, known.id == shown.id {
@@ -174,7 +176,7 @@ struct Authentication {
   private mutating func passcodeKeys() throws(VaultError) -> PasscodeKeys {
     if let passcode { return passcode }
     if let keptPasscode {
-      // A rotation by another process shuts the classes; the passcode is still the same.
+      // A rotation by another process closes the classes, but the passcode is still the same.
       if !core.isUnlocked { try core.adopt(keptPasscode) }
       passcode = keptPasscode
       return keptPasscode

@@ -2,7 +2,7 @@ import VaultFormat
 import VaultKeys
 import Synchronization
 
-/// How a person is verified, and for how long that holds. Copies share one authentication.
+/// How a person is verified, and how long a verification remains valid. Copies share one authentication.
 ///
 /// ```swift
 /// let context = AuthenticationContext(reason: "pay 12 EUR to Anna", prompt: terminal, reuse: .seconds(60))
@@ -10,11 +10,11 @@ import Synchronization
 /// let second = try await vault.secret(of: other, context: context)   // within a minute: nobody is asked again
 /// ```
 public struct AuthenticationContext: Sendable {
-  /// Whether somebody may be asked.
+  /// Whether prompts may appear.
   public enum Interaction: Sendable {
     /// Prompts may appear.
     case allowed
-    /// What would have to ask fails with ``VaultError/Code/interactionNotAllowed`` at once.
+    /// An operation that needs a prompt fails at once with ``VaultError/Code/interactionNotAllowed``.
     case notAllowed
   }
 
@@ -31,12 +31,14 @@ public struct AuthenticationContext: Sendable {
   /// A context.
   ///
   /// - Parameters:
-  ///   - prompt: Asks for what is typed; `nil` when only what is given in advance may be used.
-  ///   - presence: Finds out whether a person is there (PAM): asked for ``Constraints/userPresence`` where the vault has the
-  ///     login password as a member (``Vault/enrollLogin(passcode:)``), before the passcode. Advisory in this process.
-  ///   - biometry: A fingerprint reader, asked where the vault has its fingers as members. Advisory in this process.
+  ///   - prompt: Prompts for secrets; `nil` if only secrets given in advance may be used.
+  ///   - presence: Finds out whether a person is there (PAM). Asked before the passcode, for
+  ///     ``Constraints/userPresence``, if the login password is a member of the vault
+  ///     (``Vault/enrollLogin(passcode:)``). Advisory in this process.
+  ///   - biometry: A fingerprint reader, asked if its fingers are members of the vault. Advisory in this process.
   ///   - reuse: For how long a verification serves further items and operations, 0 to 300 s; more is taken as 300 s.
-  ///     It stays in locked memory until the context is used again, invalidated or gone; a lock of the vault ends its use.
+  ///     The verification stays in locked memory until the context is used again, invalidated or released. Locking
+  ///     the vault ends its use.
   public init(
     reason: String, prompt: (any Prompt)? = nil, presence: (any PresenceSource)? = nil,
     biometry: (any BiometrySource)? = nil, reuse: Duration = .zero, interaction: Interaction = .allowed
@@ -51,7 +53,7 @@ public struct AuthenticationContext: Sendable {
     self.interaction = interaction
   }
 
-  /// Gives the passcode in advance: it answers until it turns out to be wrong or the context is invalidated.
+  /// Gives the passcode in advance. It is used until it is found to be wrong or the context is invalidated.
   public func provide(_ passcode: consuming Passcode) { memory.give(.passcode, secret: passcode.intoBytes()) }
 
   /// Gives an application password in advance.
@@ -62,7 +64,7 @@ public struct AuthenticationContext: Sendable {
   /// Gives the phrase of a member in advance.
   public func provide(_ phrase: consuming BiometricPhrase) { memory.give(.phrase, secret: phrase.bytes) }
 
-  /// Ends it for good: a prompt that is open ends as cancelled, and what was given or verified is wiped.
+  /// Ends the context permanently. An open prompt ends as cancelled, and all given or verified secrets are wiped.
   public func invalidate() {
     memory.invalidate()
     prompt?.cancel()
@@ -70,7 +72,7 @@ public struct AuthenticationContext: Sendable {
     biometry?.cancel()
   }
 
-  /// Whether the context can say or ask for something.
+  /// Whether the context was given a secret or may prompt for it.
   func canShow(_ subject: PromptRequest.Subject) -> Bool {
     memory.given(subject) != nil || (prompt != nil && interaction == .allowed)
   }

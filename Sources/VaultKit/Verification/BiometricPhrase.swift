@@ -3,7 +3,7 @@ import VaultKeys
 public import SecretMemory
 import Synchronization
 
-/// The phrase of a member of the enrolled set: 1–1,024 bytes without NUL, taken as they are.
+/// The phrase of a member of the enrolled set: 1–1,024 bytes without NUL, used unchanged.
 public struct BiometricPhrase: ~Copyable, Sendable {
   let bytes: SecretBytes
   let shown: Shown
@@ -11,7 +11,7 @@ public struct BiometricPhrase: ~Copyable, Sendable {
   /// - Throws: ``VaultError/Code/malformed``.
   public init(_ bytes: consuming SecretBytes) throws(VaultError) { try self.init(bytes, shown: .given) }
 
-  /// One of which it is known how it was shown.
+  /// A phrase, with the way in which it was given.
   package init(_ bytes: consuming SecretBytes, shown: Shown) throws(VaultError) {
     guard bytes.isTypable else {
       throw VaultError(.malformed, "a biometric phrase is 1 to 1,024 bytes without NUL")

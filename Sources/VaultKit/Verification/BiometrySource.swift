@@ -1,24 +1,24 @@
 import VaultFormat
 
-/// A fingerprint reader (fprintd). Advisory: enforced in this process, by no key.
+/// A fingerprint reader (fprintd). Advisory: this process enforces it, without a key.
 public protocol BiometrySource: Sendable {
-  /// The enrolled fingers as the source names them, ascending.
+  /// The enrolled fingers, by the names of the source, ascending.
   ///
-  /// - Throws: `.unsupported` when there is no reader or no service, with what to do about it.
+  /// - Throws: `.unsupported` without a reader or a service; the error says what to do.
   func enrolledFingers() throws(VaultError) -> [String]
 
-  /// Returns when a finger of the enrolled set was verified; every other outcome throws and is a denial.
+  /// Returns after a finger of the enrolled set was verified. Every other outcome throws and is a denial.
   ///
-  /// - Parameter progress: Is given each line that the person should see: "place your finger on the reader".
-  /// - Returns: The finger that matched where the source tells, else nil.
+  /// - Parameter progress: Called with each line that the person should see: "place your finger on the reader".
+  /// - Returns: The finger that matched; nil if the source does not say which.
   /// - Throws: `.authenticationFailed`, `.cancelled`, `.unsupported`.
   func verify(_ request: PromptRequest, showing progress: (String) -> Void) throws(VaultError) -> String?
 
-  /// Ends a verification that is open, from any thread, as `.cancelled`; nothing when none is open.
+  /// Ends an open verification as `.cancelled`, from any thread. Does nothing if none is open.
   func cancel()
 }
 
 extension BiometrySource {
-  /// Ends nothing.
+  /// Does nothing.
   public func cancel() {}
 }

@@ -1,9 +1,9 @@
 import VaultFormat
 
-/// One constraint and what makes it hold.
+/// One constraint and how it is enforced.
 public struct ConstraintEnforcement: Sendable, Equatable {
   /// A single constraint, or the application password.
   public let constraint: Constraints
-  /// What makes it hold.
+  /// How it is enforced.
   public let enforcement: Enforcement
 }

@@ -3,7 +3,7 @@ import VaultKeys
 import SecretMemory
 import Synchronization
 
-/// What a context was given and has verified. Wiped with the last copy of the context.
+/// The secrets that a context was given or has verified. Wiped with the last copy of the context.
 final class ContextMemory: Sendable {
   /// A verification that may serve again.
   struct Kept: Sendable {
@@ -41,7 +41,7 @@ final class ContextMemory: Sendable {
 
   func given(_ subject: PromptRequest.Subject) -> SharedSecret? { state.withLock { $0.given[subject] } }
 
-  /// It was wrong: it is not tried again.
+  /// Drops a secret that was wrong, so that it is not tried again.
   func drop(_ subject: PromptRequest.Subject) { state.withLock { $0.given[subject] = nil } }
 
   func keep(_ kept: Kept) { state.withLock { if !$0.isInvalid { $0.kept.append(kept) } } }

@@ -1,15 +1,16 @@
 import VaultFormat
 
-/// What makes a constraint hold.
+/// How a constraint is enforced.
 public enum Enforcement: Sendable, Equatable {
-  /// The item's data key lies behind what the person types: without it nobody opens the item.
+  /// A key derived from the text that the person types protects the item's data key. The item does not open without
+  /// it.
   case keyDerivation
-  /// A check in the program that opens the item, with no key behind it; the text says why.
+  /// The program that opens the item checks it, without a key. The text says why.
   case advisory(String)
 }
 
 extension AccessControl {
-  /// What makes each constraint hold in a vault with these sources; empty without constraint.
+  /// How each constraint is enforced in a vault with these sources; empty without constraints.
   public func enforcement(with sources: VerificationSources) -> [ConstraintEnforcement] {
     let listed =
       constraints.single + (constraints.contains(.applicationPassword) ? [.applicationPassword] : [])

@@ -5,9 +5,9 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// What the gate needs a person for.
+/// The decisions of the gate that need a person.
 extension Gate {
-  /// Verifies whoever has to be verified, outside of every transaction. A denial is logged.
+  /// Verifies the person as the access rule requires, outside every transaction. Logs a denial.
   ///
   /// - Throws: ``VaultError/Code/interactionNotAllowed`` without a context, and what ``Authentication`` throws.
   static func grant(
@@ -25,7 +25,7 @@ extension Gate {
     }
   }
 
-  /// Verifies for a listing: each constraint of the items is shown once. Returns those that may be listed.
+  /// Verifies each constraint of the items once, for a listing. Returns the items that may be listed.
   static func permitListing(
     of items: [Item], in core: VaultCore, _ context: AuthenticationContext?
   ) throws(VaultError) -> [Item] {
@@ -36,7 +36,7 @@ extension Gate {
         if item.access.constraints.hasSingle { try verification.show(item) }
         permitted.append(item)
       } catch {
-        // Nobody can open it any more: it is not found.
+        // An item that can no longer be opened counts as not found.
         if error.code == .itemNotFound { continue }
         core.logDenial(verification.notes, of: item, error: error)
         throw error

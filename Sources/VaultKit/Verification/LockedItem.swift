@@ -4,7 +4,7 @@ import SecretMemory
 import VaultCrypto
 import VaultStorage
 
-/// An item with constraints, as it is before anybody was verified.
+/// An item with constraints, before a verification.
 struct LockedItem: Sendable {
   let item: Item
   let row: ItemRow
@@ -14,6 +14,6 @@ struct LockedItem: Sendable {
   /// Empty while the vault is locked, and for an item without a secret.
   let alternatives: [Alternative]
   let whyLocked: VaultError?
-  /// When it was read, as the vault counts time.
+  /// When it was read, in the vault's time.
   let now: Instant
 }

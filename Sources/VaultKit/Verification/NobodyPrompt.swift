@@ -1,7 +1,7 @@
 import VaultFormat
 import SecretMemory
 
-/// Nobody: a source that has to ask somebody is told so.
+/// A prompt for the case that no person can be asked. Each request throws.
 struct NobodyPrompt: Prompt {
   func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes { throw Self.nobody }
   func confirm(_ request: PromptRequest) throws(VaultError) -> Bool { throw Self.nobody }

@@ -1,19 +1,19 @@
 import VaultFormat
 
-/// Finds out whether a person is there (PAM). Advisory: enforced in this process, by no key.
+/// Finds out whether a person is there (PAM). Advisory: this process enforces it, without a key.
 public protocol PresenceSource: Sendable {
-  /// Returns when the person was verified; every other outcome throws and is a denial.
+  /// Returns after the person was verified. Every other outcome throws and is a denial.
   ///
   /// - Parameter prompt: Shows the source's conversation.
-  /// - Throws: `.authenticationFailed`, `.cancelled`, `.interactionNotAllowed`; `.unsupported` when the source
-  ///   is not there.
+  /// - Throws: `.authenticationFailed`, `.cancelled`, `.interactionNotAllowed`; `.unsupported` if the source does not
+  ///   exist.
   func verifyPresence(_ request: PromptRequest, asking prompt: any Prompt) throws(VaultError)
 
-  /// Ends a verification that is open, from any thread, as `.cancelled`; nothing when none is open.
+  /// Ends an open verification as `.cancelled`, from any thread. Does nothing if none is open.
   func cancel()
 }
 
 extension PresenceSource {
-  /// Ends nothing.
+  /// Does nothing.
   public func cancel() {}
 }

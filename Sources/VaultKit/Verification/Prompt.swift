@@ -5,13 +5,14 @@ public import SecretMemory
 ///
 /// Called on a thread that may wait. A prompt never reads standard input and never writes standard output.
 public protocol Prompt: Sendable {
-  /// What the person types, without its newline.
+  /// The text that the person types, without its newline.
   ///
-  /// - Throws: `.cancelled` when she declines or the prompt ends; `.interactionNotAllowed` when there is
-  ///   nobody to ask.
+  /// - Throws: `.cancelled` if the person declines or the prompt ends; `.interactionNotAllowed` if no person can be
+  ///   asked.
   func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes
 
-  /// What answers a request without a person, such as a file that an option names; nil where a person has to be asked.
+  /// A secret that answers a request without a person, such as the content of a file that an option names. nil if a
+  /// person must be asked.
   ///
   /// Called before ``readSecret(_:)``. The audit tells such a secret from one that a person typed.
   func givenSecret(for request: PromptRequest) throws(VaultError) -> SecretBytes?
@@ -21,20 +22,20 @@ public protocol Prompt: Sendable {
   /// - Throws: As ``readSecret(_:)``.
   func confirm(_ request: PromptRequest) throws(VaultError) -> Bool
 
-  /// Shows a line that asks nothing: "place your finger on the reader". A prompt without a place for it does nothing.
+  /// Shows a line that needs no answer: "place your finger on the reader". A prompt that cannot show it does nothing.
   func show(_ line: String, for request: PromptRequest)
 
-  /// Ends what is open, from any thread, as `.cancelled`; nothing when nothing is open.
+  /// Ends an open prompt as `.cancelled`, from any thread. Does nothing if none is open.
   func cancel()
 }
 
 extension Prompt {
-  /// Nothing: a person is asked.
+  /// Returns nil, so that a person is asked.
   public func givenSecret(for request: PromptRequest) throws(VaultError) -> SecretBytes? { nil }
 
   /// Shows nothing.
   public func show(_ line: String, for request: PromptRequest) {}
 
-  /// Ends nothing.
+  /// Does nothing.
   public func cancel() {}
 }

@@ -1,9 +1,9 @@
-/// What a person is asked for, and what happens when she answers: a prompt shows all of it.
+/// A request to a person, and the effect of an answer. A prompt shows all of its texts.
 ///
-/// The texts come from items and callers. Whoever shows them removes control characters and cuts visibly
-/// what is too long.
+/// The texts come from items and callers. A prompt removes control characters and visibly shortens texts that are too
+/// long.
 public struct PromptRequest: Sendable, Equatable {
-  /// What is asked for.
+  /// The subject of a request.
   public enum Subject: Sendable, Equatable {
     /// The vault's passcode.
     case passcode
@@ -23,7 +23,7 @@ public struct PromptRequest: Sendable, Equatable {
   public struct Requester: Sendable, Equatable {
     /// Its process id.
     public var processID: Int32
-    /// The path of its executable; nil where the kernel does not tell.
+    /// The path of its executable; nil if the kernel does not reveal it.
     public var executable: String?
 
     /// The program of a process.
@@ -33,27 +33,27 @@ public struct PromptRequest: Sendable, Equatable {
     }
   }
 
-  /// What is asked for.
+  /// The subject of a request.
   public var subject: Subject
-  /// What is about to happen, as a verb phrase: "read the password".
+  /// The operation, as a verb phrase: "read the password".
   public var operation: String
   /// The name of the item; nil when the request is about the whole vault.
   public var label: String?
-  /// Why the caller wants it, in her words; nil when she gives no reason.
+  /// The reason in the caller's words; nil if the caller gives none.
   public var reason: String?
-  /// The program that asks; nil when it is this one and nobody needs to be told.
+  /// The program that asks; nil if it is this one and the person knows it.
   public var requester: Requester?
-  /// What went wrong with the answer before this one: "wrong passcode, 3 tries before a delay".
+  /// What was wrong with the previous answer: "wrong passcode, 3 tries before a delay".
   public var problem: String?
-  /// Which secret is asked for: "phrase of right hand", or the words of a source that asks through this prompt. Nil for
-  /// the name that a prompt has for the subject.
+  /// Which secret is asked for: "phrase of right hand", or the words of a source that asks through this prompt. If
+  /// nil, the prompt uses its own name for the subject.
   public var question: String?
-  /// How many answers are judged at this prompt, this one included; nil where nothing is judged.
+  /// How many answers are judged at this prompt, including this one; nil if answers are not judged.
   public var triesLeft: Int?
-  /// What an empty answer does, as a verb: "cancels". Nil where nothing is typed.
+  /// The effect of an empty answer, as a verb: "cancels". nil if nothing is typed.
   public var emptyAnswer: String?
 
-  /// A request; what is nil is not shown.
+  /// A request. Parts that are nil are not shown.
   public init(
     _ subject: Subject, operation: String, label: String? = nil, reason: String? = nil,
     requester: Requester? = nil, problem: String? = nil

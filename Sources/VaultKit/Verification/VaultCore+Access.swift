@@ -5,10 +5,10 @@ import VaultCrypto
 import VaultStorage
 
 extension VaultCore {
-  /// Runs an operation; where the gate asks for a verification, has that made and runs it once more with its grant.
-  /// An item without constraint pays nothing for it.
+  /// Runs an operation. If the gate requires a verification, verifies the person and runs the operation again with
+  /// the grant. This costs nothing for an item without constraints.
   ///
-  /// - Parameter body: Is refused before it has changed anything when it was given no grant and needs one.
+  /// - Parameter body: Must throw before it changes anything if it needs a grant and has none.
   package func authorizing<R: ~Copyable>(
     _ operation: ItemOperation, on id: ItemID, context: AuthenticationContext?,
     body: (consuming Grant?) throws(VaultError) -> R
@@ -21,7 +21,7 @@ extension VaultCore {
     return try body(try Gate.grant(operation, on: id, in: self, context: context))
   }
 
-  /// Runs an operation; where the vault turns out to be locked, has the context ask for the passcode and runs it again.
+  /// Runs an operation. If the vault is locked, gets the passcode from the context and runs the operation again.
   func unlocking<R: ~Copyable>(
     _ context: AuthenticationContext?, _ body: () throws(VaultError) -> R
   ) throws(VaultError) -> R {
@@ -44,7 +44,7 @@ extension VaultCore {
     }
   }
 
-  /// What the vault can verify a person with.
+  /// The ways in which the vault can verify a person.
   package func verificationSources() throws(VaultError) -> VerificationSources {
     try withHeader { header, _, keys throws(VaultError) in
       let members = try keys.enrolledSet(of: header).members
@@ -55,7 +55,7 @@ extension VaultCore {
     }
   }
 
-  /// Whether an item's access rule can be satisfied by nobody any more.
+  /// Whether an item's access rule can no longer be satisfied.
   package func isBeyondReach(_ item: Item) throws(VaultError) -> Bool {
     guard item.access.word != 0 else { return false }
     let ways = try item.policy.ways()
@@ -68,7 +68,7 @@ extension VaultCore {
 
   var sessionIdentity: UInt64 { withStore { $0.identity } }
 
-  /// An item and what stands before its data key.
+  /// An item and the alternatives that open its data key.
   func lockedItem(_ id: ItemID) throws(VaultError) -> LockedItem {
     try reading { transaction throws(VaultError) in
       let row = try transaction.store.row(of: id)
@@ -90,23 +90,24 @@ extension VaultCore {
     }
   }
 
-  /// Logs a prompt of the caller that ended without an answer. That it ended stands even where the log cannot be written.
+  /// Logs a prompt of the caller that ended without an answer. If the log cannot be written, the prompt has ended all
+  /// the same.
   package func logPrompt(for secret: SecretName, ended outcome: PromptOutcome, result: AuditResult) {
     logWherePossible(Shown(outcome: outcome).notes(secret, result: result))
   }
 
-  /// Logs what stands even where the log cannot be written.
+  /// Logs facts that remain true if the log cannot be written.
   func logWherePossible(_ notes: [AuditNote]) {
     try? log(notes)
   }
 
-  /// Writes what has to be logged; nothing to write is no transaction, and a read-only vault has no entries.
+  /// Logs notes. Runs no transaction if there are none, and writes nothing to a read-only vault.
   func log(_ notes: [AuditNote]) throws(VaultError) {
     guard !notes.isEmpty, !isReadOnly else { return }
     try writing { transaction throws(VaultError) in try transaction.log(notes) }
   }
 
-  /// Logs that somebody was denied. The denial stands even where the log cannot be written.
+  /// Logs a denial. The denial remains in force if the log cannot be written.
   func logDenial(_ notes: [AuditNote], of item: Item?, error: VaultError) {
     guard error.code != .busy else { return }
     let denial = AuditNote(
@@ -117,7 +118,7 @@ extension VaultCore {
 
   // MARK: Biometry
 
-  /// Refuses before anybody is asked.
+  /// Throws if biometry is locked, before any prompt.
   ///
   /// - Returns: How many attempts are left.
   @discardableResult
@@ -129,7 +130,8 @@ extension VaultCore {
     return Int(BiometryLockout.limit - failures)
   }
 
-  /// Judges one attempt of a member: counted as a failure on disk before it is judged, and forgiven when it was right.
+  /// Judges one attempt of a member. Counts it as a failure on disk first, and takes that back if the attempt is
+  /// right.
   func judgingBiometry<R>(_ judge: () throws(VaultError) -> R) throws(VaultError) -> R {
     guard try changeBiometry({ BiometryLockout.begin(&$0) }) else { throw Self.biometryLocked }
     do throws(VaultError) {
@@ -140,7 +142,7 @@ extension VaultCore {
       }
       return result
     } catch {
-      // An attempt that was not judged has told nothing.
+      // An attempt that was not judged reveals nothing, so it is not counted.
       if error.code != .authenticationFailed {
         _ = try changeBiometry {
           BiometryLockout.takeBack(&$0)
@@ -170,7 +172,7 @@ extension VaultCore {
 
   // MARK: Adding
 
-  /// Whether an item of this access can be added now; the vault is unlocked for it where the context can.
+  /// Checks that an item with this access can be added now. Unlocks the vault for it if the context can.
   func permitAdding(_ item: NewItem, context: AuthenticationContext?) throws(VaultError) {
     try unlocking(context) { () throws(VaultError) in
       try completeEnrolledSet()
@@ -180,8 +182,8 @@ extension VaultCore {
     }
   }
 
-  /// Whether an item's secret can be sealed anew now. It is wrapped to factors, whose halves only an unlocked vault has
-  /// authenticated; the vault is unlocked for it where the context can.
+  /// Checks that an item's secret can be sealed again now. The secret is wrapped to factors, and only an unlocked
+  /// vault has authenticated their halves. Unlocks the vault for it if the context can.
   func permitSealing(of id: ItemID, _ context: AuthenticationContext?) throws(VaultError) {
     try unlocking(context) { () throws(VaultError) in
       try reading { transaction throws(VaultError) in
@@ -202,7 +204,7 @@ extension VaultCore {
         .malformed, "an application password guards a secret, and the item has none",
         hint: "add the item with its secret")
     }
-    // Whoever cannot have the item is told before anybody is asked for a password.
+    // An item that cannot be added is refused before a prompt for its password.
     try permitAdding(item, context: context)
     var password: PasswordKey?
     var notes: [AuditNote] = []

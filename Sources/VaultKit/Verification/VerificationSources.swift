@@ -1,6 +1,6 @@
 import VaultFormat
 
-/// What a vault can verify a person with.
+/// The ways in which a vault can verify a person.
 public struct VerificationSources: Sendable, Equatable {
   /// A passcode is set.
   public var hasPasscode: Bool
@@ -11,7 +11,7 @@ public struct VerificationSources: Sendable, Equatable {
   /// The login password is a member, for presence.
   public var hasLogin: Bool
 
-  /// Sources; those of a vault are given by ``Vault/verificationSources()``.
+  /// Any sources. ``Vault/verificationSources()`` returns those of a vault.
   public init(
     hasPasscode: Bool = false, hasPhrases: Bool = false, hasFingers: Bool = false, hasLogin: Bool = false
   ) {
