@@ -68,10 +68,10 @@ package struct Header: Sendable, Equatable {
   /// How many replaced device keys field 20 remembers.
   package static let mostReplacedKeys = 64
 
-  /// Required feature 1: what the first release brought. A vault without it was made before.
+  /// Required feature 1, introduced by the first release. A vault without it was made before that release.
   private static let firstRelease: UInt32 = 1
 
-  /// Refuses a vault of a later version, or from before the first release, before any key is used.
+  /// Before any key is used, refuses a vault of a later version, or from before the first release.
   private static func checkVersion(of record: Record, _ format: UInt16) throws(VaultError) {
     guard let suite = try? record.u8(Number.lowestSuite),
       let features = record.packedList(Number.features, of: 4)
@@ -112,7 +112,7 @@ package struct Header: Sendable, Equatable {
     return try KeyDerivation(decoding: derivation)
   }
 
-  /// Marks a backup, or takes the mark away.
+  /// Marks the header as a backup, or removes the mark.
   package mutating func setBackup(made: Instant, _ derivation: KeyDerivation?) {
     guard let derivation else { return record[Number.backup] = nil }
     var backup = Record()
@@ -122,7 +122,7 @@ package struct Header: Sendable, Equatable {
     record[Number.backup] = backup.encoded
   }
 
-  /// +1 with every change of slots, factors, generation, protector.
+  /// Each change of slots, factors, generation or protector adds 1.
   package var config: UInt64 {
     get { (try? record.u64(Number.config)) ?? 0 }
     set { record.set(Number.config, u64: newValue) }
@@ -135,7 +135,7 @@ package struct Header: Sendable, Equatable {
     get { DeviceKeyID(record[Number.deviceKey]!)! }
     set { record[Number.deviceKey] = newValue.bytes }
   }
-  /// Device keys that this vault had and has replaced (field 20), the oldest first: the newest 64.
+  /// The newest 64 of the device keys that this vault has replaced (field 20), oldest first.
   package var replacedKeys: [DeviceKeyID] {
     get {
       let bytes = record[Number.replacedKeys] ?? []
@@ -153,7 +153,7 @@ package struct Header: Sendable, Equatable {
     get { record[Number.recoveryHalf] }
     set { record[Number.recoveryHalf] = newValue }
   }
-  /// The recovery half in force: the root keys are wrapped to this one, and to none that field 19 revokes.
+  /// The recovery half in force: the root keys are wrapped to this half, and never to one that field 19 revokes.
   package var recoveryHalf: [UInt8]? { revoked.contains(.recovery) ? nil : recoveryKey }
   package var factorMAC: [UInt8]? {
     get { record[Number.factorMAC] }
@@ -220,12 +220,12 @@ package struct Header: Sendable, Equatable {
     }
   }
 
-  /// Whether something may be wrapped to a factor and opened by it again.
+  /// Whether keys may be wrapped to a factor, and the factor may open them again.
   package func isAlive(_ factor: Factor) -> Bool { factors[factor] != nil && !revoked.contains(factor) }
 
-  /// What the factor MAC covers: every half that something may be wrapped to, how a new member's phrase is derived, the
-  /// owners of the halves, where the chains of the audit log begin, and whether the keys of the generation before are in
-  /// force.
+  /// The bytes that the factor MAC covers: every half that keys may be wrapped to, how a new member's phrase is
+  /// derived, the owners of the halves, where the chains of the audit log begin, and whether the previous generation's
+  /// keys are in force.
   ///
   /// - Parameters:
   ///   - set: The record that field 14 seals; `nil` where the field is absent.
