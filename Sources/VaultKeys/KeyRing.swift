@@ -4,7 +4,21 @@ package import SecretMemory
 package import VaultCrypto
 package import VaultStorage
 
-/// The opened keys of a vault, as of one `config`: header and slots were authenticated when it was made.
+/// The opened keys of a vault, as of one `config`. The header and the slots were authenticated when the ring was made.
+///
+/// This is the front page of VaultKeys, the module that opens the keys of a vault and prepares their changes. What a
+/// person types becomes a key. That key opens slots; the slots hold root keys and class keys, and the keys of the rows
+/// are derived from the root keys. The module knows no transaction: the modules above write what it prepares.
+///
+/// - ``GenerationKeys`` are the keys that are derived from the root keys of one generation.
+/// - ``SlotSeal`` seals and opens a slot.
+/// - ``PasscodeKeys``, ``FactorSlots`` and ``RecoveryCode`` are the ways in: passcode, other factors, recovery code.
+/// - ``KeyChange`` is a change of header and slots: a new passcode, member, device key or generation.
+/// - ``Lockout`` and ``BiometryLockout`` delay or stop wrong attempts.
+/// - ``VaultEnvironment`` holds the clocks, the randomness and the derivation costs.
+///
+/// Read `GenerationKeys.swift` first, then `SlotSeal.swift`, this file, `KeyChange.swift`, `FactorSlots.swift` and
+/// `Lockout.swift`.
 package struct KeyRing: ~Copyable, Sendable {
   package let header: Header
   package let slots: [SlotRow]

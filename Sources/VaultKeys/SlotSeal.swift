@@ -132,7 +132,7 @@ package struct SlotSeal: Sendable {
     HKDF.derive(from: shared, info: Labels.memberWrap.utf8 + ephemeral + member, byteCount: 32)
   }
 
-  /// What the outer layer of a slot holds, for callers that have no more precise error.
+  /// The content of the outer layer of a slot, for callers that have no more precise error.
   package func outerLayer(
     of row: SlotRow, at address: SlotAddress, under outer: borrowing SecretBytes
   ) throws(VaultError) -> SecretBytes {

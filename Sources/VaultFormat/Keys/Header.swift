@@ -1,6 +1,20 @@
 package import VaultStorage
 
 /// The public parameters of a vault (section 5). Fields unknown to this version are kept.
+///
+/// This is the front page of VaultFormat, the module that turns the bytes of a vault file into Swift values and back.
+/// It follows `docs/format/vault-file.md`: a section number in a comment is a section of that page. The module opens no
+/// file and keeps no keys.
+///
+/// - ``Record`` is the encoding of most parts: numbered fields in ascending order (section 1).
+/// - ``Header`` and ``SlotAddress`` say which keys a vault has, and what opens each key (section 5).
+/// - ``Item``, ``Attributes`` and ``Policy`` are an item without its secret (section 6).
+/// - ``Head`` is the row that every commit rewrites (section 8), and ``AuditEntry`` is an entry of the log (section 9).
+/// - ``AssociatedData`` binds each sealed part to its place (section 4).
+/// - ``VaultError`` is the error of this module and of the modules above it, up to the library's user.
+///
+/// Read `Records/Record.swift` first, then this file, `Keys/SlotAddress.swift`, `Seals/AssociatedData.swift`,
+/// `Items/Item.swift`, `Access/Policy.swift` and `Head.swift`.
 package struct Header: Sendable, Equatable {
   private typealias Number = FieldNumber.Header
 

@@ -138,7 +138,7 @@ package struct Record: Sendable, Equatable {
 
   /// The field whose header begins at `offset`; its value may reach beyond the end.
   ///
-  /// - Precondition: The header lies within `bytes`.
+  /// - Precondition: The header is within `bytes`.
   private static func field(at offset: Int, in bytes: [UInt8]) -> (number: Int, value: Range<Int>) {
     precondition(offset <= bytes.count - overhead, "Record.field: no header there")
     let (number, count) = unsafe bytes.withUnsafeBytes { bytes in
