@@ -4,7 +4,7 @@ package import VaultFormat
 ///
 /// This is the front page of DeviceKeys, the module that keeps a vault's device key outside the vault file. A
 /// ``Protector`` stores keys: ``FileProtector`` in files, ``SecretServiceProtector`` in the desktop's Secret Service.
-/// Only this type calls `storeKey`, `deleteKey` or `promoteKey` of a ``Protector``. The rules:
+/// Only this type and ``PendingDeviceKey`` call `storeKey`, `deleteKey` or `promoteKey` of a ``Protector``. The rules:
 ///
 /// 1. A new key is a ``PendingDeviceKey``. Before a commit or rename that names it is attempted, only the process that
 ///    made it may delete it.

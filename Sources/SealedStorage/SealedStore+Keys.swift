@@ -103,7 +103,8 @@ extension SealedStore {
 
   /// After a commit that deleted secrets or slots: truncates the log now, or leaves that to a later opening.
   ///
-  /// - Parameter isPatient: Whether to wait for readers, unless this session has already waited for one in vain.
+  /// - Parameter isPatient: Whether to wait for readers. The call does not wait if this session has already waited for
+  ///   one in vain.
   package mutating func clean(isPatient: Bool = true) {
     let isTruncated = try? rows.checkpoint(truncate: true, isPatient: isPatient && !isLogHeld)
     isLogHeld = isTruncated != true

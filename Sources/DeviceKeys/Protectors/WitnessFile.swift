@@ -37,7 +37,7 @@ final class WitnessFile: Sendable {
 
   deinit { last.withLock { $0?.end() } }
 
-  /// Writes the number to the file of `witness`, which is called only if the last witness was another one.
+  /// Writes the number to the file of `witness`, which is called only if the open file is not the right one.
   func note(
     _ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID, in witness: () -> KeyWitness?
   ) {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Checks a file before a hint advises changing its mode. A mistyped path can lead to a file of the system, and `chmod
-/// 600 /etc/passwd` locks all users out.
+/// Checks a file before a hint advises changing its mode. A mistyped path can lead to a file of the system, and
+/// `chmod 600 /etc/passwd` locks all users out.
 ///
 /// A file or directory is ours if it belongs to this user, has no second name, and is below one of ``folders`` after
 /// all links are followed.

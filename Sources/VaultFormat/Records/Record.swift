@@ -1,8 +1,8 @@
 import Glibc
 
-/// The record of the format (`docs/format/vault-file.md` section 1): fields in strictly ascending number, each `u16
-/// number ‖ u32 length ‖ bytes`. One value has one encoding, and a record holds that encoding: decoding keeps the given
-/// bytes, and encoding copies none. Unknown fields are kept.
+/// The record of the format (`docs/format/vault-file.md` section 1): fields in strictly ascending number, each
+/// `u16 number ‖ u32 length ‖ bytes`. One value has one encoding, and a record holds that encoding: decoding keeps the
+/// given bytes, and encoding copies none. Unknown fields are kept.
 package struct Record: Sendable, Equatable {
   /// The encoding.
   package private(set) var encoded: [UInt8]
