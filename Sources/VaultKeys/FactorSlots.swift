@@ -22,8 +22,8 @@ package struct FactorSlots: Sendable {
 
   /// The private half of passcode, presence or any, opened by the passcode. Only enrollment opens `any` this way.
   ///
-  /// - Throws: ``VaultError/Code/busy`` if another process changed the passcode between reading these slots and making
-  ///   the passcode's keys. Nothing is damaged then.
+  /// - Throws: ``VaultError/Code/busy`` if another process has changed the passcode, so that these slots and the
+  ///   passcode's keys do not belong together. Nothing is damaged then.
   package func half(of factor: Factor, by passcode: PasscodeKeys) throws(VaultError) -> SharedSecret {
     guard try header.passcodeDerivation() == passcode.derivation else {
       throw VaultError(.busy, "the passcode was changed by another process meanwhile", hint: "try again")

@@ -3,7 +3,7 @@ import CSecretService
 import Glibc
 import Synchronization
 
-/// The items in an answer. Ending it also wipes libsecret's copies of the secrets.
+/// The items in an answer. Releasing them also wipes libsecret's copies of the secrets.
 @safe
 struct FoundItems: ~Copyable {
   private let answer: UnsafeMutablePointer<secret_service_answer>

@@ -26,7 +26,7 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable {
   /// An OAuth client registration.
   public static let clientRegistration = ItemKind(rawValue: 21)
 
-  /// The attribute codes that make an item of this kind unique, besides group and synchronizable.
+  /// The attribute codes that make an item of this kind unique, in addition to access group and synchronizable.
   package var primaryAttributes: [UInt16] {
     switch self {
     case .genericPassword: [2, 3]

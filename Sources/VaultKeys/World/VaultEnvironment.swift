@@ -3,7 +3,7 @@ package import VaultFormat
 package import PasswordDerivation
 package import VaultCrypto
 
-/// Everything a vault takes from the world besides its file: clocks, randomness, derivation costs, who is asking.
+/// Everything that a vault takes from the world except its file: clocks, randomness, derivation costs and the caller.
 package struct VaultEnvironment: Sendable {
   package var clock: any VaultClock
   package var random: any RandomSource
