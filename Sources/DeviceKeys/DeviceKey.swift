@@ -2,7 +2,7 @@ public import VaultFormat
 public import SecretMemory
 package import VaultCrypto
 
-/// The key that opens a vault's slots: 32 random bytes. Nothing else is derived from it but its id.
+/// The key that opens a vault's slots: 32 random bytes. Only its id is derived from it.
 public struct DeviceKey: ~Copyable, Sendable {
   package let bytes: SecretBytes
   /// `HMAC(DK, "vault/1/key-id")[0..16]`, which the header names.

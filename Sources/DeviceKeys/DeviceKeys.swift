@@ -2,17 +2,20 @@ package import VaultFormat
 
 /// The one owner of device keys: which exist, which a file names, and which may be deleted (format, section 14 rule 9).
 ///
-/// Nothing else calls `storeKey`, `deleteKey` or `promoteKey` of a ``Protector``. The rules:
+/// This is the front page of DeviceKeys, the module that keeps a vault's device key outside the vault file. A
+/// ``Protector`` stores keys: ``FileProtector`` in files, ``SecretServiceProtector`` in the desktop's Secret Service.
+/// Only this type and ``PendingDeviceKey`` call `storeKey`, `deleteKey` or `promoteKey` of a ``Protector``. The rules:
 ///
 /// 1. A new key is a ``PendingDeviceKey``. Before a commit or rename that names it is attempted, only the process that
 ///    made it may delete it.
-/// 2. From the attempt on the key is *named*, whatever the attempt returned: a commit or a rename that failed can
+/// 2. From the attempt on, the key is *named*, whatever the attempt returned: a commit or a rename that failed can
 ///    appear after a crash. No error path deletes a named key.
-/// 3. A named key is deleted only when the vault's own header lists it as replaced (field 20), after the vault was opened
-///    with its present key, and while no file of a restore beside the vault names it (``RestoreFiles``).
+/// 3. A named key is deleted only when the vault's own header lists it as replaced (field 20), after the vault was
+///    opened with its current key, and while no file of a restore beside the vault names it (``RestoreFiles``).
 ///
 /// Every other key with this vault id may belong to a vault that this one does not know, such as a backup restored
-/// elsewhere: it is listed and never deleted.
+/// elsewhere: it is listed and never deleted. Read `DeviceKey.swift` and `Protectors/Protector.swift` first, then this
+/// file, `PendingDeviceKey.swift` and `Protectors/FileProtector.swift`.
 package struct DeviceKeys: Sendable {
   package let protector: any Protector
   package let vault: VaultID
@@ -34,18 +37,18 @@ package struct DeviceKeys: Sendable {
 
   // MARK: After the vault was opened with its new key
 
-  /// Moves the present key of the vault that `proof` was opened from to the file of a replaced key, when the protector
+  /// Moves the current key of the vault that `proof` was opened from to the file of the replaced key, if the protector
   /// keeps all keys in one file.
   package func promote(over replaced: DeviceKeyID, in proof: OpenedVault) throws(VaultError) {
     try finishPromotion(in: proof, keepingAll: false)
     try protector.promoteKey(proof.header.deviceKey, replacing: replaced, of: vault)
   }
 
-  /// The same after an interrupted rotation: the named file still holds any key that this vault has replaced, and the
-  /// present key waits beside it. A file with other contents stays.
+  /// The same after an interrupted rotation, when the named file still holds a key that this vault has replaced, and
+  /// the current key waits beside that file. A file with other contents stays as it is.
   ///
-  /// - Parameter keepingAll: Moves the replaced key to its own file, as always when a file of a restore needs it.
-  ///   Otherwise the commit that names the present key must be durable.
+  /// - Parameter keepingAll: Whether to move the replaced key to its own file, which always happens when a file of a
+  ///   restore needs the key. Otherwise the commit that names the current key must be durable.
   package func finishPromotion(in proof: OpenedVault, keepingAll: Bool) throws(VaultError) {
     let (header, path) = (proof.header, proof.path)
     guard header.vault == vault, let files = protector as? FileProtector, let held = files.namedKey,
@@ -68,12 +71,12 @@ package struct DeviceKeys: Sendable {
   }
 
   /// Moves the key of a restored vault to the file of `old`, the replaced vault's key, and `old` to
-  /// ``FileProtector/pathBeforeRestore``. Both stay where they are if that file holds anything else.
+  /// ``FileProtector/pathBeforeRestore``. Both keys stay where they are if the file of `old` holds anything else.
   package func promoteRestored(_ key: DeviceKeyID, over old: DeviceKeyID) throws(VaultError) {
     try (protector as? FileProtector)?.promoteRestoredKey(key, over: old, of: vault)
   }
 
-  /// Deletes a key that the vault which `proof` was opened from has replaced.
+  /// Deletes a key that was replaced by the vault from which `proof` was opened.
   ///
   /// - Throws: `policy` when the vault does not list the key as replaced, or a file beside it needs the key.
   package func delete(_ key: DeviceKeyID, replacedIn proof: OpenedVault) throws(VaultError) {
@@ -89,7 +92,7 @@ package struct DeviceKeys: Sendable {
 
   // MARK: Listing
 
-  /// The keys of this vault that are there.
+  /// The keys of this vault that exist.
   package func ids() throws(VaultError) -> [DeviceKeyID] { try protector.keys(of: vault) }
 
   /// Where a key is, for people.

@@ -1,7 +1,7 @@
 package import VaultFormat
 
-/// What shows that a vault was opened with its present device key: the header that this key authenticated. Only the vault
-/// makes one, from its open keys.
+/// The proof that a vault was opened with its current device key: the header that this key authenticated. Only the
+/// vault makes such a proof, from its open keys.
 package struct OpenedVault: Sendable {
   package let header: Header
   package let path: String

@@ -3,8 +3,8 @@ package import VaultFormat
 
 /// A new device key on its way into a vault's header.
 ///
-/// It is made, stored, and then named by a commit or a rename. An error path calls ``abandon()``: it deletes the key as
-/// long as no commit or rename that names it was attempted, and does nothing afterwards.
+/// It is made, stored, and then named by a commit or a rename. An error path calls ``abandon()``, which deletes the key
+/// unless a commit or rename that names the key was attempted.
 package struct PendingDeviceKey: ~Copyable, Sendable {
   private enum State {
     case made
@@ -17,7 +17,7 @@ package struct PendingDeviceKey: ~Copyable, Sendable {
   private let keys: DeviceKeys
   private var state = State.made
 
-  /// - Parameter path: The vault file that will name the key; the key must not be kept in its folder.
+  /// - Parameter path: The vault file that will name the key; the key must not be kept in that file's directory.
   package init(for path: String, _ keys: DeviceKeys, random: any RandomSource) throws(VaultError) {
     let key = try DeviceKey.fresh(random: random)
     try keys.protector.refuseFolder(of: path, key: key.id, vault: keys.vault)
@@ -37,7 +37,7 @@ package struct PendingDeviceKey: ~Copyable, Sendable {
     }
   }
 
-  /// To be called right before a commit or a rename that names the key is attempted.
+  /// Call this directly before attempting a commit or a rename that names the key.
   package mutating func willBeNamed() {
     precondition(state != .made, "PendingDeviceKey.willBeNamed: a key that is not stored")
     state = .named

@@ -3,10 +3,10 @@ import Glibc
 
 /// The files that a restore makes and keeps beside a vault.
 ///
-/// The new vault is made as `PATH.restoring-<id of its device key>`. It and the vault at PATH exchange their names in one
-/// step; then what was at PATH becomes `PATH.before-restore`. So at every moment the name says which of the two a file
-/// is: a vault at `.restoring-<id>` that names the key `<id>` is a new vault that was never used, and one that names
-/// another key is the old vault.
+/// The new vault is made as `PATH.restoring-<id of its device key>`. It and the vault at PATH exchange their names in
+/// one step; then what was at PATH becomes `PATH.before-restore`. So the name of a file always says which of the two
+/// vaults it is: a vault at `.restoring-<id>` that names the key `<id>` is a new vault that was never used, and one
+/// that names another key is the old vault.
 package struct RestoreFiles: Sendable {
   package let path: String
 
@@ -26,7 +26,7 @@ package struct RestoreFiles: Sendable {
     package let key: DeviceKeyID?
   }
 
-  /// Every `.restoring` file that is there.
+  /// Every `.restoring` file that exists.
   package func unfinished() throws(VaultError) -> [Unfinished] {
     try names(beginningWith: fileName + Self.besidePrefix).compactMap { name in
       let rest = name.dropFirst(fileName.count + Self.besidePrefix.count)
@@ -36,8 +36,8 @@ package struct RestoreFiles: Sendable {
     }
   }
 
-  /// What a restore leaves when it is killed while it makes the new vault, and SQLite's files beside a removed vault:
-  /// files that were never a vault under its own name.
+  /// Files that were never a vault under its own name: what a restore leaves if it is killed while it makes the new
+  /// vault, and SQLite's files beside a removed vault.
   package func debris() throws(VaultError) -> [String] {
     let temporary = try names(beginningWith: "." + fileName + Self.besidePrefix).filter { name in
       let rest = name.dropFirst(1 + fileName.count + Self.besidePrefix.count)
@@ -60,7 +60,7 @@ package struct RestoreFiles: Sendable {
     return DeviceKeyID(hexadecimal: String(rest.dropFirst().prefix(32)))
   }
 
-  /// Every file of a restore that is there.
+  /// Every file of a restore that exists.
   package func all() throws(VaultError) -> [String] {
     var entry = stat()
     let isKept = unsafe lstat(aside, &entry) == 0
@@ -73,13 +73,13 @@ package struct RestoreFiles: Sendable {
   /// A file beside the vault that keeps a device key.
   package struct Keeper {
     package let file: String
-    /// Whether it is known to need the key; one that cannot be read may need it.
+    /// Whether the file is known to need the key; a file that cannot be read may need it.
     package let isReadable: Bool
   }
 
   /// The file beside the vault that names this key, or that may name it because it cannot be read.
   ///
-  /// - Throws: ``VaultError/Code/io`` when the folder cannot be read: then no file is ruled out.
+  /// - Throws: ``VaultError/Code/io`` when the directory cannot be read: then any file may need the key.
   package func keeper(of key: DeviceKeyID, _ vault: VaultID) throws(VaultError) -> Keeper? {
     for file in try all() {
       guard let outline = try? VaultOutline(at: file) else {
@@ -96,7 +96,7 @@ package struct RestoreFiles: Sendable {
   private static let besidePrefix = ".restoring"
 
   private var fileName: String { String(path.split(separator: "/").last ?? "") }
-  /// The folder with its last slash; empty for the working directory.
+  /// The directory with its last slash; empty for the working directory.
   private var folder: String { String(path.dropLast(fileName.count)) }
 
   private func names(beginningWith prefix: String) throws(VaultError) -> [String] {

@@ -4,8 +4,9 @@ package import VaultFormat
 package struct AuditLog: Sendable {
   /// The entries that open, oldest first.
   package var entries: [AuditEntry] = []
-  /// Those that do not.
+  /// The entries that do not open.
   package var unreadable: [(sequence: UInt64, error: VaultError)] = []
-  /// What is missing, in a few words. Entries that were altered or added are not found here: that needs the passcode.
+  /// What is missing, in a few words. This does not detect entries that were altered or added, because that needs the
+  /// passcode.
   package var gap: String?
 }

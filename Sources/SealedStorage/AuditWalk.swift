@@ -3,12 +3,12 @@ package import VaultFormat
 package import SecretMemory
 package import VaultStorage
 
-/// A walk along the audit log: order and anchors always, the MACs where the audit roots are open.
+/// A walk along the audit log. It always checks order and anchors, and the MACs if the audit roots are open.
 package struct AuditWalk {
   /// An entry with its opened record.
   package struct Entry {
     package let row: AuditRow
-    /// Nil where it does not open, which a walk without roots passes over.
+    /// Nil if the entry does not open; a walk without roots skips such an entry.
     package let record: [UInt8]?
 
     /// Whether it may be the entry of a restore.
@@ -50,8 +50,8 @@ package struct AuditWalk {
       let count = entries[position...].prefix { $0.row.sequence < end }.count
       let slice = entries[position..<position + count]
       if let problem = check(slice, of: segment) { return problem }
-      // Only a new root ends a segment early. The head row holds the C of the segment to come: whoever has it, and not
-      // the root, could cut off the newest entries and go on in a segment of his own.
+      // Only a new root ends a segment early. The head row holds the C of the next segment. An attacker who has this C,
+      // but not the root, could cut off the newest entries and continue in a new segment.
       let isWhole =
         count == AuditChain.entriesPerSegment || index + 1 == segments.count
         || chainStarts.contains(UInt32(clamping: segment.number + 1))
@@ -65,14 +65,14 @@ package struct AuditWalk {
     return position == entries.count ? nil : "there are entries without a segment"
   }
 
-  /// Whether the oldest segment has no entry, as in a backup and in what is restored from it.
+  /// Whether the oldest segment has no entry, as in a backup and in a vault restored from the backup.
   private var beginsEmpty: Bool {
     segments.count > 1 ? segments[1].first == segments[0].first : isBackup
   }
 
-  /// Whether the log begins where it may: with the oldest segment that is kept, or as a restore leaves it, with the empty
-  /// segment of the backup and the entry of the restore. The next segment is chained to the empty one, so no segment that
-  /// has old entries can be the first one after it.
+  /// Whether the log begins where it may: with the oldest segment that is kept, or, after a restore, with the empty
+  /// segment of the backup and the entry of the restore. The next segment is chained to the empty one, so no segment
+  /// with old entries can directly follow the empty one.
   private func hasBeginning(_ entries: [Entry]) -> Bool {
     guard let first = segments.first, let last = segments.last else { return false }
     guard chainStarts.contains(where: { UInt64($0) <= first.number }) else { return false }
@@ -83,7 +83,7 @@ package struct AuditWalk {
     return first.number > 1 && first.number >= oldest && entries.first?.mayBeRestore == true
   }
 
-  /// Whether the head row's keys are those that the walk ends with: they cannot be had for an earlier entry.
+  /// Whether the head row's keys are those at the end of the walk: an attacker cannot get the keys of an earlier entry.
   package func endsAs(_ head: borrowing Head) -> Bool {
     guard next == head.nextAudit, mac == head.auditMAC else { return false }
     guard let key, let chain = nextChainKey else { return roots.isEmpty }
@@ -91,7 +91,7 @@ package struct AuditWalk {
       && chain.bytes.isEqualInConstantTime(to: head.nextChainKey)
   }
 
-  /// C of the segment after the last one, where the roots are open.
+  /// C of the segment after the last one, if the roots are open.
   package var nextChainKey: SharedSecret? {
     segments.last.flatMap { last in chainKey(last.number + 1) }
   }
@@ -119,7 +119,7 @@ package struct AuditWalk {
     return nil
   }
 
-  /// C of a segment, from the newest root that is not later.
+  /// C of a segment, from the newest root that is not later than the segment.
   private func chainKey(_ number: UInt64) -> SharedSecret? {
     guard let subject = roots.keys.filter({ UInt64($0) <= number }).max(), let root = roots[subject] else {
       return nil

@@ -5,7 +5,7 @@ package import VaultStorage
 package struct DamagedPart: Sendable, Equatable {
   /// What a rotation does about it.
   package enum Remedy: Sendable, Equatable {
-    /// It is removed where that is asked for.
+    /// It is removed if the caller asks for that.
     case removal
     /// It is rebuilt: index rows of an item that opens are missing, or the vault's own state does not open.
     case repair

@@ -1,7 +1,7 @@
 package import SecretMemory
 package import VaultFormat
 
-/// What opens an item's secret.
+/// The keys that open an item's secret.
 package struct ItemKeys: Sendable {
   package let classKey: SharedSecret
   /// The data key of an item with constraints, as a verification opened it.

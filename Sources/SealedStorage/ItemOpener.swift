@@ -2,19 +2,19 @@ package import VaultFormat
 package import VaultKeys
 package import VaultStorage
 
-/// Opens what rows hold of items besides their secrets, many after one another: items of the same policy share it, and
-/// the memory of their attributes.
+/// Opens everything in the rows of items except the secrets, for many items in sequence. Items with the same policy
+/// share the policy and the memory of their attributes.
 package struct ItemOpener {
   private let vault: VaultID
   private let current: GenerationKeys
   private let previous: GenerationKeys?
-  /// That of the item before: most have the same.
+  /// The policy of the previous item: most items have the same one.
   package private(set) var policy: Policy?
-  /// What was opened and is not in a list yet.
+  /// The items that were opened and are not in a list yet.
   private var columns: [OpenedItems.Columns] = []
   private var attributes: [UInt8] = []
 
-  /// - Parameter policy: That of an item opened before.
+  /// - Parameter policy: The policy of an item opened before.
   package init(vault: VaultID, keys: borrowing KeyRing, policy: Policy? = nil) {
     self.vault = vault
     self.policy = policy
@@ -24,17 +24,17 @@ package struct ItemOpener {
 
   /// Opens one item.
   ///
-  /// - Throws: ``VaultError/Code/damaged`` also for what does not fit the clear columns.
+  /// - Throws: ``VaultError/Code/damaged`` also for content that does not match the clear columns.
   package mutating func open(_ row: ItemFields, _ meta: RawSpan) throws(VaultError) -> Item {
     var finished: [Item] = []
     try open(row, meta, into: &finished)
     return finished.first ?? Item(take(policy!), at: 0)
   }
 
-  /// Opens an item for a list; there it is after ``finish(_:)`` at the latest.
+  /// Opens an item for a list. The item is in the list after ``finish(_:)`` at the latest.
   ///
-  /// - Parameter isWanted: Says by columns, attributes and access control whether the item belongs into the list.
-  /// - Throws: As ``open(_:_:)`` and the question.
+  /// - Parameter isWanted: Decides by columns, attributes and access control whether the item belongs in the list.
+  /// - Throws: As ``open(_:_:)`` and `isWanted`.
   package mutating func open(
     _ row: ItemFields, _ meta: RawSpan, into list: inout [Item],
     where isWanted: (ItemFields, RawSpan, AccessControl) throws(VaultError) -> Bool = { _, _, _ in true }
@@ -60,15 +60,15 @@ package struct ItemOpener {
     }
   }
 
-  /// How many items were opened for a list and are not in it.
+  /// How many items were opened for a list and are not in the list yet.
   package var pending: Int { columns.count }
 
-  /// Appends the items that were opened for a list and are not in it.
+  /// Appends the items that were opened for a list and are not in the list yet.
   package mutating func finish(_ list: inout [Item]) {
     guard let policy, !columns.isEmpty else { return }
     let opened = take(policy)
     for index in 0..<opened.count { list.append(Item(opened, at: index)) }
-    // The next will be about as large.
+    // The next group will be about as large.
     columns.reserveCapacity(opened.count)
     attributes.reserveCapacity(opened.byteCount + opened.byteCount / 8)
   }
@@ -84,7 +84,7 @@ package struct ItemOpener {
     throw VaultError(.damaged, "a row of the vault names a generation of keys that does not exist")
   }
 
-  /// Makes `policy` the one with these bytes.
+  /// Sets `policy` to the policy with these bytes.
   private mutating func share(_ bytes: RawSpan, with list: inout [Item]) throws(VaultError) {
     if policy?.record.isEncoded(as: bytes) ?? false { return }
     finish(&list)
@@ -94,7 +94,7 @@ package struct ItemOpener {
 
   private static var unreadable: VaultError { VaultError(.damaged, "an item is not readable") }
 
-  /// Whoever keeps one item keeps the memory of these, so they are few, and fewer where their attributes are long.
+  /// Keeping one item keeps the memory of all these items, so they are few, and fewer if their attributes are long.
   private static let mostTogether = 64
   private static let mostBytes = 16 << 10
 }

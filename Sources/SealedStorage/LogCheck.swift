@@ -4,7 +4,7 @@ package import VaultFormat
 package struct LogCheck {
   /// How many entries were opened.
   package var entryCount: UInt64 = 0
-  /// The entries that do not open. Then the chain is not checked.
+  /// The entries that do not open. If there are any, the chain is not checked.
   package var unreadable: [(sequence: UInt64, error: VaultError)] = []
   /// What else is wrong, in a few words.
   package var problem: String?

@@ -3,8 +3,8 @@ package import VaultCrypto
 package import VaultFormat
 package import VaultStorage
 
-/// The two seals of an item's material (section 10): its data key under a class key, and its secret under the data key. Both are
-/// bound to the item and to its policy.
+/// The two seals of an item's material (section 10): its data key under a class key, and its secret under the data key.
+/// Both are bound to the item and to its policy.
 package struct MaterialSeal {
   private let vault: VaultID
   private let row: ItemRow
@@ -16,7 +16,7 @@ package struct MaterialSeal {
     self.policyHash = policyHash
   }
 
-  /// - Parameter content: A form byte, and the data key or the ways to it.
+  /// - Parameter content: A form byte, followed by the data key or the ways to the data key.
   package func sealKeys(
     _ content: borrowing SecretBytes, under classKey: SharedSecret, random: any RandomSource
   ) throws(VaultError) -> [UInt8] {
@@ -53,10 +53,10 @@ package struct MaterialSeal {
     } catch { throw VaultError(crypto: error) }
   }
 
-  /// Looks at a seal without opening it.
+  /// Checks the form of a seal without opening it.
   ///
-  /// - Throws: ``VaultError/Code/newerFormat`` for a seal that this version does not know, ``VaultError/Code/damaged`` for one
-  ///   that is too short.
+  /// - Throws: ``VaultError/Code/newerFormat`` for a seal that this version does not know, ``VaultError/Code/damaged``
+  ///   for one that is too short.
   package static func check(_ sealed: [UInt8]) throws(VaultError) {
     do throws(CryptoError) { try CommittingSeal.check(sealed) } catch { throw VaultError(crypto: error) }
   }

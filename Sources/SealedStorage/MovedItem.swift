@@ -12,7 +12,7 @@ package struct MovedItem: Sendable {
   package let newState: StateRow?
   package let oldIndex: [[UInt8]]
   package let newIndex: [[UInt8]]
-  /// What S gains less what it loses.
+  /// The change of S: what it gains minus what it loses.
   package let sum: Sum256
   package var seals: UInt64 { newState == nil ? 1 : 2 }
   package var byteCount: Int { new.meta.count + (material.map { $0.keys.count + $0.secret.count } ?? 0) }

@@ -3,7 +3,7 @@ package import SecretMemory
 import VaultCrypto
 package import VaultStorage
 
-/// An item's secret as the file holds it, with all that binds it to its item. Opening it needs no transaction.
+/// An item's secret as the file holds it, with everything that binds it to its item. Opening it needs no transaction.
 package struct SealedSecret: Sendable {
   private let vault: VaultID
   private let row: ItemRow
@@ -35,7 +35,7 @@ package struct SealedSecret: Sendable {
     try seal.openSecret(material.secret, under: dataKey)
   }
 
-  /// The data key; that it opens proves class and policy to whoever has the class key.
+  /// The data key. If it opens, class and policy are proven to the holder of the class key.
   package func dataKey(with keys: ItemKeys) throws(VaultError) -> SecretBytes {
     let content = try content(under: keys.classKey)
     let form = content.expose { $0.byteCount > 0 ? unsafe $0.unsafeLoad(as: UInt8.self) : 0xFF }
@@ -48,10 +48,10 @@ package struct SealedSecret: Sendable {
     return content.expose { SecretBytes(copying: $0.extracting(1..<33)) }
   }
 
-  /// Looks at both seals without opening them.
+  /// Checks the form of both seals without opening them.
   ///
-  /// - Throws: ``VaultError/Code/newerFormat`` for a seal that this version does not know, ``VaultError/Code/damaged`` for one that
-  ///   is too short.
+  /// - Throws: ``VaultError/Code/newerFormat`` for a seal that this version does not know, ``VaultError/Code/damaged``
+  ///   for one that is too short.
   package func checkSeals() throws(VaultError) {
     try MaterialSeal.check(material.keys)
     try MaterialSeal.check(material.secret)
@@ -60,7 +60,7 @@ package struct SealedSecret: Sendable {
   /// The ways to the data key of an item with constraints.
   package func alternatives(under classKey: SharedSecret) throws(VaultError) -> [Alternative] {
     guard Constraints.supported.isSuperset(of: policy.access.constraints) else { throw Self.unsupported }
-    // What stands there is sealed still, so public, but for a data key without constraint: that is refused unread.
+    // This content is still sealed, so it is public, except for a data key without constraint, which is refused unread.
     let content = try content(under: classKey)
     let form = content.expose { $0.byteCount > 0 ? unsafe $0.unsafeLoad(as: UInt8.self) : 0xFF }
     guard form == 1 else { throw VaultError(crypto: .malformed) }

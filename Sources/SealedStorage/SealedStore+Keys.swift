@@ -15,7 +15,7 @@ extension SealedStore {
     return (row, try Header(decoding: row.body), slots)
   }
 
-  /// Inside a read transaction: the keys must be those of this state of the file.
+  /// Inside a read transaction: makes the keys match this state of the file.
   package mutating func refreshForReading() throws {
     let row = try rows.header()
     if row.body != keys.header.record.encoded { try adopt(row) }
@@ -36,7 +36,7 @@ extension SealedStore {
   }
 
   /// Checks the sum when the file has fewer commits than this session has seen. Either an older state of the whole file
-  /// was put back, or it is damage: an older head row beside newer rows has good seals too.
+  /// was put back, or the file is damaged: an older head row beside newer rows also has valid seals.
   private mutating func checkOlder(_ head: borrowing Head) throws(VaultError) {
     if head.sequence < seenSequence { try checkSum(head) }
   }
@@ -55,8 +55,8 @@ extension SealedStore {
   }
 
   /// Makes these the keys of the session. When their header has no passcode and the session had one, what the passcode
-  /// guarded stays shut until the vault is opened again, because the holder of the device key can make such a header. A
-  /// header that this session wrote is exempt.
+  /// protected stays shut until the vault is opened again, because the holder of the device key can make such a header.
+  /// A header that this session wrote is exempt.
   private mutating func take(_ ring: consuming KeyRing, row: HeaderRow) {
     var ring = ring
     if ring.header.hasPasscode {
@@ -69,7 +69,7 @@ extension SealedStore {
     keys = ring
   }
 
-  /// Outside a transaction: the keys of the file as it is now. `false` when it changed again meanwhile.
+  /// Outside a transaction: loads the keys of the file as it is now. `false` if the file changed again meanwhile.
   package mutating func reload(with key: borrowing DeviceKey) throws(VaultError) -> Bool {
     try rows.beginRead()
     defer { rows.rollback() }
@@ -84,7 +84,7 @@ extension SealedStore {
     return true
   }
 
-  /// Refuses to change or open what a passcode had guarded.
+  /// Refuses to change or open what a passcode had protected.
   ///
   /// - Throws: ``VaultError/Code/locked`` when another process has removed the passcode.
   package func refuseShut() throws(VaultError) {
@@ -101,9 +101,10 @@ extension SealedStore {
     try rows.setHead(try keys.current.sealHead(head, in: vault, random: environment.random))
   }
 
-  /// After a commit that deleted secrets or slots: the log is truncated now, or by a later open that can.
+  /// After a commit that deleted secrets or slots: truncates the log now, or leaves that to a later opening.
   ///
-  /// - Parameter isPatient: Waits for readers, unless this session has already waited for one in vain.
+  /// - Parameter isPatient: Whether to wait for readers. The call does not wait if this session has already waited for
+  ///   one in vain.
   package mutating func clean(isPatient: Bool = true) {
     let isTruncated = try? rows.checkpoint(truncate: true, isPatient: isPatient && !isLogHeld)
     isLogHeld = isTruncated != true

@@ -34,7 +34,8 @@ extension SealedStore {
     return check
   }
 
-  /// Opens what opens of the log, and compares the whole of it with its segments and the head row, which needs no passcode.
+  /// Opens the entries of the log that open, and compares the whole log with its segments and the head row. Needs no
+  /// passcode.
   package mutating func log(_ head: borrowing Head) throws(VaultError) -> AuditLog {
     var log = AuditLog()
     var entries: [AuditWalk.Entry] = []
@@ -54,7 +55,7 @@ extension SealedStore {
     return log
   }
 
-  /// - Parameter roots: Empty where the MACs are not compared.
+  /// - Parameter roots: Empty if the MACs are not compared.
   private mutating func logProblem(
     in entries: [AuditWalk.Entry], roots: [UInt32: SharedSecret], head: borrowing Head
   ) throws(VaultError) -> String? {

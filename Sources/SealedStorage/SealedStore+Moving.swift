@@ -5,7 +5,7 @@ import VaultCrypto
 package import VaultStorage
 
 extension SealedStore {
-  /// The next batch of a rotation: at most `limit` rows after those that are done. `nil` when all items are.
+  /// The next batch of a rotation: at most `limit` rows after those that are done. `nil` when all items are done.
   package mutating func prepareMove(limit: Int) throws(VaultError) -> PreparedMove? {
     let head = try head()
     let current = keys.current.generation
@@ -49,7 +49,7 @@ extension SealedStore {
   /// The rows of an item for the current generation. Its secret is not sealed again, because its data key stays the
   /// same.
   ///
-  /// - Throws: ``VaultError/Code/damaged`` where a part of it does not open.
+  /// - Throws: ``VaultError/Code/damaged`` if a part of the item does not open.
   package mutating func moved(_ old: ItemRow) throws(VaultError) -> MovedItem {
     let before = try keys(of: old.generation)
     let current = keys.current
@@ -110,8 +110,8 @@ extension SealedStore {
     }
   }
 
-  /// An item that does not open. A seal that a newer version made outweighs damage in another part of the item: then nothing
-  /// removes it but a person.
+  /// Describes an item that does not open. A seal that a newer version made outweighs damage in another part of the
+  /// item: then only a person removes the item.
   package mutating func damaged(_ row: ItemRow, error: VaultError) -> DamagedPart {
     .item(
       row, name: (try? open(row))?.name, error: error.isNewerVersion ? error : newerSeal(in: row) ?? error)
@@ -166,8 +166,8 @@ extension SealedStore {
     } catch { throw error.saying("its data key does not open") }
   }
 
-  /// Opens an item's data key and secret. Of a secret behind constraints, which needs a person, it opens the list of the ways to the
-  /// data key, and looks at the form of its seal.
+  /// Opens an item's data key and secret. A secret with constraints needs a person: for it, opens the list of the ways
+  /// to the data key, and checks the form of the secret's seal.
   private func check(_ material: MaterialRow, of row: ItemRow, item: Item) throws(VaultError) {
     let key = try classKey(of: row)
     let secret = try SealedSecret(vault, row, item.policy, material)
@@ -180,7 +180,7 @@ extension SealedStore {
         dataKey = nil
       }
     } catch {
-      // What stands behind a PIN or a session is asked for by a later version, and is not damaged.
+      // A data key that needs a PIN or a session is for a later version, and is not damaged.
       guard error.code == .unsupported else { throw error.saying("its data key does not open") }
       dataKey = nil
     }
@@ -201,7 +201,7 @@ extension SealedStore {
 
   /// Attributes and policy, sealed for the current generation together with the row's clear columns.
   ///
-  /// - Parameter later: Fields that the row had and this version does not know: they stay.
+  /// - Parameter later: Fields of the row that this version does not know. They are kept.
   package func sealedMeta(
     of row: ItemRow, attributes: Attributes, policy: Policy, keeping later: Record?
   ) throws(VaultError) -> [UInt8] {
@@ -236,6 +236,6 @@ extension SealedStore {
     return found
   }
 
-  /// How many bytes a batch holds in memory, besides one item's secret.
+  /// The maximum number of bytes that a batch holds in memory, in addition to one item's secret.
   private static let mostBatchBytes = 32 << 20
 }

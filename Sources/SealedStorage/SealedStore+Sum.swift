@@ -5,8 +5,8 @@ import VaultStorage
 
 extension SealedStore {
   /// Checks, at every opening, that head row and header belong together and, in a small vault, that the rows are those
-  /// that the head row counts. When file identity or witness say that the file is a copy or an older state, the rows are
-  /// checked in a vault of any size.
+  /// that the head row counts. When file identity or witness say that the file is a copy or an older state, the rows
+  /// are checked in a vault of any size.
   ///
   /// - Parameter checkingRows: `false` when the rows may be damaged, because the caller checks them itself.
   package mutating func checkFile(checkingRows: Bool = true) throws(VaultError) {
@@ -18,7 +18,7 @@ extension SealedStore {
     if isCopy { checkedAsCopy = head.summedRows }
   }
 
-  /// Recomputes S and the counts over all rows: deleted, added and old rows are found.
+  /// Recomputes S and the counts over all rows: detects deleted, added and old rows.
   package mutating func checkSum(_ head: borrowing Head, progress: (Int) -> Void = { _ in })
     throws(VaultError)
   {
@@ -63,7 +63,7 @@ extension SealedStore {
     guard UInt64(items) == head.itemCount, UInt64(done) == head.summedRows else {
       return ("rows of the vault were added or deleted by something else", blinds)
     }
-    // The next item would take the number of another one.
+    // The next item would take the number of an existing row.
     guard last < head.nextRow else { return ("the vault's next row number is taken", blinds) }
     return (isOrphan || sum != head.sum ? "rows of the vault were exchanged for others" : nil, blinds)
   }

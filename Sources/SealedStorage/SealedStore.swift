@@ -4,18 +4,33 @@ import Synchronization
 import VaultCrypto
 package import VaultStorage
 
-/// A store with the keys that open it: what a transaction works on.
+/// A store with the keys that open it. Every transaction works on one.
+///
+/// This is the front page of SealedStorage, the module in which rows and keys meet. It opens the rows of items, states,
+/// secrets and log entries, and seals the head row, attributes and secrets. It checks that the file is whole: the head
+/// row must belong to the header, and the sum over all rows must match. The module never asks a person, and does not
+/// decide about access.
+///
+/// - ``VaultRows`` are the rows of the file, still sealed.
+/// - ``ItemOpener`` opens the attributes and the policy of many items in sequence.
+/// - ``SealedSecret`` is a secret as the file holds it, and ``ItemKeys`` are the keys that open it.
+/// - ``AuditWalk`` checks the audit log.
+/// - ``MovedItem`` and ``PreparedMove`` are items that a rotation seals for the next generation.
+///
+/// Read `VaultRows.swift` first, then this file, `ItemOpener.swift`, `SealedSecret.swift`, and the extensions `+Keys`,
+/// `+Sum`, `+Log` and `+Moving`.
 package struct SealedStore: ~Copyable, Sendable {
   package var rows: VaultRows
   package var keys: KeyRing
   package let environment: VaultEnvironment
-  /// What the protector had seen of this vault before it was opened: a head with fewer commits is an old copy.
+  /// The number of commits that the protector remembered when the vault was opened: a head row with fewer commits is an
+  /// old copy.
   package var seenSequence: UInt64 = 0
   /// At the last attempt, a reader in another process prevented the truncation of the log.
   package var isLogHeld = false
   /// How many rows the opening checked because the file is a copy or an older state; `nil` where it is neither.
   package var checkedAsCopy: UInt64?
-  /// The wall clock was too far ahead for deleting what had expired.
+  /// Whether expired items were kept because the wall clock was too far ahead.
   package var keepsExpired = false
   /// Whether the vault had a passcode while this session read it.
   package var hasSeenPasscode: Bool
@@ -23,11 +38,12 @@ package struct SealedStore: ~Copyable, Sendable {
   package var ownHeader: HeaderRow?
   /// The row that was opened last in this transaction: one operation opens it several times.
   private var recent: (row: ItemRow, item: Item)?
-  /// The policy of the item that was opened last: the next has most often the same, and it is read once.
+  /// The policy of the item that was opened last: the next item usually has the same policy, which is then read only
+  /// once.
   private var policy: Policy?
   /// The time by which items expire.
   package var time: VaultTime
-  /// Another number for each session of this process, and after each lock: grants are bound to it.
+  /// A number that is new for each session of this process and after each lock. Grants are bound to this number.
   package var identity = SealedStore.nextIdentity()
 
   package init(rows: consuming VaultRows, keys: consuming KeyRing, environment: VaultEnvironment) {
@@ -38,7 +54,7 @@ package struct SealedStore: ~Copyable, Sendable {
     time = VaultTime(environment.clock)
   }
 
-  /// Wipes what the passcode opened; grants and verifications of before are worth nothing any more.
+  /// Wipes what the passcode opened; earlier grants and verifications are no longer valid.
   package mutating func lock() {
     keys.lock()
     identity = Self.nextIdentity()
@@ -50,14 +66,14 @@ package struct SealedStore: ~Copyable, Sendable {
   package var vault: VaultID { keys.header.vault }
   package var now: Instant { environment.clock.now() }
 
-  /// The keys of a row's generation. A generation that is not there belongs to another `config`.
+  /// The keys of a row's generation. A missing generation belongs to another `config`.
   package func keys(of generation: UInt32) throws(VaultError) -> GenerationKeys {
     try opener.keys(of: generation)
   }
 
   // MARK: Items
 
-  /// Opens an item's attributes and policy; what does not fit its clear columns is damage.
+  /// Opens an item's attributes and policy; content that does not match its clear columns is damage.
   package mutating func open(_ row: ItemRow) throws(VaultError) -> Item {
     if let recent, recent.row == row { return recent.item }
     var opener = opener
@@ -67,7 +83,7 @@ package struct SealedStore: ~Copyable, Sendable {
     return item
   }
 
-  /// Keys may have changed between two transactions: what they opened is opened anew.
+  /// Begins a transaction. Keys may have changed since the last one, so what they opened is opened again.
   package mutating func begin() { recent = nil }
 
   /// Takes over an item that was opened before this transaction, with the same keys: ``open(_:)`` compares its row.
@@ -75,12 +91,12 @@ package struct SealedStore: ~Copyable, Sendable {
 
   private var opener: ItemOpener { ItemOpener(vault: vault, keys: keys, policy: policy) }
 
-  /// The row of an item; the error names nothing but its absence.
+  /// The row of an item; the error says only that the item is absent.
   package mutating func row(of id: ItemID) throws(VaultError) -> ItemRow {
     guard let row = try rows.item(id: id.stored) else {
       throw VaultError(.itemNotFound, "there is no such item")
     }
-    // The index that led here is the file's: nothing seals it.
+    // The index that led here comes from the file, and no seal protects it.
     guard row.id == id.stored else { throw VaultError(.damaged, "the vault's index leads to another item") }
     return row
   }
@@ -104,14 +120,14 @@ package struct SealedStore: ~Copyable, Sendable {
     }
     guard let item = try found?.get() else { return nil }
     policy = opener.policy
-    // The index that led here is the file's: nothing seals it.
+    // The index that led here comes from the file, and no seal protects it.
     return item.attributes.hasName(name) ? item : nil
   }
 
   /// All matching items in the order of insertion.
   ///
-  /// - Parameter damaged: Called with the id of each item that the index leads to and that does not open, and the reason; the
-  ///   item is skipped. Without it, and where no index leads to the items, such an item is an error.
+  /// - Parameter damaged: Called with the id of each item that the index leads to and that does not open, and the
+  ///   reason; the item is skipped. Without `damaged`, and where no index leads to the items, such an item is an error.
   package mutating func items(
     matching query: Query, damaged: ((ItemID, VaultError) -> Void)? = nil
   ) throws(VaultError) -> [Item] {
@@ -137,8 +153,8 @@ package struct SealedStore: ~Copyable, Sendable {
 
   /// Every item in the order of insertion, until the body says to stop.
   ///
-  /// - Parameter damaged: Called with each row that does not open, and the reason; the row is skipped. Without it, such a
-  ///   row is an error.
+  /// - Parameter damaged: Called with each row that does not open, and the reason; the row is skipped. Without
+  ///   `damaged`, such a row is an error.
   package mutating func forEachItem(
     keepingPages: Bool = true, damaged: ((ItemFields, VaultError) -> Void)? = nil,
     _ body: (Item) throws(VaultError) -> Bool
@@ -152,7 +168,7 @@ package struct SealedStore: ~Copyable, Sendable {
       opener.finish(&batch)
       if !keepingPages { rows.releasePages() }
       for item in batch { guard try body(item) else { return } }
-      // Only now: the items before it are whole, and the body may have wanted no more.
+      // Only now, because the items before this row are whole, and the body may have stopped at one of them.
       if let (row, error) = damage {
         guard let damaged, error.isUnreadable else { throw error }
         damaged(row, error)
@@ -165,7 +181,8 @@ package struct SealedStore: ~Copyable, Sendable {
     }
   }
 
-  /// Opens rows until `count` items are in the list or pending. Returns the last row that was read, where it is none.
+  /// Opens rows until `count` items are in the list or pending. Returns the row that does not open, if the scan reached
+  /// one.
   private mutating func scan(
     after number: Int64 = .min, with opener: inout ItemOpener, into list: inout [Item], until count: Int,
     where isWanted: (ItemFields, RawSpan, AccessControl) throws(VaultError) -> Bool
@@ -183,7 +200,7 @@ package struct SealedStore: ~Copyable, Sendable {
     return failure
   }
 
-  /// The rows that an id, a name or an indexed attribute leads to; `nil` where only a scan answers.
+  /// The rows that an id, a name or an indexed attribute leads to; `nil` if only a scan can answer.
   private mutating func candidates(
     for query: Query, damaged: ((ItemID, VaultError) -> Void)?
   ) throws(VaultError) -> [ItemRow]? {
@@ -219,7 +236,7 @@ package struct SealedStore: ~Copyable, Sendable {
 
   // MARK: Secrets
 
-  /// An item's secret, to be opened with what the gate gives for it.
+  /// An item's sealed secret, to be opened with the keys that the gate gives for it.
   package mutating func sealedSecret(of row: ItemRow, _ item: Item) throws(VaultError) -> SealedSecret {
     guard item.hasSecret else { throw VaultError(.itemNotFound, "the item has no secret") }
     let material = try rows.material(row: row.row)

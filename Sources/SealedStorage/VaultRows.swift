@@ -1,10 +1,10 @@
 package import VaultFormat
 package import VaultStorage
 
-/// The rows of a vault file, with the errors of a vault: the seam at which the errors of the store end. Above it nothing of
-/// SQLite is visible.
+/// The rows of a vault file, with the errors of a vault. Here, errors of the store become errors of a vault. Above this
+/// type, SQLite is not visible.
 ///
-/// Each method does what the method of ``Store`` with its name does. A row is still bytes: ``SealedStore`` opens it.
+/// Each method does the same as the method of ``Store`` with that name. A row is still bytes: ``SealedStore`` opens it.
 package struct VaultRows: ~Copyable, Sendable {
   private var store: Store
 

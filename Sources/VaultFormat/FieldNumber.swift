@@ -1,4 +1,4 @@
-/// The numbers of fields, in the order of docs/format/vault-file.md. A number that was released never gets another meaning.
+/// The numbers of fields, in the order of docs/format/vault-file.md. A released number never gets another meaning.
 package enum FieldNumber {
   /// Section 4: what a seal is bound to.
   package enum Bound {

@@ -1,4 +1,4 @@
-/// The offsets of values in rows of a fixed length, in the order of docs/format/vault-file.md. An offset that was released never
+/// The offsets of values in rows of a fixed length, in the order of docs/format/vault-file.md. A released offset never
 /// gets another meaning.
 enum FieldOffset {
   /// Section 7: the state of an item.

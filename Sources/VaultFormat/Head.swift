@@ -1,6 +1,7 @@
 package import SecretMemory
 
-/// The head row: what every commit rewrites (section 8). Holds the current audit keys, so it lives in `SecretBytes` while sealed or opened.
+/// The head row, which every commit rewrites (section 8). It holds the current audit keys, so its bytes are in
+/// `SecretBytes` while it is sealed or opened.
 package struct Head: ~Copyable, Sendable {
   private typealias Offset = FieldOffset.Head
 
@@ -18,19 +19,19 @@ package struct Head: ~Copyable, Sendable {
   package var segment: UInt64 = 0
   package var segmentFirst: UInt64 = 1
   package var auditKey: SecretBytes
-  /// C of the next segment.
+  /// The chain key C of the next segment.
   package var nextChainKey: SecretBytes
   package var auditMAC = [UInt8](repeating: 0, count: 32)
   package var greatestWall = Instant(milliseconds: 0)
   package var seals: UInt64 = 0
   package var earliestExpiry: Int64 = 0
-  /// How far a rotation of the epoch is.
+  /// The progress of a rotation of the epoch.
   package var rotation = RotationState()
-  /// Bytes 232–239 and 241–247: 0 in this version, and kept.
+  /// Bytes 232–239 and 241–247: 0 in this version; other values are kept.
   private var rest: [UInt8]
 
   package static let byteCount = 256
-  /// No count of an honest vault comes near it.
+  /// The limit of every count. An honest vault never comes near it.
   package static let greatest: UInt64 = 1 << 62
 
   /// The head of a vault with no row and no segment yet.
@@ -65,7 +66,7 @@ package struct Head: ~Copyable, Sendable {
     greatestWall = Instant(milliseconds: Int64(bitPattern: body.expose { $0.word(at: Offset.greatestWall) }))
     seals = body.expose { $0.word(at: Offset.seals) }
     earliestExpiry = Int64(bitPattern: body.expose { $0.word(at: Offset.earliestExpiry) })
-    // Numbers that are counted on from here: none may come to its end, or fall below zero, within a transaction.
+    // Numbers that later commits count on from: none may reach its limit or fall below zero within a transaction.
     let greatest = max(max(sequence, config, row, itemCount), max(summedRows, nextAudit, seals))
     guard greatest < Self.greatest, segment < UInt32.max, segmentFirst >= 1, segmentFirst <= nextAudit,
       itemCount < summedRows

@@ -1,6 +1,6 @@
 package import VaultStorage
 
-/// A 16-byte identifier: random when made, never reused, the same for life.
+/// A 16-byte identifier: random when made, never reused, never changed.
 ///
 /// The type parameter only keeps identifiers of different things apart.
 public struct Identifier<Subject>: Sendable, Hashable {
@@ -18,10 +18,10 @@ public struct Identifier<Subject>: Sendable, Hashable {
     (high, low) = words
   }
 
-  /// As a row of the store holds it.
+  /// The identifier as a row of the store holds it.
   package init(_ stored: Bytes16) { (high, low) = (stored.high, stored.low) }
 
-  /// As a row of the store holds it.
+  /// The identifier as a row of the store holds it.
   package var stored: Bytes16 { Bytes16(high: high, low: low) }
 
   /// An identifier from 32 hexadecimal digits of either case.
@@ -79,7 +79,7 @@ public enum VaultSubject {}
 /// What a ``DeviceKeyID`` identifies.
 public enum DeviceKeySubject {}
 
-/// The identifier of an item, stable over updates and dead after its deletion.
+/// The identifier of an item. Updates keep it; after the item is deleted, it is never used again.
 public typealias ItemID = Identifier<ItemSubject>
 /// The identifier of a vault; a backup and a restored vault keep it.
 public typealias VaultID = Identifier<VaultSubject>

@@ -22,7 +22,7 @@ public struct Instant: Sendable, Hashable, Comparable {
     earlier.milliseconds < later.milliseconds
   }
 
-  /// The moment that lies `milliseconds` later, clamped at the ends of the range.
+  /// The moment `milliseconds` later, clamped at the ends of the range.
   public func advanced(byMilliseconds milliseconds: Int64) -> Instant {
     let sum = self.milliseconds.addingReportingOverflow(milliseconds)
     return Instant(milliseconds: sum.overflow ? (milliseconds < 0 ? .min : .max) : sum.partialValue)

@@ -37,17 +37,17 @@ package struct VaultState: Sendable {
     get { bytes.bigEndian(at: Offset.delay) }
     set { bytes.setBigEndian(newValue, at: Offset.delay) }
   }
-  /// Wrong phrases and fingers in a row.
+  /// Consecutive wrong phrases and fingers.
   package var biometryFailures: UInt32 {
     get { bytes.bigEndian(at: Offset.biometryFailures) }
     set { bytes.setBigEndian(newValue, at: Offset.biometryFailures) }
   }
-  /// Attempts counted whose verdict is not written yet: they count as failures until it is.
+  /// Counted attempts whose verdict is not written yet. Until it is written, they count as failures.
   package var underWay: UInt32 {
     get { bytes.bigEndian(at: Offset.underWay) }
     set { bytes.setBigEndian(newValue, at: Offset.underWay) }
   }
-  /// Of the attempts without a verdict, those that no longer count, because a passcode was right since.
+  /// The attempts without a verdict that no longer count, because a passcode was right since then.
   package var forgiven: UInt32 {
     get { bytes.bigEndian(at: Offset.forgiven) }
     set { bytes.setBigEndian(newValue, at: Offset.forgiven) }

@@ -1,12 +1,12 @@
 package import VaultFormat
 
-/// Biometry stops after a few failures in a row, until the passcode was right. Each attempt is counted as a failure
-/// before it runs, and forgiven when it was right: one that was killed stays counted.
+/// Biometry stops after a few consecutive failures, until the passcode is right. Each attempt counts as a failure
+/// before it runs, and is forgiven if it is right, so an attempt that is killed stays counted.
 package enum BiometryLockout {
-  /// Failures in a row that are allowed.
+  /// The number of consecutive failures that are allowed.
   package static let limit: UInt32 = 5
 
-  /// Counts an attempt that is about to run; `false` where none may.
+  /// Counts an attempt that is about to run; `false` if no attempt may run.
   package static func begin(_ state: inout VaultState) -> Bool {
     guard state.biometryFailures < limit else { return false }
     state.biometryFailures += 1

@@ -2,14 +2,14 @@ import VaultCrypto
 package import VaultFormat
 package import VaultStorage
 
-/// The blind index: what can be looked up without an attribute in clear (section 6).
+/// The blind index: values by which items are looked up without any attribute in clear (section 6).
 package struct BlindIndex {
   package let key: GenerationKeys
 
   /// The value of one attribute.
   package func value(_ code: UInt16, _ bytes: [UInt8]) -> [UInt8] { stored(code, bytes).bytes }
 
-  /// The first half of the HMAC. Each look-up makes one: message and code lie on the stack.
+  /// The first half of the HMAC. Message and code are on the stack, because each look-up computes one.
   private func stored(_ code: UInt16, _ bytes: [UInt8]) -> Bytes16 {
     let hashByteCount = 32
     return unsafe withUnsafeTemporaryAllocation(
@@ -40,7 +40,7 @@ package struct BlindIndex {
 
   package func name(_ bytes: [UInt8]) -> Bytes16 { stored(1, bytes) }
 
-  /// The primary key: two items of one kind with equal primary attributes collide in it.
+  /// The primary key: equal for two items of one kind with equal primary attributes.
   package func primaryKey(of kind: ItemKind, _ attributes: Attributes) -> Bytes16 {
     var primary = Record()
     for code in kind.primaryAttributes {

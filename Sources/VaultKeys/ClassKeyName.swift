@@ -1,6 +1,6 @@
 package import VaultFormat
 
-/// Which class key: the class number and the generation.
+/// The name of a class key: its class number and its generation.
 package struct ClassKeyName: Hashable, Sendable {
   package let number: UInt8
   package let generation: UInt32

@@ -3,19 +3,20 @@ import Glibc
 package import PasswordDerivation
 import SecretMemory
 
-/// Finds the dearest Argon2id parameters whose derivation takes at most a given time on this machine (RFC 9106 §4).
+/// Finds the most expensive Argon2id parameters whose derivation takes at most a given time on this machine (RFC 9106
+/// §4).
 ///
-/// Memory grows first, since that is what a guesser cannot save; passes take what is left of the time. Never below
-/// the parameters of this version, so that a slow machine does not make a vault weak.
+/// Memory grows first, because a guesser cannot save memory; passes take the rest of the time. The choice is never
+/// below the parameters of this version, so that a slow machine does not make a vault weak.
 package struct DerivationCalibration {
-  /// What one derivation shall take at most.
+  /// The maximum time of one derivation.
   package let target: Duration
-  /// The least that is chosen, however long it takes.
+  /// The smallest choice, regardless of how long it takes.
   package let floor: Argon2id.Parameters
-  /// The most that is chosen: within the bounds of the format, and of this machine's memory.
+  /// The largest choice: within the bounds of the format and of this machine's memory.
   package let ceiling: Argon2id.Parameters
 
-  /// One choice and what it was measured to take.
+  /// One choice and its measured time.
   package struct Measured: Sendable, Equatable {
     package let parameters: Argon2id.Parameters
     package let time: Duration
@@ -32,7 +33,7 @@ package struct DerivationCalibration {
     self.ceiling = ceiling
   }
 
-  /// For a vault's world: at most 16 times the default's memory, and an eighth of this machine's.
+  /// For a vault's environment: at most 16 times the default memory, and at most an eighth of this machine's memory.
   package init(target: Duration, in environment: VaultEnvironment) {
     var most = environment.bounds.ceiling
     let eighth = UInt32(clamping: sysconf(Int32(_SC_PHYS_PAGES)) / 8 * (sysconf(Int32(_SC_PAGESIZE)) / 1024))
@@ -40,7 +41,7 @@ package struct DerivationCalibration {
     self.init(target: target, floor: environment.parameters, ceiling: most)
   }
 
-  /// The choice. Each step is measured; the last measure is that of the choice.
+  /// Makes the choice. Each step is measured; the last measurement is that of the choice.
   package func choose(
     _ measure: (Argon2id.Parameters) throws(VaultError) -> Duration
   ) throws(VaultError) -> Measured {
@@ -63,7 +64,7 @@ package struct DerivationCalibration {
     return best
   }
 
-  /// How many passes the time is enough for, as the time of one pass says.
+  /// How many passes fit into the time, estimated from the time of one pass.
   private func passes(for measured: Measured) -> UInt32 {
     guard measured.time > .zero, measured.time < target else {
       return measured.time > .zero ? measured.parameters.iterations : ceiling.iterations
@@ -74,7 +75,8 @@ package struct DerivationCalibration {
 }
 
 extension VaultEnvironment {
-  /// How long one derivation takes here, by the boot clock: the shorter of two, since other programs run as well.
+  /// How long one derivation takes here, by the boot clock: the shorter of two measurements, because other programs run
+  /// too.
   package func time(of parameters: Argon2id.Parameters) throws(VaultError) -> Duration {
     min(try timeOnce(parameters), try timeOnce(parameters))
   }

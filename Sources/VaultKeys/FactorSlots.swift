@@ -3,7 +3,8 @@ package import SecretMemory
 package import VaultCrypto
 package import VaultStorage
 
-/// The private halves of the factors, as what a person shows opens them (section 5). Of an authenticated header.
+/// The private halves of the factors, which open with what a person presents (section 5). The header must be
+/// authenticated.
 package struct FactorSlots: Sendable {
   package let header: Header
   package let slots: [SlotRow]
@@ -19,10 +20,10 @@ package struct FactorSlots: Sendable {
 
   package func enrolledSet() throws(VaultError) -> EnrolledSet { try keys.enrolledSet(of: header) }
 
-  /// The private half of passcode, presence or any, opened by the passcode. Only enrolment opens `any` this way.
+  /// The private half of passcode, presence or any, opened by the passcode. Only enrollment opens `any` this way.
   ///
-  /// - Throws: ``VaultError/Code/busy`` where these slots and the passcode's keys are from before and after a change of
-  ///   the passcode by another process: nothing is damaged then.
+  /// - Throws: ``VaultError/Code/busy`` if another process has changed the passcode, so that these slots and the
+  ///   passcode's keys do not belong together. Nothing is damaged then.
   package func half(of factor: Factor, by passcode: PasscodeKeys) throws(VaultError) -> SharedSecret {
     guard try header.passcodeDerivation() == passcode.derivation else {
       throw VaultError(.busy, "the passcode was changed by another process meanwhile", hint: "try again")
@@ -38,7 +39,7 @@ package struct FactorSlots: Sendable {
   /// A member's own half.
   ///
   /// - Parameters:
-  ///   - root: What the phrase was derived to; `nil` for a member whose half lies under the outer layer alone.
+  ///   - root: The key derived from the phrase; `nil` for a member whose half has only the outer layer.
   /// - Returns: `nil` for another phrase.
   package func half(of member: Member, phrase root: SharedSecret?) throws(VaultError) -> SharedSecret? {
     guard let root else {
@@ -94,7 +95,7 @@ package struct FactorSlots: Sendable {
     HKDF.derive(from: root, info: Labels.member.utf8 + id, byteCount: 32)
   }
 
-  /// Opens a slot of a factor; the private half must be that of the public one in the header.
+  /// Opens a slot of a factor. The private half must match the public half in the header.
   private func checked(
     _ factor: Factor,
     open: (SlotAddress, SlotRow, borrowing SecretBytes) throws(VaultError) -> SecretBytes,

@@ -1,17 +1,17 @@
-/// What a first passcode forgets, because a former holder of the device key could have made it.
+/// What setting a first passcode forgets, because a former holder of the device key could have made it.
 public struct ForgottenTrust: Sendable, Equatable {
-  /// The names of members that somebody had enrolled.
+  /// The names of the members that were enrolled.
   public package(set) var members: [String] = []
-  /// How many halves there were that something could be wrapped to.
+  /// The number of halves that keys could be wrapped to.
   public package(set) var factors = 0
-  /// How many roots there were for segments of the audit log that have not begun.
+  /// The number of audit roots for segments that have not begun.
   public package(set) var auditRoots = 0
   /// Whether the old recovery code no longer works.
   public package(set) var recoveryCode = false
 
   package init() {}
 
-  /// Whether there was nothing of the kind.
+  /// Whether nothing was forgotten.
   public var isEmpty: Bool { self == ForgottenTrust() }
 }
 

@@ -4,7 +4,7 @@ import VaultCrypto
 package import VaultStorage
 
 extension GenerationKeys {
-  /// The enrolled set of a header: the members in force. The empty one before the first enrollment.
+  /// The enrolled set of a header: the members in force. Empty before the first enrollment.
   package func enrolledSet(of header: Header) throws(VaultError) -> EnrolledSet {
     var set = try storedSet(of: header)
     let revoked = header.revoked
@@ -12,7 +12,7 @@ extension GenerationKeys {
     return set
   }
 
-  /// The enrolled set as field 14 holds it, with the members that were removed while the vault was locked.
+  /// The enrolled set as field 14 holds it, including members that were removed while the vault was locked.
   package func storedSet(of header: Header) throws(VaultError) -> EnrolledSet {
     guard let bytes = try enrolledRecord(of: header) else { return EnrolledSet() }
     return try EnrolledSet(decoding: bytes)
@@ -24,8 +24,8 @@ extension GenerationKeys {
     return try openEnrolled(sealed, in: header.vault)
   }
 
-  /// Header field 16: a MAC of every public half that something may be wrapped to, of their owners, and of which audit
-  /// roots there are, under the trust key.
+  /// Header field 16: a MAC, under the trust key, of every public half that keys may be wrapped to, of the owners of
+  /// the halves, and of the list of audit roots.
   package func factorMAC(of header: Header, slots: [SlotRow], trust: SharedSecret) throws(VaultError)
     -> [UInt8]
   {

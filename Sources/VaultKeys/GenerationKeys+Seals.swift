@@ -3,13 +3,13 @@ package import VaultCrypto
 package import VaultFormat
 package import VaultStorage
 
-/// The seals of rows under the keys of one generation, each with its associated data (sections 4, 7 to 9): the seam at which
-/// the errors of the ciphers become errors of a vault.
+/// The seals of rows under the keys of one generation, each with its associated data (sections 4, 7 to 9). Here, errors
+/// of the ciphers become errors of a vault.
 extension GenerationKeys {
   /// The generation whose keys made a seal.
   ///
-  /// - Throws: ``VaultError/Code/newerFormat`` for a seal that this version does not know, ``VaultError/Code/damaged`` for what
-  ///   is no seal.
+  /// - Throws: ``VaultError/Code/newerFormat`` for a seal that this version does not know, ``VaultError/Code/damaged``
+  ///   for bytes that are not a seal.
   package static func generation(of sealed: [UInt8]) throws(VaultError) -> UInt32 {
     do throws(CryptoError) { return try RecordSeal.generation(of: sealed) } catch {
       throw VaultError(crypto: error)

@@ -47,7 +47,7 @@ package final class GenerationKeys: Sendable {
     } catch { throw VaultError(crypto: error) }
   }
 
-  /// What can be looked up without an attribute in clear.
+  /// The values by which items are looked up without any attribute in clear.
   package var blindIndex: BlindIndex { BlindIndex(key: self) }
   /// What a row adds to the sum of the head row.
   package var summand: Summand { Summand(key: self) }

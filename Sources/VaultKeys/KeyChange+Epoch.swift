@@ -4,11 +4,11 @@ package import VaultFormat
 package import SecretMemory
 import VaultCrypto
 
-/// A new generation of every key that is stored. What a person types is not asked for but the passcode.
+/// A new generation of every stored key. Of everything that a person types, only the passcode is needed.
 extension KeyChange {
-  /// The change that begins the next generation; the old one stays readable beside it.
+  /// The change that begins the next generation; the old generation stays readable.
   ///
-  /// - Parameter passcode: The keys of the passcode, where one is set: new class keys lie behind it too.
+  /// - Parameter passcode: The keys of the passcode, if one is set: the new class keys need it too.
   package func nextEpoch(with key: borrowing DeviceKey, passcode: PasscodeKeys?) throws(VaultError)
     -> KeyChange
   {
@@ -31,7 +31,7 @@ extension KeyChange {
     return next
   }
 
-  /// The change that ends the old generation, when no row names it any more.
+  /// The change that ends the old generation, when rows no longer name it.
   ///
   /// - Parameter trust: The trust key, where a passcode is set.
   package mutating func dropPreviousGeneration(trust: SharedSecret?) throws(VaultError) {
@@ -52,7 +52,7 @@ extension KeyChange {
     }
   }
 
-  /// Factors and audit roots keep their keys and their inner layer; only the outer one is sealed anew.
+  /// Factors and audit roots keep their keys and their inner layer; only the outer layer is sealed again.
   private mutating func moveFactors(from old: GenerationKeys) throws(VaultError) {
     for slot in slots {
       guard var address = SlotAddress(slot), address.kind == .factor || address.kind == .auditRoot,

@@ -3,14 +3,14 @@ package import VaultFormat
 package import SecretMemory
 import VaultCrypto
 
-/// Changes of the enrolled set, and of the login password beside it. Each touches a handful of slots and no item.
+/// Changes of the enrolled set, and of the login password beside it. Each change touches a few slots and no item.
 extension KeyChange {
-  /// A new member: it opens `any` and, with all others, the set of the next generation.
+  /// Enrolls a new member. It opens `any` and, like all other members, the set of the next generation.
   ///
   /// - Parameters:
-  ///   - phrase: What the phrase was derived to, and how; `nil` for a member with no key of its own.
+  ///   - phrase: The key derived from the phrase, and its derivation; `nil` for a member without its own key.
   ///   - passcode: Opens `any` and presence for the new member.
-  ///   - trust: The trust key, which authenticates what is wrapped to.
+  ///   - trust: The trust key, which authenticates the halves that keys are wrapped to.
   package mutating func enroll(
     _ label: String, source: MemberSource, phrase: PasswordKey?, passcode: PasscodeKeys,
     trust: SharedSecret, now: Instant
@@ -44,10 +44,12 @@ extension KeyChange {
     try authenticate(with: trust)
   }
 
-  /// A member leaves: its slots go, and so does the set that it was in. Works while locked and with absent members.
+  /// Removes a member, its slots, and the set that it was in. Works while the vault is locked and other members are
+  /// absent.
   ///
-  /// - Parameter trust: The trust key when it is open: the next set is made now, else at the next unlock. Until
-  ///   then the stored set stays as it is, because the factor MAC covers it; the list of revoked factors says who left.
+  /// - Parameter trust: The trust key, if it is open: then the next set is made now, otherwise at the next unlock.
+  ///   Until then the stored set stays as it is, because the factor MAC covers it; the list of revoked factors names
+  ///   the removed member.
   package mutating func remove(_ member: Member, trust: SharedSecret?) throws(VaultError) {
     let set = try keys.enrolledSet(of: header)
     slots.removeAll {
@@ -55,7 +57,7 @@ extension KeyChange {
         && ($0.subject == member.factor.rawValue || $0.openerID == member.id)
     }
     header.revoked.insert(member.factor)
-    // The login password was in no set: the present set stays.
+    // The login password was in no set, so the current set stays.
     if member.source != .login, header.factors[set.factor] != nil {
       slots.removeAll { $0.kind == SlotKind.factor.rawValue && $0.subject == set.factor.rawValue }
       header.revoked.insert(set.factor)
@@ -63,8 +65,8 @@ extension KeyChange {
     if let trust { _ = try completeSet(trust: trust) }
   }
 
-  /// Completes a removal that was begun while the vault was locked: revoked halves leave factors, set and recovery
-  /// half. `false` when there was none.
+  /// Completes a removal that was begun while the vault was locked: takes revoked halves out of the factors, the set
+  /// and the recovery half. `false` if no half was revoked.
   package mutating func completeSet(trust: SharedSecret) throws(VaultError) -> Bool {
     guard !header.revoked.isEmpty else { return false }
     var set = try keys.enrolledSet(of: header)
@@ -79,8 +81,8 @@ extension KeyChange {
     return true
   }
 
-  /// Nobody is enrolled any more, and no factor is left: the passcode goes. The generation of the set stays, so that
-  /// no number comes twice.
+  /// Removes all members and factors, because the passcode is removed. The generation of the set stays, so that no
+  /// number is used twice.
   package mutating func forgetMembers() throws(VaultError) {
     slots.removeAll { $0.kind == SlotKind.factor.rawValue }
     forgetRevoked()
@@ -103,7 +105,7 @@ extension KeyChange {
 
   // MARK: Steps
 
-  /// The set of the next generation, for all members, of whom none needs to be there.
+  /// Makes the set of the next generation for all members. No member needs to be present.
   private mutating func renew(_ set: inout EnrolledSet, trust: SharedSecret) throws(VaultError) {
     slots.removeAll { $0.kind == SlotKind.factor.rawValue && $0.subject == set.factor.rawValue }
     header.factors[set.factor] = nil
@@ -133,7 +135,7 @@ extension KeyChange {
     return .member(last + 1)
   }
 
-  /// A member with a pair of its own, which is in the header and in no set yet.
+  /// A member with its own key pair, which is in the header and not in a set yet.
   private mutating func newMember(
     _ label: String, source: MemberSource, set: EnrolledSet, now: Instant, phrase: PasswordKey? = nil
   ) throws(VaultError) -> Member {

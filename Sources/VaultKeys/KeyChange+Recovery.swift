@@ -6,7 +6,7 @@ package import SecretMemory
 extension KeyChange {
   /// Replaces the second opener of the root keys; only the public half is stored.
   ///
-  /// - Parameter trust: The trust key where a passcode is set: it authenticates what is wrapped to.
+  /// - Parameter trust: The trust key, if a passcode is set: it authenticates the halves that keys are wrapped to.
   package mutating func setRecovery(_ code: borrowing RecoveryCode, trust: SharedSecret? = nil)
     throws(VaultError)
   {
@@ -17,9 +17,9 @@ extension KeyChange {
     if let trust { try authenticate(with: trust) }
   }
 
-  /// The recovery code opens nothing from then on.
+  /// Removes the recovery code, which then opens nothing.
   ///
-  /// - Parameter trust: As of ``setRecovery(_:trust:)``.
+  /// - Parameter trust: As for ``setRecovery(_:trust:)``.
   package mutating func removeRecovery(trust: SharedSecret? = nil) throws(VaultError) {
     forgetRecovery()
     if let trust { try authenticate(with: trust) }

@@ -9,7 +9,7 @@ package struct KeyChange {
   package var header: Header
   package var slots: [SlotRow]
   package let keys: GenerationKeys
-  /// Those of the previous generation, while a rotation is under way: changes are wrapped for both.
+  /// The keys of the previous generation during a rotation: changes are wrapped for both generations.
   package let previous: GenerationKeys?
   package let random: any RandomSource
   /// The audit root made by this change, from which a new chain starts.
@@ -45,9 +45,10 @@ package struct KeyChange {
     try putRoots(under: key)
   }
 
-  /// The same, replacing another key, which the header lists as replaced from now on.
+  /// The same for a key that replaces another one, which the header then lists as replaced.
   ///
-  /// - Parameter isShared: The file is a copy: the key is not listed, because it may be the one of the file copied.
+  /// - Parameter isShared: Whether the file is a copy: then the replaced key is not listed, because it may be the key
+  ///   of the original file.
   package mutating func replaceDeviceKey(with key: borrowing DeviceKey, isShared: Bool) throws(VaultError) {
     let before = header.deviceKey
     if !isShared { header.replacedKeys = header.replacedKeys.filter { $0 != before } + [before] }
@@ -83,11 +84,11 @@ package struct KeyChange {
 
   // MARK: Passcode
 
-  /// Puts the unlocked classes and the audit roots behind a passcode and makes what needs one. In a vault that had no
-  /// passcode, call ``forgetTrust(beyond:)`` first.
+  /// Puts the unlocked classes and the audit roots behind a passcode and makes the keys that need one. In a vault that
+  /// had no passcode, call ``forgetTrust(beyond:)`` first.
   ///
-  /// - Parameter segment: The next audit segment of a vault that has run without: whoever held its device key knows
-  ///   the old root, so a new chain starts there. `nil` for a new vault.
+  /// - Parameter segment: The next audit segment of a vault that was used without a passcode: each holder of its device
+  ///   key knows the old root, so a new chain starts there. `nil` for a new vault.
   package mutating func setPasscode(_ passcode: PasscodeKeys, segment: UInt32? = nil) throws(VaultError) {
     for base in behindPasscode(.base) {
       var address = base
@@ -113,8 +114,9 @@ package struct KeyChange {
     try makeTrust(passcode)
   }
 
-  /// A trust key of this generation, and header field 16 under it: once everything that the field covers is in its place.
-  /// Never an old key: a holder of the device key from before the passcode, or of an old passcode, has that one.
+  /// Makes a trust key of this generation, and header field 16 under it, after everything that the field covers is in
+  /// its place. Never reuses an old key, because a holder of the device key from before the passcode, or of an old
+  /// passcode, has it.
   package mutating func makeTrust(_ passcode: PasscodeKeys) throws(VaultError) {
     let trust = SharedSecret(try freshKey())
     slots.removeAll { SlotAddress($0)?.kind == .trust }
@@ -122,7 +124,7 @@ package struct KeyChange {
     try authenticate(with: trust)
   }
 
-  /// Header field 16, for header and slots as they are now.
+  /// Makes header field 16 for the current header and slots.
   package mutating func authenticate(with trust: SharedSecret) throws(VaultError) {
     header.factorMAC = try keys.factorMAC(of: header, slots: slots, trust: trust)
   }
@@ -130,15 +132,15 @@ package struct KeyChange {
   /// The key for header field 16; `nil` without a passcode.
   ///
   /// - Parameter trust: The trust key where it is open.
-  /// - Throws: ``VaultError/Code/locked`` where it is not, and a passcode is set.
+  /// - Throws: ``VaultError/Code/locked`` if the trust key is not open and a passcode is set.
   package func authenticator(_ trust: SharedSecret?) throws(VaultError) -> SharedSecret? {
     guard header.hasPasscode else { return nil }
     guard let trust else { throw VaultError(.locked, "the vault is locked", hint: "unlock it first") }
     return trust
   }
 
-  /// Seals everything that the old passcode opens for the new one, and makes a new trust key: with the old one, an older
-  /// header could be put back beside the new slots. Touches no item.
+  /// Seals everything that the old passcode opens for the new one, and makes a new trust key. With the old trust key,
+  /// an attacker could put an older header back beside the new slots. Touches no item.
   package mutating func changePasscode(from old: PasscodeKeys, to new: PasscodeKeys)
     throws(VaultError)
   {
@@ -172,7 +174,7 @@ package struct KeyChange {
     }
   }
 
-  /// Takes the passcode away: what it alone opened is gone for good.
+  /// Removes the passcode. Keys that only the passcode opened are lost forever.
   package mutating func removePasscode(_ old: PasscodeKeys) throws(VaultError) {
     for address in behindPasscode(.unlock) {
       var base = address
@@ -186,8 +188,8 @@ package struct KeyChange {
     header.factorMAC = nil
   }
 
-  /// The slots that lie behind the passcode when there is one, and under the base key when there is none: of both
-  /// generations, where a rotation is under way.
+  /// The slots that need the passcode if there is one, and otherwise the base key. During a rotation, the slots of both
+  /// generations.
   private func behindPasscode(_ opener: SlotOpener) -> [SlotAddress] {
     slots.compactMap { SlotAddress($0) }.filter { address in
       guard address.opener == opener else { return false }

@@ -4,7 +4,7 @@ import VaultCrypto
 package import VaultFormat
 
 extension KeyDerivation {
-  /// One derivation, tens of milliseconds: never inside a transaction.
+  /// Runs one derivation, which takes tens of milliseconds: never inside a transaction.
   package func derive(from secret: borrowing SecretBytes, _ environment: VaultEnvironment) throws(VaultError)
     -> SecretBytes
   {

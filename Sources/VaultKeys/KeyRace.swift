@@ -1,15 +1,15 @@
 package import VaultFormat
 import Glibc
 
-/// How long an operation is begun anew because other processes change the keys under it: about as long as a statement
-/// waits for a lock, however fast they change them.
+/// How long an operation is retried while other processes change the keys that it uses: about as long as a statement
+/// waits for a lock, however often the keys change.
 package struct KeyRace: ~Copyable {
   private var attempts = 0
   private var start = 0
 
   package init() {}
 
-  /// Whether there is time for one attempt more. Some are always made, also by a process that hardly runs.
+  /// Whether there is time for another attempt. Even a process that gets hardly any processor time makes some attempts.
   package mutating func mayTry() -> Bool {
     attempts += 1
     guard attempts > Self.fewest else { return true }

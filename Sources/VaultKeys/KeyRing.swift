@@ -4,7 +4,21 @@ package import SecretMemory
 package import VaultCrypto
 package import VaultStorage
 
-/// The opened keys of a vault, as of one `config`: header and slots were authenticated when it was made.
+/// The opened keys of a vault, as of one `config`. The header and the slots were authenticated when the ring was made.
+///
+/// This is the front page of VaultKeys, the module that opens the keys of a vault and prepares their changes. What a
+/// person types becomes a key. That key opens slots; the slots hold root keys and class keys, and the keys of the rows
+/// are derived from the root keys. The module knows no transaction: the modules above write what it prepares.
+///
+/// - ``GenerationKeys`` are the keys that are derived from the root keys of one generation.
+/// - ``SlotSeal`` seals and opens a slot.
+/// - ``PasscodeKeys``, ``FactorSlots`` and ``RecoveryCode`` are the ways in: passcode, other factors, recovery code.
+/// - ``KeyChange`` is a change of header and slots: a new passcode, member, device key or generation.
+/// - ``Lockout`` and ``BiometryLockout`` delay or stop wrong attempts.
+/// - ``VaultEnvironment`` holds the clocks, the randomness and the derivation costs.
+///
+/// Read `GenerationKeys.swift` first, then `SlotSeal.swift`, this file, `KeyChange.swift`, `FactorSlots.swift` and
+/// `Lockout.swift`.
 package struct KeyRing: ~Copyable, Sendable {
   package let header: Header
   package let slots: [SlotRow]
@@ -13,13 +27,13 @@ package struct KeyRing: ~Copyable, Sendable {
   package private(set) var classKeys: [ClassKeyName: SharedSecret] = [:]
   /// The audit roots by the first segment of their chain, open whenever the vault is unlocked.
   package private(set) var auditRoots: [UInt32: SharedSecret] = [:]
-  /// The key of header field 16, open while the vault is unlocked; `nil` without a passcode. When it is open, field 16 has
-  /// been checked.
+  /// The key of header field 16, open while the vault is unlocked; `nil` without a passcode. When it is open, field 16
+  /// has been checked.
   package private(set) var trustKey: SharedSecret?
-  /// Whether another process removed the passcode: what it had guarded stays shut here.
+  /// Whether another process removed the passcode: what the passcode had protected stays shut here.
   package private(set) var isShut = false
 
-  /// The ring as a device key opens it: header MAC checked, the classes that need no passcode open.
+  /// The ring that a device key opens: the header MAC is checked, and the classes that need no passcode are open.
   package init(
     header row: HeaderRow, slots: [SlotRow], deviceKey: borrowing DeviceKey, random: any RandomSource
   ) throws(VaultError) {
@@ -41,7 +55,7 @@ package struct KeyRing: ~Copyable, Sendable {
       deviceRoot: SharedSecret(try stored(.deviceRoot, generation: header.generation)))
     var previous: GenerationKeys?
     if let generation = header.previousGeneration {
-      // After a recovery in the middle of a rotation the old generation has no this-device root key any more.
+      // After a recovery in the middle of a rotation, the old generation no longer has a this-device root key.
       let hasDeviceRoot = slots.contains {
         $0.kind == SlotKind.deviceRoot.rawValue && $0.generation == generation
       }
@@ -52,7 +66,7 @@ package struct KeyRing: ~Copyable, Sendable {
     try self.init(row: row, header: header, slots: slots, current: current, previous: previous, seal: seal)
   }
 
-  /// The ring from the recovery code: root keys alone, so this-device-only classes stay shut.
+  /// The ring that the recovery code opens: only root keys, so this-device-only classes stay shut.
   package init(
     header row: HeaderRow, slots: [SlotRow], recovery: borrowing RecoveryCode, random: any RandomSource
   ) throws(VaultError) {
@@ -70,7 +84,7 @@ package struct KeyRing: ~Copyable, Sendable {
       seal: SlotSeal(vault: header.vault, random: random))
   }
 
-  /// The ring of a backup, from the key of its passphrase.
+  /// The ring of a backup, opened with the key of its passphrase.
   ///
   /// - Throws: `.authenticationFailed` for a wrong passphrase.
   package init(
@@ -96,8 +110,8 @@ package struct KeyRing: ~Copyable, Sendable {
     try self.init(row: row, header: header, slots: slots, current: current, previous: previous, seal: seal)
   }
 
-  /// Checks that the head row belongs to this header: an older header that was put back has a good MAC too, and with a
-  /// planted audit root for a later segment an attacker could write that segment.
+  /// Checks that the head row belongs to this header. An older header that was put back also has a valid MAC. With a
+  /// planted audit root for a later segment, an attacker could write that segment.
   ///
   /// - Throws: ``VaultError/Code/damaged``.
   package func check(_ head: borrowing Head) throws(VaultError) {
@@ -106,7 +120,7 @@ package struct KeyRing: ~Copyable, Sendable {
         .damaged, "header and head row of the vault do not belong together",
         hint: "restore the vault from a backup")
     }
-    // A vault has its first segment before it has its name.
+    // A new vault gets its first segment before its file gets its name.
     let roots = slots.compactMap { SlotAddress($0) }.filter { $0.kind == .auditRoot }.map {
       UInt64($0.subject)
     }
@@ -116,7 +130,7 @@ package struct KeyRing: ~Copyable, Sendable {
     }
   }
 
-  /// The ring at a later `config` of the same generation, with no device key at hand.
+  /// The ring at a later `config` of the same generation, made without the device key.
   package static func reading(
     _ row: HeaderRow, slots: [SlotRow], as before: borrowing KeyRing, random: any RandomSource
   ) throws(VaultError) -> KeyRing? {
@@ -131,7 +145,7 @@ package struct KeyRing: ~Copyable, Sendable {
     var ring = try KeyRing(
       row: row, header: header, slots: slots, current: before.current, previous: previous, seal: seal)
     ring.keepOpen(before)
-    // Within a generation a class key never changes: another one is that of somebody who left the passcode out.
+    // Within a generation a class key never changes: a different key comes from a person who bypassed the passcode.
     for (name, key) in before.classKeys {
       guard let now = ring.classKeys[name] else { continue }
       guard now.bytes.isEqualInConstantTime(to: key.bytes) else { throw Self.damaged }
@@ -140,8 +154,8 @@ package struct KeyRing: ~Copyable, Sendable {
     return ring
   }
 
-  /// Whether the this-device root key is unchanged. A recovery or a restore makes another one, which only the
-  /// device key opens, and with it a new key of this class, which always has a slot under the base key.
+  /// Whether the this-device root key is unchanged. A recovery or a restore makes a new one, which only the device key
+  /// opens. It also makes a new key of this class, which always has a slot under the base key.
   private static func hasDeviceRoot(of before: borrowing KeyRing, _ slots: [SlotRow]) -> Bool {
     let address = SlotAddress(
       .classKey, subject: 0x82, generation: before.current.generation, opener: .base)
@@ -149,8 +163,8 @@ package struct KeyRing: ~Copyable, Sendable {
     return now?.body == before.slots.first { SlotAddress($0) == address }?.body
   }
 
-  /// What the passcode had opened stays open where its slot is byte for byte the same, and only there: a slot that was
-  /// sealed anew may hold another key, and an item sealed under the old one would open for nobody.
+  /// Keeps open what the passcode had opened, but only where the slot is byte for byte the same. A slot that was sealed
+  /// again may hold another key, and an item sealed under the old key would never open.
   private mutating func keepOpen(_ before: borrowing KeyRing) {
     for slot in slots {
       guard let address = SlotAddress(slot), address.opener == .unlock,
@@ -199,7 +213,7 @@ package struct KeyRing: ~Copyable, Sendable {
 
   /// Opens what the passcode opens.
   ///
-  /// - Throws: `.authenticationFailed` for a wrong passcode; `.damaged` where the slots are.
+  /// - Throws: `.authenticationFailed` for a wrong passcode; `.damaged` for damaged slots.
   package mutating func unlock(with passcode: PasscodeKeys, random: any RandomSource) throws(VaultError) {
     let seal = SlotSeal(vault: header.vault, random: random)
     var opened: [(SlotAddress, SharedSecret)] = []
@@ -244,8 +258,8 @@ package struct KeyRing: ~Copyable, Sendable {
     if header.hasPasscode { auditRoots = [:] }
   }
 
-  /// Drops what a passcode had guarded, for good: another process wrote this header without a passcode. The classes of
-  /// after first unlock stay open.
+  /// Permanently drops what a passcode had protected, because another process wrote this header without a passcode. The
+  /// classes of after first unlock stay open.
   package mutating func shut() {
     classKeys = classKeys.filter { $0.key.number & 0x7F == 2 }
     auditRoots = [:]
@@ -268,8 +282,8 @@ package struct KeyRing: ~Copyable, Sendable {
     return previous?.generation == generation ? previous : nil
   }
 
-  /// Public halves, members and audit roots must be those that the passcode's holder made. What a passcode opens is open
-  /// together: every honest change seals all of it again.
+  /// Public halves, members and audit roots must be those that the holder of the passcode made. All keys that a
+  /// passcode opens are open together, because every honest change seals them all again.
   private func checkFactorMAC() throws(VaultError) {
     guard header.hasPasscode, isUnlocked || trustKey != nil else { return }
     guard isUnlocked, let trustKey, try isFactorMACRight(trustKey) else { throw Self.damaged }
@@ -279,14 +293,14 @@ package struct KeyRing: ~Copyable, Sendable {
     isEqualInConstantTime(try current.factorMAC(of: header, slots: slots, trust: key), header.factorMAC ?? [])
   }
 
-  /// The answer of a ring that is shut.
+  /// The error of a ring that is shut.
   package static var shutError: VaultError {
     VaultError(
       .locked, "another process removed the vault's passcode",
       hint: "if you wanted that, open the vault again")
   }
 
-  /// The answer where a slot is missing or a MAC is wrong.
+  /// The error for a missing slot or a wrong MAC.
   package static var damaged: VaultError {
     VaultError(
       .damaged, "the vault's keys were altered or are damaged", hint: "restore the vault file from a backup")

@@ -1,17 +1,18 @@
 package import VaultFormat
 
-/// The delays between wrong passcodes: never a stop, or any program could destroy a vault with wrong tries.
+/// The delays between wrong passcodes. They never become a permanent stop, or any program could destroy a vault with
+/// wrong attempts.
 package enum Lockout {
-  /// What may be done now.
+  /// Whether an attempt may run now.
   package enum Verdict: Equatable { case go, wait(milliseconds: UInt64), refused(milliseconds: UInt64) }
 
-  /// An attempt that stays without a verdict for this long was killed: it is a failure.
+  /// An attempt without a verdict for this long was killed, and counts as a failure.
   package static let verdictMilliseconds: UInt64 = 10_000
 
-  /// The failures in a row after which there is a delay.
+  /// The number of consecutive failures after which there is a delay.
   package static let freeFailures = 5
 
-  /// The delay after so many failures in a row.
+  /// The delay after this number of consecutive failures.
   package static func delay(after failures: UInt32) -> UInt64 {
     let minutes: [UInt64] = [1, 5, 15, 30, 90, 240, 720]
     guard failures >= freeFailures else { return 0 }
@@ -21,7 +22,7 @@ package enum Lockout {
 
   /// Counts an attempt that is about to run, or says why it may not.
   ///
-  /// - Returns: With the verdict, how many earlier attempts are settled with this one: their processes were killed.
+  /// - Returns: The verdict, and how many earlier attempts this call settles because their processes were killed.
   package static func begin(_ state: inout VaultState, clock: any VaultClock) -> (
     verdict: Verdict, killed: UInt32
   ) {
@@ -46,7 +47,7 @@ package enum Lockout {
     return (.go, killed)
   }
 
-  /// How long no attempt is allowed from now on; `nil` when one is.
+  /// How long it takes until an attempt is allowed; `nil` if one is allowed now.
   package static func remaining(_ state: VaultState, clock: any VaultClock) -> Duration? {
     var state = state
     guard case .refused(let milliseconds) = begin(&state, clock: clock).verdict else { return nil }
@@ -59,7 +60,7 @@ package enum Lockout {
     forgive(&state)
   }
 
-  /// No failure counts any more, also of the attempts that have no verdict yet.
+  /// Failures no longer count, including those of attempts that have no verdict yet.
   package static func forgive(_ state: inout VaultState) {
     state.failures = 0
     state.forgiven &+= state.underWay
@@ -81,7 +82,7 @@ package enum Lockout {
     state.delayMilliseconds = delay(after: state.failures &+ state.underWay)
   }
 
-  /// Another boot: the full delay begins anew; the wall clock never shortens it.
+  /// After another boot, the full delay starts again; the wall clock never shortens it.
   private static func restart(_ state: inout VaultState, now: UInt64, boot: [UInt8]) -> UInt32 {
     state.failureBootMilliseconds = now
     state.boot = boot

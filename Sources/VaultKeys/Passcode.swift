@@ -9,13 +9,13 @@ public struct Passcode: ~Copyable, Sendable {
   /// - Throws: ``VaultError/Code/malformed`` for an empty one, a NUL, or more than 1,024 bytes.
   public init(_ bytes: consuming SecretBytes) throws(VaultError) { try self.init(bytes, shown: .given) }
 
-  /// One of which it is known how it was shown.
+  /// A passcode with a record of how it reached the vault.
   package init(_ bytes: consuming SecretBytes, shown: Shown) throws(VaultError) {
     guard bytes.isTypable else { throw VaultError(.malformed, "a passcode is 1 to 1,024 bytes without NUL") }
     self.bytes = bytes
     self.shown = shown
   }
 
-  /// Gives the bytes away.
+  /// Transfers the ownership of the bytes.
   package consuming func intoBytes() -> SecretBytes { bytes }
 }

@@ -2,7 +2,7 @@ package import VaultFormat
 package import SecretMemory
 import VaultCrypto
 
-/// The two keys a passcode becomes, shared by reference. The Argon2id output itself is wiped when these are made.
+/// The two keys derived from a passcode, shared by reference. The Argon2id output is wiped when they are made.
 package final class PasscodeKeys: Sendable {
   package let unlock: SecretBytes
   package let prompt: SecretBytes

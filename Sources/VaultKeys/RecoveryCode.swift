@@ -4,12 +4,12 @@ public import SecretMemory
 package import VaultCrypto
 package import VaultStorage
 
-/// A second opener of the root key: 128 random bits shown once, of which only a public half stays in the vault.
+/// A second opener of the root key: 128 random bits that are shown once. Only a public half stays in the vault.
 ///
 /// Written as eight groups of four Base32 characters joined by dashes; the last 32 bits are a checksum.
 public struct RecoveryCode: ~Copyable, Sendable {
   private let bits: SecretBytes
-  /// How it was shown to the vault; nil for a code that was just made.
+  /// How it reached the vault; nil for a code that was just made.
   package var shown: Shown?
 
   package static func fresh(random: any RandomSource) throws(VaultError) -> RecoveryCode {
@@ -20,7 +20,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
 
   /// Reads a code as typed: case, spaces and dashes do not matter.
   ///
-  /// - Throws: ``VaultError/Code/malformed`` when it is no recovery code or was mistyped.
+  /// - Throws: ``VaultError/Code/malformed`` when it is not a recovery code or was mistyped.
   public init(text: borrowing SecretBytes) throws(VaultError) {
     let malformed = VaultError(
       .malformed, "that is not a recovery code", hint: "it is eight groups of four letters and digits")

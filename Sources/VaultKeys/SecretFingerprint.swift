@@ -2,7 +2,7 @@ package import VaultFormat
 import SecretMemory
 package import VaultCrypto
 
-/// Knows a secret again without keeping it: its HMAC-SHA-256 under a random key of its own.
+/// Recognizes a secret without keeping it: its HMAC-SHA-256 under a separate random key.
 package struct SecretFingerprint: Sendable {
   private let key: [UInt8]
   private let code: [UInt8]

@@ -4,33 +4,37 @@ public import SecretMemory
 /// How hard a passcode, passphrase or password is to guess, in bits: each bit doubles the guesses.
 ///
 /// The rules, made so that a person's choice is not overestimated:
-/// - A word counts 11 bits, as one of 2,048; with more than ten letters, 2 bits more for each further letter. A short word or
-///   a single letter counts 4.7 bits a letter. A capital letter adds 1 bit. A word begins after anything that is no letter, and
-///   at a capital letter after a small one. A word counts at most twice: further repetitions add nothing.
-/// - Words with no space or `-` around them were drawn by chance when they have under 3.5 letters on average, or one has several
-///   capitals before small letters: each letter counts 4.7 bits, or 5.7 where the secret has capital and small letters. A word of
-///   six letters and more counts as a word even so, unless it has such capitals.
-/// - A digit counts 3.3 bits, among letters as much as a letter. Four digits that are a year count 7 bits together.
-/// - Three or more equal or consecutive digits or signs, and four or more letters, count 5 bits together: `4321`, `abcd`.
-/// - A sign counts 5 bits, the same one again right after it 1 bit. Spaces, `-`, `_` and `.` between words count nothing.
+/// - A word counts 11 bits, as one of 2,048; with more than ten letters, 2 bits more for each further letter. A short
+///   word or a single letter counts 4.7 bits a letter. A capital letter adds 1 bit. A word begins after any character
+///   that is not a letter, and at a capital letter after a small one. A word counts at most twice: further repetitions
+///   add nothing.
+/// - Words without a space or `-` around them count as random if they have under 3.5 letters on average, or if one has
+///   several capitals before small letters. Each of their letters counts 4.7 bits, or 5.7 if the secret has capital and
+///   small letters. A word of six or more letters still counts as a word, unless it has such capitals.
+/// - A digit counts 3.3 bits; among letters, it counts as much as a letter. Four digits that are a year count 7 bits
+///   together.
+/// - Three or more equal or consecutive digits or signs, and four or more letters, count 5 bits together: `4321`,
+///   `abcd`.
+/// - A sign counts 5 bits; the same sign directly after it counts 1 bit. Spaces, `-`, `_` and `.` between words count
+///   nothing.
 ///
-/// Good is ``enoughBits`` and more: six words that were drawn from a list, or twelve random letters and digits. No rule
-/// knows birthdays or quotations, so a good number is no proof.
+/// A good secret has ``enoughBits`` or more: six words drawn from a list, or twelve random letters and digits. The
+/// rules do not know birthdays or quotations, so a good number proves nothing.
 public struct SecretStrength: Sendable {
   /// The estimate, rounded down.
   public let bitCount: Int
 
-  /// From here on guessing is hopeless for a thief who has the files: at a million guesses a second, 64 bits take 292,000
-  /// years on average. Behind Argon2id a graphics card makes some thousands.
+  /// From this number on, guessing is hopeless for a thief who has the files: at a million guesses a second, 64 bits
+  /// take 292,000 years on average. With Argon2id, a graphics card makes only some thousands of guesses a second.
   public static let enoughBits = 64
 
   /// Whether it can be guessed.
   public var isGuessable: Bool { bitCount < Self.enoughBits }
 
-  /// Of a secret that a program drew by chance, evenly.
+  /// The strength of a secret that a program drew at random, uniformly.
   public init(bitCount: Int) { self.bitCount = bitCount }
 
-  /// Of a secret that a person may have chosen.
+  /// The strength of a secret that a person may have chosen.
   public init(of secret: borrowing SecretBytes) {
     bitCount = secret.expose { bytes in
       var estimate = StrengthEstimate(of: bytes)
@@ -163,7 +167,7 @@ private struct StrengthEstimate {
     return part.count { CharacterKind(bytes.byte(at: $0)) == .capital } >= 2
   }
 
-  /// Whether the ends or separators are around a part.
+  /// Whether a part is between separators or the ends of the secret.
   private static func isAlone(_ bytes: RawSpan, part: Range<Int>) -> Bool {
     [part.lowerBound - 1, part.upperBound].allSatisfy { index in
       index < 0 || index >= bytes.byteCount || CharacterKind(bytes.byte(at: index)) == .separator
@@ -174,7 +178,7 @@ private struct StrengthEstimate {
     index >= 0 && index < bytes.byteCount && CharacterKind(bytes.byte(at: index)).isLetter
   }
 
-  /// Without a difference between capital and small letters.
+  /// Ignores the difference between capital and small letters.
   private func isSameWord(_ bytes: RawSpan, one: Range<Int>, other: Range<Int>) -> Bool {
     one.count == other.count
       && zip(one, other).allSatisfy { bytes.byte(at: $0) | 0x20 == bytes.byte(at: $1) | 0x20 }

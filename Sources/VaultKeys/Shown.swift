@@ -6,7 +6,7 @@ package struct Shown: Sendable {
   package var outcome: PromptOutcome?
   /// The item that it was asked for.
   package var item: Item?
-  /// What happened before it and is not logged yet.
+  /// Earlier events that are not logged yet.
   package var earlier: [AuditNote] = []
 
   package init(outcome: PromptOutcome? = nil, item: Item? = nil) {
@@ -19,7 +19,7 @@ package struct Shown: Sendable {
   /// A person typed it at a prompt.
   package static let typed = Shown(outcome: .answered)
 
-  /// The entries of it, with the verdict.
+  /// The log entries of the secret, with the verdict.
   package func notes(_ secret: SecretName, result: AuditResult = .success) -> [AuditNote] {
     let own = AuditNote(
       operation: outcome == nil ? .given : .promptShown, item: item?.id, kind: item?.kind, result: result,

@@ -8,7 +8,7 @@ package struct SlotSeal: Sendable {
   package let vault: VaultID
   package let random: any RandomSource
 
-  /// One layer; its key comes from what a person typed where a derivation is named.
+  /// Seals in one layer. If a derivation is named, the layer's key comes from what a person typed.
   package func seal(
     _ key: borrowing SecretBytes, at address: SlotAddress, under outer: borrowing SecretBytes,
     derivation: KeyDerivation? = nil
@@ -16,9 +16,10 @@ package struct SlotSeal: Sendable {
     try layer(1, of: key, at: address, under: outer, derivation: derivation)
   }
 
-  /// Two layers: what a person types wraps inside, the stored key outside.
+  /// Seals in two layers: the inner key comes from what a person types, the outer key is stored.
   ///
-  /// - Parameter derivation: How the inner key came from what is typed; `nil` for an inner key of another origin.
+  /// - Parameter derivation: How the inner key was derived from what a person typed; `nil` for an inner key of another
+  ///   origin.
   package func seal(
     _ key: borrowing SecretBytes, at address: SlotAddress, under outer: borrowing SecretBytes,
     inside inner: borrowing SecretBytes, derivation: KeyDerivation?
@@ -27,7 +28,7 @@ package struct SlotSeal: Sendable {
     return try layer(1, of: SecretBytes(copying: sealed), at: address, under: outer, derivation: nil)
   }
 
-  /// The key behind one layer. Anything that is not 32 bytes is no key.
+  /// The key behind one layer. Content of any length but 32 bytes is not a key.
   package func open(
     _ row: SlotRow, at address: SlotAddress, under outer: borrowing SecretBytes,
     derivation: KeyDerivation? = nil
@@ -37,7 +38,7 @@ package struct SlotSeal: Sendable {
     return key
   }
 
-  /// The key behind two layers; `.commitmentMismatch` means that the inner key, what was typed, is the wrong one.
+  /// The key behind two layers; `.commitmentMismatch` means that the inner key is wrong, and so what was typed.
   package func open(
     _ row: SlotRow, at address: SlotAddress, under outer: borrowing SecretBytes,
     inside inner: borrowing SecretBytes, derivation: KeyDerivation?
@@ -50,7 +51,7 @@ package struct SlotSeal: Sendable {
     return key
   }
 
-  /// The key behind one layer, where no caller can name a failure better.
+  /// The key behind one layer, for callers that have no more precise error.
   package func key(
     in row: SlotRow, at address: SlotAddress, under outer: borrowing SecretBytes
   ) throws(VaultError) -> SecretBytes {
@@ -69,7 +70,7 @@ package struct SlotSeal: Sendable {
     } catch { throw VaultError(crypto: error) }
   }
 
-  /// What lies behind the outer layer of a slot with two: sealed still, so public.
+  /// The content of the outer layer of a slot with two layers: still sealed, so public.
   private func innerContent(
     _ row: SlotRow, at address: SlotAddress, under outer: borrowing SecretBytes
   ) throws(CryptoError) -> [UInt8] {
@@ -99,7 +100,7 @@ package struct SlotSeal: Sendable {
     return try layer(1, of: SecretBytes(copying: content), at: address, under: outer, derivation: nil)
   }
 
-  /// What ``wrap(_:to:at:under:)`` sealed.
+  /// The key that ``wrap(_:to:at:under:)`` sealed.
   package func unwrap(
     _ row: SlotRow, at address: SlotAddress, under outer: borrowing SecretBytes,
     by privateHalf: borrowing SecretBytes, of member: [UInt8]
@@ -131,7 +132,7 @@ package struct SlotSeal: Sendable {
     HKDF.derive(from: shared, info: Labels.memberWrap.utf8 + ephemeral + member, byteCount: 32)
   }
 
-  /// What the outer layer of a slot holds, where no caller can name a failure better.
+  /// The content of the outer layer of a slot, for callers that have no more precise error.
   package func outerLayer(
     of row: SlotRow, at address: SlotAddress, under outer: borrowing SecretBytes
   ) throws(VaultError) -> SecretBytes {

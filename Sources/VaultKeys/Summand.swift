@@ -18,7 +18,7 @@ package struct Summand {
   {
     unsafe withUnsafeTemporaryAllocation(byteCount: 32, alignment: 8) { code in
       unsafe key.sum.write(to: code) { message in
-        // The byte of the table, which is the last of its word, and the row in big endian.
+        // The table's byte, which is the last byte of its word, and the row, both big endian.
         unsafe withUnsafeBytes(of: (UInt64(table).bigEndian, row.bigEndian)) {
           unsafe message.append($0.bytes.extracting(7..<16))
         }

@@ -1,17 +1,17 @@
 public import VaultFormat
 import Glibc
 
-/// Which keys are there.
+/// Which keys exist.
 extension FileProtector {
-  /// The ids of all key files of this vault. Of a named file: its own, and those that wait beside it.
+  /// The ids of all key files of this vault. For a named file: the key in the file, and the keys that wait beside it.
   public func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] {
     let kept = try named(of: vault).compactMap(\.key)
     guard case .file(let file) = place, let id = (try? read(file))?.id else { return kept }
     return [id] + kept.filter { $0 != id }
   }
 
-  /// What has the name of a key of this vault where no key is ever looked for: the id is in capital letters, or there is no
-  /// regular file of that name.
+  /// Entries with the name of a key of this vault in which the protector never looks for a key: the id is in capital
+  /// letters, or the entry is not a regular file.
   package func lookalikes(of vault: VaultID) throws(VaultError) -> [String] {
     try named(of: vault).filter { $0.key == nil }.map(\.path)
   }
@@ -34,9 +34,9 @@ extension FileProtector {
   }
 
   /// - Parameters:
-  ///   - folder: With its last slash; empty for the working directory.
-  ///   - prefix: What is before the id of a key in its name.
-  ///   - suffix: What is after it.
+  ///   - folder: The directory with its last slash; empty for the working directory.
+  ///   - prefix: The part of a key's name before the id.
+  ///   - suffix: The part after the id.
   private static func named(
     in folder: String, prefix: String, suffix: String
   ) throws(VaultError) -> [Named] {
@@ -50,26 +50,26 @@ extension FileProtector {
     }
   }
 
-  /// Whether it is known that there is something else than a regular file.
+  /// Whether the entry is known to be something other than a regular file.
   private static func isOtherThanFile(_ path: String) -> Bool {
     var entry = stat()
     return unsafe lstat(path, &entry) == 0 && entry.st_mode & S_IFMT != S_IFREG
   }
 
-  /// The key in the named file; `nil` where none can be read, and for a folder of keys.
+  /// The key in the named file; `nil` if no key can be read, and for a directory of keys.
   package var namedKey: DeviceKeyID? {
     guard case .file(let file) = place, let present = try? read(file) else { return nil }
     return present.id
   }
 
-  /// The key that a restore has put beside the named file; `nil` where none can be read, and for a folder of keys.
+  /// The key that a restore has put beside the named file; `nil` if no key can be read, and for a directory of keys.
   package var keyBeforeRestore: DeviceKeyID? {
     guard let aside = pathBeforeRestore, let held = try? read(aside) else { return nil }
     return held.id
   }
 
-  /// The error of an `init` that finds something in the place of its key. It never takes a key over: which vaults need it cannot
-  /// be known, and two vaults with one key lose it together.
+  /// The error of an `init` that finds something in the place of its key. `init` never takes over an existing key: it
+  /// cannot know which vaults need the key, and two vaults with one key lose it together.
   package var taken: VaultError? {
     guard case .file(let file) = place else { return nil }
     guard namedKey != nil else {
@@ -85,8 +85,8 @@ extension FileProtector {
         saying: "name another file; if this one is left of a vault that was never made, remove it"))
   }
 
-  /// The folders of keys, one for each vault id, and how many keys are in each. Empty for a named file. The vault is `nil`
-  /// for an id in capital letters, because no vault has its keys there.
+  /// The directories of keys, one for each vault id, and the number of keys in each. Empty for a named file. The vault
+  /// is `nil` for an id in capital letters, because no vault has its keys there.
   package func foldersOfKeys() throws(VaultError) -> [(vault: VaultID?, path: String, count: Int)] {
     guard case .folder(let folder) = place else { return [] }
     var found: [(vault: VaultID?, path: String, count: Int)] = []
@@ -99,19 +99,19 @@ extension FileProtector {
     return found
   }
 
-  /// Which file at or beside the named one really holds a key; `nil` where none does, and for a folder of keys.
+  /// The file, at or beside the named one, that really holds a key; `nil` if no file does, and for a directory of keys.
   package func holder(of key: DeviceKeyID, _ vault: VaultID) -> String? {
     guard case .file(let file) = place, let aside = pathBeforeRestore else { return nil }
     return [file, presentPath(of: key, vault), aside].first { holds($0, key: key) }
   }
 
-  /// Whether the file is this key.
+  /// Whether the file holds this key.
   package func holds(_ path: String, key: DeviceKeyID) -> Bool {
     guard let held = try? read(path) else { return false }
     return held.id == key
   }
 
-  /// A lock on the folder of the keys.
+  /// A lock on the directory of the keys.
   public func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock? {
     let key: String
     switch place {
@@ -122,13 +122,13 @@ extension FileProtector {
     return try ProtectorLock(folder: key.contains("/") ? String(key[...key.lastIndex(of: "/")!]) : ".")
   }
 
-  /// The lock on the folder of a named file; `nil` where another one has it, and for a folder of keys.
+  /// The lock on the directory of a named file; `nil` if the lock is held already, and for a directory of keys.
   package func lockAtOnce() -> ProtectorLock? {
     guard case .file(let file) = place else { return nil }
     return ProtectorLock(atOnce: file.lastIndex(of: "/").map { String(file[...$0]) } ?? ".")
   }
 
-  /// The sorted names in a folder that begin with `prefix`; none when the folder does not exist.
+  /// The sorted names in a directory that begin with `prefix`; none if the directory does not exist.
   package static func names(in folder: String, beginningWith prefix: String = "") throws(VaultError)
     -> [String]
   {
@@ -146,7 +146,7 @@ extension FileProtector {
       if name.hasPrefix(prefix) { names.append(name) }
       errno = 0
     }
-    // A folder that was read in part has other names too.
+    // A directory that was read only in part may have more names.
     guard errno == 0 else { throw Self.failure("list", path: folder) }
     return names.sorted()
   }

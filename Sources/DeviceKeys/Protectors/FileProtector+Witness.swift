@@ -1,13 +1,13 @@
 public import VaultFormat
 
-/// The witness lies beside the key file, as `<key file>.seen`.
+/// The witness is beside the key file, as `<key file>.seen`.
 extension FileProtector {
   /// Writes the key's id and the number, 24 bytes, beside the key file.
   public func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID) {
     witnessFile.note(sequence, under: key, of: vault) { witness(of: key, in: vault) }
   }
 
-  /// Reads it; `nil` where there is none, or one of another key.
+  /// Reads the witness; `nil` if there is none, or if it is for another key.
   public func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64? {
     witness(of: key, in: vault).seen
   }

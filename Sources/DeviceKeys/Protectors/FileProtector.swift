@@ -2,9 +2,9 @@ public import VaultFormat
 import Glibc
 import SecretMemory
 
-/// Device keys in files of mode 0600: `<state folder>/<vault id>/<key id>.key`, or one file that the caller names.
+/// Device keys in files of mode 0600: `<state directory>/<vault id>/<key id>.key`, or one file that the caller names.
 ///
-/// Never in the vault's folder: whoever copies that folder must not get the key with it.
+/// Never in the vault's directory: a copy of that directory must not include the key.
 public struct FileProtector: Protector {
   package enum Place: Sendable {
     case folder(String)
@@ -12,7 +12,7 @@ public struct FileProtector: Protector {
   }
   package let place: Place
   let witnessFile = WitnessFile()
-  /// Whether it keeps many keys below a folder.
+  /// Whether it keeps many keys below a directory.
   package var isFolder: Bool { if case .folder = place { true } else { false } }
 
   /// Files.
@@ -38,7 +38,7 @@ public struct FileProtector: Protector {
       hint: Hint(.setKeyFolder, saying: "set HOME or XDG_STATE_HOME, or name the key file"))
   }
 
-  /// Key files below a folder.
+  /// Key files below a directory.
   public init(folder: String) { place = .folder(folder) }
 
   /// Just this key file.
@@ -55,11 +55,11 @@ public struct FileProtector: Protector {
   }
 
   /// Reads the key file; owner, mode and id are checked, links are not followed. A key that waits beside a named file
-  /// is found whatever that file holds, and also when the file does not exist.
+  /// is found regardless of that file's contents, even if the file does not exist.
   public func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
     do throws(VaultError) { return try readInPlace(key, of: vault) } catch {
       guard let next = nextPath(of: key) else { throw error }
-      // Between the two looks it may have come into its place.
+      // Between the two checks, the key may have moved into its place.
       guard try mayExist(next) else { return try readInPlace(key, of: vault) }
     }
     return try readWaiting(key, of: vault)
@@ -67,7 +67,7 @@ public struct FileProtector: Protector {
 
   private func mayExist(_ path: String) throws(VaultError) -> Bool {
     do throws(VaultError) { return try exists(path) } catch {
-      // A key that may wait there must not be taken for lost.
+      // A key that may wait there must not be reported as lost.
       throw VaultError(
         .deviceKeyUnavailable, "the device key cannot be looked for: \(error.message)", hint: error.advice,
         underlying: error.underlying)
@@ -95,7 +95,7 @@ public struct FileProtector: Protector {
     return found
   }
 
-  /// Writes a new key file, synchronises file and folder, reads it back.
+  /// Writes a new key file, synchronizes the file and its directory, and reads the key back.
   public func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
     let path = try placeForNew(key.id, of: vault)
     try Self.makeFolders(above: path)
@@ -114,8 +114,8 @@ public struct FileProtector: Protector {
         guard unsafe unlink(next) == 0 || errno == ENOENT else { throw Self.failure("remove", path: next) }
         try Self.synchronizeFolder(of: next)
       }
-      // One named file holds every key in turn: it is removed only when it really holds this key.
-      // A file that cannot be read now may hold the vault's present key: it stays.
+      // One named file holds each key in turn, so it is removed only if it really holds this key. A file that cannot be
+      // read now may hold the vault's present key: it stays.
       guard holds(path, key: key) else { return }
     }
     guard unsafe unlink(path) == 0 || errno == ENOENT else { throw Self.failure("remove", path: path) }
@@ -123,10 +123,10 @@ public struct FileProtector: Protector {
     try Self.synchronizeFolder(of: path)
   }
 
-  /// A key file that the caller named is replaced in one step; until then the new key waits beside it.
+  /// Replaces a key file that the caller named, in one step. Until then the new key waits beside that file.
   ///
-  /// It stays there where the named file holds anything else than `old`: another vault's key, or the key of a rotation
-  /// that another process has finished since.
+  /// The new key stays there if the named file holds anything other than `old`: another vault's key, or the key of a
+  /// rotation that another process has finished since.
   public func promoteKey(_ key: DeviceKeyID, replacing old: DeviceKeyID, of vault: VaultID) throws(VaultError)
   {
     guard let next = nextPath(of: key), try exists(next) else { return }
@@ -136,16 +136,16 @@ public struct FileProtector: Protector {
     try Self.synchronizeFolder(of: path)
   }
 
-  /// Where a restore puts the key of the vault that was there, next to a named file; `nil` for a folder of keys, where
-  /// it stays under its own name.
+  /// Where a restore puts the old vault's key, next to a named file; `nil` for a directory of keys, where that key
+  /// keeps its own name.
   public var pathBeforeRestore: String? {
     guard case .file(let file) = place else { return nil }
     return file + ".before-restore"
   }
 
-  /// After a restore, moves the new key to the named file when that file holds the replaced vault's key, which stays
-  /// beside it for the old vault. A file that holds anything else stays, because it may be another vault's key; then
-  /// the new key still waits beside it.
+  /// After a restore, moves the new key to the named file if that file holds the replaced vault's key. The replaced key
+  /// stays beside the file, for the old vault. A file that holds anything else stays, because it may hold another
+  /// vault's key; then the new key still waits beside the file.
   package func promoteRestoredKey(_ key: DeviceKeyID, over old: DeviceKeyID, of vault: VaultID)
     throws(VaultError)
   {
@@ -159,8 +159,8 @@ public struct FileProtector: Protector {
     try Self.synchronizeFolder(of: path)
   }
 
-  /// Gives a key in a named file its own file beside it, where it is found by its id, before another key replaces it.
-  /// Does nothing in a folder of keys, or when the named file holds something else.
+  /// Before another key replaces the key in a named file, gives that key its own file beside the named one, where it is
+  /// found by its id. Does nothing in a directory of keys, or if the named file holds something else.
   package func setAside(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
     let path = path(of: key, vault)
     guard let own = nextPath(of: key), holds(path, key: key) else { return }
@@ -168,7 +168,7 @@ public struct FileProtector: Protector {
     try Self.synchronizeFolder(of: own)
   }
 
-  /// Gives a file a second name; no error when an interrupted attempt already gave it.
+  /// Gives a file a second name; no error if an interrupted attempt already did.
   private func link(_ path: String, as other: String, purpose: String) throws(VaultError) {
     if unsafe Glibc.link(path, other) == 0 { return }
     let problem = errno
@@ -182,7 +182,7 @@ public struct FileProtector: Protector {
     throw Self.failure(purpose, path: other)
   }
 
-  /// Where a new key goes: never over another one.
+  /// The place of a new key, which is never the place of another key.
   private func placeForNew(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> String {
     let path = path(of: key, vault)
     guard let next = nextPath(of: key), try exists(path) else { return path }
@@ -200,7 +200,7 @@ public struct FileProtector: Protector {
     return holds(next, key: key)
   }
 
-  /// Whether there is anything of that name, a link too. What cannot be looked at is an error, never absent.
+  /// Whether anything has that name, including a link. If the name cannot be checked, that is an error, never absence.
   private func exists(_ path: String) throws(VaultError) -> Bool {
     var entry = stat()
     if unsafe lstat(path, &entry) == 0 { return true }
@@ -208,7 +208,7 @@ public struct FileProtector: Protector {
     return false
   }
 
-  /// The final place of a key. Before, a key may wait beside a named file, as `<file>.<key id>.new`.
+  /// The final place of a key. Before that, a key may wait beside a named file, as `<file>.<key id>.new`.
   public func path(of key: DeviceKeyID, _ vault: VaultID) -> String {
     switch place {
     case .folder(let folder): folder + "/" + vault.hexadecimal + "/" + key.hexadecimal + ".key"
@@ -257,7 +257,8 @@ public struct FileProtector: Protector {
     return try DeviceKey(try readAll(file, byteCount: 33, path: path))
   }
 
-  /// What to do about a file that others may read: the path can be wrong, and the file another program's.
+  /// The advice for a file that other users may read. The path can be wrong, and the file can belong to another
+  /// program.
   private static func adviceForOpenFile(_ path: String, byteCount: Int) -> Hint {
     guard byteCount == 32 else {
       return Hint(
@@ -297,7 +298,7 @@ public struct FileProtector: Protector {
     return bytes
   }
 
-  /// A new file only, durable before this returns; what was begun and failed is removed.
+  /// Writes a new file only, durable before this returns. After a failure, removes what was written.
   private func write(_ key: borrowing DeviceKey, to path: String) throws(VaultError) {
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else {
@@ -308,7 +309,7 @@ public struct FileProtector: Protector {
       throw Self.failure("create", path: path)
     }
     let isWritten = key.expose { span in
-      errno = ENOSPC  // what a short write means that sets no error of its own
+      errno = ENOSPC  // a short write means this, and sets no error of its own
       return unsafe span.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) == $0.count }
     }
     let isSynchronized = isWritten && fsync(file) == 0
@@ -329,13 +330,13 @@ public struct FileProtector: Protector {
       folder += "/" + part
       let isNew = unsafe mkdir(folder, 0o700) == 0
       guard isNew || errno == EEXIST else { throw Self.failure("create", path: folder) }
-      // If a power cut removed the folder, the key would be lost.
+      // If a power cut removed the directory, the key would be lost.
       if isNew { try synchronizeFolder(of: folder) } else { try synchronizeOlderFolder(of: folder) }
     }
   }
 
-  /// The process that made an existing folder may have died before its name was durable. Skips folders that we could
-  /// not have made, and those that cannot be synchronized.
+  /// The process that made an existing directory may have died before the directory's name was durable. Skips
+  /// directories that we could not have made, and those that cannot be synchronized.
   private static func synchronizeOlderFolder(of path: String) throws(VaultError) {
     guard unsafe access(parent(of: path), W_OK) == 0 else { return }
     do throws(VaultError) { try synchronizeFolder(of: path) } catch {

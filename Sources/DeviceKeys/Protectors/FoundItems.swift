@@ -3,7 +3,7 @@ import CSecretService
 import Glibc
 import Synchronization
 
-/// The items that an answer holds; libsecret's copies of the secrets are wiped with it.
+/// The items in an answer. Releasing them also wipes libsecret's copies of the secrets.
 @safe
 struct FoundItems: ~Copyable {
   private let answer: UnsafeMutablePointer<secret_service_answer>
@@ -50,18 +50,18 @@ struct FoundItems: ~Copyable {
 }
 
 extension FoundItems {
-  /// Whether the session was refused for what its random numbers happened to be, before anything was done.
+  /// Whether the service refused the session only because of its random numbers, before it did anything.
   static func wasRefusedAtRandom(_ answer: secret_service_answer) -> Bool {
     answer.status == SECRET_SERVICE_FAILED && text(answer.message).contains("public key size")
   }
 
-  /// The error that an answer stands for; each kind of fault has a message of its own.
+  /// The error of an answer. Each kind of fault has its own message.
   private static func fault(_ answer: secret_service_answer) -> VaultError? {
     func unavailable(_ message: String, hint: Hint) -> VaultError {
       VaultError(
         .deviceKeyUnavailable, message, hint: hint, underlying: Int32(answer.status.rawValue))
     }
-    // Another program's words: they shall not steer a terminal.
+    // Text of another program, which must not control a terminal.
     let said = String(
       text(answer.message).unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
     let words = said.isEmpty ? "" : ": " + said

@@ -3,7 +3,7 @@ import SecretMemory
 
 /// A device key as text for services that keep text: base64 (RFC 4648 §4), 44 characters.
 ///
-/// Written without a table and without branches on what the key holds.
+/// The code has no table, and no branch that depends on the key.
 enum KeyText {
   /// The text of a key.
   static func encode(_ key: borrowing DeviceKey) -> SecretBytes {
@@ -43,7 +43,7 @@ enum KeyText {
           isGood = isGood && value < 64
           bits = bits << 6 | UInt32(value & 63)
         }
-        // One key has one text: the bits that hold nothing are 0.
+        // One key has one text: the unused bits are 0.
         if group == 10 { isGood = isGood && bits & 0xFF == 0 }
         for offset in 0..<(group == 10 ? 2 : 3) {
           unsafe output.append(UInt8(truncatingIfNeeded: bits >> (16 - 8 * UInt32(offset))), as: UInt8.self)
@@ -77,7 +77,7 @@ enum KeyText {
     return UInt8(truncatingIfNeeded: code)
   }
 
-  /// 0–63, or 255 for what is no character of base64.
+  /// 0–63, or 255 for a character that is not base64.
   private static func value(_ character: UInt8) -> UInt8 {
     let code = Int32(character)
     let letters = mask(code, 65, 90) & (code - 64) | mask(code, 97, 122) & (code - 70)

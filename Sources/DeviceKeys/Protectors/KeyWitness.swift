@@ -4,8 +4,8 @@ import Synchronization
 
 /// How many commits the vault has had, remembered in a file beside the device key or in its place.
 ///
-/// It is written after each commit and not synchronised, so it never runs ahead of the file, not even after a power
-/// cut; a file that is behind it is an old copy. Best effort: an error is as good as none.
+/// It is written after each commit and not synchronized, so it is never ahead of the vault file, not even after a power
+/// cut. A vault file that is behind it is an old copy. Best effort: an error has the same effect as no witness.
 package struct KeyWitness {
   package let path: String
   package let key: DeviceKeyID
@@ -16,8 +16,8 @@ package struct KeyWitness {
     _ = unsafe withUnsafeBytes(of: words) { unsafe pwrite(file, $0.baseAddress, $0.count, 0) }
   }
 
-  /// The file for writing, made if it is not there; negative where that fails. Never 0, 1 or 2: a process that has
-  /// closed those prints to them all the same.
+  /// Opens the file for writing, and makes it if it does not exist; negative on failure. Never 0, 1 or 2, because a
+  /// process that has closed those may still print to them.
   package func open() -> Int32 {
     let file = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
     guard (0...2).contains(file) else { return file }
@@ -25,7 +25,7 @@ package struct KeyWitness {
     return fcntl(file, F_DUPFD_CLOEXEC, 3)
   }
 
-  /// Reads it; `nil` where there is none, or one of another key.
+  /// Reads the witness; `nil` if there is none, or if it is for another key.
   package var seen: UInt64? {
     let file = unsafe Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { return nil }

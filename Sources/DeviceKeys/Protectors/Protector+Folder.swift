@@ -2,12 +2,13 @@ package import VaultFormat
 import Glibc
 
 extension Protector {
-  /// A key file in the vault's folder would be copied with it by every backup and synchronisation: refused.
+  /// Refuses a key file in the vault's directory, because every backup and synchronization of the directory would copy
+  /// the key too.
   package func refuseFolder(of vaultPath: String, key: DeviceKeyID, vault: VaultID) throws(VaultError) {
     guard let files = self as? FileProtector else { return }
     let vaultFolder = try Self.resolvedFolder(of: vaultPath)
     let key = files.path(of: key, vault)
-    // Key files lie in a folder of their vault's; that one may not lie beside the vault either.
+    // Key files are in a directory for their vault. That directory must not be beside the vault either.
     let parents =
       files.isFolder ? [key, String(key.dropLast(key.split(separator: "/").last!.count + 1))] : [key]
     var isBeside = false
@@ -18,7 +19,7 @@ extension Protector {
       hint: Hint(.nameOtherKeyFolder, saying: "name another folder for the device key"))
   }
 
-  /// The folder of a path with its links resolved, also where its last parts do not exist yet.
+  /// The directory of a path with its links resolved, even if its last parts do not exist yet.
   private static func resolvedFolder(of path: String) throws(VaultError) -> String {
     var parts = (path.hasPrefix("/") ? path : currentFolder() + "/" + path).split(separator: "/").map(
       String.init)
@@ -33,7 +34,7 @@ extension Protector {
     return ([""] + missing.reversed()).joined(separator: "/")
   }
 
-  /// `nil` where there is nothing.
+  /// `nil` if nothing is there.
   private static func resolved(_ path: String) throws(VaultError) -> String? {
     guard let real = unsafe realpath(path, nil) else {
       guard errno == ENOENT || errno == ENOTDIR else { throw FileProtector.failure("look at", path: path) }

@@ -7,22 +7,22 @@ public import VaultFormat
 public protocol Protector: Sendable {
   /// Which kind the header names.
   var kind: ProtectorKind { get }
-  /// What is there for this vault, asked before anything is created.
+  /// What the protector holds for this vault. The vault asks before it creates anything.
   func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState
   /// The device key with this id.
   ///
   /// - Throws: `deviceKeyAbsent`, `deviceKeyLocked`, `deviceKeyUnavailable`, `deviceKeyWrong`, `deviceKeyDamaged`.
   func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey
-  /// Keeps a key: durable when this returns, read back and compared. Never replaces one.
+  /// Stores a key, reads it back and compares it. The key is durable when this returns. Never replaces a key.
   func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError)
-  /// Deletes a key: one that nothing names yet, or one that the vault has replaced, after the vault was opened with
-  /// another key.
+  /// Deletes a key that no file names yet, or one that the vault has replaced, after the vault was opened with another
+  /// key.
   func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError)
-  /// The key has opened the vault and stands in the place of `old` from now on.
+  /// Puts a key that has opened the vault in the place of `old`.
   func promoteKey(_ key: DeviceKeyID, replacing old: DeviceKeyID, of vault: VaultID) throws(VaultError)
   /// The ids of all keys of this vault that it keeps, as far as they can be read now.
   func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID]
-  /// Keeps others from removing keys of this vault while one is on its way into the vault's header.
+  /// Keeps other processes from removing keys of this vault while a new key is on its way into the vault's header.
   func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock?
   /// Remembers, outside of the vault file, how many commits the vault has had. Best effort, never an error.
   func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID)
@@ -36,10 +36,10 @@ extension Protector {
   /// A protector that cannot remember knows nothing.
   public func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64? { nil }
 
-  /// A protector without a place for a lock has none: then nobody may remove its keys but who made them.
+  /// A protector without a place for a lock has no lock: then only the process that made a key may remove it.
   public func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock? { nil }
 
-  /// Nothing to do where every key has a place of its own.
+  /// Does nothing, because every key has its own place.
   public func promoteKey(_ key: DeviceKeyID, replacing old: DeviceKeyID, of vault: VaultID)
     throws(VaultError)
   {}

@@ -1,9 +1,10 @@
 package import VaultFormat
 import Glibc
 
-/// Held from the storing of a new device key until the vault names it: meanwhile nobody removes keys that no vault names.
+/// Held from the storing of a new device key until the vault names it. Meanwhile, no process removes keys that no vault
+/// names.
 ///
-/// A `flock` on the folder of the keys, which leaves nothing behind; the kernel ends it with the process.
+/// A `flock` on the directory of the keys. It leaves nothing behind; the kernel releases it when the process ends.
 public final class ProtectorLock: Sendable {
   private let descriptor: Int32
 
@@ -35,7 +36,7 @@ public final class ProtectorLock: Sendable {
     descriptor = file
   }
 
-  /// Does nothing; called at the end of what the lock is held for, so that it is not let go before.
+  /// Does nothing. Call this at the end of the locked work, so that the lock is not released earlier.
   package func keep() {}
 
   deinit { close(descriptor) }

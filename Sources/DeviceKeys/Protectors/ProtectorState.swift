@@ -4,7 +4,7 @@ public import VaultFormat
 public enum ProtectorState: Sendable {
   /// No key of this vault.
   case absent
-  /// It may hold one; a person has to unlock it first.
+  /// The protector may hold a key; a person must unlock it first.
   case locked
   /// It cannot be reached, and why.
   case unavailable(VaultError)

@@ -66,8 +66,9 @@ struct SecretServiceCalls: Sendable {
     }
   }
 
-  /// KWallet spoils one session in 128, by the zero byte that a number of the key agreement may begin with: the public
-  /// key without it is refused, and with the secret without it nothing can be read. The next session has other numbers.
+  /// KWallet spoils one session in 128, when a number of the key agreement begins with a zero byte: a public key
+  /// without that byte is refused, and with a secret without that byte nothing can be read. The next session has other
+  /// numbers.
   static let mostSessions = 3
 
   private func withStrings<R>(
@@ -82,7 +83,7 @@ struct SecretServiceCalls: Sendable {
     }
   }
 
-  /// The bus of this session: never one that would have to be started, never one at the other end of a network.
+  /// The bus of this session: never a bus that must be started first, and never one across a network.
   private func address() throws(VaultError) -> String {
     let address: String
     if let busAddress { address = busAddress } else { address = try Self.sessionAddress() }
@@ -120,7 +121,7 @@ struct SecretServiceCalls: Sendable {
   }
 }
 
-/// How long a call may take. After one that was not answered the next ones, which clean up, do not wait again.
+/// How long a call may take. After an unanswered call, the following calls, which clean up, do not wait again.
 private final class Patience: Sendable {
   private let usual: UInt32
   private let impatientUntil = Mutex<UInt64>(0)

@@ -3,11 +3,11 @@ public import VaultFormat
 /// Device keys in the desktop's Secret Service (GNOME Keyring, KWallet, KeePassXC), through libsecret.
 ///
 /// Each key is one item of the default collection: the key as base64 text, with the ids of vault and key as attributes.
-/// libsecret is loaded at the first call. A service that does not answer is an error after 3 seconds, never a wait;
-/// nothing is ever kept elsewhere instead.
+/// libsecret is loaded at the first call. If the service does not answer, the call fails after 3 seconds. The key is
+/// never kept elsewhere instead.
 ///
-/// **Who is kept out:** while the collection is unlocked, no program of the same user; while it is locked, whoever lacks
-/// its password. That is the service's doing, not ours.
+/// **Who is kept out:** while the collection is unlocked, no program of the same user; while it is locked, everyone
+/// without its password. The service decides this, not this library.
 public struct SecretServiceProtector: Protector {
   /// Whether the service may ask a person to unlock the collection.
   public enum Prompting: Sendable {
@@ -48,8 +48,8 @@ public struct SecretServiceProtector: Protector {
       busAddress: busAddress, stateFolder: stateFolder, prompting: prompting, patience: Self.usualPatience)
   }
 
-  /// - Parameter patience: How long one call may take; a test of other faults has more of it, so that what it sees does
-  ///   not depend on how busy the machine is.
+  /// - Parameter patience: How long one call may take; a test of other faults allows more, so that its result does not
+  ///   depend on how busy the machine is.
   package init(
     busAddress: String?, stateFolder: String?, prompting: Prompting = .never, patience: Duration
   ) {
@@ -57,7 +57,7 @@ public struct SecretServiceProtector: Protector {
     witnessFolder = stateFolder
   }
 
-  /// What the service holds for this vault. A locked default collection without a key of it counts as locked.
+  /// What the service holds for this vault. A locked default collection without a key of this vault counts as locked.
   public func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState {
     let found: FoundItems
     do throws(VaultError) { found = try service.find(vault, key: nil, loads: false) } catch {
@@ -70,9 +70,9 @@ public struct SecretServiceProtector: Protector {
     return found.allAreLocked ? .locked : .present
   }
 
-  /// Reads the key. Of several items with its id the one that holds it is taken.
+  /// Reads the key. Of several items with the key's id, it takes the one that holds the key.
   ///
-  /// What is damaged is read again in another session, which may have been what was damaged.
+  /// A damaged answer is read again in another session, because the session itself may have been damaged.
   public func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
     for _ in 1..<SecretServiceCalls.mostSessions {
       do throws(VaultError) { return try loadKeyOnce(key, of: vault) } catch {
@@ -109,7 +109,7 @@ public struct SecretServiceProtector: Protector {
           hint: Hint(.keepKeyInFile, saying: "keep the key in a file"))
       }
     } catch {
-      // No vault names it yet. What cannot be removed now opens nothing.
+      // No vault names the key yet. A key that cannot be removed now opens nothing.
       try? deleteKey(key.id, of: vault)
       throw error
     }
@@ -136,7 +136,7 @@ public struct SecretServiceProtector: Protector {
     return keys
   }
 
-  /// The same lock as for key files in that folder.
+  /// The same lock as for key files in that directory.
   public func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock? {
     guard let witnessFolder else { return nil }
     return try FileProtector(folder: witnessFolder).lock(vault)
@@ -147,7 +147,7 @@ public struct SecretServiceProtector: Protector {
     witnessFile.note(sequence, under: key, of: vault) { witness(of: key, in: vault) }
   }
 
-  /// Reads it; `nil` where there is none, or one of another key.
+  /// Reads the witness; `nil` if there is none, or if it is for another key.
   public func seenSequence(under key: DeviceKeyID, of vault: VaultID) -> UInt64? {
     witness(of: key, in: vault)?.seen
   }
@@ -179,6 +179,6 @@ public struct SecretServiceProtector: Protector {
         saying: "open the collection that it is in, name a copy, or use the recovery code or a backup"))
   }
 
-  /// The answer where a person has to unlock the keyring first.
+  /// The error when a person must unlock the keyring first.
   package static var locked: VaultError { SecretServiceCalls.locked }
 }

@@ -2,7 +2,7 @@ import VaultFormat
 import Glibc
 import Synchronization
 
-/// The witness's file, kept open from one commit of this process to the next as long as it has its name.
+/// The file of the witness. It stays open from one commit of this process to the next as long as it keeps its name.
 final class WitnessFile: Sendable {
   private struct Opened {
     let witness: KeyWitness
@@ -24,10 +24,11 @@ final class WitnessFile: Sendable {
       self.identity = identity
     }
 
-    /// Somebody may have closed it, as a daemon closes what it has inherited; the number is another file's then.
+    /// The descriptor may have been closed, as a daemon closes inherited ones. Then its number may belong to another
+    /// file.
     var isOpen: Bool { FileIdentity(file) == identity }
 
-    /// Its name may have been removed, or given to another file, by another process.
+    /// Another process may have removed the file's name or given it to another file.
     var isNamed: Bool { FileIdentity(at: witness.path) == identity }
 
     func end() { if isOpen { close(file) } }
@@ -36,7 +37,7 @@ final class WitnessFile: Sendable {
 
   deinit { last.withLock { $0?.end() } }
 
-  /// Writes the number to the file of `witness`, which is asked for only where the last one was another.
+  /// Writes the number to the file of `witness`, which is called only if the open file is not the right one.
   func note(
     _ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID, in witness: () -> KeyWitness?
   ) {
@@ -53,7 +54,7 @@ final class WitnessFile: Sendable {
   }
 }
 
-/// Which file it is, whatever its names.
+/// The identity of a file, whatever its names.
 private struct FileIdentity: Equatable {
   private let device, inode: UInt
 
@@ -63,7 +64,7 @@ private struct FileIdentity: Equatable {
     (device, inode) = (about.st_dev, about.st_ino)
   }
 
-  /// The entry of that name itself, not what a link leads to.
+  /// The entry with that name itself, not the target of a link.
   init?(at path: String) {
     var about = stat()
     guard unsafe lstat(path, &about) == 0 else { return nil }

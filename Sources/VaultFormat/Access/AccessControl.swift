@@ -5,7 +5,8 @@ import VaultStorage
 public struct AccessControl: Sendable, Equatable {
   /// When the item can be opened at all.
   public let accessibility: Accessibility
-  /// Whether the item stays out of backups; always so for `whenPasscodeSet`. Enforced: its class key hangs on this device's key.
+  /// Whether the item stays out of backups; always true for `whenPasscodeSet`. Enforced, because the item's class key
+  /// needs this device's key.
   public let thisDeviceOnly: Bool
   /// The constraint word with Apple's bit numbers; 0 without constraint.
   package let word: UInt32
@@ -15,7 +16,7 @@ public struct AccessControl: Sendable, Equatable {
     self.init(accessibility: accessibility, thisDeviceOnly: thisDeviceOnly, word: 0)
   }
 
-  /// An access control with constraints. Whether the vault has what they ask for is seen when an item is added.
+  /// An access control with constraints. Adding an item checks whether the vault has what they ask for.
   ///
   /// - Throws: ``VaultError/Code/policy`` for `or` with `and`, `biometryAny` with `biometryCurrentSet`,
   ///   `userPresence` with another constraint, `or` or `and` with fewer than two constraints.
@@ -32,7 +33,7 @@ public struct AccessControl: Sendable, Equatable {
     self.word = word
   }
 
-  /// What has to be shown.
+  /// What a person must show.
   public var constraints: Constraints { Constraints(rawValue: word) }
 
   /// The number of the class key that seals the item's data key.

@@ -2,10 +2,10 @@
 ///
 /// Enforced by key derivation: the data key is sealed under the class key of this accessibility.
 public enum Accessibility: UInt8, Sendable, CaseIterable {
-  /// While the vault is unlocked. With a passcode set its class key opens with what the person types.
+  /// While the vault is unlocked. If a passcode is set, the class key opens with what the person types.
   case whenUnlocked = 1
   /// Also while the vault is locked: the device key alone opens it. The name is Apple's.
   case afterFirstUnlock = 2
-  /// As `whenUnlocked`, only on this device, and destroyed for good when the passcode is removed.
+  /// Like `whenUnlocked`, but only on this device. Removing the passcode destroys the item permanently.
   case whenPasscodeSet = 3
 }

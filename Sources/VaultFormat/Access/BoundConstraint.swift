@@ -1,4 +1,4 @@
-/// A single constraint of an item and the factor that stood for it when the item was stored.
+/// A single constraint of an item, and the factor that represented the constraint when the item was stored.
 package struct BoundConstraint: Sendable, Equatable {
   private typealias Number = FieldNumber.Constraint
 
@@ -10,7 +10,7 @@ package struct BoundConstraint: Sendable, Equatable {
     self.factor = factor
   }
 
-  /// `nil` where flag and factor do not belong together.
+  /// `nil` if the factor does not belong to the flag.
   package init?(decoding bytes: [UInt8]) {
     guard let record = try? Record(decoding: bytes), let bit = try? record.u32(Number.bit),
       let number = try? record.u32(Number.factor)

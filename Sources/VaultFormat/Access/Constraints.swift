@@ -1,39 +1,42 @@
 import VaultCrypto
 import VaultStorage
 
-/// What has to be shown before an item is read, used or changed: the flags of Apple's platforms, with their bit numbers.
+/// What a person must show before an item is read, used or changed: the flags of Apple's platforms, with their bit
+/// numbers.
 ///
-/// A constraint is enforced by key derivation where a person types something: the item's data key then lies behind what
-/// she types. ``AccessControl/enforcement(with:)`` says for a given vault which of them are enforced and which only advise.
+/// Key derivation enforces a constraint where a person types something: what the person types then protects the item's
+/// data key. ``AccessControl/enforcement(with:)`` says which constraints a given vault enforces, and which are
+/// advisory.
 public struct Constraints: OptionSet, Sendable, Hashable {
   /// The word in the file: Apple's bits.
   public let rawValue: UInt32
   /// The constraints of a word.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// A person is there: she types the passcode, is a member of the enrolled set, or gives the login password where that
-  /// is enrolled.
+  /// A person is present: the person types the passcode, is a member of the enrolled set, or gives the login password
+  /// if that is enrolled.
   ///
-  /// Enforced by key derivation while all members are phrases; advisory in this process with a fingerprint reader or the
-  /// login password (PAM).
+  /// Enforced by key derivation while all members are phrases; advisory in this process with a fingerprint reader or
+  /// the login password (PAM).
   public static let userPresence = Constraints(rawValue: 1)
   /// Any enrolled member, also one that is enrolled later.
   ///
   /// Enforced by key derivation while all members are phrases; advisory in this process with a fingerprint reader.
   public static let biometryAny = Constraints(rawValue: 2)
-  /// A member of the set as it is enrolled now. A change of the set makes the item unopenable for good; a reader that knows
-  /// other fingers than the set opens nothing meanwhile, and changes nothing.
+  /// A member of the set as it is enrolled now. After a change of the set, the item never opens again. While a reader
+  /// has other fingers than the set, it opens nothing and changes nothing.
   ///
   /// Enforced by key derivation while all members are phrases; advisory in this process with a fingerprint reader.
   public static let biometryCurrentSet = Constraints(rawValue: 8)
   /// The passcode, typed for this use, whether the vault is unlocked or not. Enforced by key derivation.
   public static let devicePasscode = Constraints(rawValue: 0x10)
-  /// One of the constraints is enough. Enforced by key derivation where all of them are; the item is no stronger than the
-  /// weakest of them.
+  /// One of the constraints is enough. Enforced by key derivation if all of them are; the item is only as strong as the
+  /// weakest constraint.
   public static let or = Constraints(rawValue: 0x4000)
-  /// All constraints are needed; so it is without this flag too. Enforced by key derivation where one of them is.
+  /// All constraints are needed, which is also the rule without this flag. Enforced by key derivation if one of them
+  /// is.
   public static let and = Constraints(rawValue: 0x8000)
-  /// A password of the item's own, besides everything else. Enforced by key derivation.
+  /// The item's own password, in addition to all other constraints. Enforced by key derivation.
   public static let applicationPassword = Constraints(rawValue: 0x8000_0000)
 
   /// Everything that this version can ask for.
@@ -41,18 +44,18 @@ public struct Constraints: OptionSet, Sendable, Hashable {
     .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .or, .and, .applicationPassword,
   ]
 
-  /// The constraints that a factor stands for, in ascending order of the factors.
+  /// The constraints that have a factor, in ascending order of the factors.
   package static let factors: [Constraints] = [
     .devicePasscode, .userPresence, .biometryAny, .biometryCurrentSet,
   ]
 
-  /// The single constraints in it: neither the words between them nor the application password.
+  /// The single constraints of this set, without `or`, `and` and the application password.
   package var single: [Constraints] { Self.factors.filter { contains($0) } }
 
-  /// Whether there is a single constraint in it.
+  /// Whether this set has any single constraint.
   package var hasSingle: Bool { Self.factors.contains { contains($0) } }
 
-  /// Refuses what contradicts itself.
+  /// Refuses constraints that contradict each other.
   ///
   /// - Throws: ``VaultError/Code/policy``.
   package func check() throws(VaultError) {

@@ -1,6 +1,7 @@
 import VaultCrypto
 
-/// The policy record of an item: access control, audit, exportability. Kept whole, with fields unknown to this version.
+/// The policy record of an item: access control, audit, exportability. The record is kept whole, including fields
+/// unknown to this version.
 package struct Policy: Sendable {
   private typealias Number = FieldNumber.PolicyRecord
 
@@ -9,8 +10,8 @@ package struct Policy: Sendable {
   package let record: Record
 
   /// - Parameters:
-  ///   - factors: Which factor stands for each single constraint, for a new item.
-  ///   - record: The record of an item that has one; its constraints stay.
+  ///   - factors: The factor for each single constraint of a new item.
+  ///   - record: The record of an existing item; its constraints stay.
   package init(
     access: AccessControl, audit: AuditPolicy, factors: [BoundConstraint] = [],
     keeping record: Record = Record()
@@ -23,12 +24,13 @@ package struct Policy: Sendable {
     record.set(Number.constraintWord, u32: access.word)
     if !factors.isEmpty { record[Number.constraints] = Record.list(factors.map(\.encoded)).encoded }
     record.set(Number.audit, u8: audit.rawValue)
-    // Exportable: nothing asks for it yet, and the format wants the field there.
+    // Exportable: no code uses the field yet, but the format requires it.
     if record[Number.exportable] == nil { record.set(Number.exportable, u8: 0) }
     self.record = record
   }
 
-  /// Unknown bits of the constraint word or another accessibility refuse to open: a rule that is not understood is not weakened.
+  /// Refuses unknown bits of the constraint word and an unknown accessibility, so that a rule that this version does
+  /// not understand is never weakened.
   package init(record: Record) throws(VaultError) {
     guard let number = try? record.u8(Number.accessibility), let only = try? record.u8(Number.thisDeviceOnly),
       only <= 1,
@@ -48,15 +50,16 @@ package struct Policy: Sendable {
     self.record = record
   }
 
-  /// A token's life is a rule too: what this version cannot judge it does not open.
+  /// A token's lifetime is a rule too. This version cannot check it, and so does not open the item.
   package var hasNoTokenLife: Bool { record[Number.tokenLife] == nil }
 
   /// The SHA-256 of the record as stored, bound in `keys` and `secret`.
   package var hash: [UInt8] { SHA256.hash(record.encoded) }
 
-  /// The constraints with the factors that stand for them.
+  /// The constraints with their factors.
   ///
-  /// - Throws: ``VaultError/Code/damaged`` where they are not those of the word: a rule without its factor opens nothing.
+  /// - Throws: ``VaultError/Code/damaged`` if they do not match the constraint word: a rule without its factor opens
+  ///   nothing.
   package func boundConstraints() throws(VaultError) -> [BoundConstraint] {
     let single = access.constraints.single
     guard let bytes = record[Number.constraints] else {
@@ -77,7 +80,8 @@ package struct Policy: Sendable {
     return bound
   }
 
-  /// The ways to the data key, each a list of factors that it needs all: one way for each constraint with `or`, else one.
+  /// The ways to the data key. Each way is a list of factors, and needs all of them. With `or`, each constraint has its
+  /// own way; otherwise there is one way.
   package func ways() throws(VaultError) -> [[Factor]] {
     let factors = try boundConstraints().map(\.factor)
     return access.constraints.contains(.or) ? factors.map { [$0] } : [factors]

@@ -2,7 +2,7 @@ package import SecretMemory
 import VaultCrypto
 package import VaultStorage
 
-/// The arithmetic of the audit chain (section 9): one MAC an entry, keys that move on and cannot move back.
+/// The arithmetic of the audit chain (section 9): one MAC per entry, and keys that move forward and never back.
 package enum AuditChain {
   package static let entriesPerSegment: UInt64 = 4096
   package static let segmentsKept: UInt64 = 64
@@ -17,10 +17,10 @@ package enum AuditChain {
     }
   }
 
-  /// The key of the entry after.
+  /// The key of the next entry.
   package static func next(_ key: borrowing SecretBytes) -> SecretBytes { moved(key, Labels.auditNext) }
 
-  /// C of the segment after.
+  /// The chain key C of the next segment.
   package static func nextChainKey(after key: borrowing SecretBytes) -> SecretBytes {
     moved(key, Labels.auditChain)
   }
@@ -43,6 +43,7 @@ package enum AuditChain {
 }
 
 extension SegmentRow {
-  /// What the first entry of the segment is chained to; while there is none, the last MAC of the log.
+  /// The MAC that the first entry of the segment is chained to. While the segment has no entry, this is the last MAC of
+  /// the log.
   package var anchor: [UInt8] { AuditChain.anchor(number: number, first: first, previous: previous) }
 }

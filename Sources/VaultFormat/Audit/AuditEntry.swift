@@ -2,7 +2,7 @@
 public struct AuditEntry: Sendable {
   private typealias Number = FieldNumber.Entry
 
-  /// Its place in the log, from 1.
+  /// The number of the entry in the log, from 1.
   public let sequence: UInt64
   /// The wall clock.
   public let time: Instant
@@ -12,7 +12,7 @@ public struct AuditEntry: Sendable {
   public let user: UInt32
   /// The process id.
   public let process: UInt32
-  /// The executable, cut at 255 bytes.
+  /// The executable, truncated to 255 bytes.
   public let executable: String
   /// What was done.
   public let operation: AuditOperation

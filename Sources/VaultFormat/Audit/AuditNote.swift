@@ -1,4 +1,4 @@
-/// What is logged of one operation; clocks and caller are added when it is written.
+/// What the log records about one operation. Clocks and caller are added when the note is written.
 package struct AuditNote: Sendable {
   private typealias Number = FieldNumber.Entry
 

@@ -1,4 +1,4 @@
-/// What was done. An open registry; numbers of section 9.
+/// What was done. An open registry, with the numbers of section 9.
 public struct AuditOperation: RawRepresentable, Hashable, Sendable {
   /// The number or word in the file.
   public let rawValue: UInt16
@@ -31,13 +31,13 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
   public static let codeGenerated = AuditOperation(rawValue: 13)
   /// A one-time code was verified.
   public static let codeVerified = AuditOperation(rawValue: 14)
-  /// A counter was resynchronised.
+  /// A counter was resynchronized.
   public static let resynchronized = AuditOperation(rawValue: 15)
   /// A counter was set by hand.
   public static let counterSet = AuditOperation(rawValue: 16)
   /// A secret was exported.
   public static let exported = AuditOperation(rawValue: 18)
-  /// Items came in from another program.
+  /// Items were imported from another program.
   public static let imported = AuditOperation(rawValue: 19)
   /// The vault was made from a backup.
   public static let restored = AuditOperation(rawValue: 21)
@@ -64,7 +64,7 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
   /// A secret came from a channel or from the program: no person was asked.
   public static let given = AuditOperation(rawValue: 40)
 
-  /// The word for it in listings and JSON, or its number.
+  /// The name for listings and JSON, or the number if it has no name.
   public var name: String { Self.names[rawValue] ?? String(rawValue) }
 
   private static let names: [UInt16: String] = [

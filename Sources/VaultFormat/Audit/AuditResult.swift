@@ -1,4 +1,4 @@
-/// How an operation in the log ended. An open registry; numbers of section 9.
+/// How an operation in the log ended. An open registry, with the numbers of section 9.
 public struct AuditResult: RawRepresentable, Hashable, Sendable {
   /// The number in the file.
   public let rawValue: UInt16
@@ -19,7 +19,7 @@ public struct AuditResult: RawRepresentable, Hashable, Sendable {
   public static let interactionNotAllowed = AuditResult(rawValue: 6)
   /// The item had expired or was used up.
   public static let expired = AuditResult(rawValue: 7)
-  /// A rule of the vault refused it.
+  /// A rule of the vault refused the operation.
   public static let refused = AuditResult(rawValue: 9)
   /// The vault file, or the item, was damaged.
   public static let damaged = AuditResult(rawValue: 10)

@@ -5,10 +5,10 @@ package struct Caller: Sendable {
   package let user: UInt32
   package let process: UInt32
   package let executable: String
-  /// As the log holds it: its first bytes.
+  /// The first bytes of the executable's path, as the log stores them.
   package let executableBytes: [UInt8]
 
-  /// The most that the log holds of a text.
+  /// The maximum length of a text in the log.
   package static let textByteCount = 255
 
   package init(user: UInt32, process: UInt32, executable: String) {

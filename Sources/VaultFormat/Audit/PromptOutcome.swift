@@ -1,4 +1,4 @@
-/// How a prompt ended. An open registry; numbers of section 9.
+/// How a prompt ended. An open registry, with the numbers of section 9.
 public struct PromptOutcome: RawRepresentable, Hashable, Sendable {
   /// The number in the file.
   public let rawValue: UInt8
@@ -11,13 +11,13 @@ public struct PromptOutcome: RawRepresentable, Hashable, Sendable {
   public static let cancelled = PromptOutcome(rawValue: 2)
   /// A signal ended the process.
   public static let signal = PromptOutcome(rawValue: 3)
-  /// There was no answer for as long as a prompt waits.
+  /// The person did not answer within the time that a prompt waits.
   public static let timeout = PromptOutcome(rawValue: 4)
 
-  /// Nobody saw a prompt. Never in the file.
+  /// No prompt was shown. Never in the file.
   package static let notShown = PromptOutcome(rawValue: 0)
 
-  /// The word for it in listings and JSON, or its number.
+  /// The name for listings and JSON, or the number if it has no name.
   public var name: String {
     switch self {
     case .answered: "answered"

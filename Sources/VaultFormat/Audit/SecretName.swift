@@ -1,4 +1,4 @@
-/// What the log calls a secret.
+/// The name of a secret in the log.
 package enum SecretName: String, Sendable {
   case passcode = "vault passcode"
   case newPasscode = "new vault passcode"

@@ -1,9 +1,10 @@
 extension Hint {
-  /// What a hint advises. An open set, so that a new action breaks nobody; the raw value is its word.
+  /// What a hint advises. The set is open, so that a new action breaks no program. The raw value is the name of the
+  /// action.
   public struct Action: RawRepresentable, Hashable, Sendable {
-    /// The word of the action.
+    /// The name of the action.
     public let rawValue: String
-    /// The action of this word.
+    /// The action with this name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     // MARK: The vault and its path
@@ -35,13 +36,13 @@ extension Hint {
     public static let rotateEpoch = Action(rawValue: "rotateEpoch")
     /// Restore the vault from a backup, or accept the rows that are left.
     public static let acceptDamage = Action(rawValue: "acceptDamage")
-    /// Make the vault's own state again, or restore the vault from a backup.
+    /// Recreate the vault's own state, or restore the vault from a backup.
     public static let renewVaultState = Action(rawValue: "renewVaultState")
-    /// Remove what does not open in this rotation, or restore the vault from a backup.
+    /// Remove the parts that do not open in this rotation, or restore the vault from a backup.
     public static let dropDamaged = Action(rawValue: "dropDamaged")
-    /// Remove what keeps the rotation from going on.
+    /// Remove the parts that prevent the rotation from continuing.
     public static let resumeRotation = Action(rawValue: "resumeRotation")
-    /// Rotate with the newer version that made what does not open here.
+    /// Rotate with the newer version that made the parts that do not open here.
     public static let rotateWithNewerVersion = Action(rawValue: "rotateWithNewerVersion")
     /// Purge again when no other process reads the vault.
     public static let purgeAgain = Action(rawValue: "purgeAgain")
@@ -71,17 +72,17 @@ extension Hint {
 
     // MARK: Device keys
 
-    /// Set the variable that names the folder of keys, or name the key file.
+    /// Set the variable that names the directory of keys, or name the key file.
     public static let setKeyFolder = Action(rawValue: "setKeyFolder")
     /// Name the device key.
     public static let nameKey = Action(rawValue: "nameKey")
     /// Name the right device key, or use the recovery code.
     public static let nameRightKey = Action(rawValue: "nameRightKey")
-    /// Name a device key: the file has another size than one.
+    /// Name a device key: the file does not have the size of one.
     public static let nameKeyOfRightSize = Action(rawValue: "nameKeyOfRightSize")
     /// Move the device key into the user's home, or name another.
     public static let moveKeyHome = Action(rawValue: "moveKeyHome")
-    /// Let only the owner read the key file, which is the subject.
+    /// Let only the owner read the key file, whose path is the subject.
     public static let closeKeyFile = Action(rawValue: "closeKeyFile")
     /// Put the key file back, or name its copy.
     public static let putKeyBack = Action(rawValue: "putKeyBack")
@@ -95,15 +96,15 @@ extension Hint {
     public static let keepKeyInFile = Action(rawValue: "keepKeyInFile")
     /// Name another place for the device key.
     public static let nameOtherKeyPlace = Action(rawValue: "nameOtherKeyPlace")
-    /// Name another folder for the device key.
+    /// Name another directory for the device key.
     public static let nameOtherKeyFolder = Action(rawValue: "nameOtherKeyFolder")
     /// Name another key file, or move what is there.
     public static let nameOtherKeyFile = Action(rawValue: "nameOtherKeyFile")
-    /// Name another key file, or remove one that no vault was made with.
+    /// Name another key file, or remove the existing one if no vault was made with it.
     public static let nameOtherKeyFileOrRemove = Action(rawValue: "nameOtherKeyFileOrRemove")
     /// Remove the device key that was replaced.
     public static let removeOldKey = Action(rawValue: "removeOldKey")
-    /// Move a file away that keeps replaced device keys, then remove them.
+    /// Move the file away that prevents the removal of replaced device keys, then remove the keys.
     public static let removeOldKeys = Action(rawValue: "removeOldKeys")
 
     // MARK: One-time passwords
@@ -112,7 +113,7 @@ extension Hint {
     public static let listCredentials = Action(rawValue: "listCredentials")
     /// Set the counter to that of the server.
     public static let setCounter = Action(rawValue: "setCounter")
-    /// Set the counter back nevertheless.
+    /// Set the counter back anyway.
     public static let forceCounter = Action(rawValue: "forceCounter")
     /// Make a code: the credential is a prover.
     public static let makeCode = Action(rawValue: "makeCode")

@@ -1,12 +1,12 @@
-/// What to do next after a failure, as a value: one sentence without a final full stop, and the action that it advises.
+/// What to do next after a failure, as a value: one sentence without a final period, and the action that it advises.
 ///
-/// A sentence that names nothing but the vault and its system is a string literal. Where a program has a command of its
-/// own for what is advised, the hint carries an ``Action``. The program can then word the hint for its users; a sentence
-/// of the library never names a program, a command or an option.
+/// A hint that names only the vault and its system is a string literal. If a program has its own command for the
+/// advice, the hint has an ``Action``. Then the program can word the hint for its users. A sentence of the library
+/// never names a program, a command or an option.
 public struct Hint: Sendable, Hashable, ExpressibleByStringInterpolation {
-  /// What is advised, where a program can have a command for it; `nil` where the sentence says all.
+  /// The advised action, if a program can have a command for it; `nil` if the sentence says everything.
   public let action: Action?
-  /// What the action is done to, such as a path, where the sentence names it.
+  /// The object of the action, such as a path, if the sentence names it.
   public let subject: String?
   /// The hint in the words of the library.
   public let sentence: String
@@ -23,7 +23,7 @@ public struct Hint: Sendable, Hashable, ExpressibleByStringInterpolation {
   }
 }
 
-/// What several places advise.
+/// Hints that several places give.
 extension Hint {
   package static let verifyAndRestore = Hint(
     .verifyAndRestore, saying: "verify the vault and restore it from a backup")

@@ -1,12 +1,12 @@
 import Glibc
 
-/// Looks at a file before a hint advises to change its mode: a path that was typed wrong can lead to a file of the system,
-/// and `chmod 600 /etc/passwd` locks everybody out.
+/// Checks a file before a hint advises changing its mode. A mistyped path can lead to a file of the system, and
+/// `chmod 600 /etc/passwd` locks all users out.
 ///
-/// A file or folder is ours when it belongs to this user, has no second name, and is below one of ``folders`` after all
-/// links are followed.
+/// A file or directory is ours if it belongs to this user, has no second name, and is below one of ``folders`` after
+/// all links are followed.
 package enum OwnFile {
-  /// The home of this user and the folders of the XDG specification, as the environment names them.
+  /// This user's home and the directories of the XDG specification, as the environment names them.
   package static var folders: [String] {
     ["HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"].compactMap { name in
       guard let value = unsafe getenv(name) else { return nil }
@@ -14,7 +14,7 @@ package enum OwnFile {
     }
   }
 
-  /// Whether a hint may advise to change the mode of the file or folder.
+  /// Whether a hint may advise changing the mode of the file or directory.
   package static func isOurs(_ path: String, below folders: [String] = Self.folders) -> Bool {
     var entry = stat()
     guard unsafe lstat(path, &entry) == 0, entry.st_uid == geteuid(), let path = resolved(path) else {

@@ -1,7 +1,7 @@
 package import VaultCrypto
 
 extension VaultError {
-  /// A failure of the cryptographic layer that no caller can name better.
+  /// A failure of the cryptographic layer for which no caller has a more precise error.
   package init(crypto error: CryptoError) {
     self =
       switch error {

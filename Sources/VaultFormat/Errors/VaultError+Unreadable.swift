@@ -5,7 +5,7 @@ extension VaultError {
   /// Whether this version does not know a seal, a rule or a layout: a newer version made the part, and opens it.
   package var isNewerVersion: Bool { [.newerFormat, .unsupported].contains(code) }
 
-  /// An error about a part that does not open, with the part named; any other error unchanged.
+  /// The same error with the unreadable part named; an error that is not about such a part stays unchanged.
   package func saying(_ what: String) -> VaultError {
     switch code {
     case .damaged: VaultError(.damaged, what)

@@ -1,10 +1,10 @@
-/// What went wrong, and the way out of it.
+/// What went wrong, and how to recover.
 ///
-/// A structure with an open set of codes, so that a new code breaks nobody. It never carries a secret or a part of one.
+/// The set of codes is open, so that a new code breaks no program. An error never carries a secret or a part of one.
 public struct VaultError: Error, Sendable {
   /// The kind of failure.
   public let code: Code
-  /// One line for a person, without a final full stop.
+  /// One line for a person, without a final period.
   public let message: String
   /// What to do next, or `nil` when the message says it.
   public let advice: Hint?
@@ -14,7 +14,7 @@ public struct VaultError: Error, Sendable {
   public let retryAfter: Duration?
   /// The code of the C library or the kernel behind the failure, where there is one.
   public let underlying: Int32?
-  /// How the prompt ended, where one did and it was not simply cancelled.
+  /// How the prompt ended, if there was one and the person did not simply cancel it.
   package let promptOutcome: PromptOutcome?
 
   package init(
@@ -33,17 +33,17 @@ public struct VaultError: Error, Sendable {
   /// What to do next in the words of the library, one line, or `nil` when the message says it.
   public var hint: String? { advice?.sentence }
 
-  /// A way out.
+  /// A way to recover.
   public enum Recovery: Sendable, Equatable {
-    /// The same call may succeed later, after this long where it is known.
+    /// The same call may succeed later: after this duration, if it is known.
     case retry(after: Duration?)
-    /// The operation has to be begun anew with other input.
+    /// The operation must start over with other input.
     case startOver
-    /// Nothing the program can do; the reason is for a person.
+    /// The program can do nothing; the reason is for a person.
     case none(String)
   }
 
-  /// The way out of this failure.
+  /// How to recover from this failure.
   public var recovery: Recovery {
     switch code {
     case .lockedOut, .busy: .retry(after: retryAfter)
@@ -76,11 +76,11 @@ extension VaultError {
     public static let lockedOut = Code(rawValue: "lockedOut")
     /// A person cancelled a prompt.
     public static let cancelled = Code(rawValue: "cancelled")
-    /// A prompt is needed and not allowed or not possible.
+    /// A prompt is needed, but it is not allowed or not possible.
     public static let interactionNotAllowed = Code(rawValue: "interactionNotAllowed")
     /// The item's access rule asks for a person, and the call cannot ask: use one that takes a context.
     public static let verificationNeeded = Code(rawValue: "verificationNeeded")
-    /// A source that is there does not work: a broken PAM module, a reader that was unplugged, a pinentry that answers
+    /// An existing source does not work: a broken PAM module, a reader that was unplugged, a pinentry that answers
     /// nonsense. Always a denial.
     public static let verificationUnavailable = Code(rawValue: "verificationUnavailable")
     /// The item has expired or was used up.
@@ -97,14 +97,14 @@ extension VaultError {
     public static let deviceKeyUnavailable = Code(rawValue: "deviceKeyUnavailable")
     /// The device key belongs to another vault or another time.
     public static let deviceKeyWrong = Code(rawValue: "deviceKeyWrong")
-    /// What the protector holds is no device key.
+    /// What the protector holds is not a device key.
     public static let deviceKeyDamaged = Code(rawValue: "deviceKeyDamaged")
     /// A value given by the caller has the wrong form.
     public static let malformed = Code(rawValue: "malformed")
     /// Reading or writing failed: permissions, disk, memory.
     public static let io = Code(rawValue: "io")
-    /// The disk failed during a commit: the change may have been stored, and may appear only after a crash.
-    /// A code that was not shown for this reason is skipped, never repeated.
+    /// The disk failed during a commit: the change may have been stored, and may appear only after a crash. A one-time
+    /// password that was not shown for this reason is skipped, never repeated.
     public static let unconfirmed = Code(rawValue: "unconfirmed")
     /// The vault is read-only here.
     public static let readOnly = Code(rawValue: "readOnly")
@@ -120,7 +120,7 @@ extension VaultError {
     public static let olderFormat = Code(rawValue: "olderFormat")
     /// This version cannot do it.
     public static let unsupported = Code(rawValue: "unsupported")
-    /// A counter may be behind its server: resynchronise first.
+    /// A counter may be behind its server: resynchronize first.
     public static let outOfStep = Code(rawValue: "outOfStep")
   }
 }

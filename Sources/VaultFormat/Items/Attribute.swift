@@ -1,11 +1,11 @@
-/// A name of a value on an item: its code in the file and the type it is read as.
+/// The name of a value of an item: its code in the file, and the type that the value is read as.
 ///
 /// Attributes are readable with the device key alone, like those of Apple's metadata class: put no secret into one.
 public struct Attribute<Value: AttributeValue>: Sendable {
   /// The code of the format, section 6.
   public let code: UInt16
 
-  /// An attribute of a code of your own; 0x8000–0xBFFF are left to programs.
+  /// An attribute with your own code; 0x8000–0xBFFF are reserved for programs.
   public init(code: UInt16) { self.code = code }
 }
 
@@ -13,7 +13,7 @@ public struct Attribute<Value: AttributeValue>: Sendable {
 package let indexedAttributeCodes: [UInt16] = [2, 3, 4, 7, 12, 15, 21, 22, 40, 41, 43]
 
 extension Attribute where Value == String {
-  /// The vault-wide name that `vaultctl` uses, 1–255 bytes whose characters all show, unique over all kinds.
+  /// The vault-wide name that `vaultctl` uses, 1–255 bytes whose characters are all visible, unique over all kinds.
   public static var name: Self { Self(code: 1) }
   /// The service a generic password belongs to.
   public static var service: Self { Self(code: 2) }
@@ -38,7 +38,7 @@ extension Attribute where Value == String {
 }
 
 extension Attribute where Value == [UInt8] {
-  /// Bytes of the program's own.
+  /// The program's own bytes.
   public static var generic: Self { Self(code: 7) }
   /// The label a program gives a key.
   public static var applicationLabel: Self { Self(code: 21) }
@@ -48,7 +48,7 @@ extension Attribute where Value == [UInt8] {
   public static var serialNumber: Self { Self(code: 41) }
   /// The hash of a public key.
   public static var publicKeyHash: Self { Self(code: 43) }
-  /// The id of the PIN item a credential stands behind.
+  /// The id of the PIN item that protects a credential.
   public static var pinItem: Self { Self(code: 70) }
 }
 
@@ -72,7 +72,7 @@ extension Attribute where Value == Int64 {
 }
 
 extension Attribute where Value == Bool {
-  /// Whether the item would be synchronised.
+  /// Whether the item would be synchronized.
   public static var synchronizable: Self { Self(code: 13) }
 }
 

@@ -1,10 +1,10 @@
-/// A type that an attribute can have. The type is stored with the value: what was put in as bytes comes back as bytes.
+/// A type that an attribute can have. The file stores the type with the value, so that bytes are read back as bytes.
 public protocol AttributeValue: Sendable {
   /// The tag of the type in the file.
   static var attributeTypeTag: UInt8 { get }
   /// The value's bytes, without the tag.
   var attributeBytes: [UInt8] { get }
-  /// The value of these bytes, or `nil` where they are none.
+  /// The value of these bytes, or `nil` if they do not encode one.
   init?(attributeBytes: [UInt8])
 }
 

@@ -3,13 +3,14 @@ import VaultStorage
 
 /// The attributes of an item: typed values by code. Codes this version does not know are kept.
 public struct Attributes: Sendable, Equatable {
-  /// Those of an opened item lie among the ones that were opened with it, and are decoded when they are asked for.
+  /// The attributes of an opened item share one buffer with those of the items opened with it. They are decoded on
+  /// access.
   private var fields = RecordView()
 
   /// No attributes.
   public init() {}
 
-  /// - Precondition: ``areReadable(_:)`` has said so of these bytes.
+  /// - Precondition: ``areReadable(_:)`` has accepted these bytes.
   package init(checked bytes: ArraySlice<UInt8>) { fields = RecordView(checked: bytes) }
 
   /// Whether bytes are a record of attributes, each with a known type and the length of that type.
@@ -53,15 +54,15 @@ public struct Attributes: Sendable, Equatable {
 
   package var isEmpty: Bool { fields.encoded.isEmpty }
 
-  /// The length of their record.
+  /// The length of the attributes' record.
   package var byteCount: Int { fields.encoded.count }
 
   /// The value's bytes without their type tag: what is indexed and compared.
   package func bytes(of code: UInt16) -> [UInt8]? { fields[code].map { Array($0.dropFirst()) } }
 
-  /// Every attribute given here has the same bytes there; types are not compared.
+  /// Whether `others` has each of these attributes with the same bytes; types are not compared.
   ///
-  /// - Parameter others: ``areReadable(_:)``.
+  /// - Parameter others: Bytes that ``areReadable(_:)`` accepts.
   package func areContained(in others: RawSpan) -> Bool {
     let own = unsafe fields.encoded.span.bytes
     var (wanted, present) = (FieldCursor(), FieldCursor())
@@ -75,12 +76,12 @@ public struct Attributes: Sendable, Equatable {
     return true
   }
 
-  /// The attributes of `changes` put over these; an attribute set to empty there stays.
+  /// Sets the attributes of `changes`. An attribute with an empty value in `changes` becomes empty and is not removed.
   package mutating func merge(_ changes: Attributes) {
     change { record in for code in changes.codes { record[code] = changes.fields[code].map { Array($0) } } }
   }
 
-  /// Changes the record in place where nobody shares its bytes.
+  /// Changes the record in place if its bytes are not shared.
   private mutating func change(_ body: (inout Record) -> Void) {
     var record = record
     fields = RecordView()

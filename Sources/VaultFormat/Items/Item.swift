@@ -17,7 +17,7 @@ public struct Item: Sendable, Identifiable {
     self.init(OpenedItems(policy: policy, columns: [columns], attributes: bytes), at: 0)
   }
 
-  /// 16 random bytes for life.
+  /// 16 random bytes that never change.
   public var id: ItemID { ItemID(columns.id) }
   /// What it is.
   public var kind: ItemKind { ItemKind(rawValue: columns.kind) }
@@ -25,17 +25,17 @@ public struct Item: Sendable, Identifiable {
   public var attributes: Attributes { opened.attributes(of: index) }
   /// Who may use it and when.
   public var access: AccessControl { policy.access }
-  /// What is logged of it.
+  /// Which operations on it are logged.
   public var audit: AuditPolicy { policy.audit }
   /// When it was added.
   public var created: Instant { attributes.date(.creationDate) }
   /// When it was last changed.
   public var modified: Instant { attributes.date(.modificationDate) }
-  /// From when on it cannot be used, or `nil`.
+  /// The time from which it cannot be used, or `nil`.
   public var expires: Instant? { columns.expires.map { Instant(milliseconds: $0) } }
-  /// Whether it has a secret; an item without one is not an item with an empty one.
+  /// Whether it has a secret. An empty secret is a secret too.
   public var hasSecret: Bool { columns.hasSecret }
-  /// The version of the row, +1 at each change of it.
+  /// The version of the row; each change of the row adds 1.
   public var version: UInt64 { columns.version }
 
   /// Its vault-wide name, or `nil`.

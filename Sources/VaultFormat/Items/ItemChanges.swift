@@ -1,4 +1,4 @@
-/// What to change of an item; what is `nil` or absent stays.
+/// Changes to an item; a value that is `nil` or absent stays as it is.
 public struct ItemChanges: Sendable {
   /// Attributes to set.
   public var attributes: Attributes
@@ -6,7 +6,7 @@ public struct ItemChanges: Sendable {
   public var removed: [UInt16]
   /// A new expiry: `.some(nil)` removes it.
   public var expires: Instant??
-  /// A new audit policy; needs the secret's key, because the policy is bound to it.
+  /// A new audit policy. It needs the secret's key, because the policy is bound to that key.
   public var audit: AuditPolicy?
 
   /// Changes of attributes.

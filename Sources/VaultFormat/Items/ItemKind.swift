@@ -15,7 +15,7 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable {
   public static let certificate = ItemKind(rawValue: 4)
   /// A one-time-password credential (HOTP, TOTP, Steam).
   public static let otp = ItemKind(rawValue: 16)
-  /// A PIN that credentials stand behind.
+  /// A PIN that protects credentials.
   public static let pin = ItemKind(rawValue: 17)
   /// A biokey: 128 random bits registered with a server.
   public static let biokey = ItemKind(rawValue: 18)
@@ -26,7 +26,7 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable {
   /// An OAuth client registration.
   public static let clientRegistration = ItemKind(rawValue: 21)
 
-  /// The attribute codes that make an item of this kind unique, besides group and synchronizable.
+  /// The attribute codes that make an item of this kind unique, in addition to access group and synchronizable.
   package var primaryAttributes: [UInt16] {
     switch self {
     case .genericPassword: [2, 3]

@@ -1,4 +1,4 @@
-/// The small mutable part of an item: counters, failures, offsets. 160 bytes, sealed, rewritten alone.
+/// The small mutable part of an item: counters, failures, offsets. 160 bytes, sealed, rewritten separately.
 ///
 /// Layout 1 of docs/format/vault-file.md, section 7. Bytes unknown to this version are kept.
 public struct ItemState: Sendable, Equatable {
@@ -16,7 +16,7 @@ public struct ItemState: Sendable, Equatable {
     guard bytes.count == Self.byteCount else {
       throw VaultError(.damaged, "an item's state is not readable")
     }
-    // The seal has shown that a program with the keys wrote it.
+    // The seal has shown that a program with the keys wrote these bytes.
     guard bytes[Offset.layout] == 1 else {
       throw VaultError(
         .unsupported, "an item's state has a layout that this version does not know",
@@ -27,7 +27,7 @@ public struct ItemState: Sendable, Equatable {
 
   package static let byteCount = 160
 
-  /// The next moving factor of a prover, the lowest acceptable one of a verifier.
+  /// For a prover, the next moving factor; for a verifier, the lowest acceptable one.
   public var counter: UInt64 {
     get { bytes.bigEndian(at: Offset.counter) }
     set { bytes.setBigEndian(newValue, at: Offset.counter) }
@@ -70,7 +70,7 @@ public struct ItemState: Sendable, Equatable {
     get { Array(bytes[Self.boot]) }
     set { bytes.replaceSubrange(Self.boot, with: (newValue + [UInt8](repeating: 0, count: 16)).prefix(16)) }
   }
-  /// The delay from the last failure on, in milliseconds.
+  /// The delay after the last failure, in milliseconds.
   public var delayMilliseconds: UInt64 {
     get { bytes.bigEndian(at: Offset.delay) }
     set { bytes.setBigEndian(newValue, at: Offset.delay) }
@@ -80,7 +80,7 @@ public struct ItemState: Sendable, Equatable {
     get { Int64(bitPattern: bytes.bigEndian(at: Offset.clockOffset)) }
     set { bytes.setBigEndian(UInt64(bitPattern: newValue), at: Offset.clockOffset) }
   }
-  /// Uses in all.
+  /// The total number of uses.
   public var uses: UInt64 {
     get { bytes.bigEndian(at: Offset.uses) }
     set { bytes.setBigEndian(newValue, at: Offset.uses) }

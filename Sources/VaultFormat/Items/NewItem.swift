@@ -6,9 +6,9 @@ public struct NewItem: Sendable {
   public var attributes: Attributes
   /// Who may use it and when.
   public var access: AccessControl
-  /// What is logged of it.
+  /// Which operations on it are logged.
   public var audit: AuditPolicy
-  /// From when on it cannot be used.
+  /// The time from which it cannot be used.
   public var expires: Instant?
   /// The state it starts with, for kinds that have one.
   public var state: ItemState
@@ -17,12 +17,12 @@ public struct NewItem: Sendable {
   ///
   /// - Parameters:
   ///   - kind: What it is.
-  ///   - name: The vault-wide name, 1–255 bytes of UTF-8 whose characters all show; `nil` for none. A generic
-  ///     password that is given no account gets it as its account too.
+  ///   - name: The vault-wide name, 1–255 bytes of UTF-8 whose characters are all visible; `nil` for none. For a
+  ///     generic password without an account, the name is also the account.
   ///   - attributes: Further attributes; none may be a secret.
   ///   - access: Accessibility and constraints.
   ///   - audit: What is logged.
-  ///   - expires: From when on it cannot be used.
+  ///   - expires: The time from which it cannot be used.
   public init(
     _ kind: ItemKind, name: String? = nil, attributes: Attributes = Attributes(),
     access: AccessControl = AccessControl(), audit: AuditPolicy = .changes, expires: Instant? = nil

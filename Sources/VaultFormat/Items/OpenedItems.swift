@@ -1,12 +1,12 @@
 package import VaultStorage
 
-/// Items of one policy that were opened one after the other: their attributes lie in one piece of memory.
+/// Items of one policy that were opened in sequence. One buffer holds the attributes of all of them.
 package final class OpenedItems: Sendable {
   package let policy: Policy
   private let columns: [Columns]
   private let attributes: [UInt8]
 
-  /// What the clear columns say of an item, and where its attributes end.
+  /// The clear columns of an item, and the offset at which its attributes end.
   package struct Columns: Sendable {
     package let row: Int64
     package let id: Bytes16
@@ -27,7 +27,8 @@ package final class OpenedItems: Sendable {
     }
   }
 
-  /// - Parameter attributes: Those of the first item, up to where its columns say that they end, then those of the next.
+  /// - Parameter attributes: The attributes of the first item, up to the end that its columns give, then those of the
+  ///   next item.
   package init(policy: Policy, columns: [Columns], attributes: [UInt8]) {
     self.policy = policy
     self.columns = columns

@@ -1,9 +1,10 @@
 package import VaultStorage
 
-/// Which items are meant: equality of attributes. Nothing given matches everything.
+/// Selects items by equality of attributes. An empty query matches every item.
 ///
 /// `name` and the indexed attributes (service, account, label, generic, access group, server, application label and
-/// tag, issuer, serial number, public-key hash) are looked up; all others are compared after opening.
+/// tag, issuer, serial number, public-key hash) are looked up; all other attributes are compared after an item is
+/// opened.
 public struct Query: Sendable {
   /// The kind, or `nil` for all.
   public var kind: ItemKind?
@@ -11,22 +12,22 @@ public struct Query: Sendable {
   public var attributes: Attributes
   /// One item by its identifier.
   public var id: ItemID?
-  /// How many at most, in the order of insertion.
+  /// The maximum number of items, in the order of insertion.
   public var limit: Int
-  /// What becomes of items whose access rule asks for a person before they are listed.
+  /// How to treat items whose access rule asks for a person before the items are listed.
   public var constrained = ConstrainedItems.ask
 
-  /// What becomes of items with constraints in a listing. Advisory: attributes open with the device key alone.
+  /// How a listing treats items with constraints. Advisory, because attributes open with the device key alone.
   public struct ConstrainedItems: Sendable, Hashable {
     private let number: UInt8
 
-    /// The person is asked, once for all of them; inside a transaction, where nobody can be asked, as ``fail``.
+    /// The person is asked once for all of them. Inside a transaction, which cannot ask a person, the same as ``fail``.
     public static let ask = ConstrainedItems(number: 0)
     /// The listing fails with ``VaultError/Code/verificationNeeded``.
     public static let fail = ConstrainedItems(number: 1)
     /// They are left out.
     public static let skip = ConstrainedItems(number: 2)
-    /// They are listed: for deleting, and for tools that show their owner what there is.
+    /// They are listed: for deletion, and for tools that show the owner which items exist.
     package static let unasked = ConstrainedItems(number: 3)
   }
 
@@ -49,7 +50,7 @@ public struct Query: Sendable {
     attributes[.name] = name
   }
 
-  /// Whether an item belongs into the listing.
+  /// Whether an item belongs in the listing.
   package func lists(_ row: ItemFields, _ attributes: RawSpan, _ access: AccessControl) throws(VaultError)
     -> Bool
   {

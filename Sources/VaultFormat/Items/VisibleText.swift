@@ -1,10 +1,10 @@
-/// Text that shows as what it is: what a name may hold, and how other text is shown.
+/// Text whose characters all show as themselves: what a name may contain, and how other text is shown.
 ///
-/// Two names that look alike must be the same name, and no name may hide, imitate or reorder what stands around it. So a
-/// character that does not show as itself is refused when a name is set. What was stored before, or comes from another
-/// program, is shown with such characters as `\u{200B}`.
+/// Two names that look alike must be the same name, and no name may hide, imitate or reorder the text around it. So a
+/// new name with a character that does not show as itself is refused. In text that was stored before, or comes from
+/// another program, such a character is shown as `\u{200B}`.
 package enum VisibleText {
-  /// Why a text is no name, in words that continue "the name".
+  /// Why a text cannot be a name, in words that continue "the name".
   ///
   /// - Returns: Nil for a text whose characters and spaces all show.
   package static func flaw(inName text: String) -> String? {
@@ -16,7 +16,7 @@ package enum VisibleText {
     return nil
   }
 
-  /// Why a text would not show as what it is, in words that continue "the text"; nil when all its characters show.
+  /// Why a text would not show as itself, in words that continue "the text"; nil when all its characters show.
   package static func flaw(in text: String) -> String? {
     var marks = Marks()
     for scalar in text.unicodeScalars {
@@ -28,8 +28,8 @@ package enum VisibleText {
     return nil
   }
 
-  /// The text with what does not show as itself written as `\u{200B}`, and with `\u{5C}` for a backslash that would look
-  /// like the beginning of that.
+  /// The text with each character that does not show as itself written like `\u{200B}`, and with `\u{5C}` for a
+  /// backslash that would look like the beginning of such an escape.
   package static func escaped(_ text: String) -> String {
     guard !text.utf8.allSatisfy({ $0 >= space && $0 < 0x7F && $0 != backslash }) else { return text }
     var shown = String.UnicodeScalarView()
@@ -60,8 +60,8 @@ package enum VisibleText {
     }
   }
 
-  /// Letters, marks and symbols to Unicode, drawn as nothing: the braille pattern, the replaced object, the Brahmi number
-  /// joiner, the hieroglyphic blanks, the Khitan filler, the note without a head.
+  /// Characters that Unicode calls letters, marks or symbols, but that are drawn as nothing: the braille pattern, the
+  /// replaced object, the Brahmi number joiner, the hieroglyphic blanks, the Khitan filler, the note without a head.
   private static let blanks: Set<Unicode.Scalar> = [
     "\u{2800}", "\u{FFFC}", "\u{1107F}", "\u{13441}", "\u{13442}", "\u{16FE4}", "\u{1D159}",
   ]
@@ -77,12 +77,12 @@ package enum VisibleText {
 
 /// Accents and other marks, which are drawn on the character before them.
 private struct Marks {
-  /// The most marks of one character in a language that is written today (UTS 39, section 5.4).
+  /// The largest number of marks on one character in a language that is written today (UTS 39, section 5.4).
   static let most = 4
 
   private var count = Marks.most
 
-  /// Whether this is a mark on nothing, or one too many.
+  /// Whether this is a mark on no character, or one mark too many.
   mutating func areStacked(by scalar: Unicode.Scalar) -> Bool {
     switch scalar.isASCII ? .otherSymbol : scalar.properties.generalCategory {
     case .nonspacingMark, .enclosingMark, .spacingMark:

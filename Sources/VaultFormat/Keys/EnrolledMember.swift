@@ -2,7 +2,7 @@
 public struct EnrolledMember: Sendable, Equatable {
   /// Its name, unique in the vault.
   public let name: String
-  /// What it shows.
+  /// What the member presents.
   public let source: MemberSource
   /// When it was enrolled.
   public let enrolled: Instant
@@ -16,10 +16,10 @@ public struct EnrolledMember: Sendable, Equatable {
   /// The name of the login password as a member.
   public static let login = "login"
 
-  /// Names that no phrase may have, in lower case: a person who reads one takes it for something else.
+  /// Names, in lower case, that no phrase may have, because a reader would take them for something else.
   package static let reserved: Set<String> = [
     login, "any", "passcode",
-    // What fprintd calls fingers.
+    // The names of fingers in fprintd.
     "left-thumb", "left-index-finger", "left-middle-finger", "left-ring-finger", "left-little-finger",
     "right-thumb", "right-index-finger", "right-middle-finger", "right-ring-finger", "right-little-finger",
   ]

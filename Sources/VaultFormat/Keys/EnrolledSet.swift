@@ -4,9 +4,9 @@ import VaultCrypto
 package struct EnrolledSet: Sendable, Equatable {
   private typealias Number = FieldNumber.Enrolled
 
-  /// +1 with every change of the set, below 2^24; 0 before the first.
+  /// Each change of the set adds 1; below 2^24, and 0 before the first change.
   package var generation: UInt32
-  /// In the order of their enrolment.
+  /// In the order of their enrollment.
   package var members: [Member]
   private var record: Record
 
@@ -28,7 +28,7 @@ package struct EnrolledSet: Sendable, Equatable {
       guard let member = Member(decoding: value) else { throw Self.unreadable }
       members.append(member)
     }
-    // Else what removes one of them leaves the other in the list.
+    // Otherwise, removing one of two equal members would leave the other in the list.
     guard Set(members.map(\.factor)).count == members.count, Set(members.map(\.id)).count == members.count,
       stored == digest
     else { throw Self.unreadable }
@@ -45,13 +45,13 @@ package struct EnrolledSet: Sendable, Equatable {
   /// The factor of the set as it is enrolled now.
   package var factor: Factor { .set(generation) }
 
-  /// The members of the biometric set: all but the login password, which is of no set and shows presence alone.
+  /// The members of the biometric set: all except the login password, which belongs to no set and shows only presence.
   package var biometric: [Member] { members.filter { $0.source != .login } }
 
   /// The login password, where it is enrolled.
   package var login: Member? { members.first { $0.source == .login } }
 
-  /// Which fingers a reader had when the set was made: another list is another set.
+  /// The hash of the fingers that a reader had when the set was made. A different list makes a different set.
   private var digest: [UInt8] {
     let fingers = members.filter { $0.source == .finger }.map { Array($0.label.utf8) }
     return SHA256.hash(

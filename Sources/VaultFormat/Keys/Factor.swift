@@ -1,4 +1,4 @@
-/// A factor: an X25519 pair whose public half lies in the header (section 5).
+/// A factor: an X25519 pair whose public half is in the header (section 5).
 package struct Factor: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt32
   package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -6,10 +6,10 @@ package struct Factor: RawRepresentable, Hashable, Sendable {
   package static let passcode = Factor(rawValue: 0x0100_0000)
   package static let presence = Factor(rawValue: 0x0200_0000)
   package static let any = Factor(rawValue: 0x0300_0000)
-  /// The login password as a member. A number of its own, which the factor MAC covers with its half: the device key opens
-  /// that half, so nobody may pass it off as a member of a set.
+  /// The login password as a member. It has its own number, which the factor MAC covers together with the half: the
+  /// device key opens that half, so it must never pass for a member of a set.
   package static let login = Factor(rawValue: 0x0500_0000)
-  /// The recovery half (header field 12), where header field 19 revokes it. No factor of an item.
+  /// The recovery half (header field 12) when header field 19 revokes it. Never a factor of an item.
   package static let recovery = Factor(rawValue: 0x0700_0000)
 
   /// The enrolled set of a generation.

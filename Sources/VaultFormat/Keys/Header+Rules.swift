@@ -2,9 +2,9 @@ import VaultCrypto
 package import VaultStorage
 
 /// The rules that header, slots and enrolled set must meet together (section 5). They are checked after the header MAC,
-/// because a holder of the device key can make a right MAC, and could plant something that is trusted later.
+/// because a holder of the device key can make a valid MAC, and could plant something that the vault trusts later.
 extension Header {
-  /// - Parameter set: As it is stored, with the members that were removed while the vault was locked.
+  /// - Parameter set: The set as it is stored, including members that were removed while the vault was locked.
   /// - Throws: ``VaultError/Code/damaged``.
   package func check(_ slots: [SlotRow], set: EnrolledSet) throws(VaultError) {
     guard hasPasscode ? isVouchedFor(slots) : hasNothingOfPasscode(slots, set: set) else {
@@ -24,12 +24,13 @@ extension Header {
     }
   }
 
-  /// Field 16 and its key: there is one, since no two slots have one place.
+  /// Whether field 16 and its key exist. The key has only one slot, because no two slots have the same place.
   private func isVouchedFor(_ slots: [SlotRow]) -> Bool {
     factorMAC != nil && slots.contains { SlotAddress($0)?.kind == .trust }
   }
 
-  /// Factors, members and their slots do not outlive the passcode; a recovery code and a set without a member do.
+  /// Without a passcode, factors, members and their slots must be absent; a recovery code and a set without a member
+  /// may stay.
   private func hasNothingOfPasscode(_ slots: [SlotRow], set: EnrolledSet) -> Bool {
     [
       FieldNumber.Header.factors, FieldNumber.Header.phraseDerivation, FieldNumber.Header.factorMAC,
@@ -38,8 +39,8 @@ extension Header {
       && !slots.contains { $0.kind == SlotKind.factor.rawValue || $0.kind == SlotKind.trust.rawValue }
   }
 
-  /// The keys that every vault has; this-device keys are of the present generation alone after a recovery in the middle of
-  /// a rotation. Behind a passcode this-device classes may be missing: the next unlock makes them.
+  /// Whether the keys that every vault needs exist. After a recovery in the middle of a rotation, this-device keys are
+  /// only of the current generation. With a passcode, this-device classes may be missing: the next unlock makes them.
   private func hasEveryKey(_ slots: [SlotRow]) -> Bool {
     let addresses = slots.compactMap { SlotAddress($0) }
     func isThere(_ kind: SlotKind, _ subject: UInt32, _ generation: UInt32) -> Bool {
@@ -54,10 +55,10 @@ extension Header {
       && (hasPasscode || isThere(.classKey, 0x81, generation))
   }
 
-  /// A key behind one layer: no slot is shorter.
+  /// The length of a key in one layer; no slot is shorter.
   private static let shortestSlot = 32 + CommittingSeal.overhead
 
-  /// Root keys and class keys are of two generations while a rotation is under way, all others of the present one.
+  /// During a rotation, root keys and class keys are of two generations; all other keys are of the current one.
   private func isInForce(_ address: SlotAddress) -> Bool {
     switch address.kind {
     case .root, .deviceRoot, .classKey:
@@ -93,7 +94,8 @@ extension Header {
     address.opener == .deviceKey && address.openerID == deviceKey.bytes
   }
 
-  /// Whether a vault of this kind has such a class: a this-device one is in no backup, and whenPasscodeSet needs a passcode.
+  /// Whether a vault of this kind may have this class: a backup never has a this-device class, and whenPasscodeSet
+  /// needs a passcode.
   private func isClass(_ number: UInt32) -> Bool {
     switch number {
     case 1, 2: true
@@ -113,7 +115,7 @@ extension SlotAddress {
   fileprivate var isAfterFirstUnlock: Bool { subject & 0x7F == 2 }
 }
 
-/// What no two slots may have in common, whether or not their kind and opener are known.
+/// The fields that no two slots may have in common, whether or not their kind and opener are known.
 private struct SlotPlace: Hashable {
   let kind: UInt8
   let subject: UInt32

@@ -1,6 +1,20 @@
 package import VaultStorage
 
 /// The public parameters of a vault (section 5). Fields unknown to this version are kept.
+///
+/// This is the front page of VaultFormat, the module that turns the bytes of a vault file into Swift values and back.
+/// It follows `docs/format/vault-file.md`: a section number in a comment is a section of that page. The module opens no
+/// file and keeps no keys.
+///
+/// - ``Record`` is the encoding of most parts: numbered fields in ascending order (section 1).
+/// - ``Header`` and ``SlotAddress`` say which keys a vault has, and what opens each key (section 5).
+/// - ``Item``, ``Attributes`` and ``Policy`` are an item without its secret (section 6).
+/// - ``Head`` is the row that every commit rewrites (section 8), and ``AuditEntry`` is an entry of the log (section 9).
+/// - ``AssociatedData`` binds each sealed part to its place (section 4).
+/// - ``VaultError`` is the error of this module and of the modules above it, up to the library's user.
+///
+/// Read `Records/Record.swift` first, then this file, `Keys/SlotAddress.swift`, `Seals/AssociatedData.swift`,
+/// `Items/Item.swift`, `Access/Policy.swift` and `Head.swift`.
 package struct Header: Sendable, Equatable {
   private typealias Number = FieldNumber.Header
 
@@ -68,10 +82,10 @@ package struct Header: Sendable, Equatable {
   /// How many replaced device keys field 20 remembers.
   package static let mostReplacedKeys = 64
 
-  /// Required feature 1: what the first release brought. A vault without it was made before.
+  /// Required feature 1, introduced by the first release. A vault without it was made before that release.
   private static let firstRelease: UInt32 = 1
 
-  /// Refuses a vault of a later version, or from before the first release, before any key is used.
+  /// Before any key is used, refuses a vault of a later version, or from before the first release.
   private static func checkVersion(of record: Record, _ format: UInt16) throws(VaultError) {
     guard let suite = try? record.u8(Number.lowestSuite),
       let features = record.packedList(Number.features, of: 4)
@@ -112,7 +126,7 @@ package struct Header: Sendable, Equatable {
     return try KeyDerivation(decoding: derivation)
   }
 
-  /// Marks a backup, or takes the mark away.
+  /// Marks the header as a backup, or removes the mark.
   package mutating func setBackup(made: Instant, _ derivation: KeyDerivation?) {
     guard let derivation else { return record[Number.backup] = nil }
     var backup = Record()
@@ -122,7 +136,7 @@ package struct Header: Sendable, Equatable {
     record[Number.backup] = backup.encoded
   }
 
-  /// +1 with every change of slots, factors, generation, protector.
+  /// Each change of slots, factors, generation or protector adds 1.
   package var config: UInt64 {
     get { (try? record.u64(Number.config)) ?? 0 }
     set { record.set(Number.config, u64: newValue) }
@@ -135,7 +149,7 @@ package struct Header: Sendable, Equatable {
     get { DeviceKeyID(record[Number.deviceKey]!)! }
     set { record[Number.deviceKey] = newValue.bytes }
   }
-  /// Device keys that this vault had and has replaced (field 20), the oldest first: the newest 64.
+  /// The newest 64 of the device keys that this vault has replaced (field 20), oldest first.
   package var replacedKeys: [DeviceKeyID] {
     get {
       let bytes = record[Number.replacedKeys] ?? []
@@ -153,7 +167,7 @@ package struct Header: Sendable, Equatable {
     get { record[Number.recoveryHalf] }
     set { record[Number.recoveryHalf] = newValue }
   }
-  /// The recovery half in force: the root keys are wrapped to this one, and to none that field 19 revokes.
+  /// The recovery half in force: the root keys are wrapped to this half, and never to one that field 19 revokes.
   package var recoveryHalf: [UInt8]? { revoked.contains(.recovery) ? nil : recoveryKey }
   package var factorMAC: [UInt8]? {
     get { record[Number.factorMAC] }
@@ -220,12 +234,12 @@ package struct Header: Sendable, Equatable {
     }
   }
 
-  /// Whether something may be wrapped to a factor and opened by it again.
+  /// Whether keys may be wrapped to a factor, and the factor may open them again.
   package func isAlive(_ factor: Factor) -> Bool { factors[factor] != nil && !revoked.contains(factor) }
 
-  /// What the factor MAC covers: every half that something may be wrapped to, how a new member's phrase is derived, the
-  /// owners of the halves, where the chains of the audit log begin, and whether the keys of the generation before are in
-  /// force.
+  /// The bytes that the factor MAC covers: every half that keys may be wrapped to, how a new member's phrase is
+  /// derived, the owners of the halves, where the chains of the audit log begin, and whether the previous generation's
+  /// keys are in force.
   ///
   /// - Parameters:
   ///   - set: The record that field 14 seals; `nil` where the field is absent.

@@ -7,7 +7,7 @@ package struct KeyDerivation: Sendable, Equatable {
 
   package let parameters: Argon2id.Parameters
   package let salt: [UInt8]
-  /// The record as stored, with fields unknown to this version: what seals are bound to.
+  /// The record as stored, including fields unknown to this version. Seals are bound to these bytes.
   package let encoded: [UInt8]
 
   package static func fresh(_ parameters: Argon2id.Parameters, random: any RandomSource) throws(VaultError)

@@ -1,9 +1,9 @@
-/// What a member shows.
+/// What a member presents.
 public enum MemberSource: UInt8, Sendable {
-  /// A phrase that is typed: its key is derived from it.
+  /// A phrase that a person types. The member's key is derived from the phrase.
   case phrase = 1
-  /// A finger on a reader (fprintd): advisory, no key comes of it.
+  /// A finger on a reader (fprintd): advisory, because it gives no key.
   case finger = 2
-  /// The login password (PAM): advisory, no key comes of it. It shows presence, and is no biometry.
+  /// The login password (PAM): advisory, because it gives no key. It shows presence and is not biometry.
   case login = 3
 }

@@ -1,6 +1,6 @@
 package import VaultStorage
 
-/// The clear part of a slot; all of it is associated data of the seal and covered by the header MAC.
+/// The clear part of a slot. The whole address is associated data of the seal, and the header MAC covers it.
 package struct SlotAddress: Sendable, Equatable {
   package var kind: SlotKind
   package var subject: UInt32 = 0
@@ -27,7 +27,7 @@ package struct SlotAddress: Sendable, Equatable {
       kind, subject: row.subject, generation: row.generation, opener: opener, openerID: row.openerID)
   }
 
-  /// A class key that needs this device's root key too.
+  /// Whether this is a class key that also needs this device's root key.
   package var isThisDeviceOnly: Bool { kind == .classKey && subject & 0x80 != 0 }
 
   package func row(id: Int64, body: [UInt8]) -> SlotRow {

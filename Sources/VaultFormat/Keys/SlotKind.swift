@@ -2,9 +2,10 @@
 package enum SlotKind: UInt8 {
   case root = 1
   case deviceRoot, classKey, factor, auditRoot
-  /// The key of header field 16. It exists with a passcode only.
+  /// The key of header field 16, which exists only with a passcode.
   case trust
 
-  /// Private halves and audit roots outlive a generation: their inner layer must not need what a person types.
+  /// Whether the inner layer is bound to the generation. Private halves and audit roots outlive a generation: a
+  /// rotation must not need what a person types to open their inner layer.
   package var bindsGenerationInside: Bool { self != .factor && self != .auditRoot }
 }

@@ -1,4 +1,4 @@
-/// Writes values one after the other, big endian, into memory of its caller, who has made sure that they fit.
+/// Writes values in sequence, big endian, into the caller's memory. The caller makes sure that they fit.
 @unsafe
 package struct ByteWriter {
   private let start: UnsafeMutableRawPointer

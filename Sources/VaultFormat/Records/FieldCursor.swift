@@ -1,16 +1,16 @@
 import VaultCrypto
 import VaultStorage
 
-/// A walk over the fields of a record where it lies. Each field is checked as it is reached; nothing is copied.
+/// A walk over the fields of a record in place. Each field is checked when the walk reaches it; nothing is copied.
 package struct FieldCursor {
   private var end = 0
   private var last = -1
 
   package init() {}
 
-  /// The next field and where its value lies; nil after the last one.
+  /// The next field and the range of its value; nil after the last field.
   ///
-  /// - Parameter bytes: The same at each call.
+  /// - Parameter bytes: The record; the same bytes at each call.
   /// - Throws: ``RecordError/truncated``, ``RecordError/notAscending``.
   @inline(__always)
   package mutating func next(in bytes: RawSpan) throws(RecordError) -> (number: UInt16, value: Range<Int>)? {
@@ -32,9 +32,9 @@ package struct FieldCursor {
   }
 }
 
-// One call for a whole record: a walk from another module would make one for each field.
+// One call for a whole record: a walk from another module would make one call per field.
 extension Record {
-  /// Where the values of two fields lie in the encoding of a record.
+  /// The ranges of the values of two fields in the encoding of a record.
   ///
   /// - Throws: ``RecordError/truncated``, ``RecordError/notAscending``, ``RecordError/missing(_:)``.
   package static func places(

@@ -1,12 +1,12 @@
-/// Writes the fields of a record one after the other, for records that are made often and read by no one here:
-/// associated data. See ``Record/encoding(atMost:_:)``.
+/// Writes the fields of a record in sequence, for records that are made often and never read here: associated data. See
+/// ``Record/encoding(atMost:_:)``.
 @safe
 package struct FieldWriter {
   private var writer: ByteWriter
   private let room: Int
   private var last = -1
 
-  /// Writes into `memory`, which outlives it.
+  /// Writes into `memory`, which outlives the writer.
   @unsafe
   package init(_ memory: UnsafeMutableRawBufferPointer) {
     unsafe writer = unsafe ByteWriter(memory)
@@ -52,9 +52,9 @@ package struct FieldWriter {
 }
 
 extension Record {
-  /// The encoding of the record whose fields `write` puts, in one allocation.
+  /// The encoding of the record whose fields `write` adds, in one allocation.
   ///
-  /// - Precondition: The fields ascend and take no more than `byteCount` bytes together, 6 for each and its value.
+  /// - Precondition: The fields ascend. Together they take at most `byteCount` bytes: 6 for each field, plus its value.
   package static func encoding(atMost byteCount: Int, _ write: (inout FieldWriter) -> Void) -> [UInt8] {
     unsafe withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 1) { memory in
       var fields = unsafe FieldWriter(memory)

@@ -1,6 +1,6 @@
 extension Record {
-  /// The entries of a packed list: of one fixed length, joined, none of them twice (section 1). `nil` where the field is
-  /// absent or its bytes are no such list.
+  /// The entries of a packed list: joined entries of one fixed length, without duplicates (section 1). `nil` if the
+  /// field is absent or its bytes are not such a list.
   ///
   /// - Parameters:
   ///   - byteCount: The length of an entry. Each entry begins with a u32 number, except in a list that is

@@ -1,5 +1,6 @@
-/// Fields by type. A `set` with nil removes the field; a `get` of an absent field throws ``RecordError/missing(_:)``
-/// and of one that is not of the type ``RecordError/malformed(_:)``. The `…IfPresent` calls answer nil when absent.
+/// Fields by type. A `set` with nil removes the field; a `get` throws ``RecordError/missing(_:)`` for an absent field,
+/// and ``RecordError/malformed(_:)`` for a field of another type. The `…IfPresent` calls return nil for an absent
+/// field.
 extension Record {
   // MARK: - Setting
 
@@ -44,7 +45,7 @@ extension Record {
     return Array(encoded[value])
   }
 
-  /// UTF-8 that is not valid is refused, never repaired.
+  /// Invalid UTF-8 is refused, never repaired.
   package func stringIfPresent(_ number: UInt16) throws(RecordError) -> String? {
     guard let bytes = self[number] else { return nil }
     guard let text = String(validating: bytes, as: UTF8.self) else { throw .malformed(number) }

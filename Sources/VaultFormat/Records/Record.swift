@@ -1,12 +1,12 @@
 import Glibc
 
 /// The record of the format (`docs/format/vault-file.md` section 1): fields in strictly ascending number, each
-/// `u16 number ‖ u32 length ‖ bytes`. One value has one encoding, and as such it is held: decoding keeps the bytes
-/// it is given, encoding copies none. Unknown fields are kept.
+/// `u16 number ‖ u32 length ‖ bytes`. One value has one encoding, and a record holds that encoding: decoding keeps the
+/// given bytes, and encoding copies none. Unknown fields are kept.
 package struct Record: Sendable, Equatable {
   /// The encoding.
   package private(set) var encoded: [UInt8]
-  /// The number of the last field; -1 when there is none. It says at once that a new field belongs at the end.
+  /// The number of the last field; -1 when there is none. With this number, adding a new last field needs no search.
   private var last = -1
 
   package init() { encoded = [] }
@@ -78,13 +78,13 @@ package struct Record: Sendable, Equatable {
     return values
   }
 
-  /// Where the value of a field lies in ``encoded``; nil when there is none.
+  /// The range of a field's value in ``encoded``; nil when there is no such field.
   package func value(_ number: UInt16) -> Range<Int>? {
     let place = place(of: number)
     return place.isEmpty ? nil : place.lowerBound + Self.overhead..<place.upperBound
   }
 
-  /// Writes a field of `count` bytes, which `append` appends to what it is given.
+  /// Writes a field of `count` bytes, which `append` adds to the array that it gets.
   package mutating func put(_ number: UInt16, _ count: Int, _ append: (inout [UInt8]) -> Void) {
     if Int(number) > last {
       Self.append(number, count, to: &encoded)
@@ -113,7 +113,8 @@ package struct Record: Sendable, Equatable {
     unsafe withUnsafeBytes(of: header.bigEndian) { unsafe bytes.append(contentsOf: $0.prefix(overhead)) }
   }
 
-  /// The whole field of this number, its header too; empty, at the place where it belongs, when there is none.
+  /// The range of the whole field of this number, including its header. If there is no such field, an empty range at
+  /// the place where it belongs.
   private func place(of number: UInt16) -> Range<Int> {
     if Int(number) > last { return encoded.count..<encoded.count }
     var offset = 0
@@ -137,7 +138,7 @@ package struct Record: Sendable, Equatable {
 
   /// The field whose header begins at `offset`; its value may reach beyond the end.
   ///
-  /// - Precondition: The header lies within `bytes`.
+  /// - Precondition: The header is within `bytes`.
   private static func field(at offset: Int, in bytes: [UInt8]) -> (number: Int, value: Range<Int>) {
     precondition(offset <= bytes.count - overhead, "Record.field: no header there")
     let (number, count) = unsafe bytes.withUnsafeBytes { bytes in

@@ -1,4 +1,4 @@
-/// Bytes that are no record of the format, or a field that is not what is asked for.
+/// Bytes that are not a record of the format, or a field that is missing or malformed.
 package enum RecordError: Error, Equatable, Sendable {
   /// The bytes end within a field.
   case truncated
@@ -6,7 +6,7 @@ package enum RecordError: Error, Equatable, Sendable {
   case notAscending
   /// The record has no such field.
   case missing(UInt16)
-  /// A field has another length than its type, or is no UTF-8, or no record.
+  /// A field does not have the length of its type, is not UTF-8, or is not a record.
   case malformed(UInt16)
   /// The field numbers are not 1, 2, 3 … without a gap.
   case notAList

@@ -1,14 +1,14 @@
-/// A record within bytes that others share. It is checked where it is made, so that whoever reads it cannot fail.
+/// A record within shared bytes. It is checked when it is made, so that reading it cannot fail.
 package struct RecordView: Sendable, Equatable {
   package let encoded: ArraySlice<UInt8>
 
-  /// The view of a record of its own.
+  /// The view of a separate record.
   package init(_ record: Record = Record()) { encoded = record.encoded[...] }
 
   /// - Precondition: `encoded` is the encoding of a record; a ``FieldCursor`` has walked over it.
   package init(checked encoded: ArraySlice<UInt8>) { self.encoded = encoded }
 
-  /// A record of its own with the same fields.
+  /// A separate record with the same fields.
   package var record: Record {
     guard let record = try? Record(decoding: Array(encoded)) else {
       preconditionFailure("RecordView.record: the bytes are no record")

@@ -32,7 +32,7 @@ package struct Alternative: Sendable {
     package var aad: [UInt8] { AssociatedData.alternative(vault, row, policyHash: policyHash) }
   }
 
-  /// - Throws: ``VaultError/Code/unsupported`` where it needs something that this version does not ask for.
+  /// - Throws: ``VaultError/Code/unsupported`` if it needs something that this version cannot ask for.
   package init(decoding bytes: [UInt8]) throws(VaultError) {
     guard let record = try? Record(decoding: bytes), let numbers = record[Number.factors],
       numbers.count % 4 == 0,
@@ -57,7 +57,7 @@ package struct Alternative: Sendable {
     else { throw Self.unreadable }
   }
 
-  /// The list that stands in `keys` behind its first byte.
+  /// The list in `keys`, after its first byte.
   package static func list(decoding bytes: [UInt8]) throws(VaultError) -> [Alternative] {
     guard let values = try? Record(decoding: bytes).list(), 1...2 ~= values.count else { throw unreadable }
     return try values.map { value throws(VaultError) in try Alternative(decoding: value) }
@@ -116,7 +116,7 @@ package struct Alternative: Sendable {
     return dataKey
   }
 
-  /// Hedged: where the random generator repeats, another data key gives another pair.
+  /// Hedged: if the random generator repeats itself, another data key still gives another pair.
   private static func ephemeralPair(_ dataKey: borrowing SecretBytes, random: any RandomSource)
     throws(CryptoError) -> X25519KeyPair
   {

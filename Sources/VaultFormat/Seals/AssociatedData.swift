@@ -11,7 +11,7 @@ package enum AssociatedData {
     Record.encoding(atMost: size) { putMeta(&$0, vault, row.fields) }
   }
 
-  /// Lends the content of a row's `meta`. Nothing is allocated: this is done for every item that is looked at.
+  /// Lends the content of a row's `meta`. Allocates nothing, because it runs for every item that is examined.
   package static func withMeta<R>(
     _ vault: VaultID, _ row: ItemFields, _ meta: RawSpan, openedWith seal: RecordSeal,
     _ body: (RawSpan) throws(VaultError) -> R
@@ -85,7 +85,7 @@ package enum AssociatedData {
   package static func slot(_ vault: VaultID, _ slot: SlotAddress, layer: UInt8, derivation: [UInt8]?)
     -> [UInt8]
   {
-    // What a file says of its derivation, and of its opener, may be of any length.
+    // In a file, the derivation and the id of the opener may have any length.
     part("slot", vault, further: slot.openerID.count + (derivation?.count ?? 0)) { fields in
       if layer == 1 || slot.kind.bindsGenerationInside { fields.put(Number.generation, slot.generation) }
       fields.put(Number.slotKind, slot.kind.rawValue)
@@ -97,7 +97,7 @@ package enum AssociatedData {
     }
   }
 
-  /// Room for the longest of them, `meta`, which takes 191 bytes.
+  /// Room for the longest associated data, that of `meta`, which takes 191 bytes.
   private static let size = 192
 
   /// Fields 1 to 3 and those that `rest` puts; `further` is what they take beyond ``size``.

@@ -1,6 +1,6 @@
 package import SecretMemory
 
-/// What an application password became, and how.
+/// The key that an application password became, and its derivation.
 package struct PasswordKey: Sendable {
   package let derivation: KeyDerivation
   package let box: SharedSecret

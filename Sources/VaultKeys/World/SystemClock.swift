@@ -22,7 +22,8 @@ package struct SystemClock: VaultClock {
     }
   }
 
-  /// Read once: no process outlives its boot. What could not be read, for want of a descriptor, is read the next time.
+  /// Read once, because no process outlives its boot. If the read fails, for lack of a descriptor, the next call reads
+  /// again.
   private static let thisBoot = Mutex<[UInt8]?>(nil)
 
   private static func readBootID() -> [UInt8]? {

@@ -3,7 +3,7 @@ package import VaultFormat
 package import PasswordDerivation
 package import VaultCrypto
 
-/// Everything a vault takes from the world besides its file: clocks, randomness, derivation costs, who is asking.
+/// Everything that a vault takes from the world except its file: clocks, randomness, derivation costs and the caller.
 package struct VaultEnvironment: Sendable {
   package var clock: any VaultClock
   package var random: any RandomSource
@@ -12,7 +12,7 @@ package struct VaultEnvironment: Sendable {
   /// The parameters a new passcode gets.
   package var parameters: Argon2id.Parameters
   package var caller: Caller
-  /// The protector of a vault whose header names a kind and whose caller names none.
+  /// The protector of the kind that a vault's header names, for a caller that names none.
   package var protector: @Sendable (ProtectorKind) throws(VaultError) -> any Protector = standardProtector
   /// Called once for every Argon2id derivation; tests count with it.
   package var derivationObserver: (@Sendable () -> Void)?
@@ -30,10 +30,10 @@ package struct VaultEnvironment: Sendable {
     self.derivationObserver = derivationObserver
   }
 
-  /// The world as it is.
+  /// The real world.
   package static let system = VaultEnvironment()
 
-  /// The protector of a kind in its standard place; it asks nobody to unlock anything.
+  /// The protector of a kind in its standard place; it never asks a person to unlock anything.
   package static func standardProtector(_ kind: ProtectorKind) throws(VaultError) -> any Protector {
     switch kind {
     case .file: return try FileProtector.standard()

@@ -2,11 +2,12 @@ package import VaultFormat
 
 /// The time by which items expire.
 ///
-/// The wall clock can be set back, and then an item that has expired would open again. So the vault remembers the highest
-/// wall time that a commit has seen (head row, offset 176), and an item has expired when either of the two has passed its
-/// date. A clock that is wrong for a moment must not move that memory for good: while the kernel does not say that a time
-/// service keeps the clock right, the highest time rises, within one opening of the vault, by at most a day more than the
-/// boot clock does. A clock that is further ahead than this deletes nothing.
+/// The wall clock can be set back, and then an item that has expired would open again. So the vault remembers the
+/// highest wall time that a commit has seen (head row, offset 176), and an item has expired when the wall clock or the
+/// highest time has passed its date. A clock that is wrong for a moment must not raise the highest time permanently. So
+/// while the kernel does not say that a time service keeps the clock right, the highest time rises, within one opening
+/// of the vault, by at most a day more than the boot clock. While the wall clock is further ahead than this, the vault
+/// deletes no expired item.
 package struct VaultTime: Sendable {
   /// How much more than the boot clock the highest time may rise, in milliseconds.
   package static let leeway: Int64 = 24 * 3600 * 1000
@@ -22,7 +23,7 @@ package struct VaultTime: Sendable {
     bootAtOpening = clock.bootMilliseconds()
   }
 
-  /// What a head row says was the highest time. The first one is that of the opening.
+  /// Notes the highest time that a head row holds. The first one is that of the opening.
   package mutating func note(_ greatestWall: Instant) {
     highestAtOpening = highestAtOpening ?? greatestWall
     highest = max(highest, greatestWall)
