@@ -53,10 +53,13 @@ enum Layers {
     Room("TextFormats", on: ["SecretMemory"]),
     Room("CommandLineKit", on: ["SecretMemory", "TextFormats", "CLinux"]),
     Room(
+      "VaultWords",
+      on: ["TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit", "AuthenticatorKit"]),
+    Room(
       "VaultCommands",
       on: [
         "SecretMemory", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit", "VaultPrompts",
-        "AuthenticatorKit", "CLinux",
+        "AuthenticatorKit", "VaultWords", "CLinux",
       ]),
     Room("vaultctl", on: ["VaultCommands"]),
     Room("vault-pam", on: ["PAMHelper"]),

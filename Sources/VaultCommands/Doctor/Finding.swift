@@ -1,5 +1,6 @@
 import CommandLineKit
 import TextFormats
+import VaultWords
 
 /// One thing that `vaultctl doctor` looked at, and how to mend it.
 package struct Finding: Sendable, Equatable {

@@ -2,6 +2,7 @@ import CommandLineKit
 import Glibc
 import SecretMemory
 import VaultKit
+import VaultWords
 
 /// What the machine does with memory, dumps and time, whatever vault there is.
 package enum MachineFindings {

@@ -1,5 +1,6 @@
 import CommandLineKit
 import VaultKit
+import VaultWords
 
 /// Old device keys: those that this vault has replaced, and those that it does not know.
 struct OldKeys {

@@ -1,5 +1,6 @@
 import CommandLineKit
 import VaultKit
+import VaultWords
 
 /// Folders of keys with the id of another vault, or of none: an `init` that failed or was killed can leave such a folder.
 enum OtherKeys {

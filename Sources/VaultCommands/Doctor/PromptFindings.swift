@@ -1,6 +1,7 @@
 import CommandLineKit
 import VaultKit
 import VaultPrompts
+import VaultWords
 
 /// Who can be asked here: prompts, PAM's helper and the fingerprint reader. Nothing of it is needed by every vault, so what is
 /// not there is no weakness.

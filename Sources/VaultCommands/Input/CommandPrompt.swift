@@ -3,6 +3,7 @@ package import SecretMemory
 import Synchronization
 package import VaultKit
 import VaultPrompts
+import VaultWords
 
 /// Answers what an item's access rule asks for: from the option that gives the secret, else from a person.
 package final class CommandPrompt: Prompt {

@@ -3,6 +3,7 @@ import Glibc
 import SecretMemory
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// A file with one secret in it, opened only when nobody else can read or change it.
 enum SecretFile {

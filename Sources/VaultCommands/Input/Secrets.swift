@@ -3,6 +3,7 @@ import Glibc
 package import SecretMemory
 import VaultKit
 import VaultPrompts
+import VaultWords
 
 /// Where a command's secrets come from: an option, a systemd credential, or a prompt.
 package struct Secrets {

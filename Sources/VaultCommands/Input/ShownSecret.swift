@@ -1,6 +1,7 @@
 import CommandLineKit
 import SecretMemory
 import VaultKit
+import VaultWords
 
 /// A secret that was given or typed, and how it was shown: the log needs both.
 struct ShownSecret: Sendable {

@@ -2,6 +2,7 @@ import CommandLineKit
 import Glibc
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl doctor`: what is well, what is weak and what is broken, each with what to do.
 enum Doctor: VaultVerb {

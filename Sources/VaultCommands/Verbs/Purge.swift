@@ -2,6 +2,7 @@ import CommandLineKit
 import SecretMemory
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl purge`: new keys for everything, and a file written anew.
 enum Purge: VaultVerb {

@@ -1,6 +1,7 @@
 import CommandLineKit
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl status`: opens the vault and says what it is; needs no passcode.
 enum Status: VaultVerb {

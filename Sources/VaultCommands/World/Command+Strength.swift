@@ -1,6 +1,7 @@
 import CommandLineKit
 import SecretMemory
 import VaultKit
+import VaultWords
 
 extension Command {
   /// Whether a secret that a person chose can be guessed. Says so in one line, and refuses nothing.
@@ -13,9 +14,4 @@ extension Command {
     }
     return strength.isGuessable
   }
-}
-
-extension SecretStrength {
-  /// The estimate, as messages have it.
-  var words: String { "it has about \(bitCount) bit\(bitCount == 1 ? "" : "s")" }
 }

@@ -1,6 +1,7 @@
 import CLinux
 package import CommandLineKit
 import Glibc
+import VaultWords
 
 /// Names in folders. A vault file itself is never opened here: closing it would end the locks of this process.
 package enum FilePlace {

@@ -1,5 +1,6 @@
 import CommandLineKit
 import VaultKit
+import VaultWords
 
 /// What an interrupted restore leaves beside the vault that it replaces. ``RestoreFiles`` says how the names tell a new
 /// vault that was never used from the old vault that was replaced. The next restore removes the former and renames the

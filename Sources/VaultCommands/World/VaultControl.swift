@@ -3,6 +3,7 @@ import Glibc
 import SecretMemory
 import TextFormats
 import VaultPrompts
+import VaultWords
 
 /// `vaultctl`: each verb in one file, and what the verbs share.
 ///
@@ -15,8 +16,8 @@ import VaultPrompts
 /// A ``Command`` reaches the vault through ``OpenVault``, which opens and unlocks it once, and secrets through ``Secrets``, which reads
 /// an option, a credential or a prompt. `World/` is everything from outside, so that a test can replace it.
 ///
-/// `Doctor/` looks for weaknesses, `RecoveryCodes/` shows new codes, `JSONLines/` reads exported items, `Errors/` turns errors of the
-/// library into messages and exit codes, and `Output/` words items and members.
+/// `Doctor/` looks for weaknesses, `RecoveryCodes/` shows new codes, and `JSONLines/` reads exported items. The module VaultWords turns
+/// errors of the library into messages and exit codes, and words items and members.
 ///
 /// Read `Declaration/VaultVerb.swift` first, then `Verbs/ItemGet.swift`, then `World/OpenVault.swift`.
 package enum VaultControl {

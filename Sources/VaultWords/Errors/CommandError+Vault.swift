@@ -1,9 +1,9 @@
-import CommandLineKit
-import VaultKit
+package import CommandLineKit
+package import VaultKit
 
 extension CommandError {
   /// What an error of the library means at the command line.
-  init(_ error: VaultError) {
+  package init(_ error: VaultError) {
     self.init(
       Self.exit(of: error.code), Self.message(of: error), hint: error.advice.map(HintWords.sentence),
       code: error.code.rawValue,
