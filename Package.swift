@@ -108,12 +108,18 @@ let package = Package(
     room(
       "VaultWords",
       on: ["TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit", "AuthenticatorKit"]),
+    // What the doctor finds about a vault and its machine.
+    room(
+      "VaultDoctor",
+      on: [
+        "SecretMemory", "TextFormats", "CommandLineKit", "VaultKit", "VaultPrompts", "VaultWords", "CLinux",
+      ]),
     // The verbs of vaultctl. Its world (clock, randomness, derivation, prompts) is one value.
     room(
       "VaultCommands",
       on: [
         "SecretMemory", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit", "VaultPrompts",
-        "AuthenticatorKit", "VaultWords", "CLinux",
+        "AuthenticatorKit", "VaultWords", "VaultDoctor", "CLinux",
       ]),
     .executableTarget(name: "vaultctl", dependencies: ["VaultCommands"], swiftSettings: strict),
     .executableTarget(name: "vault-pam", dependencies: ["PAMHelper"], swiftSettings: strict),
@@ -176,7 +182,8 @@ let package = Package(
     tests(
       of: "VaultCommandsTests",
       on: [
-        "VaultCommands", "VaultWords", "CommandLineKit", "TextFormats", "VaultPrompts", "VaultKit",
+        "VaultCommands", "VaultWords", "VaultDoctor", "CommandLineKit", "TextFormats", "VaultPrompts",
+        "VaultKit",
         "VaultTestKit",
         "VaultStorage", "AuthenticatorKit", "SecretMemory",
       ]),

@@ -56,10 +56,15 @@ enum Layers {
       "VaultWords",
       on: ["TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit", "AuthenticatorKit"]),
     Room(
+      "VaultDoctor",
+      on: [
+        "SecretMemory", "TextFormats", "CommandLineKit", "VaultKit", "VaultPrompts", "VaultWords", "CLinux",
+      ]),
+    Room(
       "VaultCommands",
       on: [
         "SecretMemory", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit", "VaultPrompts",
-        "AuthenticatorKit", "VaultWords", "CLinux",
+        "AuthenticatorKit", "VaultWords", "VaultDoctor", "CLinux",
       ]),
     Room("vaultctl", on: ["VaultCommands"]),
     Room("vault-pam", on: ["PAMHelper"]),

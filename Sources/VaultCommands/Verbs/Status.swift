@@ -105,14 +105,3 @@ private func countKinds(_ core: VaultCore, command: Command) throws -> (
     return (total, byKind, damaged)
   }
 }
-
-extension ProtectorKind {
-  /// The word of `--protector`.
-  var word: String {
-    switch self {
-    case .file: "file"
-    case .secretService: "secret-service"
-    case .tpm: "tpm"
-    }
-  }
-}

@@ -16,8 +16,8 @@ import VaultWords
 /// A ``Command`` reaches the vault through ``OpenVault``, which opens and unlocks it once, and secrets through ``Secrets``, which reads
 /// an option, a credential or a prompt. `World/` is everything from outside, so that a test can replace it.
 ///
-/// `Doctor/` looks for weaknesses, `RecoveryCodes/` shows new codes, and `JSONLines/` reads exported items. The module VaultWords turns
-/// errors of the library into messages and exit codes, and words items and members.
+/// `RecoveryCodes/` shows new codes, and `JSONLines/` reads exported items. The module VaultWords turns errors of the library into
+/// messages and exit codes, and words items and members; VaultDoctor looks for weaknesses.
 ///
 /// Read `Declaration/VaultVerb.swift` first, then `Verbs/ItemGet.swift`, then `World/OpenVault.swift`.
 package enum VaultControl {

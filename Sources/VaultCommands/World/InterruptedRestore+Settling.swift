@@ -2,37 +2,7 @@ import CommandLineKit
 import VaultKit
 import VaultWords
 
-/// What an interrupted restore leaves beside the vault that it replaces. ``RestoreFiles`` says how the names tell a new
-/// vault that was never used from the old vault that was replaced. The next restore removes the former and renames the
-/// latter to its final name. No device key is deleted: a copy of what was left may need it.
-struct InterruptedRestore {
-  /// The vault in its place.
-  let path: String
-  let vault: VaultID
-
-  var files: RestoreFiles { RestoreFiles(path: path) }
-
-  /// One file that an interrupted restore left.
-  enum Leftover: Equatable {
-    /// A new vault that was never used.
-    case unused(String)
-    /// The old vault: the new one is in its place.
-    case old(String)
-    /// Another file, or one whose origin is unknown.
-    case foreign(String)
-  }
-
-  func leftovers() throws(VaultError) -> [Leftover] {
-    let present = try? VaultCore.outline(at: path)
-    return try files.unfinished().map { file in
-      guard let made = file.key, let outline = try? VaultCore.outline(at: file.path), outline.vault == vault
-      else { return .foreign(file.path) }
-      guard outline.deviceKey == made else { return .old(file.path) }
-      // A copy of the present vault has the same key too: then the origin of the file is unknown.
-      return present == nil || present?.deviceKey == made ? .foreign(file.path) : .unused(file.path)
-    }
-  }
-
+extension InterruptedRestore {
   /// Refuses where something else is in the way: a file of another kind, or the vault from before an earlier restore.
   func refuseTaken() throws {
     let left = try leftovers()
