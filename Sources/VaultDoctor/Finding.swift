@@ -4,16 +4,16 @@ import VaultWords
 
 /// One thing that `vaultctl doctor` looked at, and how to mend it.
 ///
-/// The module looks for weaknesses of a vault and of the machine that it is on. It asks for nothing and prints nothing: what it needs
-/// comes as arguments, what it finds are values of this type, in the order of the report. It changes nothing, except that ``OldKeys``
-/// removes keys when its caller says so.
+/// The module looks for weaknesses of a vault and of the machine that it is on. It asks for nothing and prints
+/// nothing: what it needs comes as arguments, what it finds are values of this type, in the order of the report. It
+/// changes nothing, except that ``OldKeys`` removes keys when its caller says so.
 ///
-/// ``MachineFindings`` is about memory, dumps, swap, the clock and PAM, ``PromptFindings`` about who can be asked, ``PlaceFindings``
-/// about permissions and the file system. None of them needs an open vault. ``VaultFindings`` is about a vault that is open: its passcode,
-/// its keys, an interrupted restore or rotation, its items.
+/// ``MachineFindings`` is about memory, dumps, swap, the clock and PAM, ``PromptFindings`` about who can be asked,
+/// ``PlaceFindings`` about permissions and the file system. None of them needs an open vault. ``VaultFindings`` is
+/// about a vault that is open: its passcode, its keys, an interrupted restore or rotation, its items.
 ///
-/// ``OldKeys`` lists the device keys that a vault has replaced, and ``OtherKeys`` those of other vaults. Both look where
-/// ``KeyPlaces`` says.
+/// ``OldKeys`` lists the device keys that a vault has replaced, and ``OtherKeys`` those of other vaults. Both look
+/// where ``KeyPlaces`` says.
 ///
 /// Read this file first, then `VaultFindings.swift`, then `OldKeys.swift`.
 package struct Finding: Sendable, Equatable {
