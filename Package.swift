@@ -104,12 +104,22 @@ let package = Package(
     room("TextFormats", on: ["SecretMemory"]),
     // What a command-line tool that handles secrets is made of; it knows no vault.
     room("CommandLineKit", on: ["SecretMemory", "TextFormats", "CLinux"]),
+    // What vaultctl calls the values and errors of the library: exit codes, sentences, words of options.
+    room(
+      "VaultWords",
+      on: ["TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit", "AuthenticatorKit"]),
+    // What the doctor finds about a vault and its machine.
+    room(
+      "VaultDoctor",
+      on: [
+        "SecretMemory", "TextFormats", "CommandLineKit", "VaultKit", "VaultPrompts", "VaultWords", "CLinux",
+      ]),
     // The verbs of vaultctl. Its world (clock, randomness, derivation, prompts) is one value.
     room(
       "VaultCommands",
       on: [
         "SecretMemory", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit", "VaultPrompts",
-        "AuthenticatorKit", "CLinux",
+        "AuthenticatorKit", "VaultWords", "VaultDoctor", "CLinux",
       ]),
     .executableTarget(name: "vaultctl", dependencies: ["VaultCommands"], swiftSettings: strict),
     .executableTarget(name: "vault-pam", dependencies: ["PAMHelper"], swiftSettings: strict),
@@ -172,7 +182,9 @@ let package = Package(
     tests(
       of: "VaultCommandsTests",
       on: [
-        "VaultCommands", "CommandLineKit", "TextFormats", "VaultPrompts", "VaultKit", "VaultTestKit",
+        "VaultCommands", "VaultWords", "VaultDoctor", "CommandLineKit", "TextFormats", "VaultPrompts",
+        "VaultKit",
+        "VaultTestKit",
         "VaultStorage", "AuthenticatorKit", "SecretMemory",
       ]),
     // A real Secret Service on a bus of its own, and its faults.

@@ -53,10 +53,18 @@ enum Layers {
     Room("TextFormats", on: ["SecretMemory"]),
     Room("CommandLineKit", on: ["SecretMemory", "TextFormats", "CLinux"]),
     Room(
+      "VaultWords",
+      on: ["TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit", "AuthenticatorKit"]),
+    Room(
+      "VaultDoctor",
+      on: [
+        "SecretMemory", "TextFormats", "CommandLineKit", "VaultKit", "VaultPrompts", "VaultWords", "CLinux",
+      ]),
+    Room(
       "VaultCommands",
       on: [
         "SecretMemory", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit", "VaultPrompts",
-        "AuthenticatorKit", "CLinux",
+        "AuthenticatorKit", "VaultWords", "VaultDoctor", "CLinux",
       ]),
     Room("vaultctl", on: ["VaultCommands"]),
     Room("vault-pam", on: ["PAMHelper"]),

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 import VaultCommands
 import VaultKit
+import VaultWords
 
 @Suite("Results of the log and exit codes")
 struct AuditResultTests {

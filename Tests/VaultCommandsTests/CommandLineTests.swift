@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import CommandLineKit
 import VaultCommands
+import VaultWords
 
 /// Each test was verified to fail with the tool from before these tests; that of exit codes, when 9 and 15 are left out.
 @Suite("What a command line is told", .requirement("U14"))

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import VaultCommands
+import VaultDoctor
 
 /// Verified to fail when an encrypted device is taken for an open one, when the mode of the device key is ignored, and
 /// when there are colors in a pipe or despite NO_COLOR.

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 import VaultCommands
 import VaultKit
+import VaultWords
 
 @Suite("The tool's words for hints")
 struct HintWordsTests {

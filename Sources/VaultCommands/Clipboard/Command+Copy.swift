@@ -4,6 +4,7 @@ import Glibc
 import SecretMemory
 import TextFormats
 import VaultKit
+import VaultWords
 
 extension Command {
   /// Puts a secret into the clipboard for the time of `--copy`.

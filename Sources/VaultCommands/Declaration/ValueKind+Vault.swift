@@ -1,5 +1,6 @@
 import CommandLineKit
 import VaultKit
+import VaultWords
 
 extension ValueKind where Value == String {
   /// The name of an item.

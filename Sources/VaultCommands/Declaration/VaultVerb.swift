@@ -1,4 +1,5 @@
 package import CommandLineKit
+import VaultWords
 
 /// One verb of `vaultctl`, in one file: its declaration, its options with their types, and what it does.
 ///

@@ -1,4 +1,5 @@
 package import CommandLineKit
+import VaultWords
 
 /// The verbs of `vaultctl`, in the order of the help. The parser, the help, the manual pages and the completion are made from
 /// their declarations.

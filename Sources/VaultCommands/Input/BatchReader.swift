@@ -1,6 +1,7 @@
 package import CommandLineKit
 package import SecretMemory
 import TextFormats
+import VaultWords
 
 /// One line of `vaultctl batch`.
 package struct BatchLine {

@@ -3,6 +3,7 @@ package import SecretMemory
 import Synchronization
 package import VaultKit
 import VaultPrompts
+import VaultWords
 
 /// Answers the requests of an item's access rule: from the option that gives the secret, or else from a person.
 package final class CommandPrompt: Prompt {

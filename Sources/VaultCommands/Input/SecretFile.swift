@@ -3,6 +3,7 @@ import Glibc
 import SecretMemory
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// A file that contains one secret. It is read only if no other user can read or change it.
 enum SecretFile {

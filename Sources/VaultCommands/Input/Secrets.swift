@@ -3,6 +3,7 @@ import Glibc
 package import SecretMemory
 import VaultKit
 import VaultPrompts
+import VaultWords
 
 /// The sources of a command's secrets: an option, a systemd credential, or a prompt.
 package struct Secrets {

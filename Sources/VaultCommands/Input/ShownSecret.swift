@@ -1,6 +1,7 @@
 import CommandLineKit
 import SecretMemory
 import VaultKit
+import VaultWords
 
 /// A secret, and whether it was given or typed, for the log.
 struct ShownSecret: Sendable {

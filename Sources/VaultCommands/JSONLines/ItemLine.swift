@@ -4,6 +4,7 @@ import OneTimePassword
 import SecretMemory
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// One line of our JSON lines: an item with its secret.
 struct ItemLine {

@@ -1,22 +1,7 @@
 import CommandLineKit
 import TextFormats
 import VaultKit
-
-extension Constraints {
-  /// The words of `--access`, in the order of its help.
-  static let words: [(word: String, constraint: Constraints)] = [
-    ("passcode", .devicePasscode), ("presence", .userPresence), ("biometry-any", .biometryAny),
-    ("biometry-current-set", .biometryCurrentSet), ("application-password", .applicationPassword),
-    ("or", .or), ("and", .and),
-  ]
-
-  init(words: [String]) {
-    self = Constraints(Self.words.filter { words.contains($0.word) }.map(\.constraint))
-  }
-
-  /// The words that `--access` accepts for these constraints.
-  var shown: [String] { Self.words.filter { contains($0.constraint) }.map(\.word) }
-}
+import VaultWords
 
 extension Command {
   /// The access control that the options of a new item describe.
@@ -61,9 +46,4 @@ extension Command {
     }
     return facts
   }
-}
-
-extension Item {
-  /// Whether a person is verified before the item is used.
-  var isConstrained: Bool { !access.constraints.isEmpty }
 }

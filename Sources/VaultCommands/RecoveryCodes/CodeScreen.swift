@@ -3,6 +3,7 @@ import SecretMemory
 import VaultKit
 import VaultPrompts
 import CommandLineKit
+import VaultWords
 
 /// Shows a new recovery code on the terminal itself, and checks that it was written down.
 struct CodeScreen {

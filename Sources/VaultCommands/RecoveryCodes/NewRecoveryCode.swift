@@ -3,6 +3,7 @@ import SecretMemory
 import VaultKit
 import VaultPrompts
 import CommandLineKit
+import VaultWords
 
 /// Makes a recovery code. The old code works until the new one is known to be kept.
 struct NewRecoveryCode {

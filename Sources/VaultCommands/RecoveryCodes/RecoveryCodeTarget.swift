@@ -3,6 +3,7 @@ import SecretMemory
 import VaultKit
 import VaultPrompts
 import CommandLineKit
+import VaultWords
 
 /// Where a new recovery code goes.
 enum RecoveryCodeTarget {

@@ -2,6 +2,7 @@ import CommandLineKit
 import Glibc
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl audit`.
 enum Audit: VaultVerb {

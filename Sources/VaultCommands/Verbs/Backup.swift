@@ -1,6 +1,7 @@
 import CommandLineKit
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl backup FILE`: a vault that a passphrase opens; nothing needs to be unlocked for it.
 enum Backup: VaultVerb {

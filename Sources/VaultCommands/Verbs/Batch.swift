@@ -2,6 +2,7 @@ import CommandLineKit
 import SecretMemory
 import TextFormats
 import VaultPrompts
+import VaultWords
 
 /// `vaultctl batch`: a result for each line as soon as it is done.
 enum Batch: VaultVerb {

@@ -3,6 +3,7 @@ import SecretMemory
 import TextFormats
 import VaultKit
 import VaultPrompts
+import VaultWords
 
 /// `vaultctl biometry enroll [MEMBER]`: a phrase, the reader's fingers, or the login password; behind the passcode.
 enum BiometryEnroll: VaultVerb {

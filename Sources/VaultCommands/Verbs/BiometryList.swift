@@ -3,6 +3,7 @@ import SecretMemory
 import TextFormats
 import VaultKit
 import VaultPrompts
+import VaultWords
 
 /// `vaultctl biometry list`.
 enum BiometryList: VaultVerb {

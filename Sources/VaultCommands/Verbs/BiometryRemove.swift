@@ -3,6 +3,7 @@ import SecretMemory
 import TextFormats
 import VaultKit
 import VaultPrompts
+import VaultWords
 
 /// `vaultctl biometry remove MEMBER`: asks nobody, works while the vault is locked.
 enum BiometryRemove: VaultVerb {

@@ -1,7 +1,10 @@
 import CommandLineKit
 import Glibc
 import TextFormats
+import VaultDoctor
 import VaultKit
+import VaultPrompts
+import VaultWords
 
 /// `vaultctl doctor`: what is well, what is weak and what is broken, each with what to do.
 enum Doctor: VaultVerb {
@@ -32,7 +35,7 @@ enum Doctor: VaultVerb {
   static let changingOption: Flag? = removeOldKeys
 
   static func run(_ command: Command) throws -> Outcome {
-    var findings = MachineFindings.all(command) + PromptFindings.all(command)
+    var findings = machineFindings(command)
     var failure: CommandError?
     do { findings += try vaultFindings(command, failure: &failure) } catch {
       let error = CommandError(describing: error)
@@ -41,7 +44,8 @@ enum Doctor: VaultVerb {
       // A vault that others can write is not even opened: who can reach it is then the more interesting.
       let vault = try? command.places.vault
       if let vault, unsafe access(vault, F_OK) == 0 { findings += PlaceFindings.all(vault: vault, key: nil) }
-      findings += OtherKeys.findings(command, besides: vault.flatMap { try? VaultCore.outline(at: $0).vault })
+      findings += OtherKeys.findings(
+        in: command.places.keys, besides: vault.flatMap { try? VaultCore.outline(at: $0).vault })
     }
     func count(_ state: Finding.State) -> JSON { .integer(Int64(findings.count { $0.state == state })) }
     let json = JSON.object {
@@ -53,184 +57,58 @@ enum Doctor: VaultVerb {
   }
 }
 
-// MARK: the vault
+// MARK: the parts of the report
+
+private func machineFindings(_ command: Command) -> [Finding] {
+  let world = command.world
+  let prompt = AutomaticPrompt(terminalPath: world.terminalPath) { world.environment[$0] }
+  return MachineFindings.all(clock: world.vault.clock)
+    + PromptFindings.all(prompt: prompt, presence: world.presence, biometry: world.biometry)
+}
 
 /// - Parameter failure: Set when something that was asked for could not be done.
 private func vaultFindings(_ command: Command, failure: inout CommandError?) throws -> [Finding] {
   let core = try command.vault.opened()
-  let outline = try VaultCore.outline(at: command.places.vault)
-  var findings = [Finding("vault", .ok, "it opens with its device key")]
-  if core.isReadOnly {
-    findings.append(
-      Finding("vault", .warning, "it can only be read here", "counters and writes need write permission"))
-  }
+  let path = try command.places.vault
+  let outline = try VaultCore.outline(at: path)
+  var findings = VaultFindings.opening(core)
   findings.append(try passcode(command, core: core, outline: outline))
-  if outline.hasPasscode, let finding = derivationMemory { findings.append(finding) }
-  findings.append(recoveryCode(outline))
-  findings.append(protector(outline))
-  if let finding = try keyPlace(command, outline: outline) { findings.append(finding) }
-  let oldKeys = OldKeys(command: command, core: core).findings()
+  findings += VaultFindings.protection(outline)
+  if let key = command.places.keyPath(of: outline) {
+    findings.append(VaultFindings.keyPlace(key, vault: path))
+  }
+  let oldKeys = oldKeyFindings(command, core: core, path: path)
   findings += oldKeys.findings
   failure = oldKeys.failure
-  findings += OtherKeys.findings(command, besides: outline.vault)
-  findings += try interruptedRestore(command, outline: outline)
-  findings += PlaceFindings.all(vault: try command.places.vault, key: command.places.keyPath(of: outline))
-  if let finding = try clockSetBack(core) { findings.append(finding) }
-  if let finding = try rotation(core) { findings.append(finding) }
-  return try findings + itemFindings(command, core: core)
+  findings += OtherKeys.findings(in: command.places.keys, besides: outline.vault)
+  findings += try VaultFindings.interruptedRestore(at: path, vault: outline.vault)
+  findings += PlaceFindings.all(vault: path, key: command.places.keyPath(of: outline))
+  findings += try VaultFindings.progress(of: core)
+  let progress = command.progress("looking at items")
+  defer { progress.finish() }
+  return try findings + VaultFindings.items(of: core) { progress.update(done: $0, of: 0) }
 }
 
 /// The passcode is not asked for: only one that an option gives is measured.
 private func passcode(_ command: Command, core: VaultCore, outline: VaultOutline) throws -> Finding {
-  guard outline.hasPasscode else {
-    return Finding(
-      "passcode", .warning, "no passcode: whoever has the vault and its device key reads everything",
-      "set one with 'vaultctl passcode set'")
-  }
-  guard let passcode = try command.secrets.given(.passcode) else {
-    return Finding(
-      "passcode", .ok, "a passcode is set; whether it can be guessed was not looked at",
-      "give --passcode-fd N or --passcode-file PATH to see it")
+  guard outline.hasPasscode, let passcode = try command.secrets.given(.passcode) else {
+    return VaultFindings.passcode(isSet: outline.hasPasscode)
   }
   try command.vault.unlock(core)
-  let strength = SecretStrength(of: passcode)
-  return strength.isGuessable
-    ? Finding(
-      "passcode", .warning, "the passcode can be guessed, \(strength.words)",
-      "choose six random words: 'vaultctl passcode change'")
-    : Finding("passcode", .ok, "the passcode is hard to guess, \(strength.words)")
+  return VaultFindings.passcode(SecretStrength(of: passcode))
 }
 
-/// The work memory of a derivation is 64 MiB; what the limit does not hold can be swapped out.
-private var derivationMemory: Finding? {
-  var limit = rlimit()
-  guard unsafe getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit) == 0, geteuid() != 0,
-    limit.rlim_cur < 65 << 20
-  else { return nil }
-  return Finding(
-    "derivation", .warning, "the 64 MiB that a passcode is derived in cannot be locked: they may reach swap",
-    "raise 'ulimit -l' above 66560 KiB, or encrypt the swap")
-}
-
-private func protector(_ outline: VaultOutline) -> Finding {
-  outline.protector == .file
-    ? Finding("protector", .ok, "the device key is a file: whoever reads your files has it")
-    : Finding("protector", .ok, "the device key is kept by \(outline.protector.word)")
-}
-
-/// Keys of two epochs are in force.
-private func rotation(_ core: VaultCore) throws -> Finding? {
-  let status = try core.status()
-  guard status.isRotating else { return nil }
-  return status.isRotationPaused
-    ? Finding(
-      "rotation", .problem, "a rotation of the epoch is paused: something in the vault does not open",
-      "'vaultctl rotate epoch' names it; with --drop-damaged it removes it and completes the rotation")
-    : Finding(
-      "rotation", .warning, "a rotation of the epoch is under way, or was interrupted",
-      "'vaultctl rotate epoch' completes it; each command that unlocks the vault continues it")
-}
-
-/// The newest entry of the audit is from the future where the clock was set back.
-private func clockSetBack(_ core: VaultCore) throws -> Finding? {
-  // An entry that does not open is a matter of 'verify'.
-  let newest = try core.auditEntries(from: core.status().auditSequence, damaged: { _, _ in }).last?.time
-  let now = core.environment.clock.now()
-  guard let newest, newest.seconds > now.seconds + 60 else { return nil }
-  return Finding(
-    "clockSetBack", .warning,
-    "the newest entry of the audit is \(Durations.text(seconds: newest.seconds - now.seconds)) in the future: the "
-      + "clock was set back", "set the clock: codes that follow the time are wrong, and tokens are refused")
-}
-
-private func recoveryCode(_ outline: VaultOutline) -> Finding {
-  outline.hasRecoveryCode
-    ? Finding("recoveryCode", .ok, "a recovery code was made")
-    : Finding(
-      "recoveryCode", .warning,
-      "no recovery code: if the device key is lost, only backups are left",
-      "make one with 'vaultctl recovery-code new', or keep a copy of the device key elsewhere")
-}
-
-private func keyPlace(_ command: Command, outline: VaultOutline) throws -> Finding? {
-  if outline.protector == .secretService {
-    return Finding(
-      "deviceKey", .ok, "the Secret Service keeps the device key: whoever can unlock its collection has it")
-  }
-  guard let key = command.places.keyPath(of: outline) else { return nil }
-  let folder = try command.places.vault.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-  let keyFolder = key.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-  return folder == keyFolder
-    ? Finding(
-      "deviceKey", .warning,
-      "the device key lies in the folder of the vault: a copy of the folder is a copy of both",
-      "move it elsewhere and name it with --device-key or $VAULT_DEVICE_KEY")
-    : Finding("deviceKey", .ok, "the device key lies apart from the vault: \(key)")
-}
-
-private func interruptedRestore(_ command: Command, outline: VaultOutline) throws -> [Finding] {
-  let left = InterruptedRestore(path: try command.places.vault, vault: outline.vault)
-  return try left.leftovers().map { leftover in
-    switch leftover {
-    case .unused(let file):
-      Finding(
-        "interruptedRestore", .warning, "a restore is under way, or was interrupted: it has left \(file)",
-        "the vault is unchanged; the next 'vaultctl restore' removes that file")
-    case .old(let file):
-      Finding(
-        "interruptedRestore", .warning,
-        "a restore was interrupted after the restored vault took its place: the old vault is \(file)",
-        "the next 'vaultctl restore' renames it to \(left.files.aside); you can also do so yourself")
-    case .foreign(let file):
-      Finding(
-        "filesBeside", .warning,
-        "a file beside the vault has a name that a restore uses, but no restore made it: \(file)",
-        "move it away: 'vaultctl restore' refuses to begin while it is there")
-    }
-  }
-}
-
-private func itemFindings(_ command: Command, core: VaultCore) throws -> [Finding] {
-  let progress = command.progress("looking at items")
-  defer { progress.finish() }
-  let (behind, expired, damaged) = try core.read { transaction in
-    let now = transaction.expiryTime
-    var expired = 0
-    var damaged = 0
-    var credentials: [ItemID] = []
-    var seen = 0
-    try transaction.forEachItem(keepingPages: false, damaged: { _, _ in damaged += 1 }) {
-      item throws(VaultError) in
-      if item.kind == .otp, item.attributes[.otpType] == 1 { credentials.append(item.id) }
-      if let expires = item.expires, expires <= now { expired += 1 }
-      seen += 1
-      if seen % 1024 == 0 { progress.update(done: seen, of: 0) }
-      return true
-    }
-    var behind = 0
-    for id in credentials {
-      do { behind += try transaction.state(of: id).needsResync ? 1 : 0 } catch let error as VaultError
-        where error.isUnreadable
-      { damaged += 1 }
-    }
-    return (behind, expired, damaged)
-  }
-  var findings: [Finding] = []
-  if behind > 0 {
-    findings.append(
-      Finding(
-        "counters", .warning, "\(behind) counters may be behind their servers, after a copy or a restore",
-        "ask each server for its counter and set it: 'vaultctl otp counter NAME --set N'"))
-  }
-  if damaged > 0 {
-    findings.append(
-      Finding(
-        "damaged", .problem, "items that do not open: \(damaged)",
-        "'vaultctl verify' names them; restore a backup, or remove each with 'vaultctl item rm --id ID'"))
-  }
-  if expired > 0 {
-    findings.append(
-      Finding("expired", .warning, "\(expired) items have expired", "store them anew or delete them"))
-  }
-  return findings
+/// Old keys are removed where the option says so, or where a person on the terminal agrees.
+private func oldKeyFindings(
+  _ command: Command, core: VaultCore, path: String
+) -> (findings: [Finding], failure: CommandError?) {
+  OldKeys(of: core, at: path, places: command.places.keys).findings(
+    isRemovalAsked: command[Doctor.removeOldKeys],
+    agrees: { replaced in
+      guard !command.messages.isJSON, command.invocation.mayPrompt, command.isOnTerminal else { return false }
+      for key in replaced { command.messages.note("replaced device key: \(key.place)") }
+      return command.confirm(
+        "delete \(replaced.count == 1 ? "this key" : "these \(replaced.count) keys"), which this vault has replaced"
+      )
+    }, note: command.messages.note)
 }

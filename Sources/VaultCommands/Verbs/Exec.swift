@@ -4,6 +4,7 @@ import Glibc
 import SecretMemory
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl exec -- PROGRAM …`: becomes the program. Returns only by an error.
 enum Exec: VaultVerb {

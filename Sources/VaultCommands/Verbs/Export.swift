@@ -4,6 +4,7 @@ import Glibc
 import SecretMemory
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl export FORMAT [FILE]`: every secret in clear, audited before it is written.
 enum Export: VaultVerb {

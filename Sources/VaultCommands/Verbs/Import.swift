@@ -5,6 +5,7 @@ import OneTimePassword
 import SecretMemory
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl import FORMAT [FILE]`: reads and judges everything, then stores it in one transaction.
 enum Import: VaultVerb {

@@ -2,6 +2,7 @@ import CommandLineKit
 import SecretMemory
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl init`: the only command that makes a vault or a device key.
 enum Init: VaultVerb {

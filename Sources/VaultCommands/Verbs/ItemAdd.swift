@@ -2,6 +2,7 @@ import CommandLineKit
 import SecretMemory
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl item add NAME`.
 enum ItemAdd: VaultVerb {

@@ -1,5 +1,6 @@
 import CommandLineKit
 import VaultKit
+import VaultWords
 
 /// `vaultctl item edit NAME`.
 enum ItemEdit: VaultVerb {

@@ -1,5 +1,6 @@
 import CommandLineKit
 import VaultKit
+import VaultWords
 
 /// `vaultctl item rename NAME NEW`.
 ///

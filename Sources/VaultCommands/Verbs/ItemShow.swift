@@ -1,5 +1,6 @@
 import CommandLineKit
 import VaultKit
+import VaultWords
 
 /// `vaultctl item show NAME`.
 enum ItemShow: VaultVerb {

@@ -1,6 +1,7 @@
 import CommandLineKit
 import SecretMemory
 import VaultKit
+import VaultWords
 
 /// `vaultctl item update NAME`.
 enum ItemUpdate: VaultVerb {

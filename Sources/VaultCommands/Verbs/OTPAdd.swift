@@ -3,6 +3,7 @@ import CommandLineKit
 import OneTimePassword
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl otp add NAME`: the URI comes on standard input.
 enum OTPAdd: VaultVerb {

@@ -2,6 +2,7 @@ import AuthenticatorKit
 import CommandLineKit
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl otp confirm NAME`: only a change of a camouflaged PIN waits for one, and this version makes none.
 enum OTPConfirm: VaultVerb {

@@ -2,6 +2,7 @@ import AuthenticatorKit
 import CommandLineKit
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl otp counter NAME`.
 enum OTPCounter: VaultVerb {

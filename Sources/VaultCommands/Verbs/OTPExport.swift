@@ -3,6 +3,7 @@ import CommandLineKit
 import SecretMemory
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl otp export NAME`: the secret in clear, audited.
 enum OTPExport: VaultVerb {

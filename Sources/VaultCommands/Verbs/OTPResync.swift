@@ -4,6 +4,7 @@ import OneTimePassword
 import SecretMemory
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl otp resync NAME`: two codes in a row on standard input.
 enum OTPResync: VaultVerb {

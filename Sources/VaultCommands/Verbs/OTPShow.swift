@@ -1,6 +1,7 @@
 import CommandLineKit
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl otp show NAME`: the item and its state.
 enum OTPShow: VaultVerb {

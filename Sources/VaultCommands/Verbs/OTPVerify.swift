@@ -4,6 +4,7 @@ import OneTimePassword
 import SecretMemory
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl otp verify NAME`: the code comes on standard input.
 enum OTPVerify: VaultVerb {

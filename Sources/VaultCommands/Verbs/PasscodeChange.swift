@@ -2,6 +2,7 @@ import CommandLineKit
 import SecretMemory
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl passcode change`.
 enum PasscodeChange: VaultVerb {

@@ -2,6 +2,7 @@ import CommandLineKit
 import SecretMemory
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl passcode remove`: what dies with it is named before the passcode is asked for, and in the result.
 enum PasscodeRemove: VaultVerb {

@@ -2,6 +2,7 @@ import CommandLineKit
 import SecretMemory
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl passcode set`. Forgets what a former holder of the device key could have planted.
 enum PasscodeSet: VaultVerb {

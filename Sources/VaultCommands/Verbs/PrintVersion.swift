@@ -1,5 +1,6 @@
 import CommandLineKit
 import TextFormats
+import VaultWords
 
 /// `vaultctl version`.
 enum PrintVersion: VaultVerb {

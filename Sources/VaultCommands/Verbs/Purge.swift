@@ -1,7 +1,9 @@
 import CommandLineKit
 import SecretMemory
 import TextFormats
+import VaultDoctor
 import VaultKit
+import VaultWords
 
 /// `vaultctl purge`: new keys for everything, and a file written anew.
 enum Purge: VaultVerb {
@@ -58,8 +60,8 @@ enum Purge: VaultVerb {
 /// Deletes the keys that the vault has replaced, and returns how many. The key of a vault that a restore replaced stays
 /// with that vault.
 private func removeOldKeys(_ command: Command, core: VaultCore) -> Int {
-  let keys = OldKeys(command: command, core: core)
   do {
+    let keys = OldKeys(of: core, at: try command.places.vault, places: command.places.keys)
     let removal = try keys.remove(presentOnly: true).keys
     for failure in removal.failures {
       command.messages.note(failure.message + (CommandError(failure).hint.map { "; \($0)" } ?? ""))

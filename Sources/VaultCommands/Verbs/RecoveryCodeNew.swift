@@ -4,6 +4,7 @@ import SecretMemory
 import TextFormats
 import VaultKit
 import VaultPrompts
+import VaultWords
 
 /// `vaultctl recovery-code new`: the code is on paper or in a file before it works.
 enum RecoveryCodeNew: VaultVerb {

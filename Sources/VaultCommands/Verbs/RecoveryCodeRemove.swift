@@ -4,6 +4,7 @@ import SecretMemory
 import TextFormats
 import VaultKit
 import VaultPrompts
+import VaultWords
 
 /// `vaultctl recovery-code remove`.
 enum RecoveryCodeRemove: VaultVerb {

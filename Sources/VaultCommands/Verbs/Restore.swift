@@ -3,6 +3,7 @@ import Glibc
 import SecretMemory
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl restore FILE`: makes a vault from a backup, over nothing or in the place of the same vault.
 enum Restore: VaultVerb {

@@ -1,6 +1,7 @@
 import CommandLineKit
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl rotate device-key`: a new device key; with the recovery code also where the old one is lost.
 enum RotateDeviceKey: VaultVerb {

@@ -2,6 +2,7 @@ import CommandLineKit
 import SecretMemory
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl rotate epoch`: a new generation of every stored key; goes on where a killed one stopped.
 enum RotateEpoch: VaultVerb {

@@ -2,6 +2,7 @@ import CommandLineKit
 import SecretMemory
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl rotate parameters`: the same passcode, derived anew with a new salt and with parameters that take a given
 /// time on this machine.

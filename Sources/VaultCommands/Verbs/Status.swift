@@ -1,6 +1,7 @@
 import CommandLineKit
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl status`: opens the vault and says what it is; needs no passcode.
 enum Status: VaultVerb {
@@ -102,16 +103,5 @@ private func countKinds(_ core: VaultCore, command: Command) throws -> (
       return true
     }
     return (total, byKind, damaged)
-  }
-}
-
-extension ProtectorKind {
-  /// The word of `--protector`.
-  var word: String {
-    switch self {
-    case .file: "file"
-    case .secretService: "secret-service"
-    case .tpm: "tpm"
-    }
   }
 }

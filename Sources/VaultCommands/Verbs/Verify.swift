@@ -1,6 +1,7 @@
 import CommandLineKit
 import TextFormats
 import VaultKit
+import VaultWords
 
 /// `vaultctl verify`: the report goes to standard output also when it is a bad one.
 enum Verify: VaultVerb {

@@ -1,6 +1,7 @@
 import CommandLineKit
 import SecretMemory
 import VaultKit
+import VaultWords
 
 extension Command {
   /// Whether a secret that a person chose can be guessed. If so, prints a warning of one line; never refuses the
@@ -14,9 +15,4 @@ extension Command {
     }
     return strength.isGuessable
   }
-}
-
-extension SecretStrength {
-  /// The estimate, as messages word it.
-  var words: String { "it has about \(bitCount) bit\(bitCount == 1 ? "" : "s")" }
 }

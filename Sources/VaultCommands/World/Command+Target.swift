@@ -1,5 +1,6 @@
 import CommandLineKit
 import VaultKit
+import VaultWords
 
 extension Command {
   /// The item that NAME, `--service` with `--account`, or `--id` means.

@@ -1,6 +1,7 @@
 import CLinux
 package import CommandLineKit
 import Glibc
+import VaultWords
 
 /// Operations on names in directories. They never open a vault file, because closing it would end the locks of this
 /// process.

@@ -1,4 +1,5 @@
 import CommandLineKit
+import VaultDoctor
 import VaultKit
 
 /// Where the vault and its device key are: named by an option, by a variable, or at the standard path.
@@ -43,15 +44,15 @@ struct Places {
       throw CommandError.usage(
         "--protector secret-service and --device-key or $VAULT_DEVICE_KEY contradict each other",
         hint: "leave one of them out")
-    case .file: return try fileProtector()
+    case .file: return try keys.files()
     case let other: return try protector(other)
     }
   }
 
-  /// The file protector, with the named file or the standard directory.
-  func fileProtector() throws(VaultError) -> FileProtector {
-    if let deviceKey { return FileProtector(file: deviceKey) }
-    return try FileProtector.standard()
+  /// Where device keys can be.
+  var keys: KeyPlaces {
+    let places = self
+    return KeyPlaces(named: deviceKey) { kind throws(VaultError) in try places.protector(kind) }
   }
 
   /// The protector that a vault's header names. The Secret Service may show its own prompt if prompts are allowed and
@@ -74,7 +75,7 @@ struct Places {
   /// The present file of a vault's device key, for messages: the named file, or the file beside it in which the key
   /// waits.
   func keyPath(of outline: VaultOutline) -> String? {
-    guard outline.protector == .file, let protector = try? fileProtector() else { return nil }
+    guard outline.protector == .file, let protector = try? keys.files() else { return nil }
     return protector.presentPath(of: outline.deviceKey, outline.vault)
   }
 }

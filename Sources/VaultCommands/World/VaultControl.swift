@@ -3,6 +3,7 @@ import Glibc
 import SecretMemory
 import TextFormats
 import VaultPrompts
+import VaultWords
 
 /// `vaultctl`: one file for each verb, and the parts that verbs share.
 ///
@@ -17,8 +18,8 @@ import VaultPrompts
 /// ``Secrets``, which reads an option, a credential or a prompt. `World/` holds everything that comes from outside,
 /// so that a test can replace it.
 ///
-/// `Doctor/` looks for weaknesses, `RecoveryCodes/` shows new codes, `JSONLines/` reads exported items, `Errors/`
-/// turns errors of the library into messages and exit codes, and `Output/` words items and members.
+/// `RecoveryCodes/` shows new codes, and `JSONLines/` reads exported items. The module VaultWords turns errors of the library into
+/// messages and exit codes, and words items and members; VaultDoctor looks for weaknesses.
 ///
 /// Read `Declaration/VaultVerb.swift` first, then `Verbs/ItemGet.swift`, then `World/OpenVault.swift`.
 package enum VaultControl {

@@ -1,15 +1,15 @@
-import CommandLineKit
+package import CommandLineKit
 import VaultKit
 
 /// Names and other texts that are shown: 1 to 255 bytes of UTF-8 without control characters.
 ///
 /// A name that is looked for may be one that an earlier version stored; a new one shows as what it is.
-enum Names {
-  static let longest = 255
+package enum Names {
+  package static let longest = 255
   /// Service, account, label, comment.
-  static let longestText = 4096
+  package static let longestText = 4096
 
-  static func check(_ name: String, named place: String) throws(CommandError) {
+  package static func check(_ name: String, named place: String) throws(CommandError) {
     guard !name.isEmpty else { throw .malformed("\(place) is empty") }
     guard name.utf8.count <= longest else {
       throw .malformed("\(place) is \(name.utf8.count) bytes long, at most \(longest) are allowed")
@@ -18,18 +18,18 @@ enum Names {
   }
 
   /// As ``check(_:named:)``, for a name that is set.
-  static func checkNew(_ name: String, named place: String) throws(CommandError) {
+  package static func checkNew(_ name: String, named place: String) throws(CommandError) {
     try check(name, named: place)
     try checkShown(name, named: place)
   }
 
   /// What a person tells items apart by.
-  static func checkShown(_ text: String, named place: String) throws(CommandError) {
+  package static func checkShown(_ text: String, named place: String) throws(CommandError) {
     guard let flaw = VisibleText.flaw(inName: text) else { return }
     throw .malformed("\(place) \(flaw)", hint: "leave out what does not show")
   }
 
-  static func checkText(_ text: String, named place: String) throws(CommandError) {
+  package static func checkText(_ text: String, named place: String) throws(CommandError) {
     guard text.utf8.count <= longestText else {
       throw .malformed("\(place) is \(text.utf8.count) bytes long, at most \(longestText) are allowed")
     }

@@ -1,9 +1,9 @@
-import CommandLineKit
-import VaultKit
+package import CommandLineKit
+package import VaultKit
 
 extension CommandError {
-  /// The error of the command line for an error of the library.
-  init(_ error: VaultError) {
+  /// What an error of the library means at the command line.
+  package init(_ error: VaultError) {
     self.init(
       Self.exit(of: error.code), Self.message(of: error), hint: error.advice.map(HintWords.sentence),
       code: error.code.rawValue,

@@ -1,8 +1,8 @@
-import TextFormats
-import VaultKit
+package import TextFormats
+package import VaultKit
 
 extension EnrolledMember {
-  var json: JSON {
+  package var json: JSON {
     .object {
       Field("name", name)
       Field("source", sourceWord)
@@ -11,7 +11,7 @@ extension EnrolledMember {
   }
 
   /// The word of `--source`.
-  var sourceWord: String {
+  package var sourceWord: String {
     switch source {
     case .phrase: "phrase"
     case .finger: "fingerprint"

@@ -1,19 +1,20 @@
 import CommandLineKit
-import VaultKit
-import VaultPrompts
+package import VaultKit
+package import VaultPrompts
+import VaultWords
 
 /// Who can be asked here: prompts, PAM's helper and the fingerprint reader. Nothing of it is needed by every vault, so what is
 /// not there is no weakness.
-enum PromptFindings {
-  static func all(_ command: Command) -> [Finding] {
-    [asking(command), helper(command), reader(command)]
+package enum PromptFindings {
+  package static func all(
+    prompt: AutomaticPrompt, presence: PAMPresence, biometry: any BiometrySource
+  ) -> [Finding] {
+    [asking(prompt), helper(presence), reader(biometry)]
   }
 }
 
-private func asking(_ command: Command) -> Finding {
-  let world = command.world
+private func asking(_ prompt: AutomaticPrompt) -> Finding {
   do throws(Pinentry.Absence) {
-    let prompt = AutomaticPrompt(terminalPath: world.terminalPath) { world.environment[$0] }
     guard let found = try prompt.findPinentryIfNeeded() else {
       return Finding("prompt", .ok, "secrets are asked for on this terminal")
     }
@@ -26,9 +27,9 @@ private func asking(_ command: Command) -> Finding {
   }
 }
 
-private func helper(_ command: Command) -> Finding {
+private func helper(_ presence: PAMPresence) -> Finding {
   do throws(VaultError) {
-    return Finding("pamHelper", .ok, "PAM is asked by \(try command.world.presence.helperPath())")
+    return Finding("pamHelper", .ok, "PAM is asked by \(try presence.helperPath())")
   } catch  where error.code == .unsupported {
     return Finding("pamHelper", .ok, "PAM cannot be asked: \(error.message)", CommandError(error).hint)
   } catch {
@@ -36,9 +37,9 @@ private func helper(_ command: Command) -> Finding {
   }
 }
 
-private func reader(_ command: Command) -> Finding {
+private func reader(_ biometry: any BiometrySource) -> Finding {
   do throws(VaultError) {
-    let fingers = try command.world.biometry.enrolledFingers()
+    let fingers = try biometry.enrolledFingers()
     return Finding(
       "fingerprint", .ok,
       fingers.isEmpty

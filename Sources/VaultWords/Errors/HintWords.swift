@@ -1,7 +1,19 @@
 package import VaultKit
 
-/// The sentences of `vaultctl` for the hints of the library, each with the verb or the option that carries out the
-/// advice.
+/// The sentence of `vaultctl` for what a hint of the library advises, with the verb or the option that does it.
+///
+/// The module words the library for the command line. The library knows no verb, no option and no exit code; the rooms
+/// of the tool share what is said here, so that one value or error has one wording in every verb.
+///
+/// `Errors/` turns each error into a `CommandError`: `CommandError+Vault.swift` has the exit code for each code of a
+/// `VaultError`, `CommandError+Describing.swift` takes any error, and `ExitCode+Vault.swift` lists the exit codes,
+/// which never change. A hint of the library is a value; this type has its sentence.
+///
+/// The other files have the words of options and listings (`ItemKind.word`, `Constraints.shown`), an item as JSON and
+/// as lines, and ``Names``, which checks the names that a person gives. ``printable(_:)`` makes a text harmless for a
+/// terminal.
+///
+/// Read `Errors/ExitCode+Vault.swift` first, then `Errors/CommandError+Vault.swift`, then this file.
 package enum HintWords {
   /// The tool's sentence for a hint. For a hint without an action, the library's own sentence.
   package static func sentence(for hint: Hint) -> String {

@@ -1,39 +1,9 @@
 import CommandLineKit
 import VaultKit
+import VaultWords
 
-/// The files that an interrupted restore leaves beside the vault that it replaces. ``RestoreFiles`` says how their
-/// names distinguish a new vault that was never used from the old vault that was replaced. The next restore removes
-/// the former and renames the latter to its final name. No device key is deleted, because a copy of these files may
-/// need it.
-struct InterruptedRestore {
-  /// The path of the vault.
-  let path: String
-  let vault: VaultID
-
-  var files: RestoreFiles { RestoreFiles(path: path) }
-
-  /// One file that an interrupted restore left.
-  enum Leftover: Equatable {
-    /// A new vault that was never used.
-    case unused(String)
-    /// The old vault. The new one has replaced it.
-    case old(String)
-    /// Another file, or one whose origin is unknown.
-    case foreign(String)
-  }
-
-  func leftovers() throws(VaultError) -> [Leftover] {
-    let present = try? VaultCore.outline(at: path)
-    return try files.unfinished().map { file in
-      guard let made = file.key, let outline = try? VaultCore.outline(at: file.path), outline.vault == vault
-      else { return .foreign(file.path) }
-      guard outline.deviceKey == made else { return .old(file.path) }
-      // A copy of the present vault also has the same key, so then the origin of the file is unknown.
-      return present == nil || present?.deviceKey == made ? .foreign(file.path) : .unused(file.path)
-    }
-  }
-
-  /// Throws if another file prevents the restore: a file of unknown origin, or the old vault of an earlier restore.
+extension InterruptedRestore {
+  /// Refuses where something else is in the way: a file of another kind, or the vault from before an earlier restore.
   func refuseTaken() throws {
     let left = try leftovers()
     for case .foreign(let file) in left { throw FilePlace.taken(file) }

@@ -1,12 +1,13 @@
 import CommandLineKit
-import VaultKit
+package import VaultKit
+import VaultWords
 
 /// Folders of keys with the id of another vault, or of none: an `init` that failed or was killed can leave such a folder.
-enum OtherKeys {
+package enum OtherKeys {
   /// - Parameter vault: The vault whose keys are told of elsewhere; `nil` where none was opened.
-  static func findings(_ command: Command, besides vault: VaultID?) -> [Finding] {
+  package static func findings(in places: KeyPlaces, besides vault: VaultID?) -> [Finding] {
     // A named key file says nothing about where other vaults have theirs.
-    guard command.places.deviceKey == nil, let files = try? command.places.fileProtector() else { return [] }
+    guard places.named == nil, let files = try? places.files() else { return [] }
     do throws(VaultError) {
       return try files.foldersOfKeys().filter { $0.vault != vault && $0.count > 0 }.map { folder in
         let count = folder.count == 1 ? "1 device key" : "\(folder.count) device keys"

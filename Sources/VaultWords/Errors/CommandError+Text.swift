@@ -1,9 +1,9 @@
-import CommandLineKit
-import TextFormats
+package import CommandLineKit
+package import TextFormats
 
 extension CommandError {
   /// A line of JSON that cannot be read.
-  init(_ error: TextError) {
+  package init(_ error: TextError) {
     switch error {
     case .malformed(let why, let member):
       self = .unreadableLine(why + Self.place(member))
@@ -17,7 +17,9 @@ extension CommandError {
     }
   }
 
-  static func unreadableLine(_ why: String) -> CommandError { .malformed("the line cannot be read: \(why)") }
+  package static func unreadableLine(_ why: String) -> CommandError {
+    .malformed("the line cannot be read: \(why)")
+  }
 
   /// The name of a member is not secret; its value may be.
   private static func place(_ member: String?) -> String {

@@ -1,14 +1,15 @@
 import CommandLineKit
 import Glibc
 import SecretMemory
-import VaultKit
+package import VaultKit
+import VaultWords
 
 /// What the machine does with memory, dumps and time, whatever vault there is.
 package enum MachineFindings {
-  static func all(_ command: Command) -> [Finding] {
+  package static func all(clock vaultClock: any VaultClock) -> [Finding] {
     [
       memory, coreDumps, swap(SystemFile.text("/proc/swaps") ?? "", isEncrypted: isEncryptedDevice),
-      clock(command.world.vault.clock),
+      clock(vaultClock),
       libraries, pam("/etc/pam.d/vault"),
     ]
   }
@@ -56,7 +57,7 @@ package enum MachineFindings {
     return SystemFile.text("/sys/block/\(name)/dm/uuid")?.hasPrefix("CRYPT-") == true
   }
 
-  static func clock(_ clock: any VaultClock) -> Finding {
+  private static func clock(_ clock: any VaultClock) -> Finding {
     guard clock.bootID() != nil else {
       return Finding(
         "clock", .warning, "the boot id cannot be read: delays begin anew and tokens are refused",

@@ -5,7 +5,7 @@ import VaultKit
 
 /// Who can reach the files of a vault, and what they lie on.
 package enum PlaceFindings {
-  static func all(vault: String, key: String?) -> [Finding] {
+  package static func all(vault: String, key: String?) -> [Finding] {
     [permissions(vault: vault, key: key), fileSystem(of: folder(of: vault))]
   }
 
@@ -77,7 +77,7 @@ package enum PlaceFindings {
     0x6573_5546: "FUSE", 0xCA45_1A4E: "bcachefs",
   ]
 
-  static func folder(of path: String) -> String {
+  private static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }

@@ -1,12 +1,12 @@
 import CommandLineKit
-import TextFormats
-import VaultKit
+package import TextFormats
+package import VaultKit
 
 extension ItemKind {
   /// The word of `--kind` and of listings.
-  var word: String { Self.words.first { $0.kind == self }?.word ?? "kind-\(rawValue)" }
+  package var word: String { Self.words.first { $0.kind == self }?.word ?? "kind-\(rawValue)" }
 
-  init?(word: String) {
+  package init?(word: String) {
     guard let kind = Self.words.first(where: { $0.word == word })?.kind else { return nil }
     self = kind
   }
@@ -20,7 +20,7 @@ extension ItemKind {
 
 extension Accessibility {
   /// The word of `--accessible`.
-  var word: String {
+  package var word: String {
     switch self {
     case .whenUnlocked: "when-unlocked"
     case .afterFirstUnlock: "after-first-unlock"
@@ -28,18 +28,18 @@ extension Accessibility {
     }
   }
 
-  init?(word: String) {
+  package init?(word: String) {
     guard let match = Self.allCases.first(where: { $0.word == word }) else { return nil }
     self = match
   }
 }
 
 extension Item {
-  /// The whole item, except its secret.
-  var json: JSON { .object(fields.map { ($0.key, $0.json) }) }
+  /// Everything but the secret.
+  package var json: JSON { .object(fields.map { ($0.key, $0.json) }) }
 
-  /// The item as text in two columns.
-  func lines(adding facts: [(String, String)] = []) -> [String] {
+  /// Two columns for people.
+  package func lines(adding facts: [(String, String)] = []) -> [String] {
     columns((fields.map { ($0.key, $0.text) } + facts).map { [$0.0, $0.1] })
   }
 

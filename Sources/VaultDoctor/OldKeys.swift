@@ -1,22 +1,29 @@
-import CommandLineKit
-import VaultKit
+package import CommandLineKit
+package import VaultKit
+import VaultWords
 
 /// Old device keys: those that this vault has replaced, and those that it does not know.
-struct OldKeys {
-  let command: Command
-  let core: VaultCore
+package struct OldKeys {
+  private let core: VaultCore
+  /// The file of the vault.
+  private let vault: String
+  private let places: KeyPlaces
+
+  package init(of core: VaultCore, at vault: String, places: KeyPlaces) {
+    (self.core, self.vault, self.places) = (core, vault, places)
+  }
 
   /// What was removed, what was not, and why a place could not be looked at.
-  struct Removal {
-    var keys = KeyRemoval()
-    var notes: [String] = []
+  package struct Removal {
+    package var keys = KeyRemoval()
+    package var notes: [String] = []
   }
 
   /// All keys but the present one, where the vault's key is, and among the key files.
-  func found() throws -> [FoundDeviceKey] {
+  package func found() throws -> [FoundDeviceKey] {
     let present = try presentPlace()
     var found = try core.deviceKeys(in: present)
-    if present.kind != .file, let files = try? command.places.protector(.file) {
+    if present.kind != .file, let files = try? places.protector(.file) {
       found += (try? core.deviceKeys(in: files)) ?? []
     }
     return found.filter { $0.standing != .present }
@@ -24,21 +31,21 @@ struct OldKeys {
 
   /// What has the name of a key among the key files and is none.
   private func lookalikes() -> [String] {
-    guard let files = try? command.places.fileProtector(),
-      let vault = try? VaultCore.outline(at: command.places.vault).vault
+    guard let files = try? places.files(),
+      let outline = try? VaultCore.outline(at: vault)
     else { return [] }
-    return (try? files.lookalikes(of: vault)) ?? []
+    return (try? files.lookalikes(of: outline.vault)) ?? []
   }
 
   /// Deletes the replaced ones where the vault's key is, and in the other place where keys may be: files, or the Secret
   /// Service.
-  func remove(presentOnly: Bool = false) throws -> Removal {
+  package func remove(presentOnly: Bool = false) throws -> Removal {
     var removal = Removal()
     let present = try presentPlace()
     removal.keys = try core.deleteReplacedKeys(in: present)
     for kind in [ProtectorKind.file, .secretService] where !presentOnly && kind != present.kind {
       do throws(VaultError) {
-        let others = try core.deleteReplacedKeys(in: command.places.protector(kind))
+        let others = try core.deleteReplacedKeys(in: places.protector(kind))
         removal.keys.removed += others.removed
         removal.keys.failures += others.failures
       } catch { removal.notes.append("no old keys were looked for in the \(kind.place): \(error.message)") }
@@ -47,8 +54,8 @@ struct OldKeys {
   }
 
   private func presentPlace() throws -> any Protector {
-    let kind = try VaultCore.outline(at: command.places.vault).protector
-    return kind == .file ? try command.places.fileProtector() : try command.places.protector(kind)
+    let kind = try VaultCore.outline(at: vault).protector
+    return kind == .file ? try places.files() : try places.protector(kind)
   }
 }
 
@@ -57,14 +64,22 @@ struct OldKeys {
 extension OldKeys {
   /// What `doctor` reports about them, after it has removed the keys that it was told to remove. With an error where a key
   /// that was to be removed is still there.
-  func findings() -> (findings: [Finding], failure: CommandError?) {
+  ///
+  /// - Parameters:
+  ///   - isRemovalAsked: Whether the replaced keys are removed without asking.
+  ///   - agrees: Whether a person agrees that these replaced keys are removed.
+  ///   - note: Tells a person something beside the findings.
+  package func findings(
+    isRemovalAsked: Bool, agrees: ([FoundDeviceKey]) -> Bool, note: (String) -> Void
+  ) -> (findings: [Finding], failure: CommandError?) {
     var findings: [Finding] = []
     var failure: CommandError?
     do {
       var left = try found()
-      if isToRemove(left.filter { $0.standing == .replaced }) {
+      let replaced = left.filter { $0.standing == .replaced }
+      if isRemovalAsked || (!replaced.isEmpty && agrees(replaced)) {
         let removal = try remove()
-        removal.notes.forEach(command.messages.note)
+        removal.notes.forEach(note)
         findings += self.findings(removal.keys)
         if !removal.keys.failures.isEmpty { failure = Self.incomplete }
         left = try found()
@@ -74,19 +89,9 @@ extension OldKeys {
       let error = CommandError(describing: error)
       findings.append(
         Finding("oldKeys", .warning, "old keys cannot be listed: \(error.message)", error.hint))
-      if command[Doctor.removeOldKeys] { failure = error }
+      if isRemovalAsked { failure = error }
     }
     return (findings + lookalikes().map(Self.lookalike), failure)
-  }
-
-  private func isToRemove(_ replaced: [FoundDeviceKey]) -> Bool {
-    if command[Doctor.removeOldKeys] { return true }
-    guard !replaced.isEmpty, !command.messages.isJSON, command.invocation.mayPrompt, command.isOnTerminal
-    else { return false }
-    for key in replaced { command.messages.note("replaced device key: \(key.place)") }
-    return command.confirm(
-      "delete \(replaced.count == 1 ? "this key" : "these \(replaced.count) keys"), which this vault has replaced"
-    )
   }
 
   private func findings(_ removal: KeyRemoval) -> [Finding] {

@@ -1,0 +1,188 @@
+package import VaultKit
+import CommandLineKit
+import Glibc
+import VaultWords
+
+/// What is well and what is weak in a vault that is open.
+package enum VaultFindings {
+  /// That it opens, and whether it can be written.
+  package static func opening(_ core: VaultCore) -> [Finding] {
+    let opens = Finding("vault", .ok, "it opens with its device key")
+    guard core.isReadOnly else { return [opens] }
+    return [
+      opens,
+      Finding("vault", .warning, "it can only be read here", "counters and writes need write permission"),
+    ]
+  }
+
+  /// The finding about a passcode that was not measured.
+  package static func passcode(isSet: Bool) -> Finding {
+    guard isSet else {
+      return Finding(
+        "passcode", .warning, "no passcode: whoever has the vault and its device key reads everything",
+        "set one with 'vaultctl passcode set'")
+    }
+    return Finding(
+      "passcode", .ok, "a passcode is set; whether it can be guessed was not looked at",
+      "give --passcode-fd N or --passcode-file PATH to see it")
+  }
+
+  /// The finding about a passcode that was given.
+  package static func passcode(_ strength: SecretStrength) -> Finding {
+    strength.isGuessable
+      ? Finding(
+        "passcode", .warning, "the passcode can be guessed, \(strength.words)",
+        "choose six random words: 'vaultctl passcode change'")
+      : Finding("passcode", .ok, "the passcode is hard to guess, \(strength.words)")
+  }
+
+  /// What guards the vault besides the passcode.
+  package static func protection(_ outline: VaultOutline) -> [Finding] {
+    let memory = outline.hasPasscode ? derivationMemory : nil
+    return [memory, recoveryCode(outline), protector(outline), collection(outline)].compactMap(\.self)
+  }
+
+  /// The work memory of a derivation is 64 MiB; what the limit does not hold can be swapped out.
+  private static var derivationMemory: Finding? {
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &limit) == 0, geteuid() != 0,
+      limit.rlim_cur < 65 << 20
+    else { return nil }
+    return Finding(
+      "derivation", .warning,
+      "the 64 MiB that a passcode is derived in cannot be locked: they may reach swap",
+      "raise 'ulimit -l' above 66560 KiB, or encrypt the swap")
+  }
+
+  private static func recoveryCode(_ outline: VaultOutline) -> Finding {
+    outline.hasRecoveryCode
+      ? Finding("recoveryCode", .ok, "a recovery code was made")
+      : Finding(
+        "recoveryCode", .warning,
+        "no recovery code: if the device key is lost, only backups are left",
+        "make one with 'vaultctl recovery-code new', or keep a copy of the device key elsewhere")
+  }
+
+  private static func protector(_ outline: VaultOutline) -> Finding {
+    outline.protector == .file
+      ? Finding("protector", .ok, "the device key is a file: whoever reads your files has it")
+      : Finding("protector", .ok, "the device key is kept by \(outline.protector.word)")
+  }
+
+  private static func collection(_ outline: VaultOutline) -> Finding? {
+    guard outline.protector == .secretService else { return nil }
+    return Finding(
+      "deviceKey", .ok, "the Secret Service keeps the device key: whoever can unlock its collection has it")
+  }
+
+  /// Where the file of the device key is, seen from the vault.
+  package static func keyPlace(_ key: String, vault: String) -> Finding {
+    let folder = vault.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    let keyFolder = key.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    return folder == keyFolder
+      ? Finding(
+        "deviceKey", .warning,
+        "the device key lies in the folder of the vault: a copy of the folder is a copy of both",
+        "move it elsewhere and name it with --device-key or $VAULT_DEVICE_KEY")
+      : Finding("deviceKey", .ok, "the device key lies apart from the vault: \(key)")
+  }
+
+  /// Files that an interrupted restore has left beside the vault.
+  package static func interruptedRestore(at path: String, vault: VaultID) throws(VaultError) -> [Finding] {
+    let left = InterruptedRestore(path: path, vault: vault)
+    return try left.leftovers().map { leftover in
+      switch leftover {
+      case .unused(let file):
+        Finding(
+          "interruptedRestore", .warning, "a restore is under way, or was interrupted: it has left \(file)",
+          "the vault is unchanged; the next 'vaultctl restore' removes that file")
+      case .old(let file):
+        Finding(
+          "interruptedRestore", .warning,
+          "a restore was interrupted after the restored vault took its place: the old vault is \(file)",
+          "the next 'vaultctl restore' renames it to \(left.files.aside); you can also do so yourself")
+      case .foreign(let file):
+        Finding(
+          "filesBeside", .warning,
+          "a file beside the vault has a name that a restore uses, but no restore made it: \(file)",
+          "move it away: 'vaultctl restore' refuses to begin while it is there")
+      }
+    }
+  }
+
+  /// A clock that was set back, and a rotation that is not complete.
+  package static func progress(of core: VaultCore) throws -> [Finding] {
+    [try clockSetBack(core), try rotation(core)].compactMap(\.self)
+  }
+
+  /// The newest entry of the audit is from the future where the clock was set back.
+  private static func clockSetBack(_ core: VaultCore) throws -> Finding? {
+    // An entry that does not open is a matter of 'verify'.
+    let newest = try core.auditEntries(from: core.status().auditSequence, damaged: { _, _ in }).last?.time
+    let now = core.environment.clock.now()
+    guard let newest, newest.seconds > now.seconds + 60 else { return nil }
+    return Finding(
+      "clockSetBack", .warning,
+      "the newest entry of the audit is \(Durations.text(seconds: newest.seconds - now.seconds)) in the future: the "
+        + "clock was set back", "set the clock: codes that follow the time are wrong, and tokens are refused")
+  }
+
+  /// Keys of two epochs are in force.
+  private static func rotation(_ core: VaultCore) throws -> Finding? {
+    let status = try core.status()
+    guard status.isRotating else { return nil }
+    return status.isRotationPaused
+      ? Finding(
+        "rotation", .problem, "a rotation of the epoch is paused: something in the vault does not open",
+        "'vaultctl rotate epoch' names it; with --drop-damaged it removes it and completes the rotation")
+      : Finding(
+        "rotation", .warning, "a rotation of the epoch is under way, or was interrupted",
+        "'vaultctl rotate epoch' completes it; each command that unlocks the vault continues it")
+  }
+
+  /// Counters that may be behind, items that do not open, and those that have expired.
+  ///
+  /// - Parameter progress: Gets how many items were seen.
+  package static func items(of core: VaultCore, progress: (Int) -> Void) throws -> [Finding] {
+    let (behind, expired, damaged) = try core.read { transaction in
+      let now = transaction.expiryTime
+      var expired = 0
+      var damaged = 0
+      var credentials: [ItemID] = []
+      var seen = 0
+      try transaction.forEachItem(keepingPages: false, damaged: { _, _ in damaged += 1 }) {
+        item throws(VaultError) in
+        if item.kind == .otp, item.attributes[.otpType] == 1 { credentials.append(item.id) }
+        if let expires = item.expires, expires <= now { expired += 1 }
+        seen += 1
+        if seen % 1024 == 0 { progress(seen) }
+        return true
+      }
+      var behind = 0
+      for id in credentials {
+        do { behind += try transaction.state(of: id).needsResync ? 1 : 0 } catch let error as VaultError
+          where error.isUnreadable
+        { damaged += 1 }
+      }
+      return (behind, expired, damaged)
+    }
+    var findings: [Finding] = []
+    if behind > 0 {
+      findings.append(
+        Finding(
+          "counters", .warning, "\(behind) counters may be behind their servers, after a copy or a restore",
+          "ask each server for its counter and set it: 'vaultctl otp counter NAME --set N'"))
+    }
+    if damaged > 0 {
+      findings.append(
+        Finding(
+          "damaged", .problem, "items that do not open: \(damaged)",
+          "'vaultctl verify' names them; restore a backup, or remove each with 'vaultctl item rm --id ID'"))
+    }
+    if expired > 0 {
+      findings.append(
+        Finding("expired", .warning, "\(expired) items have expired", "store them anew or delete them"))
+    }
+    return findings
+  }
+}
