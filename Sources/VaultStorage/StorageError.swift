@@ -94,3 +94,17 @@ extension StorageFailure {
 extension StorageError: StorageFailure {
   package init(_ error: StorageError) { self = error }
 }
+
+extension StorageFailure {
+  /// Runs `body`, and turns its error into this type.
+  static func from<R: ~Copyable>(_ body: () throws(StorageError) -> R) throws(Self) -> R {
+    do throws(StorageError) { return try body() } catch { throw Self(error) }
+  }
+
+  /// The same, while the vault at `path` is opened or made.
+  static func from<R: ~Copyable>(
+    at path: String, _ body: () throws(StorageError) -> R
+  ) throws(Self) -> R {
+    do throws(StorageError) { return try body() } catch { throw Self(error, at: path) }
+  }
+}

@@ -92,20 +92,3 @@ extension Cursor {
     try bind(entry.mac, at: 3)
   }
 }
-
-extension AuditRow {
-  fileprivate init(_ row: borrowing Cursor) throws(StorageError) {
-    sequence = try row.integer(0)
-    body = try row.blobBytes(1)
-    mac = try row.blobBytes(2)
-  }
-}
-
-extension SegmentRow {
-  fileprivate init(_ row: borrowing Cursor) throws(StorageError) {
-    number = try row.integer(0)
-    first = try row.integer(1)
-    previous = try row.bytes(2, count: 32)
-    start = try row.bytes(3)
-  }
-}
