@@ -96,15 +96,15 @@ extension StorageError: StorageFailure {
 }
 
 extension StorageFailure {
-  /// Runs `body`, and turns its error into this type.
-  static func from<R: ~Copyable>(_ body: () throws(StorageError) -> R) throws(Self) -> R {
-    do throws(StorageError) { return try body() } catch { throw Self(error) }
+  /// The result of `call`, whose error becomes one of this type.
+  static func from<R: ~Copyable>(_ call: @autoclosure () throws(StorageError) -> R) throws(Self) -> R {
+    do throws(StorageError) { return try call() } catch { throw Self(error) }
   }
 
   /// The same, while the vault at `path` is opened or made.
   static func from<R: ~Copyable>(
-    at path: String, _ body: () throws(StorageError) -> R
+    _ call: @autoclosure () throws(StorageError) -> R, at path: String
   ) throws(Self) -> R {
-    do throws(StorageError) { return try body() } catch { throw Self(error, at: path) }
+    do throws(StorageError) { return try call() } catch { throw Self(error, at: path) }
   }
 }

@@ -20,9 +20,7 @@ package struct SummedRow: Equatable, Sendable {
 }
 
 extension SummedRow {
-  /// The next row; nil after the last one.
-  init?(_ table: Table, next row: borrowing Cursor) throws(StorageError) {
-    guard try row.step() else { return nil }
+  init(_ table: Table, _ row: borrowing Cursor) throws(StorageError) {
     self.table = table
     self.row = try row.integer(0)
     tags = []

@@ -2,19 +2,10 @@ extension Store {
   /// Lends what each row of `item`, `material`, `state` and `blind` adds to the sum, in this order, each ascending.
   package mutating func forEachSummed<E: StorageFailure>(_ body: (SummedRow) throws(E) -> Void) throws(E) {
     for table in SummedRow.Table.allCases {
-      try run(table.query) { row throws(E) in
-        var rows = Ascending<Int64>()
-        var pairs = Ascending<BlindPair>()
-        while let summed = try E.from({ () throws(StorageError) in try SummedRow(table, next: row) }) {
-          try E.from { () throws(StorageError) in
-            if table == .blind {
-              try pairs.next(BlindPair(value: Bytes16(summed.tags), row: summed.row))
-            } else {
-              try rows.next(summed.row)
-            }
-          }
-          try body(summed)
-        }
+      func summed(_ row: borrowing Cursor) throws(StorageError) -> SummedRow { try SummedRow(table, row) }
+      try walk(table.query, as: summed, by: \.key) { row throws(E) in
+        try body(row)
+        return true
       }
     }
   }
@@ -42,5 +33,12 @@ extension SummedRow.Table {
     case .state: .sumStates
     case .blind: .sumBlinds
     }
+  }
+}
+
+extension SummedRow {
+  /// What ascends: of `blind` value and row, of the other tables the row alone.
+  fileprivate var key: BlindPair {
+    BlindPair(value: table == .blind ? Bytes16(tags) : Bytes16(high: 0, low: 0), row: row)
   }
 }
