@@ -94,3 +94,17 @@ extension StorageFailure {
 extension StorageError: StorageFailure {
   package init(_ error: StorageError) { self = error }
 }
+
+extension StorageFailure {
+  /// The result of `call`, whose error becomes one of this type.
+  static func from<R: ~Copyable>(_ call: @autoclosure () throws(StorageError) -> R) throws(Self) -> R {
+    do throws(StorageError) { return try call() } catch { throw Self(error) }
+  }
+
+  /// The same, while the vault at `path` is opened or made.
+  static func from<R: ~Copyable>(
+    _ call: @autoclosure () throws(StorageError) -> R, at path: String
+  ) throws(Self) -> R {
+    do throws(StorageError) { return try call() } catch { throw Self(error, at: path) }
+  }
+}

@@ -11,3 +11,11 @@ package struct AuditRow: Equatable, Sendable {
     self.mac = mac
   }
 }
+
+extension AuditRow {
+  init(_ row: borrowing Cursor) throws(StorageError) {
+    sequence = try row.integer(0)
+    body = try row.blobBytes(1)
+    mac = try row.blobBytes(2)
+  }
+}

@@ -9,3 +9,10 @@ package struct HeaderRow: Equatable, Sendable {
     self.mac = mac
   }
 }
+
+extension HeaderRow {
+  init(_ row: borrowing Cursor) throws(StorageError) {
+    body = try row.bytes(0)
+    mac = try row.bytes(1, count: 32)
+  }
+}

@@ -42,3 +42,15 @@ package struct ItemRow: Equatable, Sendable {
       generation: generation, version: version, material: material, expires: expires, isDamaged: isDamaged)
   }
 }
+
+extension ItemRow {
+  init(_ row: borrowing Cursor) throws(StorageError) {
+    let fields = try ItemFields(row)
+    self.init(
+      row: fields.row, id: fields.id, kind: fields.kind, primaryKey: fields.primaryKey, name: fields.name,
+      flags: fields.flags, class: fields.class, generation: fields.generation,
+      version: fields.version, material: fields.material, expires: fields.expires,
+      meta: try row.blobBytes(11))
+    isDamaged = fields.isDamaged
+  }
+}

@@ -8,3 +8,10 @@ package struct MaterialRow: Equatable, Sendable {
     self.secret = secret
   }
 }
+
+extension MaterialRow {
+  init(_ row: borrowing Cursor) throws(StorageError) {
+    keys = try row.blobBytes(0)
+    secret = try row.blobBytes(1)
+  }
+}

@@ -14,3 +14,12 @@ package struct SegmentRow: Equatable, Sendable {
     self.start = start
   }
 }
+
+extension SegmentRow {
+  init(_ row: borrowing Cursor) throws(StorageError) {
+    number = try row.integer(0)
+    first = try row.integer(1)
+    previous = try row.bytes(2, count: 32)
+    start = try row.bytes(3)
+  }
+}

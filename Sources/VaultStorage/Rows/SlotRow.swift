@@ -22,3 +22,16 @@ package struct SlotRow: Equatable, Sendable {
     self.body = body
   }
 }
+
+extension SlotRow {
+  init(_ row: borrowing Cursor) throws(StorageError) {
+    id = try row.integer(0)
+    kind = try row.integer(1)
+    subject = try row.integer(2)
+    generation = try row.integer(3)
+    opener = try row.integer(4)
+    openerID = try row.bytes(5)
+    guard openerID.isEmpty || openerID.count == 16 else { throw row.damage }
+    body = try row.bytes(6)
+  }
+}

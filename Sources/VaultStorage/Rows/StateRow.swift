@@ -8,3 +8,10 @@ package struct StateRow: Equatable, Sendable {
     self.body = body
   }
 }
+
+extension StateRow {
+  init(_ row: borrowing Cursor) throws(StorageError) {
+    revision = (try? row.integer(0)) ?? 0
+    body = try row.blobBytes(1)
+  }
+}

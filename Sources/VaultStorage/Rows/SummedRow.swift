@@ -18,3 +18,31 @@ package struct SummedRow: Equatable, Sendable {
     self.tags = tags
   }
 }
+
+extension SummedRow {
+  init(_ table: Table, _ row: borrowing Cursor) throws(StorageError) {
+    self.table = table
+    self.row = try row.integer(0)
+    tags = []
+    if table == .blind {
+      tags = try row.bytes(2, count: 16)
+      generation = try? row.integer(1)
+      return
+    }
+    do throws(StorageError) {
+      try row.appendLast(16, of: 2, to: &tags)
+      if table == .material { try row.appendLast(16, of: 3, to: &tags) }
+      generation =
+        table == .state && self.row == 0 ? Self.generation(inSeal: try row.bytes(2)) : try? row.integer(1)
+    } catch {
+      guard case .damaged = error else { throw error }
+      generation = nil
+    }
+  }
+
+  /// A seal of suite 2 names its generation after version and suite.
+  private static func generation(inSeal seal: [UInt8]) -> UInt32? {
+    guard seal.count >= 6 else { return nil }
+    return seal[2..<6].reduce(0) { $0 << 8 | UInt32($1) }
+  }
+}

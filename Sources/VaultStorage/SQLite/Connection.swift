@@ -89,13 +89,14 @@ struct Connection: ~Copyable {
   /// The number of rows that the last statement inserted, changed or deleted.
   var changes: Int64 { unsafe sqlite3_changes64(database) }
 
-  /// Lends the statement of `query` to `body`.
-  mutating func use<R, E: StorageFailure>(
-    _ query: Query, lending body: (borrowing Cursor) throws(E) -> R
+  /// Lends the statement of `query` to `body`, with `values` bound from position 1.
+  mutating func use<each Value: Bindable, R, E: StorageFailure>(
+    _ query: Query, _ values: repeat each Value, body: (borrowing Cursor) throws(E) -> R
   ) throws(E) -> R {
     guard isOfThisProcess else { throw E(.usedAfterFork) }
     unsafe bound.pointee.begin()
-    return try unsafe statements[query.rawValue].use(on: database, lending: lending, body: body)
+    return try unsafe statements[query.rawValue].use(
+      on: database, lending: lending, values: repeat each values, body: body)
   }
 
   /// Frees the cached pages, which can be read again.
@@ -112,11 +113,16 @@ struct Connection: ~Copyable {
     try unsafe check(sqlite3_exec(database, sql, nil, nil, nil), on: database)
   }
 
+  /// The number that a PRAGMA answers; nil when it answers with no row.
+  func number<Number: FixedWidthInteger>(ofPragma name: String) throws(StorageError) -> Number? {
+    var number: Number?
+    try query("PRAGMA \(name)") { row throws(StorageError) in number = try row.integer(0) }
+    return number
+  }
+
   /// Runs a statement that is used once, lending each row to `body`.
-  func query(
-    _ sql: String,
-    binding bind: (borrowing Cursor) throws(StorageError) -> Void = { _ throws(StorageError) in },
-    row body: (borrowing Cursor) throws(StorageError) -> Void
+  func query<each Value: Bindable>(
+    _ sql: String, _ values: repeat each Value, body: (borrowing Cursor) throws(StorageError) -> Void
   ) throws(StorageError) {
     guard isOfThisProcess else { throw .usedAfterFork }
     unsafe bound.pointee.begin()
@@ -126,7 +132,7 @@ struct Connection: ~Copyable {
     defer { unsafe sqlite3_finalize(statement) }
     guard let statement = unsafe statement else { return }
     let cursor = unsafe Cursor(statement: statement, database: database, table: .header, lending: lending)
-    try bind(cursor)
+    try cursor.bind(values: repeat each values)
     while try cursor.step() { try body(cursor) }
   }
 
@@ -155,7 +161,7 @@ struct Connection: ~Copyable {
   /// Makes the file keep a write-ahead log. A vault copied by VACUUM INTO has none yet.
   func useLog() throws(StorageError) {
     var mode: String?
-    try query("PRAGMA journal_mode=WAL") { row throws(StorageError) in mode = row.text(0) }
+    try query("PRAGMA journal_mode=WAL") { row in mode = row.text(0) }
     guard mode == "wal" else { throw .cannotOpen(errno: 0) }
   }
 
@@ -165,18 +171,18 @@ struct Connection: ~Copyable {
     let refuses = isQueryOnly
     if refuses { try execute("PRAGMA query_only=OFF") }
     defer { if refuses { try? execute("PRAGMA query_only=ON") } }
-    let bind = { (row: borrowing Cursor) throws(StorageError) in try row.bind(path, at: 1) }
-    try query("VACUUM INTO ?1", binding: bind) { _ throws(StorageError) in }
+    try query("VACUUM INTO ?1", path) { _ in }
   }
 
   /// The lines of `PRAGMA integrity_check`; empty when there is no fault, or when `progress` ended the check before
   /// it found one.
   func integrityCheck(progress: (() -> Bool)?) throws(StorageError) -> [String] {
     var lines: [String] = []
+    func check() throws(StorageError) {
+      try query("PRAGMA integrity_check") { row in lines.append(row.text(0) ?? "?") }
+    }
     do throws(StorageError) {
-      try withProgress(progress) { () throws(StorageError) in
-        try query("PRAGMA integrity_check") { row throws(StorageError) in lines.append(row.text(0) ?? "?") }
-      }
+      try withProgress(progress, body: check)
     } catch .damaged(.page) where progress != nil && lines.isEmpty {
       // `progress` ended the check, so the caller knows.
     }

@@ -52,22 +52,47 @@ struct Cursor: ~Copyable {
   /// Runs a statement without a result.
   func run() throws(StorageError) { while try step() {} }
 
+  /// The next row; nil after the last one.
+  func next<Row>(as read: (borrowing Cursor) throws(StorageError) -> Row) throws(StorageError) -> Row? {
+    try step() ? try read(self) : nil
+  }
+
+  /// Lends the rows to `body` until it returns false. Their keys ascend, the first above `last`; otherwise the file
+  /// is damaged.
+  func walk<Row, Key: Comparable, E: StorageFailure>(
+    as read: (borrowing Cursor) throws(StorageError) -> Row, by key: (Row) -> Key, after last: Key?,
+    _ body: (Row) throws(E) -> Bool
+  ) throws(E) {
+    var order = Ascending(after: last)
+    while let row = try E.from(next(as: read)) {
+      try E.from(order.next(key(row)))
+      guard try body(row) else { return }
+    }
+  }
+
   /// The error for an impossible value.
   var damage: StorageError { .damaged(.row(table)) }
 
   // MARK: - Values
 
-  /// The bytes are copied; nil is NULL.
-  func bind(_ bytes: [UInt8]?, at index: Int32) throws(StorageError) {
-    guard let bytes else { return }
+  /// Binds `values` from position 1.
+  func bind<each Value: Bindable>(values: repeat each Value) throws(StorageError) {
+    var index: Int32 = 1
+    for value in repeat each values {
+      try value.bind(to: self, at: index)
+      index += 1
+    }
+  }
+
+  /// The bytes are copied.
+  func bind(_ bytes: [UInt8], at index: Int32) throws(StorageError) {
     let code = unsafe bytes.withUnsafeBytes {
       unsafe csqlite_bind_bytes(statement, index, $0.baseAddress, $0.count)
     }
     try unsafe check(code, on: database)
   }
 
-  func bind(_ bytes: Bytes16?, at index: Int32) throws(StorageError) {
-    guard let bytes else { return }
+  func bind(_ bytes: Bytes16, at index: Int32) throws(StorageError) {
     let code = unsafe withUnsafeBytes(of: (bytes.high.bigEndian, bytes.low.bigEndian)) {
       unsafe csqlite_bind_bytes(statement, index, $0.baseAddress, $0.count)
     }
@@ -79,9 +104,7 @@ struct Cursor: ~Copyable {
     try unsafe check(code, on: database)
   }
 
-  /// Nil is NULL.
-  func bind(_ value: (some FixedWidthInteger)?, at index: Int32) throws(StorageError) {
-    guard let value else { return }
+  func bind(_ value: some FixedWidthInteger, at index: Int32) throws(StorageError) {
     guard let signed = Int64(exactly: value) else { throw .tooLarge }
     try unsafe check(sqlite3_bind_int64(statement, index, signed), on: database)
   }
@@ -167,4 +190,14 @@ struct Cursor: ~Copyable {
     if let columns = unsafe columns { return unsafe columns[Int(column)] }
     return unsafe sqlite3_column_value(statement, column)
   }
+}
+
+extension FixedWidthInteger {
+  /// Column 0.
+  init(firstColumn row: borrowing Cursor) throws(StorageError) { self = try row.integer(0) }
+}
+
+extension [UInt8] {
+  /// Column 0, a blob of any length.
+  init(firstColumn row: borrowing Cursor) throws(StorageError) { self = try row.bytes(0) }
 }

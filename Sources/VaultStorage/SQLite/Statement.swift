@@ -14,22 +14,22 @@ struct Statement: ~Copyable {
 
   deinit { unsafe sqlite3_finalize(handle) }
 
-  /// Runs `body`, which binds and steps. Afterwards the statement has no values and no lock.
+  /// Binds `values` and runs `body`, which steps. Afterwards the statement has no values and no lock.
   @unsafe
-  mutating func use<R, E: StorageFailure>(
+  mutating func use<each Value: Bindable, R, E: StorageFailure>(
     on database: OpaquePointer, lending: UnsafeMutablePointer<Lending>,
-    body: (borrowing Cursor) throws(E) -> R
+    values: repeat each Value, body: (borrowing Cursor) throws(E) -> R
   ) throws(E) -> R {
-    if unsafe handle == nil {
-      do throws(StorageError) { try unsafe prepare(on: database) } catch { throw E(error) }
-    }
+    if unsafe handle == nil { try E.from(unsafe prepare(on: database)) }
     let statement = unsafe handle!
     defer {
       unsafe sqlite3_reset(statement)
       unsafe sqlite3_clear_bindings(statement)
     }
-    return try unsafe body(
-      Cursor(statement: statement, database: database, table: query.table, lending: lending))
+    let cursor = unsafe Cursor(
+      statement: statement, database: database, table: query.table, lending: lending)
+    try E.from(cursor.bind(values: repeat each values))
+    return try body(cursor)
   }
 
   private mutating func prepare(on database: OpaquePointer) throws(StorageError) {

@@ -1,9 +1,9 @@
 extension Schema {
   /// Compares the schema in the file with the format, before any content is trusted.
   static func check(_ connection: borrowing Connection) throws(StorageError) {
-    let application: Int32 = try pragma("application_id", of: connection)
+    let application = try pragma("application_id", of: connection)
     guard application == applicationID else { throw .damaged(.notAVault) }
-    let version: Int32 = try pragma("user_version", of: connection)
+    let version = try pragma("user_version", of: connection)
     guard version <= userVersion else { throw .newerFormat(version: version) }
     guard version == userVersion, try hasAllEntries(connection) else { throw .damaged(.schema) }
   }
@@ -11,10 +11,8 @@ extension Schema {
   private static func pragma(_ name: String, of connection: borrowing Connection) throws(StorageError)
     -> Int32
   {
-    var value: Int32?
-    try connection.query("PRAGMA \(name)") { row throws(StorageError) in value = try row.integer(0) }
-    guard let value else { throw .damaged(.schema) }
-    return value
+    guard let number: Int32 = try connection.number(ofPragma: name) else { throw .damaged(.schema) }
+    return number
   }
 
   /// Whether the file has each entry of the format once, and no other entry. There are few entries, and their order
@@ -22,8 +20,7 @@ extension Schema {
   private static func hasAllEntries(_ connection: borrowing Connection) throws(StorageError) -> Bool {
     var missing = entries
     var isStrange = false
-    try connection.query("SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT 100") {
-      row throws(StorageError) in
+    try connection.query("SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT 100") { row in
       let sql = row.text(3)
       guard let type = row.text(0), let name = row.text(1), let table = row.text(2),
         sql != nil || row.isNull(3),

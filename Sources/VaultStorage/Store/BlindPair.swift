@@ -7,3 +7,10 @@ struct BlindPair: Comparable {
     (a.value.high, a.value.low, a.row) < (b.value.high, b.value.low, b.row)
   }
 }
+
+extension BlindPair {
+  init(_ row: borrowing Cursor) throws(StorageError) {
+    value = try row.bytes16(0)
+    self.row = try row.integer(1)
+  }
+}

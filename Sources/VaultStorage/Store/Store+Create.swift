@@ -15,14 +15,12 @@ extension Store {
   package static func create<E: StorageFailure>(
     at path: String, publishing: () throws(E) -> Void = {}, _ body: (inout Store) throws(E) -> Void
   ) throws(E) -> Store {
-    let new = try E.from(at: path) { () throws(StorageError) in try NewVaultPlace.prepare(path) }
+    let new = try E.from(NewVaultPlace.prepare(path), at: path)
     do throws(E) {
       try fill(new.place.path(of: new.temporaryName), writing: body)
       try publishing()
-      let store = try E.from(at: path) { () throws(StorageError) in
-        try new.publish()
-        return try open(at: path, access: .readWrite)
-      }
+      try E.from(new.publish(), at: path)
+      let store = try E.from(open(at: path, access: .readWrite), at: path)
       new.finish()
       return store
     } catch {
@@ -35,14 +33,12 @@ extension Store {
   private static func fill<E: StorageFailure>(
     _ path: String, writing body: (inout Store) throws(E) -> Void
   ) throws(E) {
-    var store = try E.from { () throws(StorageError) in try empty(path) }
+    var store = try E.from(empty(path))
     try store.write { store throws(E) in
-      try E.from { () throws(StorageError) in try store.connection.execute(Schema.creation) }
+      try E.from(store.connection.execute(Schema.creation))
       try body(&store)
     }
-    try E.from { () throws(StorageError) in
-      guard try store.checkpoint(truncate: true) else { throw .busy }
-    }
+    guard try E.from(store.checkpoint(truncate: true)) else { throw E(.busy) }
   }
 
   private static func empty(_ path: String) throws(StorageError) -> Store {

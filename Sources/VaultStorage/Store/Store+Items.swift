@@ -1,25 +1,24 @@
 extension Store {
   package mutating func item(row number: Int64) throws(StorageError) -> ItemRow? {
-    try item(.itemByRow) { row throws(StorageError) in try row.bind(number, at: 1) }
+    try first(.itemByRow, number, as: ItemRow.init)
   }
 
   package mutating func item(id: Bytes16) throws(StorageError) -> ItemRow? {
     if let recentItem, recentItem.id == id { return recentItem }
-    let found = try item(.itemByID) { row throws(StorageError) in try row.bind(id, at: 1) }
+    let found = try first(.itemByID, id, as: ItemRow.init)
     if isInTransaction { recentItem = found }
     return found
   }
 
   package mutating func item(name: Bytes16) throws(StorageError) -> ItemRow? {
-    try item(.itemByName) { row throws(StorageError) in try row.bind(name, at: 1) }
+    try first(.itemByName, name, as: ItemRow.init)
   }
 
   /// As ``item(name:)``, but faster: lends `meta`. Does not call `body` when there is no such item.
   package mutating func withItem(
     name: Bytes16, _ body: (ItemFields, _ meta: RawSpan) -> Void
   ) throws(StorageError) {
-    try run(.itemByName) { row throws(StorageError) in
-      try row.bind(name, at: 1)
+    try run(.itemByName, name) { row throws(StorageError) in
       guard try row.step() else { return }
       let fields = try ItemFields(row)
       try row.withBlob(11) { body(fields, $0) }
@@ -27,13 +26,13 @@ extension Store {
   }
 
   package mutating func item(primaryKey: Bytes16) throws(StorageError) -> ItemRow? {
-    try item(.itemByPrimaryKey) { row throws(StorageError) in try row.bind(primaryKey, at: 1) }
+    try first(.itemByPrimaryKey, primaryKey, as: ItemRow.init)
   }
 
   /// - Throws: ``StorageError/duplicate(_:)`` naming the column that is taken; nothing is written then.
   package mutating func insertItem(_ item: ItemRow) throws(StorageError) {
     recentItem = nil
-    try change(.insertItem) { row throws(StorageError) in try row.bind(item) }
+    try change(.insertItem, to: item)
   }
 
   /// Writes all columns of the row `item.row`.
@@ -43,7 +42,7 @@ extension Store {
   @discardableResult
   package mutating func updateItem(_ item: ItemRow) throws(StorageError) -> Bool {
     recentItem = nil
-    return try change(.updateItem) { row throws(StorageError) in try row.bind(item) } > 0
+    return try change(.updateItem, to: item) > 0
   }
 
   /// Deletes the row of `item` only. Material, state and blind values have calls of their own.
@@ -52,33 +51,21 @@ extension Store {
   @discardableResult
   package mutating func deleteItem(row number: Int64) throws(StorageError) -> Bool {
     recentItem = nil
-    return try change(.deleteItem) { row throws(StorageError) in try row.bind(number, at: 1) } > 0
+    return try change(.deleteItem, number) > 0
   }
 
   /// Lends the items after row `row`, at most `limit`, in ascending row until `body` returns false.
   package mutating func forEachItem<E: StorageFailure>(
     after number: Int64 = .min, limit: Int? = nil, _ body: (ItemRow) throws(E) -> Bool
   ) throws(E) {
-    try run(.items) { row throws(E) in
-      try E.from { () throws(StorageError) in
-        try row.bind(number, at: 1)
-        try row.bind(limit ?? -1, at: 2)
-      }
-      var order = Ascending(after: number)
-      while let item = try E.from({ () throws(StorageError) in try row.step() ? try ItemRow(row) : nil }) {
-        try E.from { () throws(StorageError) in try order.next(item.row) }
-        guard try body(item) else { return }
-      }
-    }
+    try walk(.items, number, limit ?? -1, as: ItemRow.init, by: \.row, after: number, body)
   }
 
   /// As ``forEachItem(after:limit:_:)``, but faster: lends `meta`, and allocates nothing.
   package mutating func scanItems(
     after number: Int64 = .min, limit: Int? = nil, _ body: (ItemFields, _ meta: RawSpan) -> Bool
   ) throws(StorageError) {
-    try run(.scanItems) { row throws(StorageError) in
-      try row.bind(number, at: 1)
-      try row.bind(limit ?? -1, at: 2)
+    try run(.scanItems, number, limit ?? -1) { row throws(StorageError) in
       var order = Ascending(after: number)
       try row.forEachLentRow { row throws(StorageError) in
         let fields = try ItemFields(row)
@@ -93,121 +80,22 @@ extension Store {
 
   /// The rows of the items that expired before `time`, in milliseconds since 1970. Reads the whole table.
   package mutating func expired(before time: Int64) throws(StorageError) -> [Int64] {
-    try run(.expiries) { row throws(StorageError) in
-      var rows: [Int64] = []
-      var order = Ascending<Int64>()
-      while try row.step() {
-        let number: Int64 = try row.integer(0)
-        try order.next(number)
-        if row.isInteger(1), try row.integer(1, as: Int64.self) < time { rows.append(number) }
-      }
-      return rows
+    func expiry(_ row: borrowing Cursor) throws(StorageError) -> (row: Int64, time: Int64?) {
+      (try row.integer(0), row.isInteger(1) ? try row.integer(1) : nil)
     }
-  }
-
-  private mutating func item(
-    _ query: Query, binding bind: (borrowing Cursor) throws(StorageError) -> Void
-  ) throws(StorageError) -> ItemRow? {
-    try run(query) { row throws(StorageError) in
-      try bind(row)
-      return try row.step() ? try ItemRow(row) : nil
+    var rows: [Int64] = []
+    try walk(.expiries, as: expiry, by: \.row) { expiry throws(StorageError) in
+      if let expires = expiry.time, expires < time { rows.append(expiry.row) }
+      return true
     }
-  }
-}
-
-extension Cursor {
-  /// Column 0 of all rows, which ascends.
-  func ascendingIntegers() throws(StorageError) -> [Int64] {
-    var all: [Int64] = []
-    var order = Ascending<Int64>()
-    while try step() {
-      let number: Int64 = try integer(0)
-      try order.next(number)
-      all.append(number)
-    }
-    return all
+    return rows
   }
 
-  fileprivate func bind(_ item: ItemRow) throws(StorageError) {
-    try bind(item.row, at: 1)
-    try bind(item.id, at: 2)
-    try bind(item.kind, at: 3)
-    try bind(item.primaryKey, at: 4)
-    try bind(item.name, at: 5)
-    try bind(item.flags, at: 6)
-    try bind(item.class, at: 7)
-    try bind(item.generation, at: 8)
-    try bind(item.version, at: 9)
-    try bind(item.material, at: 10)
-    try bind(item.expires, at: 11)
-    try bind(item.meta, at: 12)
-  }
-}
-
-extension ItemFields {
-  fileprivate init(_ row: borrowing Cursor) throws(StorageError) {
-    do throws(StorageError) { try self.init(whole: row) } catch {
-      guard case .damaged = error else { throw error }
-      try self.init(damaged: row)
-    }
-  }
-
-  private init(whole row: borrowing Cursor) throws(StorageError) {
-    self.row = try row.integer(0)
-    guard self.row > 0, row.isBlob(11) else { throw row.damage }
-    id = try row.bytes16(1)
-    kind = try row.integer(2)
-    primaryKey = try row.bytes16(3)
-    name = row.isNull(4) ? nil : try row.bytes16(4)
-    flags = try row.integer(5)
-    `class` = try row.integer(6)
-    generation = try row.integer(7)
-    version = try row.integer(8)
-    material = try row.integer(9)
-    expires = row.isNull(10) ? nil : try row.integer(10)
-    isDamaged = false
-  }
-
-  /// The readable part of a row with impossible values. Its number is its key, and must be a number.
-  private init(damaged row: borrowing Cursor) throws(StorageError) {
-    self.row = try row.integer(0)
-    guard self.row > 0 else { throw row.damage }
-    id = (try? row.bytes16(1)) ?? Bytes16(high: 0, low: 0)
-    kind = (try? row.integer(2)) ?? 0
-    primaryKey = (try? row.bytes16(3)) ?? Bytes16(high: 0, low: 0)
-    name = try? row.bytes16(4)
-    flags = (try? row.integer(5)) ?? 0
-    `class` = (try? row.integer(6)) ?? 0
-    generation = (try? row.integer(7)) ?? 0
-    version = (try? row.integer(8)) ?? 0
-    material = (try? row.integer(9)) ?? 0
-    expires = try? row.integer(10)
-    isDamaged = true
-  }
-}
-
-extension ItemRow {
-  fileprivate init(_ row: borrowing Cursor) throws(StorageError) {
-    let fields = try ItemFields(row)
-    self.init(
-      row: fields.row, id: fields.id, kind: fields.kind, primaryKey: fields.primaryKey, name: fields.name,
-      flags: fields.flags, class: fields.class, generation: fields.generation,
-      version: fields.version, material: fields.material, expires: fields.expires,
-      meta: try row.blobBytes(11))
-    isDamaged = fields.isDamaged
-  }
-}
-
-extension StorageFailure {
-  /// Runs `body`, and turns its error into this type.
-  static func from<R: ~Copyable>(_ body: () throws(StorageError) -> R) throws(Self) -> R {
-    do throws(StorageError) { return try body() } catch { throw Self(error) }
-  }
-
-  /// The same, while the vault at `path` is opened or made.
-  static func from<R: ~Copyable>(
-    at path: String, _ body: () throws(StorageError) -> R
-  ) throws(Self) -> R {
-    do throws(StorageError) { return try body() } catch { throw Self(error, at: path) }
+  /// Binds all columns.
+  @discardableResult
+  private mutating func change(_ query: Query, to item: ItemRow) throws(StorageError) -> Int {
+    try change(
+      query, item.row, item.id, item.kind, item.primaryKey, item.name, item.flags, item.class,
+      item.generation, item.version, item.material, item.expires, item.meta)
   }
 }

@@ -8,13 +8,7 @@ extension Store {
   @discardableResult
   package mutating func moveItem(_ item: ItemRow) throws(StorageError) -> Bool {
     recentItem = nil
-    return try change(.moveItem) { row throws(StorageError) in
-      try row.bind(item.row, at: 1)
-      try row.bind(item.primaryKey, at: 2)
-      try row.bind(item.name, at: 3)
-      try row.bind(item.generation, at: 4)
-      try row.bind(item.meta, at: 5)
-    } > 0
+    return try change(.moveItem, item.row, item.primaryKey, item.name, item.generation, item.meta) > 0
   }
 
   /// Writes `keys` of a row of `material`. The secret stays.
@@ -22,10 +16,7 @@ extension Store {
   /// - Returns: False when there is no such row.
   @discardableResult
   package mutating func setKeys(_ keys: [UInt8], row number: Int64) throws(StorageError) -> Bool {
-    try change(.setKeys) { row throws(StorageError) in
-      try row.bind(number, at: 1)
-      try row.bind(keys, at: 2)
-    } > 0
+    try change(.setKeys, number, keys) > 0
   }
 
   /// Lets the log grow to about the size of the file before a commit moves it there, or restores the usual limit of
@@ -34,10 +25,7 @@ extension Store {
   /// Each commit of a rotation changes a part of nearly every index page. Moved after each commit, these pages
   /// would be written twice as often.
   package mutating func letLogGrow(_ may: Bool) throws(StorageError) {
-    var pages: Int64 = 0
-    if may {
-      try connection.query("PRAGMA page_count") { row throws(StorageError) in pages = try row.integer(0) }
-    }
+    let pages: Int64 = may ? try connection.number(ofPragma: "page_count") ?? 0 : 0
     try connection.execute("PRAGMA wal_autocheckpoint=\(may ? max(pages, 4096) : 1000)")
   }
 }

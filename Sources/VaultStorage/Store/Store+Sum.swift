@@ -2,19 +2,10 @@ extension Store {
   /// Lends what each row of `item`, `material`, `state` and `blind` adds to the sum, in this order, each ascending.
   package mutating func forEachSummed<E: StorageFailure>(_ body: (SummedRow) throws(E) -> Void) throws(E) {
     for table in SummedRow.Table.allCases {
-      try run(table.query) { row throws(E) in
-        var rows = Ascending<Int64>()
-        var pairs = Ascending<BlindPair>()
-        while let summed = try E.from({ () throws(StorageError) in try SummedRow(table, next: row) }) {
-          try E.from { () throws(StorageError) in
-            if table == .blind {
-              try pairs.next(BlindPair(value: Bytes16(summed.tags), row: summed.row))
-            } else {
-              try rows.next(summed.row)
-            }
-          }
-          try body(summed)
-        }
+      func summed(_ row: borrowing Cursor) throws(StorageError) -> SummedRow { try SummedRow(table, row) }
+      try walk(table.query, as: summed, by: \.key) { row throws(E) in
+        try body(row)
+        return true
       }
     }
   }
@@ -46,31 +37,8 @@ extension SummedRow.Table {
 }
 
 extension SummedRow {
-  /// The next row; nil after the last one.
-  fileprivate init?(_ table: Table, next row: borrowing Cursor) throws(StorageError) {
-    guard try row.step() else { return nil }
-    self.table = table
-    self.row = try row.integer(0)
-    tags = []
-    if table == .blind {
-      tags = try row.bytes(2, count: 16)
-      generation = try? row.integer(1)
-      return
-    }
-    do throws(StorageError) {
-      try row.appendLast(16, of: 2, to: &tags)
-      if table == .material { try row.appendLast(16, of: 3, to: &tags) }
-      generation =
-        table == .state && self.row == 0 ? Self.generation(inSeal: try row.bytes(2)) : try? row.integer(1)
-    } catch {
-      guard case .damaged = error else { throw error }
-      generation = nil
-    }
-  }
-
-  /// A seal of suite 2 names its generation after version and suite.
-  private static func generation(inSeal seal: [UInt8]) -> UInt32? {
-    guard seal.count >= 6 else { return nil }
-    return seal[2..<6].reduce(0) { $0 << 8 | UInt32($1) }
+  /// What ascends: of `blind` value and row, of the other tables the row alone.
+  fileprivate var key: BlindPair {
+    BlindPair(value: table == .blind ? Bytes16(tags) : Bytes16(high: 0, low: 0), row: row)
   }
 }

@@ -5,8 +5,8 @@
 /// ``commit()``. Values that are read have the types and lengths of the format, or the read throws
 /// ``StorageError/damaged(_:)``. What they mean is decided above this module. Read in this order:
 ///
-/// - `Store.swift`: transactions, and how statements run. `Store+Open` and `Store+Create` begin and end its life;
-///   the other extensions are one table each. `Rows/`: the rows.
+/// - `Store.swift`: transactions, and how statements run; `Store+Reading`: how their rows are read. `Store+Open` and
+///   `Store+Create` begin and end its life; the other extensions are one table each. `Rows/`: the rows.
 /// - `Path/`: ``VaultPath`` checks where a vault may be; ``NewVaultPlace`` makes one.
 /// - `SQLite/`: ``Connection``, ``Query`` (all SQL) and ``Cursor``; `ResultCode.swift` turns results into errors.
 /// - `Schema/`: the tables of `docs/format/vault-file.md`.
@@ -129,7 +129,7 @@ package struct Store: ~Copyable, @unchecked Sendable {
   package mutating func write<R: ~Copyable, E: StorageFailure>(
     _ body: (inout Store) throws(E) -> R
   ) throws(E) -> R {
-    do throws(StorageError) { try beginImmediate() } catch { throw E(error) }
+    try E.from(beginImmediate())
     return try finish(body)
   }
 
@@ -137,7 +137,7 @@ package struct Store: ~Copyable, @unchecked Sendable {
   package mutating func read<R: ~Copyable, E: StorageFailure>(
     _ body: (inout Store) throws(E) -> R
   ) throws(E) -> R {
-    do throws(StorageError) { try beginRead() } catch { throw E(error) }
+    try E.from(beginRead())
     return try finish(body)
   }
 
@@ -149,24 +149,27 @@ package struct Store: ~Copyable, @unchecked Sendable {
       rollback()
       throw error
     }
-    do throws(StorageError) { try commit() } catch { throw E(error) }
+    try E.from(commit())
     return result
   }
 
   // MARK: - Statements
 
-  /// Runs a statement that reads, or one that controls the transaction.
-  mutating func run<R, E: StorageFailure>(
-    _ query: Query, body: (borrowing Cursor) throws(E) -> R
+  /// Runs a statement with `values`, which are bound from position 1, and lends it to `body`.
+  mutating func run<each Value: Bindable, R, E: StorageFailure>(
+    _ query: Query, _ values: repeat each Value, body: (borrowing Cursor) throws(E) -> R
   ) throws(E) -> R {
-    do throws(E) { return try connection.use(query, lending: body) } catch {
+    do throws(E) { return try connection.use(query, repeat each values, body: body) } catch {
       noteLoss(error as? StorageError)
       throw error
     }
   }
 
-  mutating func run(_ query: Query) throws(StorageError) {
-    try run(query) { statement throws(StorageError) in try statement.run() }
+  /// Runs a statement without a result.
+  private mutating func run<each Value: Bindable>(
+    _ query: Query, _ values: repeat each Value
+  ) throws(StorageError) {
+    try run(query, repeat each values) { statement throws(StorageError) in try statement.run() }
   }
 
   /// Runs a statement that changes rows.
@@ -174,18 +177,15 @@ package struct Store: ~Copyable, @unchecked Sendable {
   /// - Returns: How many it changed.
   /// - Precondition: A write transaction is open.
   @discardableResult
-  mutating func change(
-    _ query: Query, binding bind: (borrowing Cursor) throws(StorageError) -> Void
+  mutating func change<each Value: Bindable>(
+    _ query: Query, _ values: repeat each Value
   ) throws(StorageError) -> Int {
     switch transaction {
     case .write: break
     case .lost(let error): throw error
     case .none, .read: preconditionFailure("Store: a change outside a write transaction")
     }
-    try run(query) { statement throws(StorageError) in
-      try bind(statement)
-      try statement.run()
-    }
+    try run(query, repeat each values)
     return Int(connection.changes)
   }
 
