@@ -2,12 +2,11 @@ import SecretMemory
 
 extension JSON {
   /// Writes the value on one line. Integers are exact, and text is escaped so that it stays on its line.
+  /// A value without a secret and without a list that is made on the way is one write.
   package func write<Output: TextOutput>(to output: Output) throws(Output.Failure) {
     switch self {
-    case .string(let text): try Self.write(text, to: output)
-    case .integer(let number): try output.write(String(number))
-    case .unsigned(let number): try output.write(String(number))
-    case .boolean(let flag): try output.write(flag ? "true" : "false")
+    case _ where isPlain: try output.write(bytes: plainBytes)
+    case .string, .integer, .unsigned, .boolean: break
     case .array(let values): try Self.write(count: values.count, to: output) { values[$0] }
     case .list(let count, let value): try Self.write(count: count, to: output, value)
     case .object(let fields): try Self.write(fields, to: output)
@@ -16,6 +15,54 @@ extension JSON {
     case .secretText(let box):
       try Self.write(box, to: output, through: JSONText.escape, group: JSONText.groupByteCount)
     }
+  }
+
+  /// Whether it holds no secret and no list that is made on the way.
+  private var isPlain: Bool {
+    switch self {
+    case .string, .integer, .unsigned, .boolean: true
+    case .array(let values): values.allSatisfy(\.isPlain)
+    case .object(let fields): fields.allSatisfy(\.value.isPlain)
+    case .list, .secretBase64, .secretText: false
+    }
+  }
+
+  private var plainBytes: [UInt8] {
+    var bytes: [UInt8] = []
+    appendPlain(to: &bytes)
+    return bytes
+  }
+
+  private func appendPlain(to bytes: inout [UInt8]) {
+    switch self {
+    case .string(let text): Self.append(text, to: &bytes)
+    case .integer(let number): bytes.append(contentsOf: String(number).utf8)
+    case .unsigned(let number): bytes.append(contentsOf: String(number).utf8)
+    case .boolean(let flag): bytes.append(contentsOf: (flag ? "true" : "false").utf8)
+    case .array(let values):
+      bytes.append(UInt8(ascii: "["))
+      for (index, value) in values.enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: ",")) }
+        value.appendPlain(to: &bytes)
+      }
+      bytes.append(UInt8(ascii: "]"))
+    case .object(let fields):
+      bytes.append(UInt8(ascii: "{"))
+      for (index, field) in fields.enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: ",")) }
+        Self.append(field.name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        field.value.appendPlain(to: &bytes)
+      }
+      bytes.append(UInt8(ascii: "}"))
+    case .list, .secretBase64, .secretText: preconditionFailure("JSON.appendPlain: not plain")
+    }
+  }
+
+  private static func append(_ text: String, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "\""))
+    for byte in text.utf8 { JSONText.escape(byte) { bytes.append($0) } }
+    bytes.append(UInt8(ascii: "\""))
   }
 
   private static func write<Output: TextOutput>(
@@ -35,18 +82,13 @@ extension JSON {
     try output.write("{")
     for (index, field) in fields.enumerated() {
       if index > 0 { try output.write(",") }
-      try write(field.name, to: output)
+      var name: [UInt8] = []
+      append(field.name, to: &name)
+      try output.write(bytes: name)
       try output.write(":")
       try field.value.write(to: output)
     }
     try output.write("}")
-  }
-
-  private static func write<Output: TextOutput>(_ text: String, to output: Output) throws(Output.Failure) {
-    var escaped: [UInt8] = [UInt8(ascii: "\"")]
-    for byte in text.utf8 { JSONText.escape(byte) { escaped.append($0) } }
-    escaped.append(UInt8(ascii: "\""))
-    try output.write(bytes: escaped)
   }
 
   private static func write<Output: TextOutput>(
