@@ -86,13 +86,15 @@ enum Requirements {
     let target = String(file.split(separator: "/")[1])
     var (outer, suite) = ("", "")
     var places: [String] = []
-    for match in text.matches(of: /(?m)^(?:extension (\w+) \{|\s*@(Suite|Test)\b)/) {
+    for match in text.matches(of: /(?m)^(?:extension (\w+) \{|[ ]*@(Suite|Test)\b)/) {
       if let name = match.1 { outer = "\(name)/" }
       guard let kind = match.2 else { continue }
       let rest = text[match.range.upperBound...]
       guard let name = rest.firstMatch(of: /(?m)^\s*(?:\w+ )*(?:struct|enum|class|func) (\w+)/) else {
         continue
       }
+      // A suite that is not indented is in no extension, whatever is above it.
+      if match.0.hasPrefix("@Suite") { outer = "" }
       if kind == "Suite" { suite = "\(outer)\(name.1)" }
       let place = "\(target).\(suite)" + (kind == "Suite" ? "" : "/\(name.1)")
       let attribute = rest[..<name.range.lowerBound]
