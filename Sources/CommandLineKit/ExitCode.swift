@@ -5,7 +5,7 @@ package struct ExitCode: Hashable, Comparable, Sendable {
   package let rawValue: Int32
   /// What the manual says of it.
   package let meaning: String
-  /// The machine-readable code of an error that has no more exact one.
+  /// The machine-readable code of an error without a more exact code.
   package let defaultCode: String
 
   package init(_ rawValue: Int32, meaning: String, code: String) {

@@ -24,7 +24,7 @@ package enum ThisProcess {
     return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
   }
 
-  /// Ctrl-C outside a prompt is exit 130, unless whoever started us ignores it.
+  /// Ctrl-C outside a prompt is exit 130, unless the parent process ignores it.
   package static func endOnInterrupt() {
     guard !isIgnored(SIGINT) else { return }
     var action = sigaction()

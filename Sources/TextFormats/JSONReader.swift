@@ -140,7 +140,7 @@ extension JSONReader {
     return JSONTextDecoder(bytes)
   }
 
-  /// Takes bytes until there are no more, in memory that grows as needed.
+  /// Reads bytes to the end. The memory grows as needed.
   private func gather(
     limit: Int, _ next: () throws(TextError) -> UInt8?
   ) throws(TextError) -> SecretBytes {

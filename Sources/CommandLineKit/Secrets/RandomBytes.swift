@@ -1,7 +1,7 @@
 import Glibc
 package import SecretMemory
 
-/// Bytes that nobody can guess, written into secret memory: the kernel's, or those of a test.
+/// Random bytes, written into secret memory: from the kernel, or from a test.
 package struct RandomBytes: Sendable {
   private let fill: @Sendable (Int) throws(CommandError) -> SecretBytes
 

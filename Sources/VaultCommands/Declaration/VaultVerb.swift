@@ -19,7 +19,7 @@ package protocol VaultVerb: Verb {
   static var allowedInBatch: Bool { get }
   /// Changes files although the verb itself is not audited: a batch runs other verbs, the doctor removes old keys.
   static var changesFiles: Bool { get }
-  /// The option without which it changes no file while nobody is at a terminal.
+  /// Without this option and without a terminal, the verb changes no file.
   static var changingOption: Flag? { get }
 
   static func run(_ command: Command) throws -> Outcome
