@@ -216,9 +216,10 @@ extension SealedStore {
     let known = 2 * Record.overhead + item.attributes.byteCount + item.policy.record.encoded.count
     guard row.meta.count != RecordSeal.overhead + known else { return nil }
     let keys = try self.keys(of: row.generation)
-    let content = try unsafe AssociatedData.withMeta(
-      vault, row.fields, row.meta.span.bytes, openedWith: keys.meta
-    ) { (content) throws(VaultError) in content.array }
+    var content: [UInt8] = []
+    try unsafe AssociatedData.withMeta(vault, row.fields, row.meta.span.bytes, openedWith: keys.meta) {
+      content = $0.array
+    }
     guard var record = try? Record(decoding: content) else { return nil }
     record[FieldNumber.Meta.attributes] = nil
     record[FieldNumber.Meta.policy] = nil

@@ -52,9 +52,8 @@ extension SealedStore {
       }
       blinds += row.table == .blind ? 1 : 0
       if done % 1024 == 0 { progress(done) }
-      let generation = row.generation
-      guard let keys = [current, previous].compactMap({ $0 }).first(where: { $0.generation == generation })
-      else {
+      let keys = row.generation == current.generation ? current : previous
+      guard let keys, keys.generation == row.generation else {
         isOrphan = true
         return
       }

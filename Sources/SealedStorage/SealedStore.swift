@@ -37,7 +37,8 @@ package struct SealedStore: ~Copyable, Sendable {
   /// The header that this session wrote last.
   package var ownHeader: HeaderRow?
   /// The row that was opened last in this transaction: one operation opens it several times.
-  private var recent: (row: ItemRow, item: Item)?
+  private var recentRow: ItemRow?
+  private var recentItem: Item?
   /// The policy of the item that was opened last: the next item usually has the same policy, which is then read only
   /// once.
   private var policy: Policy?
@@ -75,19 +76,25 @@ package struct SealedStore: ~Copyable, Sendable {
 
   /// Opens an item's attributes and policy; content that does not match its clear columns is damage.
   package mutating func open(_ row: ItemRow) throws(VaultError) -> Item {
-    if let recent, recent.row == row { return recent.item }
+    if let recentItem, recentRow == row { return recentItem }
     var opener = opener
     let item = try unsafe opener.open(row.fields, row.meta.span.bytes)
     policy = opener.policy
-    recent = (row, item)
+    recall(item, of: row)
     return item
   }
 
   /// Begins a transaction. Keys may have changed since the last one, so what they opened is opened again.
-  package mutating func begin() { recent = nil }
+  package mutating func begin() {
+    recentRow = nil
+    recentItem = nil
+  }
 
   /// Takes over an item that was opened before this transaction, with the same keys: ``open(_:)`` compares its row.
-  package mutating func recall(_ item: Item, of row: ItemRow) { recent = (row, item) }
+  package mutating func recall(_ item: Item, of row: ItemRow) {
+    recentRow = row
+    recentItem = item
+  }
 
   private var opener: ItemOpener { ItemOpener(vault: vault, keys: keys, policy: policy) }
 

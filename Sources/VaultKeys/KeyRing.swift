@@ -24,9 +24,7 @@ package struct KeyRing: ~Copyable, Sendable {
   package let slots: [SlotRow]
   package let current: GenerationKeys
   package let previous: GenerationKeys?
-  package private(set) var classKeys: [ClassKeyName: SharedSecret] = [:]
-  /// The audit roots by the first segment of their chain, open whenever the vault is unlocked.
-  package private(set) var auditRoots: [UInt32: SharedSecret] = [:]
+  private var opened: OpenedKeys
   /// The key of header field 16, open while the vault is unlocked; `nil` without a passcode. When it is open, field 16
   /// has been checked.
   package private(set) var trustKey: SharedSecret?
@@ -146,9 +144,9 @@ package struct KeyRing: ~Copyable, Sendable {
       row: row, header: header, slots: slots, current: before.current, previous: previous, seal: seal)
     ring.keepOpen(before)
     // Within a generation a class key never changes: a different key comes from a person who bypassed the passcode.
-    for (name, key) in before.classKeys {
-      guard let now = ring.classKeys[name] else { continue }
-      guard now.bytes.isEqualInConstantTime(to: key.bytes) else { throw Self.damaged }
+    for old in before.opened.keys where old.address.kind == .classKey {
+      guard let now = ring.opened[old.address] else { continue }
+      guard now.bytes.isEqualInConstantTime(to: old.key.bytes) else { throw Self.damaged }
     }
     try ring.checkFactorMAC()
     return ring
@@ -171,8 +169,7 @@ package struct KeyRing: ~Copyable, Sendable {
         before.slots.contains(where: { SlotAddress($0) == address && $0.body == slot.body })
       else { continue }
       switch address.kind {
-      case .classKey: classKeys[ClassKeyName(address)] = before.classKeys[ClassKeyName(address)]
-      case .auditRoot: auditRoots[address.subject] = before.auditRoots[address.subject]
+      case .classKey, .auditRoot: opened[address] = before.opened[address]
       case .trust: trustKey = before.trustKey
       default: continue
       }
@@ -186,8 +183,7 @@ package struct KeyRing: ~Copyable, Sendable {
     let mac = current.headerMAC.code(for: header.authenticatedBytes(with: slots))
     guard isEqualInConstantTime(mac, row.mac) else { throw Self.damaged }
     try header.check(slots, set: try current.storedSet(of: header))
-    var classKeys: [ClassKeyName: SharedSecret] = [:]
-    var auditRoots: [UInt32: SharedSecret] = [:]
+    var opened = OpenedKeys()
     for slot in slots {
       guard let address = SlotAddress(slot), address.opener == .base,
         let keys = [current, previous].compactMap({ $0 }).first(where: { $0.generation == address.generation }
@@ -197,18 +193,13 @@ package struct KeyRing: ~Copyable, Sendable {
       let key = try keys.withSlotKey(for: address) { outer throws(VaultError) in
         try seal.key(in: slot, at: address, under: outer)
       }
-      if address.kind == .classKey {
-        classKeys[ClassKeyName(address)] = SharedSecret(key)
-      } else {
-        auditRoots[address.subject] = SharedSecret(key)
-      }
+      opened[address] = SharedSecret(key)
     }
     self.header = header
     self.slots = slots
     self.current = current
     self.previous = previous
-    self.classKeys = classKeys
-    self.auditRoots = auditRoots
+    self.opened = opened
   }
 
   /// Opens what the passcode opens.
@@ -216,7 +207,7 @@ package struct KeyRing: ~Copyable, Sendable {
   /// - Throws: `.authenticationFailed` for a wrong passcode; `.damaged` for damaged slots.
   package mutating func unlock(with passcode: PasscodeKeys, random: any RandomSource) throws(VaultError) {
     let seal = SlotSeal(vault: header.vault, random: random)
-    var opened: [(SlotAddress, SharedSecret)] = []
+    var unlocked: [(SlotAddress, SharedSecret)] = []
     for slot in slots {
       guard let address = SlotAddress(slot), address.opener == .unlock,
         let keys = keys(of: address.generation), !address.isThisDeviceOnly || keys.deviceRoot != nil
@@ -229,16 +220,15 @@ package struct KeyRing: ~Copyable, Sendable {
           throw VaultError(.authenticationFailed, "wrong passcode")
         } catch { throw VaultError(crypto: error) }
       }
-      opened.append((address, SharedSecret(key)))
+      unlocked.append((address, SharedSecret(key)))
     }
-    guard opened.contains(where: { ClassKeyName($0.0) == unlockedName && $0.0.kind == .classKey }),
-      let trust = opened.first(where: { $0.0.kind == .trust })?.1, try isFactorMACRight(trust)
+    guard unlocked.contains(where: { $0.0.hasName(of: unlockedAddress) }),
+      let trust = unlocked.first(where: { $0.0.kind == .trust })?.1, try isFactorMACRight(trust)
     else { throw Self.damaged }
     trustKey = trust
-    for (address, key) in opened {
+    for (address, key) in unlocked {
       switch address.kind {
-      case .classKey: classKeys[ClassKeyName(address)] = key
-      case .auditRoot: auditRoots[address.subject] = key
+      case .classKey, .auditRoot: opened[address] = key
       default: continue
       }
     }
@@ -252,28 +242,36 @@ package struct KeyRing: ~Copyable, Sendable {
       guard let address = SlotAddress(slot), address.kind == .classKey, address.opener == .unlock else {
         continue
       }
-      classKeys[ClassKeyName(address)] = nil
+      opened[address] = nil
     }
     trustKey = nil
-    if header.hasPasscode { auditRoots = [:] }
+    if header.hasPasscode { opened.keys.removeAll { $0.address.kind == .auditRoot } }
   }
 
   /// Permanently drops what a passcode had protected, because another process wrote this header without a passcode. The
   /// classes of after first unlock stay open.
   package mutating func shut() {
-    classKeys = classKeys.filter { $0.key.number & 0x7F == 2 }
-    auditRoots = [:]
+    opened.keys.removeAll { $0.address.kind == .auditRoot || $0.address.subject & 0x7F != 2 }
     trustKey = nil
     isShut = true
   }
 
   /// Whether every class key of the current generation is open.
-  package var isUnlocked: Bool { classKeys[unlockedName] != nil }
+  package var isUnlocked: Bool { opened[unlockedAddress] != nil }
 
-  private var unlockedName: ClassKeyName { ClassKeyName(number: 1, generation: current.generation) }
+  private var unlockedAddress: SlotAddress {
+    SlotAddress(.classKey, subject: 1, generation: current.generation, opener: .unlock)
+  }
 
   package func classKey(_ number: UInt8, generation: UInt32) -> SharedSecret? {
-    classKeys[ClassKeyName(number: number, generation: generation)]
+    opened[SlotAddress(.classKey, subject: UInt32(number), generation: generation, opener: .base)]
+  }
+
+  /// The audit roots by the first segment of their chain, open whenever the vault is unlocked.
+  package var auditRoots: [UInt32: SharedSecret] {
+    var roots: [UInt32: SharedSecret] = [:]
+    for root in opened.keys where root.address.kind == .auditRoot { roots[root.address.subject] = root.key }
+    return roots
   }
 
   /// The keys of a generation that is readable now.
@@ -304,5 +302,26 @@ package struct KeyRing: ~Copyable, Sendable {
   package static var damaged: VaultError {
     VaultError(
       .damaged, "the vault's keys were altered or are damaged", hint: "restore the vault file from a backup")
+  }
+}
+
+/// The class keys and audit roots that are open, by the slots that name them, whichever key opens the slot. They are few,
+/// and the first dictionary of a kind of key costs a process more time than all of them.
+private struct OpenedKeys: Sendable {
+  var keys: [(address: SlotAddress, key: SharedSecret)] = []
+
+  subscript(address: SlotAddress) -> SharedSecret? {
+    get { keys.first { $0.address.hasName(of: address) }?.key }
+    set {
+      keys.removeAll { $0.address.hasName(of: address) }
+      if let newValue { keys.append((address, newValue)) }
+    }
+  }
+}
+
+extension SlotAddress {
+  /// Whether two slots hold the same key. An audit root is the same one in every generation.
+  fileprivate func hasName(of other: SlotAddress) -> Bool {
+    kind == other.kind && subject == other.subject && (kind == .auditRoot || generation == other.generation)
   }
 }

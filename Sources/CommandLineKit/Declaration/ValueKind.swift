@@ -51,8 +51,8 @@ extension ValueKind where Value == String {
 extension ValueKind {
   /// One of a few words, each with what it means.
   package static func choice(_ meanings: KeyValuePairs<String, Value>) -> ValueKind {
-    let words = meanings.map(\.key)
-    let values = meanings.map(\.value)
+    let words = meanings.map { $0.key }
+    let values = meanings.map { $0.value }
     return ValueKind(completedWith: .words(words)) { text, name throws(CommandError) in
       guard let index = words.firstIndex(of: text) else {
         throw .usage("\(name) takes one of \(words.joined(separator: ", "))")

@@ -2,11 +2,11 @@
 package struct Invocation: Sendable {
   package let verb: any Verb.Type
   /// The arguments by their names.
-  package var arguments: [String: [String]] = [:]
+  package var arguments = NamedValues<[String]>()
   /// The values by the names of the options; the empty text for an option without a value.
-  package var options: [String: String] = [:]
+  package var options = NamedValues<String>()
   /// The values of options that can be repeated, in their order.
-  package var lists: [String: [String]] = [:]
+  package var lists = NamedValues<[String]>()
 
   package init(_ verb: any Verb.Type) { self.verb = verb }
 

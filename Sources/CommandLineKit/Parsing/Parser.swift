@@ -14,7 +14,7 @@ package struct Parser: ~Copyable {
   private var prefix: [String] = []
   private var invocation: Invocation?
   private var positional: [String] = []
-  private var early: [String: String] = [:]
+  private var early = NamedValues<String>()
   private var optionsEnded = false
   /// Why an argument that looks like the value of the option before it is not the value.
   private var refusedValue: CommandError?
@@ -146,7 +146,8 @@ extension Parser {
 
   private mutating func store(_ value: String, for option: Option) throws(CommandError) {
     if option.isRepeatable {
-      invocation?.lists[option.name, default: []].append(value)
+      let earlier = invocation?.lists[option.name] ?? []
+      invocation?.lists[option.name] = earlier + [value]
       return
     }
     guard (invocation?.options ?? early)[option.name] == nil || option.value == nil else {

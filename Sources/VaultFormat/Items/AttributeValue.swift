@@ -15,8 +15,8 @@ extension String: AttributeValue {
   public var attributeBytes: [UInt8] { Array(utf8) }
   /// The value of these bytes.
   public init?(attributeBytes: [UInt8]) {
-    guard let text = String(validating: attributeBytes, as: UTF8.self) else { return nil }
-    self = text
+    guard let text = try? UTF8Span(validating: attributeBytes.span) else { return nil }
+    self.init(copying: text)
   }
 }
 

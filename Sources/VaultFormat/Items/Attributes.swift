@@ -58,7 +58,9 @@ public struct Attributes: Sendable, Equatable {
   package var byteCount: Int { fields.encoded.count }
 
   /// The value's bytes without their type tag: what is indexed and compared.
-  package func bytes(of code: UInt16) -> [UInt8]? { fields[code].map { Array($0.dropFirst()) } }
+  package func bytes(of code: UInt16) -> [UInt8]? {
+    fields.value(code).map { Array(fields.encoded[$0.dropFirst()]) }
+  }
 
   /// Whether `others` has each of these attributes with the same bytes; types are not compared.
   ///

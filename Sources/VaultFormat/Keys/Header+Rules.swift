@@ -13,9 +13,9 @@ extension Header {
     guard hasEveryKey(slots) else { throw Self.altered }
     let revoked = revoked
     let members = Set(set.members.filter { !revoked.contains($0.factor) }.map(\.id))
-    var places: Set<SlotPlace> = []
+    let places = slots.map(SlotPlace.init).sorted(by: <)
+    guard !zip(places, places.dropFirst()).contains(where: ==) else { throw Self.altered }
     for slot in slots {
-      guard places.insert(SlotPlace(slot)).inserted else { throw Self.altered }
       guard let address = SlotAddress(slot) else { continue }
       guard isInForce(address), isRight(address, members: members), slot.body.count >= Self.shortestSlot
       else {
@@ -116,7 +116,7 @@ extension SlotAddress {
 }
 
 /// The fields that no two slots may have in common, whether or not their kind and opener are known.
-private struct SlotPlace: Hashable {
+private struct SlotPlace: Equatable {
   let kind: UInt8
   let subject: UInt32
   let generation: UInt32
@@ -126,5 +126,11 @@ private struct SlotPlace: Hashable {
   init(_ slot: SlotRow) {
     (kind, subject, generation) = (slot.kind, slot.subject, slot.generation)
     (opener, openerID) = (slot.opener, slot.openerID)
+  }
+
+  static func < (one: SlotPlace, other: SlotPlace) -> Bool {
+    let numbers = (one.kind, one.subject, one.generation, one.opener)
+    let others = (other.kind, other.subject, other.generation, other.opener)
+    return numbers == others ? one.openerID.lexicographicallyPrecedes(other.openerID) : numbers < others
   }
 }

@@ -1,7 +1,9 @@
 extension [UInt8] {
   /// The big-endian integer at a fixed offset of a layout.
   package func bigEndian<Word: FixedWidthInteger & UnsignedInteger>(at offset: Int) -> Word {
-    self[offset..<offset + Word.bitWidth / 8].reduce(0) { $0 << 8 | Word($1) }
+    var value: Word = 0
+    for byte in self[offset..<offset + Word.bitWidth / 8] { value = value << 8 | Word(byte) }
+    return value
   }
 
   /// Writes a big-endian integer at a fixed offset of a layout.

@@ -17,12 +17,15 @@ package struct RecordView: Sendable, Equatable {
   }
 
   /// The bytes of a field without a copy; nil when there is none.
-  package subscript(number: UInt16) -> ArraySlice<UInt8>? {
+  package subscript(number: UInt16) -> ArraySlice<UInt8>? { value(number).map { encoded[$0] } }
+
+  /// The place of a field's value in ``encoded``; nil when there is no such field.
+  func value(_ number: UInt16) -> Range<Int>? {
     var cursor = FieldCursor()
     while let field = try? unsafe cursor.next(in: encoded.span.bytes), field.number <= number {
       guard field.number == number else { continue }
       let start = encoded.startIndex
-      return encoded[start + field.value.lowerBound..<start + field.value.upperBound]
+      return start + field.value.lowerBound..<start + field.value.upperBound
     }
     return nil
   }

@@ -12,12 +12,12 @@ package enum AssociatedData {
   }
 
   /// Lends the content of a row's `meta`. Allocates nothing, because it runs for every item that is examined.
-  package static func withMeta<R>(
+  package static func withMeta(
     _ vault: VaultID, _ row: ItemFields, _ meta: RawSpan, openedWith seal: RecordSeal,
-    _ body: (RawSpan) throws(VaultError) -> R
-  ) throws(VaultError) -> R {
+    _ body: (RawSpan) throws(VaultError) -> Void
+  ) throws(VaultError) {
     let room = RecordSeal.roomBeforeAAD
-    return try unsafe withUnsafeTemporaryAllocation(byteCount: room + size + meta.byteCount, alignment: 1) {
+    try unsafe withUnsafeTemporaryAllocation(byteCount: room + size + meta.byteCount, alignment: 1) {
       (memory) throws(VaultError) in
       var fields = unsafe FieldWriter(UnsafeMutableRawBufferPointer(rebasing: memory[room..<room + size]))
       putMeta(&fields, vault, row)
@@ -27,7 +27,7 @@ package enum AssociatedData {
       do throws(CryptoError) { try unsafe seal.open(meta, aadBehindRoom: aad, into: &content) } catch {
         throw VaultError(crypto: error)
       }
-      return try body(content.bytes)
+      try body(content.bytes)
     }
   }
 

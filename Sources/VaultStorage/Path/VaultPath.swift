@@ -51,12 +51,11 @@ struct VaultPath: ~Copyable {
 
   /// The directory and the last component of a path.
   static func split(_ path: String) throws(StorageError) -> (folder: String, name: String) {
-    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-    guard let name = parts.last, !["", ".", ".."].contains(name), !path.utf8.contains(0) else {
-      throw .refused(.notAFileName)
-    }
-    let folder = parts.dropLast().joined(separator: "/")
-    return (folder.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : folder, String(name))
+    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+    let name = String(slash.map { path[path.utf8.index(after: $0)...] } ?? path[...])
+    guard !["", ".", ".."].contains(name), !path.utf8.contains(0) else { throw .refused(.notAFileName) }
+    guard let slash else { return (".", name) }
+    return (slash == path.startIndex ? "/" : String(path[..<slash]), name)
   }
 
   private static func resolve(_ folder: String) throws(StorageError) -> String {

@@ -58,7 +58,14 @@ extension Store {
   package mutating func forEachItem<E: StorageFailure>(
     after number: Int64 = .min, limit: Int? = nil, _ body: (ItemRow) throws(E) -> Bool
   ) throws(E) {
-    try walk(.items, number, limit ?? -1, as: ItemRow.init, by: \.row, after: number, body)
+    var failure = BodyFailure<E>()
+    try E.from(
+      walk(.items, number, limit ?? -1, as: ItemRow.init, by: { $0.row }, after: number) {
+        row throws(StorageError) in
+        var goesOn = false
+        return failure.isAbsent(after: { () throws(E) in goesOn = try body(row) }) && goesOn
+      })
+    try failure.rethrow()
   }
 
   /// As ``forEachItem(after:limit:_:)``, but faster: lends `meta`, and allocates nothing.

@@ -42,3 +42,24 @@ extension Store {
     }
   }
 }
+
+/// The error of a caller's body, kept while a walk ends. Such a walk throws storage errors alone, so the compiler makes it for
+/// its rows; a walk that throws the caller's type would look up the types of its rows and keys at every row.
+struct BodyFailure<E: Error> {
+  private var error: E?
+
+  /// Runs `body`; false after its error.
+  mutating func isAbsent(after body: () throws(E) -> Void) -> Bool {
+    do throws(E) {
+      try body()
+      return true
+    } catch {
+      self.error = error
+      return false
+    }
+  }
+
+  func rethrow() throws(E) {
+    if let error { throw error }
+  }
+}

@@ -1,12 +1,14 @@
 extension Store {
   /// Lends what each row of `item`, `material`, `state` and `blind` adds to the sum, in this order, each ascending.
   package mutating func forEachSummed<E: StorageFailure>(_ body: (SummedRow) throws(E) -> Void) throws(E) {
+    var failure = BodyFailure<E>()
     for table in SummedRow.Table.allCases {
       func summed(_ row: borrowing Cursor) throws(StorageError) -> SummedRow { try SummedRow(table, row) }
-      try walk(table.query, as: summed, by: \.key) { row throws(E) in
-        try body(row)
-        return true
-      }
+      try E.from(
+        walk(table.query, as: summed, by: { $0.key }) { row throws(StorageError) in
+          failure.isAbsent(after: { () throws(E) in try body(row) })
+        })
+      try failure.rethrow()
     }
   }
 
