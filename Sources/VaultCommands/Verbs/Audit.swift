@@ -98,14 +98,9 @@ private struct AuditFilter {
       item = nil
       return
     }
-    var query = Query(name: name)
-    query.constrained = .unasked
-    var unreadable: (id: ItemID, error: VaultError)?
-    let found = try core.read { transaction in
-      try transaction.items(matching: query, damaged: { unreadable = ($0, $1) }).first?.id
-    }
+    let found = try core.listing(of: Query(name: name))
     // The index leads to an item by its name, whether the item opens or not.
-    item = found ?? unreadable?.id
+    item = found.items.first?.id ?? found.unreadable.first?.id
     let isKnown =
       try item != nil
       || core.auditEntries(damaged: { _, _ in }).contains { $0.item != nil && $0.detail == name }
@@ -161,13 +156,9 @@ private func show(_ core: VaultCore, entries: [AuditEntry], filter: AuditFilter)
   for entry in entries {
     if let id = entry.item, let detail = entry.detail, isRemoval(entry) { names[id] = detail }
   }
-  try core.read { transaction in
-    for id in Set(shown.compactMap(\.item)) where names[id] == nil {
-      var query = Query(id: id)
-      query.constrained = .unasked
-      // An item that does not open has no name here; its id is shown.
-      names[id] = try transaction.items(matching: query, damaged: { _, _ in }).first?.name
-    }
+  for id in Set(shown.compactMap(\.item)) where names[id] == nil {
+    // An item that does not open has no name here; its id is shown.
+    names[id] = try core.listing(of: Query(id: id)).items.first?.name
   }
   return shown.map { entry in ShownEntry(entry: entry, name: entry.item.flatMap { names[$0] }) }
 }

@@ -153,13 +153,12 @@ private struct Handover {
 extension Command {
   /// Every name is looked up before the passcode is asked for.
   fileprivate func secrets(of handovers: [Handover]) throws -> [SharedSecret] {
-    let items = try vault.opened().read { transaction in
-      try handovers.map { handover in
-        do { return try transaction.item(named: handover.item) } catch let error as VaultError {
-          guard error.code == .itemNotFound else { throw error }
-          throw CommandError(
-            .notFound, "there is no item with the name in \(handover.option)", hint: CommandError(error).hint)
-        }
+    let core = try vault.opened()
+    let items = try handovers.map { handover in
+      do { return try core.item(named: handover.item) } catch let error as VaultError {
+        guard error.code == .itemNotFound else { throw error }
+        throw CommandError(
+          .notFound, "there is no item with the name in \(handover.option)", hint: CommandError(error).hint)
       }
     }
     return try items.map { try secret(of: $0) }

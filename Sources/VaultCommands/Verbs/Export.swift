@@ -113,13 +113,9 @@ private struct ExportReport {
 extension Command {
   /// Items go out in groups: the entries of a group are on disk before its secrets leave.
   fileprivate func exportItems(to stream: OutputStream) throws -> ExportReport {
-    var items: [Item] = []
-    try vault.opened().read { transaction in
-      try transaction.forEachItem(keepingPages: false) { item throws(VaultError) in
-        items.append(item)
-        return true
-      }
-    }
+    let found = try vault.opened().listing(of: nil)
+    if let unreadable = found.unreadable.first { throw unreadable.error }
+    let items = found.items
     try unlockOnce(for: items)
     var report = ExportReport()
     let progress = progress("exporting")

@@ -56,7 +56,7 @@ enum ItemEdit: VaultVerb {
       if let seconds = command[ItemOptions.expires] {
         changes.expires = core.environment.clock.now().advanced(byMilliseconds: seconds * 1000)
       }
-      let target = try core.read { try command.target(in: &$0) }
+      let target = try command.target()
       return try core.update(target.id, changes, context: command.vault.context(for: target))
     }
     return Outcome(json: item.json)

@@ -43,7 +43,7 @@ enum ItemGet: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     let part = command[field] ?? .secret
     guard part == .secret else { return try printing(part, command: command) }
-    let item = try command.vault.opened().read { try command.target(in: &$0) }
+    let item = try command.target()
     let secret = try command.secret(of: item)
     if command.has(ItemOptions.copy) {
       return try command.copy(
@@ -78,7 +78,7 @@ private func secretJSON(_ item: Item, secret: SharedSecret) -> JSON {
 
 /// A field that needs no unlocked vault.
 private func printing(_ part: ItemGet.Part, command: Command) throws -> Outcome {
-  let item = try command.vault.opened().read { try command.target(in: &$0) }
+  let item = try command.target()
   guard !command.has(ItemOptions.copy) else {
     throw CommandError.usage("--copy is for the secret, not for --field \(part.rawValue)")
   }

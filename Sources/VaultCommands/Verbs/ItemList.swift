@@ -33,7 +33,8 @@ enum ItemList: VaultVerb {
 /// open. What is held of each is its attributes; its line is made as it is printed. Those that do not open are named by
 /// the error, and the others are printed.
 func list(_ command: Command, kind: ItemKind?) throws -> Outcome {
-  let (items, unreadable) = try listed(command, kind: kind)
+  let listing = try listed(command, kind: kind)
+  let (items, unreadable) = (listing.items, listing.unreadable)
   let json = JSON.object {
     Field("items", .list(count: items.count) { items[$0].json })
   }
@@ -51,10 +52,7 @@ func list(_ command: Command, kind: ItemKind?) throws -> Outcome {
     failure: unreadable.isEmpty ? nil : failure(unreadable))
 }
 
-/// An item that does not open, and why.
-private typealias Unreadable = (id: ItemID, error: VaultError)
-
-private func failure(_ items: [Unreadable]) -> CommandError {
+private func failure(_ items: [ItemListing.Unreadable]) -> CommandError {
   let named = items.prefix(3).map(words).joined(separator: "; ")
   let more = items.count > 3 ? "; and \(items.count - 3) more" : ""
   let what = items.count == 1 ? "1 item does not open" : "\(items.count) items do not open"
@@ -66,39 +64,23 @@ private func failure(_ items: [Unreadable]) -> CommandError {
 }
 
 /// The index can lead to a row that does not exist: that has no id.
-private func words(_ item: Unreadable) -> String {
+private func words(_ item: ItemListing.Unreadable) -> String {
   let isKnown = item.id.bytes.contains { $0 != 0 }
   return (isKnown ? "\(item.id.hexadecimal): " : "") + item.error.message
 }
 
-private func listed(
-  _ command: Command, kind: ItemKind?
-) throws -> (items: [Item], unreadable: [Unreadable]) {
+private func listed(_ command: Command, kind: ItemKind?) throws -> ItemListing {
   var attributes = Attributes()
   let service = command[ItemList.service]
   if let service, !service.isEmpty { attributes[.service] = service }
   let progress = command.progress("listing")
   defer { progress.finish() }
-  return try command.vault.opened().read { transaction in
-    var items: [Item] = []
-    var unreadable: [Unreadable] = []
-    var seen = 0
-    let keep = { (id: ItemID, error: VaultError) in unreadable.append((id, error)) }
-    guard attributes == Attributes() else {
-      var query = Query(kind, where: attributes)
-      query.constrained = .unasked
-      items = try transaction.items(matching: query, damaged: keep)
-      return (items, unreadable)
-    }
-    try transaction.forEachItem(keepingPages: false, damaged: keep) { item throws(VaultError) in
-      seen += 1
-      if seen % 1024 == 0 { progress.update(done: seen, of: 0) }
-      let isService = service == nil || item.attributes[.service] == nil
-      if isService, kind == nil || item.kind == kind { items.append(item) }
-      return true
-    }
-    return (items, unreadable)
+  var listing = try command.vault.opened().listing(of: kind, where: attributes) {
+    progress.update(done: $0, of: 0)
   }
+  // An empty service means the items without one, which no index finds.
+  if service == "" { listing.items.removeAll { $0.attributes[.service] != nil } }
+  return listing
 }
 
 extension Item {

@@ -22,11 +22,8 @@ enum ItemRemove: VaultVerb {
 
 /// Deletes one item. Nothing is asked: deleting needs no passcode.
 func remove(_ command: Command, kind: ItemKind?) throws -> Outcome {
-  let id = try command.vault.opened().write { transaction in
-    let id = try idToRemove(command, transaction: &transaction, kind: kind)
-    try transaction.delete(id)
-    return id
-  }
+  let id = try idToRemove(command, kind: kind)
+  try command.vault.opened().delete(id)
   return Outcome(
     json: .object {
       Field("id", id.hexadecimal)
@@ -35,12 +32,8 @@ func remove(_ command: Command, kind: ItemKind?) throws -> Outcome {
 }
 
 /// An item that does not open can be removed only by its identifier: its name cannot be compared.
-private func idToRemove(
-  _ command: Command, transaction: inout WriteTransaction, kind: ItemKind?
-) throws -> ItemID {
-  do { return try command.target(in: &transaction.reading, kind: kind).id } catch let error as VaultError
-    where error.isUnreadable
-  {
+private func idToRemove(_ command: Command, kind: ItemKind?) throws -> ItemID {
+  do { return try command.target(kind).id } catch let error as VaultError where error.isUnreadable {
     if kind == nil, let id = command[Target.id] { return id }
     guard error.code == .damaged else { throw error }
     throw VaultError(

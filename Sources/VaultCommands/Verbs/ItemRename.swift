@@ -20,7 +20,7 @@ enum ItemRename: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     let new = command.required(new)
     let item = try command.vault.unlocking { core in
-      let item = try core.read { try command.target(in: &$0) }
+      let item = try command.target()
       var changes = ItemChanges()
       changes.attributes[.name] = new
       if let old = item.name, item.attributes[.account] == old { changes.attributes[.account] = new }

@@ -11,7 +11,7 @@ enum ItemShow: VaultVerb {
   static let example = "vaultctl item show mail"
 
   static func run(_ command: Command) throws -> Outcome {
-    let item = try command.vault.opened().read { try command.target(in: &$0) }
+    let item = try command.target()
     return Outcome(
       json: try command.withEnforcement(item.json, of: item),
       lines: item.lines(adding: try command.enforcementFacts(of: item)))

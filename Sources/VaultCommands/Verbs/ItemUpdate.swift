@@ -19,7 +19,7 @@ enum ItemUpdate: VaultVerb {
   static let example = "vaultctl item update mail --generate 32:all"
 
   static func run(_ command: Command) throws -> Outcome {
-    let item = try command.vault.opened().read { try command.target(in: &$0) }
+    let item = try command.target()
     guard item.kind == .genericPassword || item.kind == .internetPassword else {
       throw CommandError(
         .refused, "the secret of an item of kind \(item.kind.word) is not exchanged here",

@@ -103,7 +103,7 @@ extension OTPResult {
 
 extension Command {
   /// The credential that the command is about.
-  func credential() throws -> Item { try vault.opened().read { try target(in: &$0, kind: .otp) } }
+  func credential() throws -> Item { try target(.otp) }
 }
 
 extension Item {

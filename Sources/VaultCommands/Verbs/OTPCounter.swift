@@ -33,7 +33,7 @@ enum OTPCounter: VaultVerb {
     } else if command[force] {
       throw CommandError.usage("--force needs --set N")
     }
-    let state = try core.read { try $0.state(of: item.id) }
+    let state = try core.state(of: item.id)
     return Outcome(
       json: .object {
         Field("name", item.name ?? "")

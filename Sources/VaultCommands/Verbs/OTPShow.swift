@@ -12,10 +12,8 @@ enum OTPShow: VaultVerb {
   static let example = "vaultctl otp show rfc"
 
   static func run(_ command: Command) throws -> Outcome {
-    let (item, state) = try command.vault.opened().read { transaction in
-      let item = try command.target(in: &transaction, kind: .otp)
-      return (item, try transaction.state(of: item.id))
-    }
+    let item = try command.credential()
+    let state = try command.vault.opened().state(of: item.id)
     var json = item.json
     var facts: [(String, String)] = []
     if item.isCounterBased {

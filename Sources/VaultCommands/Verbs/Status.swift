@@ -88,20 +88,7 @@ private func countKinds(_ core: VaultCore, command: Command) throws -> (
 ) {
   let progress = command.progress("counting")
   defer { progress.finish() }
-  return try core.read { transaction in
-    var total = 0
-    var damaged = 0
-    var byKind: [String: Int] = [:]
-    let count = { (_: ItemID, _: VaultError) in
-      total += 1
-      damaged += 1
-    }
-    try transaction.forEachItem(keepingPages: false, damaged: count) { item throws(VaultError) in
-      total += 1
-      byKind[item.kind.word, default: 0] += 1
-      if total % 1024 == 0 { progress.update(done: total, of: 0) }
-      return true
-    }
-    return (total, byKind, damaged)
-  }
+  let counts = try core.counts { progress.update(done: $0, of: 0) }
+  let byKind = Dictionary(counts.byKind.map { ($0.word, $1) }, uniquingKeysWith: +)
+  return (byKind.values.reduce(counts.unreadable, +), byKind, counts.unreadable)
 }

@@ -6,21 +6,12 @@ extension Command {
   /// The item that NAME, `--service` with `--account`, or `--id` means.
   ///
   /// - Throws: exit 1 if there is no such item, 2 if there are several.
-  func target(in transaction: inout ReadTransaction, kind: ItemKind? = nil) throws -> Item {
-    if let id = self[Target.id] { return try checked(transaction.item(id), kind: kind) }
-    if let name = self[ItemOptions.name] { return try checked(transaction.item(named: name), kind: kind) }
-    return try byAccount(in: &transaction, kind)
-  }
-
-  private func byAccount(in transaction: inout ReadTransaction, _ kind: ItemKind?) throws -> Item {
-    var attributes = Attributes()
-    attributes[.account] = self[Target.account]
-    let service = self[Target.service] ?? ""
-    var query = Query(kind, where: attributes)
-    query.constrained = .unasked
-    let found = try transaction.items(matching: query).filter {
-      ($0.attributes[.service] ?? "") == service
-    }
+  func target(_ kind: ItemKind? = nil) throws -> Item {
+    let core = try vault.opened()
+    if let id = self[Target.id] { return try checked(core.items(.id(id))[0], kind: kind) }
+    if let name = self[ItemOptions.name] { return try checked(core.items(.name(name))[0], kind: kind) }
+    let found = try core.items(
+      .account(self[Target.account] ?? "", service: self[Target.service] ?? "", kind: kind))
     guard let item = found.first else {
       throw CommandError(
         .notFound, "there is no item of that service and account",

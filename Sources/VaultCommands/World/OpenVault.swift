@@ -55,13 +55,10 @@ final class OpenVault {
   func close() { core = nil }
 
   /// Runs `body`. If the vault is locked, unlocks it and runs `body` once more.
-  ///
-  /// A call that fails because the vault is locked has changed nothing, so `body` may run twice.
   func unlocking<R: ~Copyable>(_ body: (VaultCore) throws -> R) throws -> R {
     let core = try opened()
-    do { return try body(core) } catch let error as VaultError where error.code == .locked {
-      try unlock(core)
-      return try body(core)
+    do {
+      return try unlockingIfNeeded({ try body(core) }) { _ in try unlock(core) }
     } catch { throw prompt.takeFailure() ?? error }
   }
 

@@ -25,11 +25,10 @@ extension VaultCore {
   func unlocking<R: ~Copyable>(
     _ context: AuthenticationContext?, _ body: () throws(VaultError) -> R
   ) throws(VaultError) -> R {
-    do throws(VaultError) { return try body() } catch {
-      guard error.code == .locked, let context, hasPasscode, context.canShow(.passcode) else { throw error }
+    try unlockingIfNeeded(body) { (locked) throws(VaultError) in
+      guard let context, hasPasscode, context.canShow(.passcode) else { throw locked }
       try unlock(with: context)
     }
-    return try body()
   }
 
   /// Unlocks with the passcode that the context has or asks for.

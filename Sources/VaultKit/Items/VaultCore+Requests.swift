@@ -1,0 +1,88 @@
+import VaultFormat
+
+/// Requests about items without their secrets. Each request and each answer is plain data, so that another process can
+/// serve them.
+extension VaultCore {
+  /// The items that are meant. An identifier and a name mean one item; an account can mean several.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound`` for an identifier or a name that is not there.
+  package func items(_ target: ItemTarget) throws(VaultError) -> [Item] {
+    try reading { transaction throws(VaultError) in
+      switch target {
+      case .id(let id): return [try transaction.item(id)]
+      case .name(let name): return [try transaction.item(named: name)]
+      case .account(let account, let service, let kind):
+        var attributes = Attributes()
+        attributes[.account] = account
+        var query = Query(kind, where: attributes)
+        query.constrained = .unasked
+        return try transaction.items(matching: query).filter { ($0.attributes[.service] ?? "") == service }
+      }
+    }
+  }
+
+  /// The items that match, and those that do not open.
+  ///
+  /// - Parameter progress: Called now and then with the number of items that were read.
+  package func listing(
+    of kind: ItemKind?, where attributes: Attributes = Attributes(), progress: (Int) -> Void = { _ in }
+  ) throws(VaultError) -> ItemListing {
+    guard attributes.isEmpty else { return try listing(of: Query(kind, where: attributes)) }
+    var items: [Item] = []
+    let unreadable = try walk(progress: progress) { item in
+      if kind == nil || item.kind == kind { items.append(item) }
+    }
+    return ItemListing(items: items, unreadable: unreadable)
+  }
+
+  /// How many items there are of each kind, and how many do not open.
+  package func counts(
+    progress: (Int) -> Void = { _ in }
+  ) throws(VaultError) -> (byKind: [ItemKind: Int], unreadable: Int) {
+    var byKind: [ItemKind: Int] = [:]
+    let unreadable = try walk(progress: progress) { byKind[$0.kind, default: 0] += 1 }
+    return (byKind, unreadable.count)
+  }
+
+  private func walk(
+    progress: (Int) -> Void, _ body: (Item) -> Void
+  ) throws(VaultError) -> [ItemListing.Unreadable] {
+    try reading { transaction throws(VaultError) in
+      var unreadable: [ItemListing.Unreadable] = []
+      var seen = 0
+      try transaction.forEachItem(
+        keepingPages: false, damaged: { unreadable.append(ItemListing.Unreadable(id: $0, error: $1)) }
+      ) { item throws(VaultError) in
+        seen += 1
+        if seen % 1024 == 0 { progress(seen) }
+        body(item)
+        return true
+      }
+      return unreadable
+    }
+  }
+
+  /// The items that the index finds, and those that do not open.
+  package func listing(of query: Query) throws(VaultError) -> ItemListing {
+    var query = query
+    query.constrained = .unasked
+    return try reading { transaction throws(VaultError) in
+      var unreadable: [ItemListing.Unreadable] = []
+      let items = try transaction.items(
+        matching: query, damaged: { unreadable.append(ItemListing.Unreadable(id: $0, error: $1)) })
+      return ItemListing(items: items, unreadable: unreadable)
+    }
+  }
+
+  /// The state of an item.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound``, also if the item's kind has no state.
+  package func state(of id: ItemID) throws(VaultError) -> ItemState {
+    try reading { transaction throws(VaultError) in try transaction.state(of: id) }
+  }
+
+  /// Deletes one item, without a prompt, whether it opens or not.
+  package func delete(_ id: ItemID) throws(VaultError) {
+    try writing { transaction throws(VaultError) in try transaction.delete(id) }
+  }
+}
