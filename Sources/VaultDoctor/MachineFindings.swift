@@ -60,7 +60,7 @@ package enum MachineFindings {
   private static func clock(_ clock: any VaultClock) -> Finding {
     guard clock.bootID() != nil else {
       return Finding(
-        "clock", .warning, "the boot id cannot be read: delays begin anew and tokens are refused",
+        "clock", .warning, "the boot id cannot be read: delays begin again and tokens are refused",
         "mount /proc")
     }
     guard clock.now().seconds >= Version.madeAfter else {

@@ -181,7 +181,7 @@ package enum VaultFindings {
     }
     if expired > 0 {
       findings.append(
-        Finding("expired", .warning, "\(expired) items have expired", "store them anew or delete them"))
+        Finding("expired", .warning, "\(expired) items have expired", "store them again or delete them"))
     }
     return findings
   }

@@ -163,7 +163,7 @@ struct ThrottleTests {
     #expect(throttle.remainingSeconds(at: .max) == 0)
   }
 
-  @Test("a clock that went back shortens nothing, and a restart begins anew")
+  @Test("a clock that went back shortens nothing, and a restart begins again")
   func clockSetBack() {
     var throttle = Throttle()
     throttle.recordFailure(at: 1000)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Writes docs/format/example.vault with the writer, then docs/format/example.md from what the reader finds in it.
 
-    make_example.py            both anew; `test_example.py` compares them with what is committed
+    make_example.py            both again; `test_example.py` compares them with what is committed
 """
 import importlib.util
 import os

@@ -46,7 +46,7 @@ final class MessageGate: @unchecked Sendable {  // what changes is behind the lo
   /// The names of the methods that the client has called since ``reset(at:_:)``.
   var messages: [String] { lock.withLock { seen } }
 
-  /// Counts anew; `action` runs before message `number`, from 1, is passed on.
+  /// Counts again; `action` runs before message `number`, from 1, is passed on.
   ///
   /// Waits for the end of the one before: what kills a bus is still waiting for its end when the client knows already,
   /// and would take the next bus for it.

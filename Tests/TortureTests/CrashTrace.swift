@@ -179,7 +179,7 @@ extension Torture {
       }
       while path.count > 1, path.hasSuffix("/") { path.removeLast() }
       if path == folder { return orHome ? path : nil }
-      // The log that SQLite keeps in shared memory is made anew after a crash.
+      // The log that SQLite keeps in shared memory is made again after a crash.
       return path.hasPrefix(folder + "/") && !path.hasSuffix("-shm") ? path : nil
     }
 

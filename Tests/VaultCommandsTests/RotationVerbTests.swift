@@ -237,7 +237,7 @@ struct RotationVerbTests {
     #expect(try tool("verify").exit == 0)
   }
 
-  @Test("the passcode is derived anew: the same one opens, a wrong one changes nothing, without one it is 9")
+  @Test("the passcode is derived again: the same one opens, a wrong one changes nothing, without one it is 9")
   func parameters() throws {
     let tool = try newTool("pass")
     #expect(try tool("rotate", "parameters", "--passcode-fd", "3", secrets: [3: "wrong"]).exit == 3)

@@ -40,7 +40,7 @@ struct AttackPolicyTests {
     }
   }
 
-  /// A rule that the device key's holder seals anew, weaker or stronger.
+  /// A rule that the device key's holder seals again, weaker or stronger.
   enum Forgery: String, CaseIterable, Sendable {
     case notLogged, exportable, constrained, lowerClass, allDevices, unknownField
 

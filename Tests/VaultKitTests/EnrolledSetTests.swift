@@ -234,7 +234,7 @@ struct EnrolledSetModelTests {
     }
   }
 
-  // Fails when a removal leaves the set as it is, or when a set made anew leaves one of its members out.
+  // Fails when a removal leaves the set as it is, or when a set made again leaves one of its members out.
   @Test("an item opens if and only if its set is unchanged and the phrase is a member's", arguments: 0..<8)
   func sequences(_ seed: Int) throws {
     let random = SeededRandom(seed: UInt64(seed))

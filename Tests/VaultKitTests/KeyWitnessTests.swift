@@ -72,7 +72,7 @@ struct KeyWitnessTests {
       let core = try vault.makeCore()
       _ = try core.add(NewItem(.genericPassword, name: "first"))
       for number in Int32(0)...2 { close(number) }
-      // It is opened anew.
+      // It is opened again.
       guard try unsafe unlink(tests.file) == 0 else { fatalError("no witness") }
       for name in ["a", "b", "c"] {
         _ = try core.add(NewItem(.genericPassword, name: name))

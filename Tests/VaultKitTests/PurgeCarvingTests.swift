@@ -9,7 +9,7 @@ import VaultTestKit
 /// The promise of a purge, from the side of someone who goes through every byte with every key that he has.
 ///
 /// Fails when the epoch is not rotated (the new device key then opens an old copy of the file), and when the file is
-/// not written anew, pages are not overwritten and the log is not cut (the old bytes are there still).
+/// not written again, pages are not overwritten and the log is not cut (the old bytes are there still).
 @Suite("What a purge leaves behind")
 struct PurgeCarvingTests {
   @Test(

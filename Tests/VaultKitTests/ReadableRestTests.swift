@@ -10,7 +10,7 @@ import VaultTestKit
 /// opening does not sum them up.
 ///
 /// Verified to fail when a wrong value of an item or of an entry ends the reading, when a damaged own state is an error of
-/// `status` and of a restore, and when the recovery code does not make it anew.
+/// `status` and of a restore, and when the recovery code does not make it again.
 @Suite("What is not damaged can be read")
 struct ReadableRestTests {
   enum Column: String, CaseIterable {

@@ -214,7 +214,7 @@ extension OneAtATime {
       #expect(try script.isReaped)
     }
 
-    /// Fails when the signal is raised anew while it still goes into our pipe.
+    /// Fails when the signal is raised again while it still goes into our pipe.
     @Test("a signal that ends the process ends the prompt, and then does what it does without one")
     func signal() throws {
       let script = try ScriptedPinentry("serve('GETPIN', lambda: (note('asked', ''), time.sleep(60)))")

@@ -248,7 +248,7 @@ struct StoreTests {
     #expect(try store.expired(before: 50) == [])
   }
 
-  @Test("material and state are inserted, written anew and deleted")
+  @Test("material and state are inserted, written again and deleted")
   func materialAndState() throws {
     var store = try makeVault(at: folder("v"))
     let material = MaterialRow(keys: [1], secret: SeededBytes.of(5, count: 1 << 20))

@@ -2,7 +2,7 @@ extension Completion {
   var bashScript: String {
     let name = program.name
     return """
-      # bash completion of \(name); print it anew with: \(name) completion bash
+      # bash completion of \(name); print it again with: \(name) completion bash
       _\(name)_names() {
         local line
         while IFS= read -r line; do

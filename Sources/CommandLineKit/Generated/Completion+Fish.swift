@@ -2,7 +2,7 @@ extension Completion {
   var fishScript: String {
     let name = program.name
     return """
-      # fish completion of \(name); print it anew with: \(name) completion fish
+      # fish completion of \(name); print it again with: \(name) completion fish
       function __\(name)_place
           set -l place
           for word in (commandline -opc)[2..-1]

@@ -3,7 +3,7 @@ extension Completion {
     let name = program.name
     return """
       #compdef \(name)
-      # zsh completion of \(name); print it anew with: \(name) completion zsh
+      # zsh completion of \(name); print it again with: \(name) completion zsh
       _\(name)() {
         local place= word previous=${words[CURRENT-1]} current=${words[CURRENT]}
         local -a next names

@@ -8,7 +8,7 @@ extension Generator {
     alphabet == .words ? try words(from: random) : try characters(from: random)
   }
 
-  /// Bytes beyond the largest multiple of the alphabet are drawn anew, so that no character is likelier.
+  /// Bytes beyond the largest multiple of the alphabet are drawn again, so that no character is likelier.
   private func characters(from random: RandomBytes) throws(CommandError) -> SecretBytes {
     let limit = 256 - 256 % alphabet.count
     return try SecretBytes(capacity: length) { output throws(CommandError) in

@@ -23,7 +23,7 @@ enum ItemUpdate: VaultVerb {
     guard item.kind == .genericPassword || item.kind == .internetPassword else {
       throw CommandError(
         .refused, "the secret of an item of kind \(item.kind.word) is not exchanged here",
-        hint: "delete the item and add it anew")
+        hint: "delete the item and add it again")
     }
     let typed =
       command.has(ItemOptions.generate) ? nil : try command.vault.unlockBeforeTyping(item.access)

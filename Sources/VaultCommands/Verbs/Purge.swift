@@ -5,7 +5,7 @@ import VaultDoctor
 import VaultKit
 import VaultWords
 
-/// `vaultctl purge`: new keys for everything, and a file written anew.
+/// `vaultctl purge`: new keys for everything, and a file written again.
 enum Purge: VaultVerb {
   static let words = ["purge"]
   static let summary = "Make deleted items unreadable: replace the keys and rewrite the file."

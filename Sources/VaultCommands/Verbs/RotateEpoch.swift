@@ -111,7 +111,7 @@ extension DamagedPart {
 }
 
 extension Command {
-  /// The passcode, where one is set: what it guards is wrapped anew.
+  /// The passcode, where one is set: what it guards is wrapped again.
   func passcodeToRotate(_ core: VaultCore) throws -> Passcode? {
     guard core.hasPasscode else { return nil }
     return try vault.secret(.passcode, of: .passcode, for: core) { secrets throws(CommandError) in

@@ -4,7 +4,7 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl rotate parameters`: the same passcode, derived anew with a new salt and with parameters that take a given
+/// `vaultctl rotate parameters`: the same passcode, derived again with a new salt and with parameters that take a given
 /// time on this machine.
 enum RotateParameters: VaultVerb {
   static let words = ["rotate", "parameters"]

@@ -70,7 +70,7 @@ extension VaultError: StorageFailure {
           underlying: number)
       case .tooLarge: VaultError(.malformed, "a value is too large for the vault")
       case .usedAfterFork:
-        VaultError(.io, "the vault was opened before a fork; open it anew in the child process")
+        VaultError(.io, "the vault was opened before a fork; open it again in the child process")
       case .oldLibrary(let version):
         VaultError(
           .unsupported,

@@ -275,7 +275,7 @@ extension WriteTransaction {
     let ways = try policy.ways().filter { $0.allSatisfy(header.isAlive) }
     guard !ways.isEmpty else {
       throw VaultError(
-        .policy, "nothing is left that could open the item", hint: "delete it and store it anew")
+        .policy, "nothing is left that could open the item", hint: "delete it and store it again")
     }
     guard (password != nil) == policy.access.constraints.contains(.applicationPassword) else {
       throw VaultError(

@@ -231,6 +231,6 @@ struct Authentication {
   private static var dead: VaultError {
     VaultError(
       .itemNotFound, "the item cannot be opened any more: the enrolled set has changed since it was stored",
-      hint: "delete it and store it anew")
+      hint: "delete it and store it again")
   }
 }

@@ -51,7 +51,7 @@ package enum HintWords {
     'vaultctl rotate epoch --drop-damaged'
     """,
     .renewVaultState: """
-    'vaultctl rotate epoch --drop-damaged' makes it anew; where a passcode is set give it the recovery code too \
+    'vaultctl rotate epoch --drop-damaged' makes it again; where a passcode is set give it the recovery code too \
     (--recovery-file), or restore the vault from a backup
     """,
     .dropDamaged: "'--drop-damaged' removes what does not open; or restore the vault from a backup",
@@ -77,7 +77,7 @@ package enum HintWords {
     .enrollMember: "enroll one with 'vaultctl biometry enroll MEMBER'",
     .removeMember: "choose another name, or remove that member first with 'vaultctl biometry remove'",
     .enrollFingersAgain: """
-    make the reader's fingers those of the set again, or enrol them anew with \
+    put the fingers of the set back on the reader, or enrol them again with \
     'vaultctl biometry enroll --source fingerprint': items of the set as it was then stay closed
     """,
   ]
