@@ -193,7 +193,7 @@ let package = Package(
       on: ["VaultKit", "VaultTestKit", "SecretMemory", "vaultctl-testing", "VaultExpectations"]),
     tests(of: "LayeringTests", isOptimized: true, on: []),
     // What the README, the guides and the transcripts show, run as it stands there.
-    tests(of: "ReadmeTests", on: ["VaultKit", "AuthenticatorKit", "SecretMemory"]),
+    tests(of: "ReadmeTests", on: ["VaultKit", "AuthenticatorKit", "VaultTestKit", "SecretMemory"]),
     tests(
       of: "TortureTests",
       on: [

@@ -44,8 +44,7 @@ extension SealedStore {
   /// Takes over another `config` of the same generation; another generation needs the device key.
   private mutating func adopt(_ row: HeaderRow) throws {
     let slots = try rows.slots()
-    let random = environment.random
-    guard let ring = try KeyRing.reading(row, slots: slots, as: keys, random: random) else {
+    guard let ring = try KeyRing.reading(row, slots: slots, as: keys, environment: environment) else {
       throw KeysAreStale(deviceKey: try Header(decoding: row.body).deviceKey)
     }
     let head = try head(openedWith: ring.current)
@@ -75,7 +74,7 @@ extension SealedStore {
     defer { rows.rollback() }
     let (row, header, slots) = try storedHeader()
     guard header.deviceKey == key.id else { return false }
-    let ring = try KeyRing(header: row, slots: slots, deviceKey: key, random: environment.random)
+    let ring = try KeyRing(header: row, slots: slots, deviceKey: key, environment: environment)
     try ring.check(head(openedWith: ring.current))
     // Another process made these keys: drop what the passcode had opened, and what was verified.
     take(ring, row: row)

@@ -44,7 +44,7 @@ package enum FieldNumber {
     package static let enrolledSet: UInt16 = 14
     package static let phraseDerivation: UInt16 = 15
     package static let factorMAC: UInt16 = 16
-    package static let cheap: UInt16 = 17
+    package static let testMarks: UInt16 = 17
     package static let backup: UInt16 = 18
     package static let revoked: UInt16 = 19
     package static let replacedKeys: UInt16 = 20

@@ -18,7 +18,7 @@ extension KeyChange {
     }
     let fresh = try GenerationKeys(
       generation: keys.generation + 1, root: root, deviceRoot: SharedSecret(deviceRoot))
-    var next = KeyChange(header: header, slots: slots, keys: fresh, random: random)
+    var next = KeyChange(header: header, slots: slots, keys: fresh, environment: environment)
     next.header.previousGeneration = keys.generation
     next.header.generation = fresh.generation
     try next.putRoots(under: key)

@@ -4,30 +4,34 @@ package import SecretMemory
 package import VaultCrypto
 package import VaultStorage
 
-/// A change of header and slots, prepared and then written in one transaction.
+/// A change of header and slots, prepared and then written in one transaction. In the world of a test, it marks the
+/// header (field 17).
 package struct KeyChange {
   package var header: Header
   package var slots: [SlotRow]
   package let keys: GenerationKeys
   /// The keys of the previous generation during a rotation: changes are wrapped for both generations.
   package let previous: GenerationKeys?
-  package let random: any RandomSource
+  let environment: VaultEnvironment
   /// The audit root made by this change, from which a new chain starts.
   package private(set) var auditRoot: SharedSecret?
   /// Suite-2 seals made by this change.
   package var seals: UInt64 = 0
 
+  package var random: any RandomSource { environment.random }
+
   package var seal: SlotSeal { SlotSeal(vault: header.vault, random: random) }
 
   package init(
     header: Header, slots: [SlotRow], keys: GenerationKeys, previous: GenerationKeys? = nil,
-    random: any RandomSource
+    environment: VaultEnvironment
   ) {
     self.header = header
+    self.header.add(environment.testMarks)
     self.slots = slots
     self.keys = keys
     self.previous = previous
-    self.random = random
+    self.environment = environment
   }
 
   /// The header as it is written.

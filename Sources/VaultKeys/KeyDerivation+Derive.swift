@@ -15,7 +15,7 @@ extension KeyDerivation {
     } catch .parametersOutOfBounds {
       throw VaultError(
         .policy, "the vault's key derivation parameters are outside of what this program accepts",
-        hint: "a vault made by a test tool opens with that tool only")
+        hint: "a vault of a test opens in that test only")
     } catch { throw VaultError(crypto: .outOfMemory) }
   }
 }

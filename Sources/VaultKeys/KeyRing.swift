@@ -33,15 +33,15 @@ package struct KeyRing: ~Copyable, Sendable {
 
   /// The ring that a device key opens: the header MAC is checked, and the classes that need no passcode are open.
   package init(
-    header row: HeaderRow, slots: [SlotRow], deviceKey: borrowing DeviceKey, random: any RandomSource
+    header row: HeaderRow, slots: [SlotRow], deviceKey: borrowing DeviceKey, environment: VaultEnvironment
   ) throws(VaultError) {
-    let header = try Header(decoding: row.body)
+    let header = try Self.header(in: row, environment)
     guard deviceKey.id == header.deviceKey else {
       throw VaultError(
         .deviceKeyWrong, "the device key is not the one this vault was last opened with",
         hint: .nameRightKey)
     }
-    let seal = SlotSeal(vault: header.vault, random: random)
+    let seal = SlotSeal(vault: header.vault, random: environment.random)
     func stored(_ kind: SlotKind, generation: UInt32) throws(VaultError) -> SecretBytes {
       let address = SlotAddress(
         kind, generation: generation, opener: .deviceKey, openerID: header.deviceKey.bytes)
@@ -66,9 +66,9 @@ package struct KeyRing: ~Copyable, Sendable {
 
   /// The ring that the recovery code opens: only root keys, so this-device-only classes stay shut.
   package init(
-    header row: HeaderRow, slots: [SlotRow], recovery: borrowing RecoveryCode, random: any RandomSource
+    header row: HeaderRow, slots: [SlotRow], recovery: borrowing RecoveryCode, environment: VaultEnvironment
   ) throws(VaultError) {
-    let header = try Header(decoding: row.body)
+    let header = try Self.header(in: row, environment)
     guard header.recoveryHalf != nil else { throw RecoveryCode.isAbsent }
     let root = try recovery.openRoot(of: header.generation, in: slots, vault: header.vault)
     let current = try GenerationKeys(generation: header.generation, root: root, deviceRoot: nil)
@@ -79,7 +79,7 @@ package struct KeyRing: ~Copyable, Sendable {
     }
     try self.init(
       row: row, header: header, slots: slots, current: current, previous: previous,
-      seal: SlotSeal(vault: header.vault, random: random))
+      seal: SlotSeal(vault: header.vault, random: environment.random))
   }
 
   /// The ring of a backup, opened with the key of its passphrase.
@@ -88,10 +88,10 @@ package struct KeyRing: ~Copyable, Sendable {
   package init(
     header row: HeaderRow, slots: [SlotRow], passphrase key: borrowing SecretBytes,
     _ derivation: KeyDerivation,
-    random: any RandomSource
+    environment: VaultEnvironment
   ) throws(VaultError) {
-    let header = try Header(decoding: row.body)
-    let seal = SlotSeal(vault: header.vault, random: random)
+    let header = try Self.header(in: row, environment)
+    let seal = SlotSeal(vault: header.vault, random: environment.random)
     func keys(of generation: UInt32) throws(VaultError) -> GenerationKeys {
       let address = SlotAddress(.root, generation: generation, opener: .passphrase)
       guard let slot = slots.first(where: { SlotAddress($0) == address }) else { throw Self.damaged }
@@ -130,16 +130,16 @@ package struct KeyRing: ~Copyable, Sendable {
 
   /// The ring at a later `config` of the same generation, made without the device key.
   package static func reading(
-    _ row: HeaderRow, slots: [SlotRow], as before: borrowing KeyRing, random: any RandomSource
+    _ row: HeaderRow, slots: [SlotRow], as before: borrowing KeyRing, environment: VaultEnvironment
   ) throws(VaultError) -> KeyRing? {
-    let header = try Header(decoding: row.body)
+    let header = try Self.header(in: row, environment)
     guard header.vault == before.header.vault, header.generation == before.current.generation,
       before.current.deviceRoot != nil,
       header.previousGeneration == nil || header.previousGeneration == before.previous?.generation,
       hasDeviceRoot(of: before, slots)
     else { return nil }
     let previous = header.previousGeneration == nil ? nil : before.previous
-    let seal = SlotSeal(vault: header.vault, random: random)
+    let seal = SlotSeal(vault: header.vault, random: environment.random)
     var ring = try KeyRing(
       row: row, header: header, slots: slots, current: before.current, previous: previous, seal: seal)
     ring.keepOpen(before)
@@ -174,6 +174,14 @@ package struct KeyRing: ~Copyable, Sendable {
       default: continue
       }
     }
+  }
+
+  /// The header that every way to the keys begins with: none opens a vault of a test in the real world.
+  private static func header(in row: HeaderRow, _ environment: VaultEnvironment) throws(VaultError) -> Header
+  {
+    let header = try Header(decoding: row.body)
+    try environment.refuseVaultOfTest(header)
+    return header
   }
 
   private init(

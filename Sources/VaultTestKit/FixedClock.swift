@@ -1,8 +1,11 @@
 import Synchronization
-package import VaultKit
+public import VaultKit
 
 /// A clock that does not advance by itself. A test moves it.
-package final class FixedClock: VaultClock {
+///
+/// A vault reads two clocks: the wall clock, by which items expire and codes change, and the time since boot, by which
+/// delays after wrong passcodes pass. Copies of a ``TestWorld`` share one clock.
+public final class FixedClock: VaultClock {
   private struct Reading {
     var wall: Int64
     var boot: UInt64
@@ -11,17 +14,34 @@ package final class FixedClock: VaultClock {
   }
   private let reading: Mutex<Reading>
 
-  /// A clock at a wall time in milliseconds since 1970, some time after boot.
-  package init(milliseconds: Int64 = 1_700_000_000_000, boot: UInt64 = 1_000_000) {
+  /// A clock at a wall time, some time after boot. Without arguments: 2023-11-14 22:13:20 UTC, 1,000 s after boot.
+  ///
+  /// - Precondition: `sinceBoot` is not negative.
+  public convenience init(
+    at wall: Instant = Instant(seconds: 1_700_000_000), sinceBoot: Duration = .seconds(1000)
+  ) {
+    self.init(milliseconds: wall.milliseconds, boot: UInt64(sinceBoot.milliseconds))
+  }
+
+  /// A clock at a wall time in milliseconds since 1970.
+  package init(milliseconds: Int64, boot: UInt64 = 1_000_000) {
     reading = Mutex(Reading(wall: milliseconds, boot: boot, bootID: [UInt8](repeating: 7, count: 16)))
   }
 
-  package func now() -> Instant { Instant(milliseconds: reading.withLock { $0.wall }) }
+  /// The wall time.
+  public func now() -> Instant { Instant(milliseconds: reading.withLock { $0.wall }) }
   package func bootMilliseconds() -> UInt64 { reading.withLock { $0.boot } }
   package func isSynchronized() -> Bool { reading.withLock { $0.isSynchronized } }
   package func bootID() -> [UInt8]? { reading.withLock { $0.bootID } }
 
-  /// Moves both clocks forward.
+  /// Moves both clocks forward, to the millisecond.
+  ///
+  /// - Precondition: `time` is not negative. ``set(to:)`` sets the wall clock back.
+  public func advance(by time: Duration) {
+    precondition(time >= .zero, "FixedClock.advance(by:): a negative time")
+    advance(milliseconds: time.milliseconds)
+  }
+
   package func advance(milliseconds: Int64) {
     reading.withLock {
       $0.wall += milliseconds
@@ -29,19 +49,29 @@ package final class FixedClock: VaultClock {
     }
   }
 
-  /// Sets the wall clock only.
+  /// Sets the wall clock only, also back.
+  public func set(to wall: Instant) { setWall(milliseconds: wall.milliseconds) }
+
   package func setWall(milliseconds: Int64) { reading.withLock { $0.wall = milliseconds } }
 
-  /// Sets whether the kernel reports a time service.
-  package func setSynchronized(_ isSynchronized: Bool) {
+  /// Sets whether the kernel reports that a time service keeps the wall clock right; `false` at first. While it does
+  /// not, a vault believes a wall clock that is more than a day ahead only for reading.
+  public func setSynchronized(_ isSynchronized: Bool) {
     reading.withLock { $0.isSynchronized = isSynchronized }
   }
 
-  /// Simulates a reboot.
-  package func reboot() {
+  /// Simulates a reboot: the time since boot is zero, and the boot has another id.
+  public func reboot() {
     reading.withLock {
       $0.boot = 0
       $0.bootID = $0.bootID.map { [$0[0] &+ 1] + $0.dropFirst() }
     }
+  }
+}
+
+extension Duration {
+  fileprivate var milliseconds: Int64 {
+    let (seconds, attoseconds) = components
+    return seconds * 1000 + attoseconds / 1_000_000_000_000_000
   }
 }

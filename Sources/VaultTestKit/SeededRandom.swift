@@ -1,11 +1,16 @@
 import Synchronization
 package import VaultCrypto
 
-/// Random bytes that are the same for the same seed (xoshiro256**). For tests and example files, never for keys.
-package final class SeededRandom: RandomSource {
+/// Random bytes that are the same for the same seed (xoshiro256**). For tests alone, because every program can draw
+/// them too.
+///
+/// In a ``TestWorld`` with a ``FixedClock``, the same calls in the same order make the same ids and keys in each run.
+/// Give each vault a value of its own: two that share one take bytes from each other.
+public final class SeededRandom: Sendable {
   private let state: Mutex<[UInt64]>
 
-  package init(seed: UInt64) {
+  /// A source that begins with this seed.
+  public init(seed: UInt64) {
     var word = seed
     let words = (0..<4).map { _ in
       word &+= 0x9E37_79B9_7F4A_7C15
@@ -17,12 +22,11 @@ package final class SeededRandom: RandomSource {
     state = Mutex(words)
   }
 
-  package func fill(_ bytes: UnsafeMutableRawBufferPointer) throws(CryptoError) {
-    for index in bytes.indices { unsafe bytes[index] = UInt8(truncatingIfNeeded: next() >> 33) }
-  }
+  /// The same bytes for a ``VaultEnvironment``.
+  package var source: any RandomSource { Source(random: self) }
 
   /// The next 64 bits.
-  package func next() -> UInt64 {
+  public func next() -> UInt64 {
     state.withLock { words in
       let scrambled = words[1] &* 5
       let result = (scrambled << 7 | scrambled >> 57) &* 9
@@ -37,6 +41,16 @@ package final class SeededRandom: RandomSource {
     }
   }
 
-  /// A number below `bound`.
-  package func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+  /// A number from 0 up to, but not including, `bound`.
+  ///
+  /// - Precondition: `bound` is greater than 0.
+  public func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+}
+
+private struct Source: RandomSource {
+  let random: SeededRandom
+
+  func fill(_ bytes: UnsafeMutableRawBufferPointer) throws(CryptoError) {
+    for index in bytes.indices { unsafe bytes[index] = UInt8(truncatingIfNeeded: random.next() >> 33) }
+  }
 }

@@ -5,13 +5,19 @@ public import VaultKit
 /// A vault in its own temporary directory. The directory is removed with this value and with the last vault that
 /// was opened in it.
 ///
-/// This is the front page of VaultTestKit, which tests of this package and of its users import. Read in this order:
+/// ```swift
+/// let place = TemporaryVault()
+/// let vault = try place.make(passcode: "1234")     // microseconds instead of tens of milliseconds
+/// ```
 ///
-/// - ``TemporaryVault`` makes and opens vaults. `TestWorld.swift`: cheap derivations, and a world with fixed clock
-///   and randomness.
-/// - ``FixedClock`` and ``SeededRandom`` are the clock and the random source.
+/// This is the front page of VaultTestKit, which tests of this package and of its users import. Its vaults protect
+/// nothing, and say so: outside of this module nothing opens them. Read in this order:
+///
+/// - ``TemporaryVault`` makes and opens vaults.
+/// - ``TestWorld`` chooses clock, random bytes and the cost of a derivation. ``FixedClock`` and ``SeededRandom`` are
+///   such a clock and such bytes. `Vault+TestWorld.swift`: create, open, restore and recover in such a world.
 /// - ``ScriptedPrompt``, ``ScriptedPresence`` and ``ScriptedBiometry`` answer in place of a person.
-/// - ``RawSQLite`` tampers with a vault file.
+/// - `RawSQLite.swift`, for the tests of this package: tampers with a vault file.
 public final class TemporaryVault: Sendable {
   /// The directory, with everything in it.
   public let folder: String
@@ -21,10 +27,17 @@ public final class TemporaryVault: Sendable {
   public var protector: FileProtector { FileProtector(folder: folder + "/state") }
   package let environment: VaultEnvironment
 
-  /// Makes the directory. ``makeCore(passcode:)`` or ``make(passcode:)`` makes the vault.
+  /// Makes the directory; ``make(passcode:)`` then makes the vault. Without arguments: real clocks, real random bytes
+  /// and cheap derivations.
   ///
-  /// - Parameter place: The directory to make it in; `nil` for `TMPDIR`.
-  package init(environment: VaultEnvironment = .testing(), in place: String? = nil) {
+  /// - Parameter place: The directory to make it in; `nil` for `TMPDIR`, or `/tmp`.
+  /// - Precondition: A directory can be made there.
+  public convenience init(_ world: TestWorld = TestWorld(), in place: String? = nil) {
+    self.init(environment: world.environment, in: place)
+  }
+
+  /// Makes the directory. ``makeCore(passcode:)`` or ``make(passcode:)`` makes the vault.
+  package init(environment: VaultEnvironment, in place: String? = nil) {
     let base = unsafe place ?? getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
     var template = Array((base + "/vault-test-XXXXXX").utf8CString)
     folder = unsafe template.withUnsafeMutableBufferPointer { buffer in
@@ -62,12 +75,17 @@ public final class TemporaryVault: Sendable {
     return environment
   }
 
-  /// Creates the vault as an actor.
+  /// Creates the vault, unlocked. Call this once.
+  ///
+  /// - Parameter passcode: `nil` for a vault that is never locked.
+  /// - Throws: ``VaultError/Code/vaultExists``, ``VaultError/Code/malformed`` for an empty passcode.
   public func make(passcode: String? = nil) throws(VaultError) -> Vault {
     Vault(core: try makeCore(passcode: passcode))
   }
 
-  /// Opens the vault again as an actor.
+  /// Opens the vault again, as another process would: locked, if it has a passcode.
+  ///
+  /// - Throws: As ``Vault/open(at:protector:)``.
   public func open() throws(VaultError) -> Vault { Vault(core: try openCore()) }
 
   private static func passcode(_ text: String?) throws(VaultError) -> Passcode? {

@@ -222,7 +222,8 @@ enum Unlocking {
       if isSlow { usleep(20_000) }
     }
     if let boot = more.first.flatMap({ UInt64($0) }) {
-      rig.environment = .testing(clock: FixedClock(boot: boot), derivationObserver: observer)
+      rig.environment = .testing(
+        clock: FixedClock(sinceBoot: .milliseconds(boot)), derivationObserver: observer)
     } else {
       rig.environment = .testing(derivationObserver: observer)
     }

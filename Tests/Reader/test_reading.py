@@ -231,6 +231,21 @@ class RoundTrips(Case):
         self.make(standard_kdf=True)
         self.assertFalse(self.read()["testMade"])
 
+    def test_a_vault_of_a_test_names_its_reasons(self):
+        for value, cheap, predictable in ((1, True, False), (2, False, True), (3, True, True)):
+            maker = self.make(small=True, passcode=None)
+            maker.header_fields[17] = bytes([value])
+            maker.write(self.path)
+            out = self.read()
+            self.assertEqual((out["testMade"], out["cheapDerivation"], out["predictableRandom"]), (True, cheap, predictable))
+
+    def test_the_mac_of_the_header_covers_the_mark_of_a_test(self):
+        for change in (lambda h: h.pop(17), lambda h: h.__setitem__(17, b"\2")):
+            maker = self.make(small=True, passcode=None)
+            change(maker.header_fields)
+            self.sql(("UPDATE header SET body = ?", (make_vault.record(maker.header_fields),)))
+            self.refused("damaged: header MAC")
+
     def test_types_and_unknown_codes_are_kept(self):
         self.make()
         items = {i["name"]: i for i in self.read()["items"]}

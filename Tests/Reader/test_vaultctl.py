@@ -152,6 +152,22 @@ class Vaultctl(Case):
             self.assertEqual(self.tool("otp", "code", "rfc6238", "--at", "59", program=TESTING).strip(), b"94287082")
             self.read(device_key=maker.device_key, passcode=passcode)    # and the reader, what it was made into
 
+    # Verified to fail when the test world changes a vault without noting it in field 17.
+    def test_the_released_tool_refuses_a_vault_of_a_test_and_one_that_a_test_changed(self):
+        for value in (1, 2, 3):
+            maker = self.make(small=True, passcode=None)
+            maker.header_fields[17] = bytes([value])
+            maker.write(self.path)
+            self.tool("status", code=9)
+            self.tool("recovery-code", "check", code=9, recovery=maker.recovery_text().encode())
+        self.make(small=True, passcode=None, standard_kdf=True)
+        self.tool("item", "add", "ours", stdin=b"x")
+        self.assertFalse(self.read()["testMade"])
+        self.tool("item", "add", "theirs", program=TESTING, stdin=b"x")
+        self.assertEqual([self.read()[key] for key in ("testMade", "cheapDerivation", "predictableRandom")], [True, True, False])
+        self.tool("item", "get", "ours", code=9)
+        self.assertEqual(self.tool("item", "get", "ours", program=TESTING), b"x")
+
     def test_vaultctl_keeps_what_it_does_not_know(self):
         """Fields, attribute codes and kinds of a later version stay, and stay bound, whatever is written again."""
         maker = self.make(members=("phrase", "fprintd"))

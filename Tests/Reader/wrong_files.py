@@ -185,7 +185,9 @@ wrong = {
     "a recovery half of 31 bytes": (10, field(12, half[1:])),
     "a factor MAC of 31 bytes": (10, field(16, bytes(31))),
     "no factor MAC with a passcode": (10, header(lambda h, _: h.pop(16))),
-    "a mark of the test tool that is none": (10, field(17, u8(2))),
+    "a vault of a test without a reason": (10, field(17, u8(0))),
+    "a vault of a test with an unknown reason": (10, field(17, u8(4))),
+    "a vault of a test whose reasons are two bytes": (10, field(17, b"\0\1")),
     "a derivation with a salt of 15 bytes": (10, header(lambda h, _: h.__setitem__(15, make_vault.record(
         {1: u8(1), 2: u32(0x13), 3: u32(64), 4: u32(1), 5: u32(1), 6: bytes(15)})))),
     "a derivation of a later version": (15, header(lambda h, _: h.__setitem__(15, make_vault.record(
@@ -297,6 +299,8 @@ right = {
     "a derivation with a field of a later version": header(later_derivation, members=()),
     "no this-device classes behind the passcode yet": slots(without_later_classes),
     "a reserved field": field(21, b"of a later version"),
+    "a vault of a test for both reasons": field(17, u8(3)),
+    "a vault of a test with predictable random bytes alone": field(17, u8(2), passcode=False),
 }
 
 

@@ -95,13 +95,6 @@ struct VaultVerbTests {
     #expect(try tool("item", "get", "a").output == [1])
   }
 
-  @Test("the shipped tool refuses a vault of the test tool, whose derivation is cheap")
-  func cheapVault() throws {
-    let tool = try Tool()
-    #expect(try tool("init", "--no-passcode").exit == 0)
-    #expect(try tool("status", program: Tool.shippedPath).exit == 9)
-  }
-
   @Test("status, doctor and verify say how it is, for people and as JSON")
   func reports() throws {
     let tool = try Tool()

@@ -145,7 +145,7 @@ class Vault:
     need(n(h[1]) == 1 and n(h[5]) == 1, "newer format: header", 15); features = {n(e) for e in packed(h, 6, 4)}
     need(features <= {1}, f"newer format: required features {h[6].hex()}", 15)
     need(1 in features, "made before the first release: open it with commit b5afbda and 'export jsonl --plain', then import", 15)
-    self.id, self.generation, self.cheap = h[2], n(h[7]), h.get(17) == b"\1"; self.check_fields()
+    self.id, self.generation, self.marks = h[2], n(h[7]), n(h.get(17, b"")); self.cheap = bool(self.marks & 1); self.check_fields()
     opener, wrapping, kdf, cut = self.root_opener(device_key, recovery, passphrase)
     def open_root(g):
       slot = self.root_slot(g, opener); value = self.open_slot(slot, wrapping(slot), 1, slot[6][cut:], kdf, Failure("wrong passphrase", 3) if opener == 3 else None)
@@ -156,12 +156,13 @@ class Vault:
     if 8 in h: self.rk[n(h[8])] = open_root(n(h[8]))       # an epoch rotation is under way
     self.open_set(); self.check_slots()
     self.out |= {"vaultId": self.id.hex(), "format": 1, "created": n(h[3], True), "config": n(h[4]), "generation": self.generation, "protector": n(h.get(9, b"")),
-      "keyId": h.get(10, b"").hex(), "passcode": 11 in h, "recovery": self.has_recovery, "backup": 18 in h, "testMade": self.cheap}
+      "keyId": h.get(10, b"").hex(), "passcode": 11 in h, "recovery": self.has_recovery, "backup": 18 in h, "testMade": 17 in h,
+      "cheapDerivation": self.cheap, "predictableRandom": bool(self.marks & 2)}
   def check_fields(self):
     """Checks the form of each header field; the MAC is checked elsewhere."""
     h = self.h; number = lambda e: n(e[:4]); known = lambda f: f in (0x01000000, 0x02000000, ANY, LOGIN) or f >> 24 in (4, 6)
     need(1 <= n(h[4]) < 1 << 62 and 1 <= self.generation < 0xFFFFFFFF and n(h.get(8, u(self.generation - 1, 4))) == self.generation - 1, "damaged: config or generation")
-    need(h[9][0] in (1, 2, 3), "a protector of a later version", 15); need(h.get(17, b"\1") == b"\1", "damaged: header field 17")
+    need(h[9][0] in (1, 2, 3), "a protector of a later version", 15); need(17 not in h or h[17] in (b"\1", b"\2", b"\3"), "damaged: header field 17")
     need(all(len(h.get(f, bytes(32))) == 32 for f in (12, 16)), "damaged: header field 12 or 16, length")
     self.factors = {number(e): e[4:] for e in packed(h, 13, 36)}; need(all(map(known, self.factors)), "damaged: factors")
     self.revoked = {number(e) for e in packed(h, 19, 4)}; need(all(f in (LOGIN, RECOVERY) or f >> 24 in (4, 6) for f in self.revoked), "damaged: header field 19")

@@ -11,7 +11,7 @@ extension Hint {
 
     /// Make a vault, or name another path.
     public static let createVault = Action(rawValue: "createVault")
-    /// Make a vault without the cheap key derivation of tests.
+    /// Make another vault, without a test: the keys of this one may be cheap or predictable.
     public static let createRealVault = Action(rawValue: "createRealVault")
     /// Choose another path for the vault.
     public static let nameOtherVault = Action(rawValue: "nameOtherVault")

@@ -61,7 +61,7 @@ package struct Header: Sendable, Equatable {
       record[Number.previousGeneration] == nil || (generation > 0 && previousGeneration == generation - 1),
       isWhole(Number.recoveryHalf, byteCount: 32),
       isWhole(Number.factorMAC, byteCount: 32),
-      record[Number.cheap].map({ $0 == [1] }) ?? true
+      record[Number.testMarks].map({ TestMarks(field: $0) != nil }) ?? true
     else { return false }
     guard isPackedList(Number.factors, of: 36, where: \.isKnown),
       isPackedList(Number.revoked, of: 4, where: { $0.isSet || $0.isMember || $0 == .recovery })
@@ -113,7 +113,8 @@ package struct Header: Sendable, Equatable {
     get { try? record.u32(Number.previousGeneration) }
     set { record.set(Number.previousGeneration, u32: newValue) }
   }
-  package var isCheap: Bool { (try? record.u8(Number.cheap)) == 1 }
+  /// Why the vault protects nothing; empty for a vault that does.
+  package var testMarks: TestMarks { record[Number.testMarks].flatMap(TestMarks.init(field:)) ?? [] }
   package var isBackup: Bool { record[Number.backup] != nil }
 
   /// How a backup's passphrase becomes a key.
@@ -173,7 +174,11 @@ package struct Header: Sendable, Equatable {
     get { record[Number.factorMAC] }
     set { record[Number.factorMAC] = newValue }
   }
-  package mutating func markCheap() { record.set(Number.cheap, u8: 1) }
+
+  /// Adds marks to those that the header has. No mark is ever removed.
+  package mutating func add(_ marks: TestMarks) {
+    if !marks.isEmpty { record.set(Number.testMarks, u8: testMarks.union(marks).rawValue) }
+  }
 
   /// How the passcode becomes a key; `nil` while none is set.
   package func passcodeDerivation() throws(VaultError) -> KeyDerivation? {

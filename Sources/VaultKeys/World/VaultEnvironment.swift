@@ -44,6 +44,22 @@ package struct VaultEnvironment: Sendable {
     }
   }
 
-  /// Whether vaults made here must carry the mark of a cheap derivation.
-  package var isCheap: Bool { bounds != .standard }
+  /// What a vault must note when it is made or changed in this world; empty in the real world. Every source of
+  /// random bytes but that of the system counts as predictable.
+  package var testMarks: TestMarks {
+    var marks: TestMarks = []
+    if bounds != .standard { marks.insert(.cheapDerivation) }
+    if !(random is SystemRandom) { marks.insert(.predictableRandom) }
+    return marks
+  }
+
+  /// Refuses a vault or a backup of a test, unless this is the world of a test.
+  ///
+  /// - Throws: ``VaultError/Code/policy``.
+  package func refuseVaultOfTest(_ header: Header) throws(VaultError) {
+    guard !header.testMarks.isEmpty, testMarks.isEmpty else { return }
+    throw VaultError(
+      .policy, "this vault was made or changed by a test, with \(header.testMarks.words)",
+      hint: Hint(.createRealVault, saying: "only a test may use it; make another vault, without a test"))
+  }
 }

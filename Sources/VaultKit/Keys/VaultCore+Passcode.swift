@@ -179,7 +179,7 @@ extension SealedStore {
   var keyChange: KeyChange {
     KeyChange(
       header: keys.header, slots: keys.slots, keys: keys.current, previous: keys.previous,
-      random: environment.random)
+      environment: environment)
   }
 
   /// The items that removing the passcode destroys, except items that do not open anyway.

@@ -64,7 +64,7 @@ extension VaultCore {
         hint: .makeRecoveryCode)
     }
     try code.check(isOf: half)
-    let ring = try KeyRing(header: row, slots: slots, recovery: code, random: environment.random)
+    let ring = try KeyRing(header: row, slots: slots, recovery: code, environment: environment)
     var store = SealedStore(rows: rows, keys: ring, environment: environment)
     let head = try store.head()
     try store.keys.check(head)

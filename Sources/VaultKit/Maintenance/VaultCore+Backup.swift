@@ -20,7 +20,7 @@ extension VaultCore {
     to path: String, passphrase: consuming Passcode, parameters: Argon2id.Parameters? = nil,
     progress: (VerifyProgress) -> Void = { _ in }
   ) throws(VaultError) -> BackupReport {
-    let standard = environment.isCheap ? environment.parameters : .backup
+    let standard = environment.bounds == .standard ? .backup : environment.parameters
     let derivation = try KeyDerivation.fresh(parameters ?? standard, random: environment.random)
     let key = HKDF.derive(
       from: try derivation.derive(from: passphrase.bytes, environment), label: Labels.passphrase)
@@ -39,7 +39,7 @@ extension VaultCore {
   ) throws(VaultError) {
     var store = try openBackup(at: path, environment: environment) {
       (header, slots, derivation) throws(VaultError) in
-      try KeyRing(header: header, slots: slots, passphrase: key, derivation, random: environment.random)
+      try KeyRing(header: header, slots: slots, passphrase: key, derivation, environment: environment)
     }
     let head = try store.head()
     try store.checkSum(head)
@@ -53,7 +53,9 @@ extension VaultCore {
     var rows = try VaultRows.open(at: path, access: .readOnly)
     let row = try rows.header()
     let slots = try rows.slots()
-    guard let derivation = try Header(decoding: row.body).backupDerivation() else {
+    let header = try Header(decoding: row.body)
+    try environment.refuseVaultOfTest(header)
+    guard let derivation = try header.backupDerivation() else {
       throw VaultError(
         .malformed, "that file is a vault, not a backup", hint: Hint(.nameBackup, saying: "name a backup"))
     }

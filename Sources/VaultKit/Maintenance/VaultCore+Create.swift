@@ -64,9 +64,8 @@ extension VaultCore {
     let root = try environment.random.newSecret(32)
     let deviceRoot = try environment.random.newSecret(32)
     let keys = try GenerationKeys(generation: 1, root: root, deviceRoot: SharedSecret(deviceRoot))
-    var header = Header(vault: vault, created: environment.clock.now(), protector: kind, key: key.id)
-    if environment.isCheap { header.markCheap() }
-    var change = KeyChange(header: header, slots: [], keys: keys, random: environment.random)
+    let header = Header(vault: vault, created: environment.clock.now(), protector: kind, key: key.id)
+    var change = KeyChange(header: header, slots: [], keys: keys, environment: environment)
     try change.setDeviceKey(key)
     try change.makeClasses()
     return change
@@ -104,7 +103,7 @@ extension VaultCore {
       VaultState().bytes, of: ItemID.zero.stored, revision: 1, in: vault, random: environment.random)
     let row = change.row
     let ring = try KeyRing(
-      header: row, slots: change.slots, deviceKey: pending.key, random: environment.random)
+      header: row, slots: change.slots, deviceKey: pending.key, environment: environment)
     let rows = try VaultRows.create(
       at: path,
       publishing: { () throws(VaultError) in

@@ -50,11 +50,7 @@ extension VaultCore {
   }
 
   static func refuseForeign(_ header: Header, environment: VaultEnvironment) throws(VaultError) {
-    if header.isCheap, !environment.isCheap {
-      throw VaultError(
-        .policy, "this vault was made by a test tool with a cheap key derivation",
-        hint: Hint(.createRealVault, saying: "make one without a test tool"))
-    }
+    try environment.refuseVaultOfTest(header)
     if header.isBackup {
       throw VaultError(
         .policy, "this file is a backup", hint: Hint(.restoreBackup, saying: "restore a vault from it"))
@@ -83,7 +79,7 @@ extension VaultCore {
     let row = try rows.header()
     let slots = try rows.slots()
     guard try Header(decoding: row.body).deviceKey == key.id else { return nil }
-    let ring = try KeyRing(header: row, slots: slots, deviceKey: key, random: environment.random)
+    let ring = try KeyRing(header: row, slots: slots, deviceKey: key, environment: environment)
     var store = SealedStore(rows: rows, keys: ring, environment: environment)
     // An honest witness never exceeds the limit of a head row.
     store.seenSequence = seen < Head.greatest ? seen : 0

@@ -19,7 +19,7 @@ extension VaultCore {
     var rows = try VaultRows.open(at: path, access: .readWrite)
     let row = try rows.header()
     let slots = try rows.slots()
-    let ring = try KeyRing(header: row, slots: slots, recovery: code, random: environment.random)
+    let ring = try KeyRing(header: row, slots: slots, recovery: code, environment: environment)
     var store = SealedStore(rows: rows, keys: ring, environment: environment)
     try store.checkFile()
     let vault = store.vault
@@ -82,7 +82,7 @@ extension SealedStore {
       try GenerationKeys(generation: before.generation, root: before.root.copy(), deviceRoot: nil)
     }
     var change = KeyChange(
-      header: keys.header, slots: keys.slots, keys: fresh, previous: previous, random: environment.random)
+      header: keys.header, slots: keys.slots, keys: fresh, previous: previous, environment: environment)
     change.slots.removeAll {
       $0.kind == SlotKind.deviceRoot.rawValue || SlotAddress($0)?.isThisDeviceOnly ?? false
     }

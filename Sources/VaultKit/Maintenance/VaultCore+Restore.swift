@@ -95,7 +95,7 @@ extension VaultCore {
       let root = try derivation.derive(from: passphrase.bytes, environment)
       let key = HKDF.derive(from: root, label: Labels.passphrase)
       return try KeyRing(
-        header: header, slots: slots, passphrase: key, derivation, random: environment.random)
+        header: header, slots: slots, passphrase: key, derivation, environment: environment)
     }
     let head = try source.head()
     try source.checkSum(head)

@@ -270,14 +270,13 @@ extension VaultCore {
       else {
         throw VaultError(.busy, "the vault's keys were changed by another process", hint: "try again")
       }
-      let random = transaction.store.environment.random
       // Unlocking checks the present form of what the change below authenticates. These keys may differ from the keys
       // that were unlocked before.
-      if let keys { try transaction.store.keys.unlock(with: keys, random: random) }
+      if let keys { try transaction.store.keys.unlock(with: keys, random: environment.random) }
       let next = try transaction.store.keyChange.nextEpoch(with: key, passcode: keys)
       let row = try transaction.set(next)
-      var ring = try KeyRing(header: row, slots: next.slots, deviceKey: key, random: random)
-      if let keys { try ring.unlock(with: keys, random: random) }
+      var ring = try KeyRing(header: row, slots: next.slots, deviceKey: key, environment: environment)
+      if let keys { try ring.unlock(with: keys, random: environment.random) }
       transaction.store.keys = ring
       // Seals made earlier in this transaction use the keys of the old generation, so they do not count.
       transaction.head.seals = 0

@@ -11,8 +11,17 @@ extension WriteTransaction {
         .io, "an operation failed half way, so nothing of the transaction was written", hint: "try again")
     }
     guard changes.isDirty else { return }
+    try noteTestWorld()
     if changes.needsCleaning { head.cleaningPending = true }
     try reading.store.seal(&head, seals: changes.seals)
+  }
+
+  /// Marks a vault without the marks of this world, because the commit may contain a key that is cheap or predictable.
+  private mutating func noteTestWorld() throws(VaultError) {
+    let marks = store.environment.testMarks
+    guard !marks.isEmpty, !store.keys.header.testMarks.isSuperset(of: marks) else { return }
+    // A change of the header in this transaction has the marks already.
+    if head.config == store.keys.header.config { try set(store.keyChange) }
   }
 
   /// The first step. A file with another identity, or with fewer commits than were seen before, is a copy or an old

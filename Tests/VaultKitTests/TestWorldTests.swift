@@ -1,0 +1,79 @@
+import SecretMemory
+import TestSupport
+import Testing
+import VaultExpectations
+import VaultKit
+import VaultTestKit
+
+@Suite("The world of a test")
+struct TestWorldTests {
+  @Test("one seed and one time make the same vault, another seed makes another")
+  func seeded() async throws {
+    func identity(seed: UInt64) async throws -> VaultID {
+      let world = TestWorld(clock: FixedClock(), random: SeededRandom(seed: seed))
+      return try await TemporaryVault(world).make().status().vault
+    }
+    let first = try await identity(seed: 1)
+    #expect(try await identity(seed: 1) == first)
+    #expect(try await identity(seed: 2) != first)
+  }
+
+  @Test("a clock does not advance until a test moves it")
+  func clock() async throws {
+    let clock = FixedClock(at: Instant(seconds: 100), sinceBoot: .seconds(5))
+    let vault = try TemporaryVault(TestWorld(clock: clock)).make()
+    let first = try await vault.add(NewItem(.genericPassword, name: "a"))
+    #expect(first.created == Instant(seconds: 100))
+    clock.advance(by: .milliseconds(1500))
+    #expect(clock.now() == Instant(milliseconds: 101_500) && clock.bootMilliseconds() == 6_500)
+    #expect(try await vault.add(NewItem(.genericPassword, name: "b")).created == clock.now())
+    clock.set(to: Instant(seconds: 7))
+    #expect(clock.now() == Instant(seconds: 7) && clock.bootMilliseconds() == 6_500)
+    let boot = clock.bootID()
+    clock.reboot()
+    #expect(clock.bootMilliseconds() == 0 && clock.bootID() != boot)
+  }
+
+  @Test("wrong passcodes are delayed by the clock of the test")
+  func delay() async throws {
+    let clock = FixedClock()
+    let vault = try TemporaryVault(TestWorld(clock: clock)).make(passcode: "right")
+    vault.lock()
+    for _ in 0..<5 {
+      await expect(.authenticationFailed) { try await vault.unlock(with: Passcode(testing: "wrong")) }
+    }
+    await expect(.lockedOut) { try await vault.unlock(with: Passcode(testing: "right")) }
+    clock.advance(by: .seconds(3600))
+    try await vault.unlock(with: Passcode(testing: "right"))
+    #expect(await vault.isUnlocked)
+  }
+
+  @Test("with standard derivations and the system's random bytes the vault is an ordinary one")
+  func standard() async throws {
+    let place = TemporaryVault(TestWorld(clock: FixedClock(), derivation: .standard))
+    _ = try place.make()
+    _ = try await Vault.open(at: VaultPath(place.path), protector: place.protector)
+  }
+
+  @Test("a vault of one world opens, restores and recovers in another")
+  func lifeCycle() async throws {
+    let place = TemporaryVault(TestWorld(random: SeededRandom(seed: 1)))
+    let world = TestWorld(clock: FixedClock())
+    let path = VaultPath(place.path)
+    let vault = try Vault.create(at: path, protector: place.protector, in: world)
+    let item = try await vault.add(NewItem(.genericPassword, name: "n"), secret: SecretBytes(testing: "s"))
+    let code = try await vault.makeRecoveryCode()
+    let backup = place.folder + "/data/b.backup"
+    _ = try place.openCore().backUp(to: backup, passphrase: Passcode(testing: "p"))
+    let opened = try Vault.open(at: path, protector: place.protector, in: TestWorld())
+    #expect(try await opened.secret(of: item.id).bytesForTesting == Array("s".utf8))
+    let keys = FileProtector(folder: place.folder + "/other")
+    let recovered = try Vault.recover(at: path, with: code, protector: keys, in: world)
+    #expect(try await recovered.secret(of: item.id).bytesForTesting == Array("s".utf8))
+    let restored = try Vault.restore(
+      from: VaultPath(backup), passphrase: Passcode(testing: "p"),
+      to: VaultPath(place.folder + "/data/restored.vault"),
+      protector: FileProtector(folder: place.folder + "/third"), in: world)
+    #expect(try await restored.secret(of: item.id).bytesForTesting == Array("s".utf8))
+  }
+}
