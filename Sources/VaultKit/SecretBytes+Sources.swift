@@ -10,8 +10,8 @@ extension SecretBytes {
   /// Everything that a descriptor gives up to its end. Blocks until the end, and leaves the descriptor open.
   ///
   /// - Parameter keepingNewline: Whether one newline at the end is part of the secret.
-  /// - Throws: ``VaultError/Code/malformed`` for more than 1 MiB, ``VaultError/Code/io`` for a descriptor that cannot be
-  ///   read.
+  /// - Throws: ``VaultError/Code/malformed`` for more than 1 MiB, ``VaultError/Code/io`` for a descriptor that cannot
+  ///   be read.
   public static func contents(
     ofDescriptor descriptor: Int32, keepingNewline: Bool = false
   ) throws(VaultError) -> SecretBytes {
@@ -42,8 +42,8 @@ extension SecretBytes {
   /// - Parameters:
   ///   - name: The name in the unit, a file name.
   ///   - keepingNewline: Whether one newline at the end is part of the secret.
-  /// - Throws: ``VaultError/Code/malformed`` for more than 1 MiB or another name, ``VaultError/Code/io`` for a file that
-  ///   others can read or change, or that cannot be read.
+  /// - Throws: ``VaultError/Code/malformed`` for more than 1 MiB or another name, ``VaultError/Code/io`` for a file
+  ///   that others can read or change, or that cannot be read.
   public static func credential(
     _ name: String, keepingNewline: Bool = false
   ) throws(VaultError) -> SecretBytes? {

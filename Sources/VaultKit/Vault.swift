@@ -8,8 +8,8 @@ public import SecretMemory
 /// A vault: items with secrets, sealed, with access control.
 ///
 /// The actor is a thin shell around a synchronous core. It has its own executor, so that blocking calls (SQLite, key
-/// derivations) never hold a thread of the shared pool. Each call is one hop. For many operations use `read` and `write`
-/// (`Vault+Transactions.swift`), which lend one transaction to a closure.
+/// derivations) never hold a thread of the shared pool. Each call is one hop. For many operations use `read` and
+/// `write` (`Vault+Transactions.swift`), which lend one transaction to a closure.
 public actor Vault {
   package let core: VaultCore
   private let executor = VaultExecutor()

@@ -115,8 +115,8 @@ struct OTPServerTests {
   }
 }
 
-/// Verified to fail when the last counter of the block is written instead of the one after it, and when the window of the
-/// credential does not limit the block.
+/// Verified to fail when the last counter of the block is written instead of the one after it, and when the window of
+/// the credential does not limit the block.
 @Suite("Reserved codes", .requirement("L10"))
 struct ReservedCodesTests {
   private let place = TemporaryVault()

@@ -18,8 +18,8 @@ extension OTPCredential {
 
   /// The credential that an item stores.
   ///
-  /// - Throws: ``VaultError/Code/itemNotFound``, also if the item is of another kind; ``VaultError/Code/unsupported`` for
-  ///   parameters that this version does not know.
+  /// - Throws: ``VaultError/Code/itemNotFound``, also if the item is of another kind; ``VaultError/Code/unsupported``
+  ///   for parameters that this version does not know.
   public init(id: ItemID, in vault: Vault) async throws(VaultError) {
     self.init(try await vault.describeOTP(id), vault: vault)
   }
@@ -44,8 +44,8 @@ extension OTPCredential {
   ///   - count: The number of codes, 1 or more, less than half of `lookAhead`.
   ///   - lookAhead: How many counters the server tries, at most 10,000; `nil` for the credential's own window.
   /// - Throws: ``VaultError/Code/malformed`` for too many, ``VaultError/Code/policy`` for a verifier or a credential
-  ///   without a counter, ``VaultError/Code/outOfStep``, ``VaultError/Code/locked``, ``VaultError/Code/expired`` near the
-  ///   end of the counter.
+  ///   without a counter, ``VaultError/Code/outOfStep``, ``VaultError/Code/locked``, ``VaultError/Code/expired`` near
+  ///   the end of the counter.
   public func reserve(
     _ count: UInt64, lookAhead: UInt64? = nil, context: AuthenticationContext? = nil
   ) async throws(VaultError) -> ReservedCodes {

@@ -13,8 +13,8 @@ public import VaultKit
 /// keeps secret and state; the module OneTimePassword calculates. Read in this order:
 ///
 /// - ``OTPCredential``: what an application uses, on the actor ``Vault``.
-/// - `OTPCredential+Servers.swift`: credentials from parameters (``NewOTPCredential``), many at once, in lists, and blocks
-///   of codes (``ReservedCodes``).
+/// - `OTPCredential+Servers.swift`: credentials from parameters (``NewOTPCredential``), many at once, in lists, and
+///   blocks of codes (``ReservedCodes``).
 /// - `VaultCore+OTP.swift`: the same on the synchronous core, for provers. A counter is on disk before its code is
 ///   shown. `VaultCore+OTPVerifier.swift`: the same for verifiers. `WriteTransaction+OTP.swift`: many credentials at
 ///   once.
