@@ -120,6 +120,46 @@ public final class BenchmarkVault {
       })
   }
 
+  /// New one-time-password credentials in one transaction, from their parameters.
+  public func enrollMany() -> Workload {
+    Workload(
+      "enroll, many in one transaction",
+      many: { [self] count in
+        try core.write { transaction in
+          for _ in 0..<count {
+            var new = NewOTPCredential(.totp(periodSeconds: 30), name: nextUser(), role: .verifier)
+            new.issuer = "example.org"
+            try transaction.enroll(new, key: SecretBytes.random(byteCount: 20))
+          }
+        }
+      })
+  }
+
+  /// The same items in one transaction, put as items.
+  public func putManyCredentials() -> Workload {
+    Workload(
+      "put the same items",
+      many: { [self] count in
+        try core.write { transaction in
+          for _ in 0..<count {
+            var new = NewItem(.otp, name: nextUser())
+            new.attributes[.otpType] = 2
+            new.attributes[.otpPeriod] = 30
+            new.attributes[.otpRole] = 2
+            new.attributes[.otpAlgorithm] = 1
+            new.attributes[.otpDigits] = 6
+            new.attributes[.issuer] = "example.org"
+            _ = try transaction.add(new, secret: SecretBytes.random(byteCount: 20))
+          }
+        }
+      })
+  }
+
+  private func nextUser() -> String {
+    next += 1
+    return "user-\(next)"
+  }
+
   /// Items by random name in one snapshot. Opens the attributes, but no secret.
   public func getInSnapshot() -> Workload {
     Workload(

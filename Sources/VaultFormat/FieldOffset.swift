@@ -13,6 +13,7 @@ enum FieldOffset {
     static let failureBoot = 40
     static let delay = 56
     static let clockOffset = 64
+    static let unconfirmed = 76
     static let uses = 104
   }
 

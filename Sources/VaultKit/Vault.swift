@@ -8,8 +8,8 @@ public import SecretMemory
 /// A vault: items with secrets, sealed, with access control.
 ///
 /// The actor is a thin shell around a synchronous core. It has its own executor, so that blocking calls (SQLite, key
-/// derivations) never hold a thread of the shared pool. Each call is one hop. For many operations use ``read(_:)``
-/// and ``write(_:)``, which lend one transaction to a closure.
+/// derivations) never hold a thread of the shared pool. Each call is one hop. For many operations use `read` and
+/// `write` (`Vault+Transactions.swift`), which lend one transaction to a closure.
 public actor Vault {
   package let core: VaultCore
   private let executor = VaultExecutor()
@@ -143,14 +143,6 @@ public actor Vault {
     try core.secret(of: item, context: context)
   }
 
-  /// Lends the secret of an item to a closure.
-  public func withSecret<R>(
-    of item: ItemID, context: AuthenticationContext? = nil, _ body: sending (RawSpan) throws -> sending R
-  ) throws -> sending R {
-    let secret = try core.secret(of: item, context: context)
-    return try secret.expose { span in try body(span) }
-  }
-
   /// Changes an item, and its secret if a new one is given.
   @discardableResult
   public func update(
@@ -161,6 +153,9 @@ public actor Vault {
   }
 
   /// Deletes all items that match, without a prompt. Returns their number.
+  ///
+  /// - Parameter query: Which items; ``Query/all`` for every item.
+  /// - Throws: ``VaultError/Code/malformed`` for an empty query other than ``Query/all``.
   @discardableResult
   public func delete(_ query: Query) throws(VaultError) -> Int { try core.delete(query) }
 
@@ -207,18 +202,6 @@ public actor Vault {
   /// Removes a member, without a prompt, also while the vault is locked. This changes the set, unless the member
   /// is the login password.
   public func removeMember(named name: String) throws(VaultError) { try core.removeMember(named: name) }
-
-  // MARK: Transactions
-
-  /// Lends one state of the vault to a closure.
-  public func read<R>(_ body: sending (inout ReadTransaction) throws -> sending R) throws -> sending R {
-    try core.read { transaction in try body(&transaction) }
-  }
-
-  /// Lends the vault to a closure that changes it. All changes are made or none; they are durable when this returns.
-  public func write<R>(_ body: sending (inout WriteTransaction) throws -> sending R) throws -> sending R {
-    try core.write { transaction in try body(&transaction) }
-  }
 
   // MARK: Care
 

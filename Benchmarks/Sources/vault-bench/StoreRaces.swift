@@ -18,6 +18,7 @@ struct StoreRaces {
     // Past the first checkpoints, the log is overwritten.
     recycled.hotp().run(600)
     let growing = BenchmarkVault(in: folder + "/growing", count: 1000)
+    let enrolled = BenchmarkVault(in: folder + "/enrolled", count: 1000)
     return [
       Race(
         "durable-hotp", "Durable HOTP, log recycled", unit: "code", rounds: 401,
@@ -54,6 +55,14 @@ struct StoreRaces {
       Race(
         "put-many", "Put, 1,000 in one transaction", unit: "item", rounds: 5,
         [("vault", .ours(recycled.putMany().repeated(1, of: 1000), units: 1000, most: 1))]),
+      Race(
+        "enroll-many", "Enroll 10,000 credentials in one transaction", unit: "credential", rounds: 5,
+        [
+          ("vault", .ours(enrolled.enrollMany().repeated(1, of: 10_000), units: 10_000, most: 1)),
+          (
+            "vault: put", .ours(enrolled.putManyCredentials().repeated(1, of: 10_000), units: 10_000, most: 1)
+          ),
+        ]),
       Race(
         "put-json", "Put into a sealed JSON file of 10,000 items", unit: "item", rounds: 9,
         [

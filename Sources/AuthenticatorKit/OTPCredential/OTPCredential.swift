@@ -13,6 +13,8 @@ public import VaultKit
 /// keeps secret and state; the module OneTimePassword calculates. Read in this order:
 ///
 /// - ``OTPCredential``: what an application uses, on the actor ``Vault``.
+/// - `OTPCredential+Servers.swift`: credentials from parameters (``NewOTPCredential``), many at once, in lists, and
+///   blocks of codes (``ReservedCodes``).
 /// - `VaultCore+OTP.swift`: the same on the synchronous core, for provers. A counter is on disk before its code is
 ///   shown. `VaultCore+OTPVerifier.swift`: the same for verifiers. `WriteTransaction+OTP.swift`: many credentials at
 ///   once.
@@ -23,7 +25,7 @@ public struct OTPCredential: Sendable {
   public let id: ItemID
   /// HOTP, TOTP or Steam.
   public let kind: OTPDescription.Kind
-  private let vault: Vault
+  let vault: Vault
 
   /// Adds a credential from an `otpauth:` URI.
   ///

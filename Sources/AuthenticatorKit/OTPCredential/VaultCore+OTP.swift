@@ -173,20 +173,34 @@ extension OTPItem {
 extension WriteTransaction {
   /// The counter to use now. The commit writes the next one.
   mutating func takeCounter(of item: Item) throws(VaultError) -> UInt64 {
-    let now = Instant(milliseconds: max(0, item.modified.milliseconds))
     var used: UInt64 = 0
     try changeState(of: item.id) { state throws(VaultError) in
-      guard !state.needsResync else {
-        throw VaultError(
-          .outOfStep, "the counter may be behind its server: the vault was copied or restored",
-          hint: Hint(.setCounter, saying: "ask the server for its counter and set it"))
-      }
-      guard !state.isBlocked else { throw VaultError(otp: .counterExhausted) }
+      try state.refuseUnusable()
       used = state.counter
-      if used == .max { state.isBlocked = true } else { state.counter = used + 1 }
-      state.lastUse = max(state.lastUse, now)
-      state.uses &+= 1
+      if used == .max { state.isBlocked = true }
+      state.use(next: used == .max ? used : used + 1, codes: 1, of: item)
     }
     return used
+  }
+}
+
+extension ItemState {
+  /// Throws if the counter may be behind its server, or has reached its end.
+  func refuseUnusable() throws(VaultError) {
+    guard !needsResync else {
+      throw VaultError(
+        .outOfStep, "the counter may be behind its server: the vault was copied or restored",
+        hint: Hint(.setCounter, saying: "ask the server for its counter and set it"))
+    }
+    guard !isBlocked else { throw VaultError(otp: .counterExhausted) }
+  }
+
+  /// Notes codes of a prover.
+  mutating func use(next counter: UInt64, codes: UInt64, of item: Item) {
+    self.counter = counter
+    lastUse = max(lastUse, Instant(milliseconds: max(0, item.modified.milliseconds)))
+    uses &+= codes
+    let (sum, isBeyond) = unconfirmed.addingReportingOverflow(UInt32(clamping: codes))
+    unconfirmed = isBeyond ? .max : sum
   }
 }

@@ -5,22 +5,9 @@ import TextFormats
 extension Generator {
   /// A secret of this length and alphabet, every one equally likely.
   package func secret(from random: RandomBytes) throws(CommandError) -> SecretBytes {
-    alphabet == .words ? try words(from: random) : try characters(from: random)
-  }
-
-  /// Bytes beyond the largest multiple of the alphabet are drawn again, so that no character is likelier.
-  private func characters(from random: RandomBytes) throws(CommandError) -> SecretBytes {
-    let limit = 256 - 256 % alphabet.count
-    return try SecretBytes(capacity: length) { output throws(CommandError) in
-      while output.freeCapacity > 0 {
-        let drawn = try random(256)
-        drawn.expose { bytes in
-          for offset in 0..<bytes.byteCount where output.freeCapacity > 0 {
-            let byte = unsafe Int(bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self))
-            if byte < limit { output.append(byte: alphabet.character(byte % alphabet.count)) }
-          }
-        }
-      }
+    guard alphabet != .words else { return try words(from: random) }
+    return try SecretBytes.characters(length, of: alphabet.characters) { count throws(CommandError) in
+      try random(count)
     }
   }
 
@@ -60,7 +47,10 @@ extension Generator.Alphabet {
     }
   }
 
-  func character(_ number: Int) -> UInt8 {
+  /// The characters of any alphabet but `words`.
+  fileprivate var characters: [UInt8] { (0..<count).map(character) }
+
+  private func character(_ number: Int) -> UInt8 {
     switch (self, number) {
     case (.all, _): UInt8(33 + number)
     case (_, 0...9): UInt8(48 + number)

@@ -1,7 +1,6 @@
-import Glibc
 package import SecretMemory
 
-/// Reads secrets from descriptors and files straight into secret memory, never past a limit.
+/// Reads secrets from descriptors straight into secret memory, never past a limit, with the errors of a command.
 package enum SecretReading {
   /// The most bytes of an item's secret.
   package static let longestSecret = 1 << 20
@@ -9,7 +8,7 @@ package enum SecretReading {
   /// A ``TypedSecret``: to the end, one final newline dropped.
   package static func phrase(from descriptor: Int32, named name: String) throws(CommandError) -> SecretBytes {
     let bytes = try all(of: descriptor, limit: TypedSecret.longest + 1, named: name)
-    return try checkPhrase(droppingNewline(bytes), named: name)
+    return try checkPhrase(SecretInput.droppingNewline(bytes), named: name)
   }
 
   package static func checkPhrase(_ bytes: consuming SecretBytes, named name: String) throws(CommandError)
@@ -29,33 +28,16 @@ package enum SecretReading {
   package static func all(of descriptor: Int32, limit: Int, named name: String) throws(CommandError)
     -> SecretBytes
   {
-    var bytes = SecretBytes(capacity: 0) { _ in }
-    var capacity = min(limit + 1, 4096)
-    while true {
-      var isAtEnd = false
-      let larger = try SecretBytes(capacity: capacity) { output throws(CommandError) in
-        bytes.expose { output.append(copying: $0) }
-        while !isAtEnd, output.freeCapacity > 0 {
-          isAtEnd = try !appendSome(of: descriptor, to: &output, named: name)
-        }
+    do throws(SecretInput.Fault) { return try SecretInput.all(of: descriptor, limit: limit) } catch {
+      switch error {
+      case .tooLong: throw tooLong(name, limit: limit)
+      case .notOpen:
+        throw .usage(
+          "descriptor \(descriptor) is not open for reading",
+          hint: "open it in the shell, like \(descriptor)<FILE")
+      case .failed(let code): throw .io("reading the \(name)", errno: code)
       }
-      bytes = larger
-      if isAtEnd { break }
-      guard capacity <= limit else { throw tooLong(name, limit: limit) }
-      capacity = min(limit + 1, capacity * 8)
     }
-    guard bytes.byteCount <= limit else { throw tooLong(name, limit: limit) }
-    return bytes
-  }
-
-  /// Without one newline at the end, if there is one.
-  package static func droppingNewline(_ bytes: consuming SecretBytes) -> SecretBytes {
-    let count = bytes.byteCount
-    let endsInNewline = bytes.expose { span in
-      unsafe count > 0 && span.unsafeLoad(fromByteOffset: count - 1, as: UInt8.self) == UInt8(ascii: "\n")
-    }
-    guard endsInNewline else { return bytes }
-    return bytes.expose { SecretBytes(copying: $0.extracting(0..<count - 1)) }
   }
 
   package static func tooLong(_ name: String, limit: Int) -> CommandError {
@@ -63,29 +45,5 @@ package enum SecretReading {
       limit >= 1 << 20
       ? "\(limit >> 20) MiB" : limit == TypedSecret.longest + 1 ? "1024 bytes" : "\(limit) bytes"
     return .malformed("the \(name) is too long, at most \(size) are allowed")
-  }
-
-  /// False at the end.
-  private static func appendSome(
-    of descriptor: Int32, to output: inout OutputRawSpan, named name: String
-  ) throws(CommandError) -> Bool {
-    while true {
-      var got = 0
-      unsafe output.withUnsafeMutableBytes { bytes, count in
-        got = unsafe read(descriptor, bytes.baseAddress! + count, bytes.count - count)
-        count += max(got, 0)
-      }
-      if got >= 0 { return got > 0 }
-      if errno == EAGAIN {
-        var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        _ = unsafe poll(&wait, 1, -1)
-      } else if errno == EBADF {
-        throw .usage(
-          "descriptor \(descriptor) is not open for reading",
-          hint: "open it in the shell, like \(descriptor)<FILE")
-      } else if errno != EINTR {
-        throw .io("reading the \(name)", errno: errno)
-      }
-    }
   }
 }

@@ -16,17 +16,16 @@ enum SecretFile {
         path, name: name, why: "is a pipe",
         hint: "a pipe is read by its descriptor: \(channel.options.descriptor.shown) 3 3< <(COMMAND)")
     }
-    let file = try openFile(path, named: name)
-    defer { close(file) }
-    let status = try status(of: file, path, named: name)
-    guard status.st_uid == geteuid() else { throw refusal(path, name: name, why: "belongs to another user") }
-    guard [0o600, 0o400].contains(status.st_mode & 0o7777) else {
+    let file: Int32
+    do throws(SecretInput.FileFault) { file = try SecretInput.open(path, as: .own) } catch {
+      guard case .exposed = error else { throw failure(error, at: path, named: name) }
       throw refusal(
         path, name: name, why: "can be read or changed by others",
         hint: OwnFile.isOurs(path)
           ? "chmod 600 \(printable(path)), or give the secret by a descriptor"
           : "give a file in your home that only you may read, or give the secret by a descriptor")
     }
+    defer { close(file) }
     return try SecretReading.phrase(from: file, named: name)
   }
 
@@ -80,16 +79,18 @@ enum SecretFile {
     }
   }
 
-  /// A credential of systemd, or nil if there is none. The file may belong to root. systemd then gives this process
-  /// access by an ACL, which appears as a group bit.
+  /// A credential of systemd, or nil if there is none.
   static func credential(_ path: String, named name: String) throws(CommandError) -> SecretBytes? {
     guard try FilePlace.exists(path) else { return nil }
-    let file = try openFile(path, named: name)
-    defer { close(file) }
-    let status = try status(of: file, path, named: name)
-    guard status.st_uid == geteuid() || status.st_uid == 0, status.st_mode & 0o037 == 0 else {
-      throw refusal(path, name: name, why: "in $CREDENTIALS_DIRECTORY can be read or changed by others")
+    let file: Int32
+    do throws(SecretInput.FileFault) { file = try SecretInput.open(path, as: .credential) } catch {
+      switch error {
+      case .foreign, .exposed:
+        throw refusal(path, name: name, why: "in $CREDENTIALS_DIRECTORY can be read or changed by others")
+      default: throw failure(error, at: path, named: name)
+      }
     }
+    defer { close(file) }
     return try SecretReading.phrase(from: file, named: name)
   }
 
@@ -99,23 +100,17 @@ enum SecretFile {
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
   }
 
-  /// Opens a file without waiting for the other end of a FIFO.
-  private static func openFile(_ path: String, named name: String) throws(CommandError) -> Int32 {
-    let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-    guard file >= 0 else { throw .io("opening the file with the \(name), \(printable(path))", errno: errno) }
-    return file
-  }
-
-  private static func status(of file: Int32, _ path: String, named name: String) throws(CommandError) -> stat
+  private static func failure(_ fault: SecretInput.FileFault, at path: String, named name: String)
+    -> CommandError
   {
-    var status = stat()
-    guard unsafe fstat(file, &status) == 0 else {
-      throw .io("reading the file with the \(name), \(printable(path))", errno: errno)
+    let file = "the file with the \(name), \(printable(path))"
+    return switch fault {
+    case .failed(let code): .io("opening \(file)", errno: code)
+    case .unexaminable(let code): .io("reading \(file)", errno: code)
+    case .notRegular: refusal(path, name: name, why: "is not a regular file")
+    case .foreign: refusal(path, name: name, why: "belongs to another user")
+    case .exposed: refusal(path, name: name, why: "can be read or changed by others")
     }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw refusal(path, name: name, why: "is not a regular file")
-    }
-    return status
   }
 
   private static func refusal(

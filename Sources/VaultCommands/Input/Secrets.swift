@@ -93,11 +93,11 @@ package struct Secrets {
   /// A line from standard input, without its final newline.
   package func line(_ what: String, to purpose: String, twice: Bool) throws(CommandError) -> SecretBytes {
     if let typed = try typedInput(what, purpose: purpose, twice: twice) {
-      return SecretReading.droppingNewline(typed)
+      return SecretInput.droppingNewline(typed)
     }
     let bytes = try SecretReading.all(
       of: world.standardInput, limit: SecretReading.longestSecret, named: what)
-    return SecretReading.droppingNewline(bytes)
+    return SecretInput.droppingNewline(bytes)
   }
 }
 

@@ -1,4 +1,6 @@
 /// What an item is. An open registry: kinds this version does not know are kept and never interpreted.
+///
+/// The numbers 0x8000–0xBFFF are for programs (``isOfPrograms``); no later version gives them a meaning.
 public struct ItemKind: RawRepresentable, Hashable, Sendable {
   /// The number or word in the file.
   public let rawValue: UInt32
@@ -26,6 +28,9 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable {
   /// An OAuth client registration.
   public static let clientRegistration = ItemKind(rawValue: 21)
 
+  /// Whether programs define the kind, so that they may change the state of its items: 0x8000–0xBFFF.
+  public var isOfPrograms: Bool { 0x8000...0xBFFF ~= rawValue }
+
   /// The attribute codes that make an item of this kind unique, in addition to access group and synchronizable.
   package var primaryAttributes: [UInt16] {
     switch self {
@@ -40,6 +45,6 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable {
   /// Whether the kind belongs, or will belong, to an authenticator component. Only the component changes its state.
   package var isOfAuthenticator: Bool { rawValue >= 16 && rawValue <= 25 }
 
-  /// Whether an item of this kind has a state row from the start.
+  /// Whether every item of this kind has a state row.
   package var hasState: Bool { rawValue >= 16 && rawValue <= 20 }
 }

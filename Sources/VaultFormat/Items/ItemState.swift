@@ -80,6 +80,11 @@ public struct ItemState: Sendable, Equatable {
     get { Int64(bitPattern: bytes.bigEndian(at: Offset.clockOffset)) }
     set { bytes.setBigEndian(UInt64(bitPattern: newValue), at: Offset.clockOffset) }
   }
+  /// The number of codes that were given since the server last confirmed one.
+  public var unconfirmed: UInt32 {
+    get { bytes.bigEndian(at: Offset.unconfirmed) }
+    set { bytes.setBigEndian(newValue, at: Offset.unconfirmed) }
+  }
   /// The total number of uses.
   public var uses: UInt64 {
     get { bytes.bigEndian(at: Offset.uses) }

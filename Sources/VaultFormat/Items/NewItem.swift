@@ -10,8 +10,16 @@ public struct NewItem: Sendable {
   public var audit: AuditPolicy
   /// The time from which it cannot be used.
   public var expires: Instant?
-  /// The state it starts with, for kinds that have one.
-  public var state: ItemState
+  /// The state it starts with. An item of a program's own kind (``ItemKind/isOfPrograms``) has a state only if this is
+  /// set before it is added. Ignored for kinds without a state, such as passwords.
+  public var state: ItemState {
+    get { givenState ?? ItemState() }
+    set { givenState = newValue }
+  }
+  private var givenState: ItemState?
+
+  /// Whether the item gets a state row.
+  package var hasState: Bool { kind.hasState || kind.isOfPrograms && givenState != nil }
 
   /// An item to add.
   ///
@@ -32,7 +40,6 @@ public struct NewItem: Sendable {
     self.access = access
     self.audit = audit
     self.expires = expires
-    state = ItemState()
     guard let name else { return }
     self.attributes[.name] = name
     if kind == .genericPassword, self.attributes.bytes(of: Attribute<String>.account.code) == nil {

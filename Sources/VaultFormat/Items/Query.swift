@@ -1,6 +1,6 @@
 package import VaultStorage
 
-/// Selects items by equality of attributes. An empty query matches every item.
+/// Selects items by equality of attributes. An empty query matches every item; a deletion takes only ``all`` for that.
 ///
 /// `name` and the indexed attributes (service, account, label, generic, access group, server, application label and
 /// tag, issuer, serial number, public-key hash) are looked up; all other attributes are compared after an item is
@@ -30,6 +30,20 @@ public struct Query: Sendable {
     /// They are listed: for deletion, and for tools that show the owner which items exist.
     package static let unasked = ConstrainedItems(number: 3)
   }
+
+  /// Whether the caller has said that every item is meant.
+  private var meansAll = false
+
+  /// Every item, also for a deletion. ``Vault/delete(_:)`` refuses any other query without a kind, an attribute or an
+  /// identifier.
+  public static var all: Query {
+    var query = Query()
+    query.meansAll = true
+    return query
+  }
+
+  /// Whether the query has no condition, and the caller has not said that every item is meant.
+  package var selectsAllByOmission: Bool { !meansAll && kind == nil && id == nil && attributes.isEmpty }
 
   /// Items of a kind with these attributes.
   public init(_ kind: ItemKind? = nil, where attributes: Attributes = Attributes(), limit: Int = .max) {

@@ -14,7 +14,8 @@ package struct Grant: ~Copyable, Sendable {
   fileprivate let boot: [UInt8]
   fileprivate let madeAt: UInt64
   fileprivate let verified: VerifiedItem
-  fileprivate let notes: [AuditNote]
+  /// The notes to log with the use; `nil` if all notes, also that of the use, were logged before.
+  fileprivate var notes: [AuditNote]?
 
   /// How long it is valid, in milliseconds of the boot clock.
   static let life: UInt64 = 30_000
@@ -30,6 +31,12 @@ package struct Grant: ~Copyable, Sendable {
     madeAt = clock.bootMilliseconds()
     self.verified = verified
     self.notes = notes
+  }
+
+  /// Takes the notes of this grant and of its use, for a caller that logs them before the use.
+  mutating func takeNotes(for item: Item) -> [AuditNote] {
+    defer { notes = nil }
+    return notes.map { $0 + Gate.notes(operation, item: item) } ?? []
   }
 }
 
@@ -73,16 +80,17 @@ enum Gate {
       guard item.access.word == 0 || grant != nil else { throw verificationNeeded }
       throw locked(item.access, keys: store.keys)
     }
-    guard item.access.word != 0 else {
+    guard let grant else {
+      guard item.access.word == 0 else { throw verificationNeeded }
       let opening = Opening(item: item.id, keys: ItemKeys(classKey: key))
       return Decision(opening: opening, notes: notes(operation, item: item))
     }
-    guard let grant else { throw verificationNeeded }
     try check(grant, operation: operation, item: item, row: row, store: store)
     let keys = ItemKeys(
       classKey: key, dataKey: grant.verified.dataKey, password: grant.verified.password)
     return Decision(
-      opening: Opening(item: item.id, keys: keys), notes: grant.notes + notes(operation, item: item))
+      opening: Opening(item: item.id, keys: keys),
+      notes: grant.notes.map { $0 + notes(operation, item: item) } ?? [])
   }
 
   // MARK: New items
@@ -193,7 +201,7 @@ enum Gate {
   }
 
   /// Reading an item without constraints logs nothing, unless the item's audit policy requires an entry.
-  private static func notes(_ operation: ItemOperation, item: Item) -> [AuditNote] {
+  fileprivate static func notes(_ operation: ItemOperation, item: Item) -> [AuditNote] {
     guard operation == .read, item.audit == .all || item.access.word != 0 else { return [] }
     return [AuditNote(operation: .itemRead, item: item.id, kind: item.kind)]
   }

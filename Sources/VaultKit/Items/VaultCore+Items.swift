@@ -75,8 +75,15 @@ extension VaultCore {
   }
 
   /// Deletes all items that match, without a prompt. Returns their number.
+  ///
+  /// - Throws: ``VaultError/Code/malformed`` for an empty query other than ``Query/all``.
   @discardableResult
   package func delete(_ query: Query) throws(VaultError) -> Int {
+    guard !query.selectsAllByOmission else {
+      throw VaultError(
+        .malformed, "the query has no condition, so it would delete every item",
+        hint: "give a kind, an attribute or an identifier, or Query.all to delete every item")
+    }
     var all = query
     all.constrained = .unasked
     return try writing { transaction throws(VaultError) in

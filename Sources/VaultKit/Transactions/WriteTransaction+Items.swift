@@ -8,7 +8,8 @@ import VaultStorage
 extension WriteTransaction {
   /// Adds an item.
   ///
-  /// - Parameter secret: At most 1 MiB. An item without a secret differs from an item with an empty secret.
+  /// - Parameter secret: Owned by the transaction from now on. At most 1 MiB. An item without a secret differs from an
+  ///   item with an empty secret.
   /// - Throws: ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``, ``VaultError/Code/policy``,
   ///   ``VaultError/Code/malformed``.
   public mutating func add(_ new: NewItem, secret: consuming SecretBytes? = nil) throws(VaultError) -> Item {
@@ -59,7 +60,7 @@ extension WriteTransaction {
     head.itemCount += 1
     noteExpiry(row.expires)
     for value in index.values(of: attributes) { try addBlind(value, to: row) }
-    if new.kind.hasState { try addState(new.state, of: row) }
+    if new.hasState { try addState(new.state, of: row) }
     try log(AuditNote(operation: .itemAdded, item: ItemID(id), kind: new.kind))
     changes.underWay -= 1
     return Item(row.fields, attributes: attributes, policy: policy)

@@ -3,18 +3,43 @@ import VaultCrypto
 import VaultStorage
 
 extension WriteTransaction {
-  /// Changes the state of an item whose kind a program defines. Needs no unlocked session.
+  /// Changes the state of an item of a program's own kind (``ItemKind/isOfPrograms``). Needs no unlocked session.
   ///
   /// The result of `change` may be shown only after the transaction has been committed.
-  /// - Throws: ``VaultError/Code/policy`` for the kinds of an authenticator (16–25). Only their component changes
-  ///   their state, because a counter that goes back gives a code twice.
-  public mutating func updateState<R>(of id: ItemID, _ change: (inout ItemState) throws -> R) throws -> R {
-    guard try !item(id).kind.isOfAuthenticator else {
-      throw VaultError(
-        .policy, "only a credential's own component may change its state",
-        hint: "call OTPCredential, or the component of the item's kind")
-    }
-    return try changingState(of: id, change)
+  /// - Throws: What `change` throws; as the same type ``VaultError/Code/policy`` for any other kind, because only the
+  ///   component of an authenticator changes its counters, and ``VaultError/Code/itemNotFound`` for an item that was
+  ///   added without a state.
+  public mutating func updateState<R, E: VaultFailure>(
+    of id: ItemID, _ change: (inout ItemState) throws(E) -> R
+  ) throws(E) -> R {
+    try changingOwnState(of: id, change) { E(vault: $0) }
+  }
+
+  /// Changes the state of an item of a program's own kind, with a closure that throws no error.
+  public mutating func updateState<R>(
+    of id: ItemID, _ change: (inout ItemState) -> R
+  ) throws(VaultError) -> R {
+    try changingOwnState(of: id, { (state: inout ItemState) throws(VaultError) in change(&state) }) { $0 }
+  }
+
+  /// Changes the state of an item of a program's own kind, with a closure that throws any error.
+  public mutating func updateState<R>(
+    of id: ItemID, _ change: (inout ItemState) throws -> R
+  ) throws -> R {
+    try changingOwnState(of: id, change) { $0 as any Error }
+  }
+
+  private mutating func changingOwnState<R, E: Error>(
+    of id: ItemID, _ change: (inout ItemState) throws(E) -> R, converting convert: (VaultError) -> E
+  ) throws(E) -> R {
+    do throws(VaultError) {
+      guard try item(id).kind.isOfPrograms else {
+        throw VaultError(
+          .policy, "only the component of the item's kind may change its state",
+          hint: "call OTPCredential for a one-time password; for a state of your own, use a kind of your own")
+      }
+    } catch { throw convert(error) }
+    return try changingState(of: id, change, converting: convert)
   }
 
   /// Changes the state of an item: the primitive for counters, attempts and tokens. Needs no unlocked session, and
@@ -22,26 +47,38 @@ extension WriteTransaction {
   package mutating func changeState<R>(
     of id: ItemID, _ change: (inout ItemState) throws(VaultError) -> R
   ) throws(VaultError) -> R {
-    do { return try changingState(of: id) { state in try change(&state) } } catch let error as VaultError {
-      throw error
-    } catch {
-      preconditionFailure("changeState: an error of another type")
-    }
+    try changingState(of: id, change) { $0 }
   }
 
-  private mutating func changingState<R>(
-    of id: ItemID, _ change: (inout ItemState) throws -> R
-  ) throws -> R {
+  private mutating func changingState<R, E: Error>(
+    of id: ItemID, _ change: (inout ItemState) throws(E) -> R, converting convert: (VaultError) -> E
+  ) throws(E) -> R {
+    let found: StoredState
+    do throws(VaultError) { found = try storedState(of: id) } catch { throw convert(error) }
+    var state = found.state
+    let result = try change(&state)
+    guard state != found.state else { return result }
+    do throws(VaultError) { try write(state, replacing: found) } catch { throw convert(error) }
+    return result
+  }
+
+  private struct StoredState {
+    let item: ItemRow
+    let state: ItemState
+    let row: StateRow
+  }
+
+  private mutating func storedState(of id: ItemID) throws(VaultError) -> StoredState {
     let row = try store.row(of: id)
-    guard let (before, stored) = try store.state(of: row) else {
+    guard let (state, stored) = try store.state(of: row) else {
       throw VaultError(.itemNotFound, "the item has no state")
     }
-    var state = before
-    let result = try change(&state)
-    if state != before {
-      try write(state.bytes, row: row.row, item: row.id, generation: row.generation, replacing: stored)
-    }
-    return result
+    return StoredState(item: row, state: state, row: stored)
+  }
+
+  private mutating func write(_ state: ItemState, replacing old: StoredState) throws(VaultError) {
+    let row = old.item
+    try write(state.bytes, row: row.row, item: row.id, generation: row.generation, replacing: old.row)
   }
 
   /// Adds an entry to the audit log, in this transaction.

@@ -22,6 +22,7 @@ final class ContextMemory: Sendable {
     var isInvalid = false
     var given: [PromptRequest.Subject: SharedSecret] = [:]
     var kept: [Kept] = []
+    var grants: [ItemID: KeptGrant] = [:]
   }
   private let state = Mutex(State())
 
@@ -44,6 +45,17 @@ final class ContextMemory: Sendable {
   /// Drops a secret that was wrong, so that it is not tried again.
   func drop(_ subject: PromptRequest.Subject) { state.withLock { $0.given[subject] = nil } }
 
+  /// Keeps a grant for the transaction that uses it.
+  func keep(_ grant: consuming Grant, for item: ItemID) {
+    let grant = KeptGrant(grant)
+    state.withLock { if !$0.isInvalid { $0.grants[item] = grant } }
+  }
+
+  /// The grant for an item, which serves once.
+  func takeGrant(for item: ItemID) -> Grant? {
+    state.withLock { $0.grants.removeValue(forKey: item) }?.take()
+  }
+
   func keep(_ kept: Kept) { state.withLock { if !$0.isInvalid { $0.kept.append(kept) } } }
 
   /// The verifications of a session that are not older than `reuse`.
@@ -56,4 +68,13 @@ final class ContextMemory: Sendable {
       return state.kept.filter { $0.session == session }
     }
   }
+}
+
+/// A grant in a collection.
+private final class KeptGrant: Sendable {
+  private let grant: Mutex<Grant?>
+
+  init(_ grant: consuming Grant) { self.grant = Mutex(consume grant) }
+
+  func take() -> Grant? { grant.withLock { $0.take() } }
 }

@@ -25,6 +25,20 @@ extension Gate {
     }
   }
 
+  /// The grant to read an item without constraints, whose reading is logged before the transaction that uses the
+  /// grant; `nil` if its reading is not logged.
+  static func grantLoggedReading(
+    of item: Item, row: ItemRow, in store: borrowing SealedStore
+  ) throws(VaultError) -> Grant? {
+    let decision = try decide(.read, on: item, row: row, in: store)
+    guard !decision.notes.isEmpty else { return nil }
+    let verified = VerifiedItem(
+      item: item.id, dataKey: nil, password: nil, halves: [:], material: row.material,
+      policyHash: item.policy.hash)
+    return Grant(
+      .read, verified: verified, session: store.identity, clock: store.environment.clock, notes: [])
+  }
+
   /// Verifies each constraint of the items once, for a listing. Returns the items that may be listed.
   static func permitListing(
     of items: [Item], in core: VaultCore, _ context: AuthenticationContext?

@@ -1,0 +1,96 @@
+import OneTimePassword
+import SecretMemory
+package import VaultKit
+
+/// The synchronous core of `OTPCredential+Servers.swift`.
+extension VaultCore {
+  /// A credential without its secret.
+  package func describeOTP(of id: ItemID) throws(VaultError) -> OTPDescription {
+    try reading { transaction throws(VaultError) in try transaction.describeOTP(transaction.item(id)) }
+  }
+
+  /// The credentials with these attributes that this version knows.
+  package func listOTP(where attributes: Attributes) throws(VaultError) -> [OTPDescription] {
+    var query = Query(.otp, where: attributes)
+    query.constrained = .unasked
+    return try reading { transaction throws(VaultError) in
+      var found: [OTPDescription] = []
+      for item in try transaction.items(matching: query) {
+        do throws(VaultError) { found.append(try transaction.describeOTP(item)) } catch {
+          guard error.code == .unsupported else { throw error }
+        }
+      }
+      return found
+    }
+  }
+
+  /// Reserves counters, and lends their codes. One audit entry names the block.
+  package func reserveHOTPCodes(
+    _ count: UInt64, of id: ItemID, lookAhead: UInt64? = nil, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> ReservedCodes {
+    try authorizing(.use, on: id, context: context) { (grant) throws(VaultError) in
+      var grant = consume grant
+      var prepared: PreparedSecret?
+      try reading { transaction throws(VaultError) in
+        let item = try OTPItem(transaction.item(id))
+        try item.refuseUnlessHOTPProver()
+        prepared = try transaction.prepareSecret(of: item.item)
+      }
+      var codes: ReservedCodes?
+      try writing { transaction throws(VaultError) in
+        let item = try OTPItem(transaction.item(id, of: prepared))
+        try item.refuseUnlessHOTPProver()
+        let key = try transaction.useSecret(of: item.item, prepared: prepared.take(), with: grant.take())
+        let generator = try item.hotp(key)
+        let block = try transaction.takeCounters(count, of: item.item, lookAhead: lookAhead ?? item.window)
+        codes = ReservedCodes(name: item.item.name ?? "", generator: generator, block: block)
+      }
+      return codes.take()!
+    }
+  }
+
+  /// Records that the server accepted the last code.
+  package func confirmOTP(of id: ItemID) throws(VaultError) {
+    try writing { transaction throws(VaultError) in
+      let item = try OTPItem(transaction.item(id))
+      try item.refuseUnlessHOTPProver()
+      try transaction.permitChange(of: id)
+      try transaction.changeState(of: id) { $0.unconfirmed = 0 }
+    }
+  }
+}
+
+extension OTPItem {
+  fileprivate func refuseUnlessHOTPProver() throws(VaultError) {
+    try refuse(unless: .prover)
+    guard kind == .hotp else { throw VaultError(.policy, "only HOTP credentials have a counter") }
+  }
+}
+
+extension ReadTransaction {
+  fileprivate mutating func describeOTP(_ item: Item) throws(VaultError) -> OTPDescription {
+    try OTPItem(item).description(state(of: item.id))
+  }
+}
+
+extension WriteTransaction {
+  /// Takes a block of counters. The commit writes the counter after it.
+  fileprivate mutating func takeCounters(
+    _ count: UInt64, of item: Item, lookAhead: UInt64
+  ) throws(VaultError) -> CounterReservation {
+    guard lookAhead <= HOTPVerifier.maximumWindow else { throw VaultError(otp: .invalidWindow) }
+    var block: CounterReservation?
+    var last: UInt64 = 0
+    try changeState(of: item.id) { state throws(VaultError) in
+      try state.refuseUnusable()
+      let taken = try otp { () throws(OTPError) in
+        try CounterReservation(startingAt: state.counter, count: count, lookAhead: lookAhead)
+      }
+      state.use(next: taken.counterAfterBlock, codes: count, of: item)
+      last = taken.counterAfterBlock - 1
+      block = consume taken
+    }
+    try log(.codeGenerated, item: item, detail: "counters \(last - (count - 1)) to \(last)")
+    return block.take()!
+  }
+}

@@ -1,0 +1,128 @@
+import Glibc
+public import SecretMemory
+import VaultCrypto
+import VaultFormat
+import VaultKeys
+
+/// Secrets from outside the program, read straight into secret memory, and random ones. At most 1 MiB, the longest
+/// secret of an item.
+extension SecretBytes {
+  /// Everything that a descriptor gives up to its end. Blocks until the end, and leaves the descriptor open.
+  ///
+  /// - Parameter keepingNewline: Whether one newline at the end is part of the secret.
+  /// - Throws: ``VaultError/Code/malformed`` for more than 1 MiB, ``VaultError/Code/io`` for a descriptor that cannot
+  ///   be read.
+  public static func contents(
+    ofDescriptor descriptor: Int32, keepingNewline: Bool = false
+  ) throws(VaultError) -> SecretBytes {
+    try read(descriptor, named: "descriptor \(descriptor)", keepingNewline: keepingNewline)
+  }
+
+  /// The contents of a regular file of this user that nobody else can read or change: mode 0600 or 0400.
+  ///
+  /// - Parameters:
+  ///   - path: Its last part must not be a symbolic link.
+  ///   - keepingNewline: Whether one newline at the end is part of the secret.
+  /// - Throws: ``VaultError/Code/malformed`` for more than 1 MiB, ``VaultError/Code/io`` for a file that is missing, is
+  ///   not private or cannot be read.
+  public static func contents(
+    ofFile path: String, keepingNewline: Bool = false
+  ) throws(VaultError) -> SecretBytes {
+    let file: Int32
+    do throws(SecretInput.FileFault) { file = try SecretInput.open(path, as: .own) } catch {
+      throw VaultError(error, path: path)
+    }
+    defer { close(file) }
+    return try read(file, named: shown(path), keepingNewline: keepingNewline)
+  }
+
+  /// A credential that systemd gives to this service in `$CREDENTIALS_DIRECTORY` (`LoadCredential=` of the unit);
+  /// `nil` if the service has no credential of this name.
+  ///
+  /// - Parameters:
+  ///   - name: The name in the unit, a file name.
+  ///   - keepingNewline: Whether one newline at the end is part of the secret.
+  /// - Throws: ``VaultError/Code/malformed`` for more than 1 MiB or another name, ``VaultError/Code/io`` for a file
+  ///   that others can read or change, or that cannot be read.
+  public static func credential(
+    _ name: String, keepingNewline: Bool = false
+  ) throws(VaultError) -> SecretBytes? {
+    let folder = unsafe getenv("CREDENTIALS_DIRECTORY").map { unsafe String(cString: $0) }
+    return try credential(name, in: folder, keepingNewline: keepingNewline)
+  }
+
+  /// - Parameter folder: The directory of the credentials; `nil` for a program without credentials.
+  package static func credential(
+    _ name: String, in folder: String?, keepingNewline: Bool = false
+  ) throws(VaultError) -> SecretBytes? {
+    guard ![".", "..", ""].contains(name),
+      !name.utf8.contains(where: { [0, UInt8(ascii: "/")].contains($0) })
+    else { throw VaultError(.malformed, "the name of a credential is a file name without a directory") }
+    guard let folder, !folder.isEmpty else { return nil }
+    let path = folder + "/" + name
+    let file: Int32
+    do throws(SecretInput.FileFault) { file = try SecretInput.open(path, as: .credential) } catch {
+      if case .failed(ENOENT) = error { return nil }
+      throw VaultError(error, path: path)
+    }
+    defer { close(file) }
+    return try read(file, named: shown(path), keepingNewline: keepingNewline)
+  }
+
+  /// Random bytes, such as a key.
+  ///
+  /// - Precondition: `byteCount` is 0 to 1,048,576.
+  /// - Throws: ``VaultError/Code/io`` if the random generator fails. There are never weaker bytes instead.
+  public static func random(byteCount: Int) throws(VaultError) -> SecretBytes {
+    precondition(0...1 << 20 ~= byteCount, "SecretBytes.random(byteCount:): 0 to 1 MiB")
+    return try SystemRandom().newSecret(byteCount)
+  }
+
+  /// Random letters and digits of ASCII, each of the 62 equally likely: 5.95 bits a character. 22 characters are as
+  /// hard to guess as a key of 128 bits.
+  ///
+  /// - Precondition: `characterCount` is 0 to 1,048,576.
+  /// - Throws: ``VaultError/Code/io`` if the random generator fails.
+  public static func random(characterCount: Int) throws(VaultError) -> SecretBytes {
+    precondition(0...1 << 20 ~= characterCount, "SecretBytes.random(characterCount:): 0 to 1 MiB")
+    let alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    return try characters(characterCount, of: Array(alphabet.utf8)) { (count) throws(VaultError) in
+      try SystemRandom().newSecret(count)
+    }
+  }
+
+  private static func read(
+    _ file: Int32, named what: String, keepingNewline: Bool
+  ) throws(VaultError) -> SecretBytes {
+    do throws(SecretInput.Fault) {
+      let bytes = try SecretInput.all(of: file, limit: ItemLimits.secretByteCount)
+      if keepingNewline { return bytes }
+      return SecretInput.droppingNewline(bytes)
+    } catch {
+      switch error {
+      case .tooLong: throw VaultError(.malformed, "\(what) gives more than 1 MiB")
+      case .notOpen: throw VaultError(.io, "\(what) is not open for reading", underlying: EBADF)
+      case .failed(let code): throw VaultError(.io, "reading \(what) failed", underlying: code)
+      }
+    }
+  }
+
+  fileprivate static func shown(_ path: String) -> String { "the file \(VisibleText.escaped(path))" }
+}
+
+extension VaultError {
+  fileprivate init(_ fault: SecretInput.FileFault, path: String) {
+    let file = SecretBytes.shown(path)
+    self =
+      switch fault {
+      case .failed(let code), .unexaminable(let code):
+        VaultError(.io, "\(file) cannot be opened", underlying: code)
+      case .notRegular: VaultError(.io, "\(file) is not a regular file")
+      case .foreign: VaultError(.io, "\(file) belongs to another user")
+      case .exposed:
+        VaultError(
+          .io, "\(file) can be read or changed by others",
+          hint: "give a file that only this user can read and change")
+      }
+  }
+}

@@ -1,0 +1,72 @@
+import SealedStorage
+public import VaultFormat
+public import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+extension WriteTransaction {
+  /// Adds an item, or replaces the item that it would be a duplicate of: the one of the same kind with the same name or
+  /// the same primary attributes.
+  ///
+  /// A replaced item keeps its identifier, its creation date and its state; attributes, expiry, audit policy and secret
+  /// are those of the new item.
+  /// - Throws: As ``add(_:secret:)`` and ``update(_:_:secret:)``; ``VaultError/Code/duplicateItem`` if the name belongs
+  ///   to an item of another kind, or name and primary attributes to two items; ``VaultError/Code/policy`` if the
+  ///   present item has another access rule; ``VaultError/Code/verificationNeeded`` if the item has constraints.
+  @discardableResult
+  public mutating func addOrReplace(
+    _ new: NewItem, secret: consuming SecretBytes
+  ) throws(VaultError) -> Item {
+    guard let old = try reading.duplicate(of: new) else { return try add(new, secret: secret) }
+    return try update(old.id, new.changes(replacing: old), secret: secret)
+  }
+}
+
+extension ReadTransaction {
+  /// The item that prevents a new one from being added.
+  ///
+  /// - Throws: ``VaultError/Code/duplicateItem`` if the new one cannot replace it.
+  mutating func duplicate(of new: NewItem) throws(VaultError) -> Item? {
+    let sameKey = try item(like: new)
+    guard let name = new.attributes[.name], let sameName = try store.item(named: name) else { return sameKey }
+    guard sameName.kind == new.kind else { throw VaultError.sameName }
+    guard sameKey == nil || sameKey?.id == sameName.id else { throw VaultError.sameAttributes }
+    return sameName
+  }
+
+  private mutating func item(like new: NewItem) throws(VaultError) -> Item? {
+    if let item = try item(like: new, under: store.keys.current) { return item }
+    guard let previous = store.keys.previous else { return nil }
+    return try item(like: new, under: previous)
+  }
+
+  private mutating func item(like new: NewItem, under keys: GenerationKeys) throws(VaultError) -> Item? {
+    let key = keys.blindIndex.primaryKey(of: new.kind, new.attributes)
+    guard let row = try store.rows.item(primaryKey: key) else { return nil }
+    // The index that led here comes from the file, and no seal protects it.
+    guard row.primaryKey == key else {
+      throw VaultError(.damaged, "the vault's index leads to another item", hint: .verifyAndRestore)
+    }
+    return try store.open(row)
+  }
+}
+
+extension NewItem {
+  /// The changes that make the present item this one.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` if the present item has another access rule.
+  func changes(replacing old: Item) throws(VaultError) -> ItemChanges {
+    guard old.access == access else {
+      throw VaultError(
+        .policy, "the present item has another access rule, which only a new item can change",
+        hint: "delete the item, then add it")
+    }
+    let kept = Set(
+      attributes.codes + [Attribute<Instant>.creationDate.code, Attribute<Instant>.modificationDate.code])
+    var changes = ItemChanges(
+      attributes: attributes, removed: old.attributes.codes.filter { !kept.contains($0) },
+      expires: .some(expires))
+    if audit != old.audit { changes.audit = audit }
+    return changes
+  }
+}

@@ -1,0 +1,77 @@
+import SealedStorage
+import VaultFormat
+import VaultKeys
+public import SecretMemory
+import VaultCrypto
+import VaultStorage
+
+/// Secrets that transactions of callers open.
+extension VaultCore {
+  /// Verifies the person for secrets that a transaction is to open, and logs the reading. The context keeps a grant
+  /// for each item that has constraints or whose reading is logged.
+  package func prepareSecrets(of items: [ItemID], context: AuthenticationContext) throws(VaultError) {
+    for id in items { try prepareSecret(of: id, context: context) }
+  }
+
+  private func prepareSecret(of id: ItemID, context: AuthenticationContext) throws(VaultError) {
+    let item = try reading { transaction throws(VaultError) in try transaction.item(id) }
+    let found: Grant?
+    if item.access.word != 0 {
+      found = try Gate.grant(.read, on: id, in: self, context: context)
+    } else {
+      found = try unlocking(context) { () throws(VaultError) in try loggedGrant(id) }
+    }
+    guard var grant = found else { return }
+    let notes = grant.takeNotes(for: item)
+    try writing { transaction throws(VaultError) in try transaction.log(notes) }
+    context.memory.keep(grant, for: id)
+  }
+
+  /// The grant for an item without constraints whose reading is logged; `nil` if its reading is not logged.
+  private func loggedGrant(_ id: ItemID) throws(VaultError) -> Grant? {
+    var grant: Grant?
+    try reading { transaction throws(VaultError) in grant = try transaction.loggedGrant(id) }
+    return grant.take()
+  }
+}
+
+extension ReadTransaction {
+  /// The secret of an item.
+  ///
+  /// - Parameter context: The context of ``Vault/prepareSecrets(of:context:)``, for an item that has constraints or
+  ///   whose audit policy is ``AuditPolicy/all``. Nobody is asked here.
+  /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/locked``, ``VaultError/Code/expired``,
+  ///   ``VaultError/Code/damaged``; ``VaultError/Code/verificationNeeded`` if the item must be prepared first, or if
+  ///   its preparation was used, lapsed or ended by a lock; ``VaultError/Code/busy`` if the item changed meanwhile.
+  public mutating func secret(
+    of id: ItemID, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> SecretBytes {
+    let opened = try openSecret(of: id, .read, with: context?.memory.takeGrant(for: id))
+    // Entries are durable before a secret is shown, and a transaction commits too late for that.
+    guard opened.notes.isEmpty else {
+      throw VaultError(
+        .verificationNeeded, "each reading of the item is logged before its secret is shown",
+        hint: "prepare the secret before the transaction")
+    }
+    return opened.secret
+  }
+
+  fileprivate mutating func loggedGrant(_ id: ItemID) throws(VaultError) -> Grant? {
+    let row = try store.row(of: id)
+    let item = try store.open(row)
+    try store.readTime(for: item)
+    return try Gate.grantLoggedReading(of: item, row: row, in: store)
+  }
+}
+
+extension WriteTransaction {
+  /// The secret of an item.
+  ///
+  /// - Parameter context: As ``ReadTransaction/secret(of:context:)``.
+  /// - Throws: As ``ReadTransaction/secret(of:context:)``.
+  public mutating func secret(
+    of id: ItemID, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> SecretBytes {
+    try reading.secret(of: id, context: context)
+  }
+}

@@ -1,0 +1,106 @@
+import SecretMemory
+import TestSupport
+import Testing
+import VaultExpectations
+import VaultKit
+import VaultTestKit
+
+@Suite("Deletion and replacement", .requirement("L16"))
+struct DeletionTests {
+  private let place = TemporaryVault()
+
+  private func password(_ text: String) -> SecretBytes { SecretBytes(testing: text) }
+
+  /// Verified to fail when an empty query is taken for all items.
+  @Test("an empty query deletes nothing; only Query.all deletes every item")
+  func all() async throws {
+    let vault = try place.make()
+    for name in ["a", "b", "c"] { _ = try await vault.add(NewItem(.genericPassword, name: name)) }
+    var limited = Query()
+    limited.limit = 1
+    var skipping = Query()
+    skipping.constrained = .skip
+    for query in [Query(), limited, skipping, Query(where: Attributes())] {
+      let error = await thrown { () async throws(VaultError) in try await vault.delete(query) }
+      #expect(error?.code == .malformed && error?.hint?.contains("Query.all") == true)
+    }
+    #expect(try await vault.items(matching: .all).count == 3)
+    #expect(try await vault.delete(Query(name: "a")) == 1)
+    var first = Query.all
+    first.limit = 1
+    #expect(try await vault.delete(first) == 1)
+    #expect(try await vault.items(matching: Query()).map(\.name) == ["c"])
+    #expect(try await vault.delete(.all) == 1)
+    #expect(try await vault.verify().problems == [])
+  }
+
+  /// Verified to fail when attributes that the new item lacks stay.
+  @Test("a replaced item keeps its identifier and has the attributes and the secret of the new one")
+  func replaced() async throws {
+    let vault = try place.make()
+    var new = NewItem(.genericPassword, name: "mail")
+    new.attributes[.comment] = "old"
+    new.expires = Instant(milliseconds: 4_000_000_000_000)
+    let first = try await vault.addOrReplace(new, secret: password("1"))
+    new.attributes = NewItem(.genericPassword, name: "mail").attributes
+    new.attributes[.label] = "label"
+    new.expires = nil
+    new.audit = .all
+    let second = try await vault.addOrReplace(new, secret: password("2"))
+    #expect(second.id == first.id && second.created == first.created)
+    #expect(second.attributes[.comment] == nil && second.attributes[.label] == "label")
+    #expect(second.expires == nil && second.audit == .all)
+    #expect(try await vault.secret(of: first.id).bytesForTesting == Array("2".utf8))
+    #expect(try await vault.items(matching: .all).count == 1)
+    #expect(try await vault.verify().problems == [])
+  }
+
+  @Test("an item is found by its primary attributes too, also under its old name")
+  func primaryAttributes() async throws {
+    let vault = try place.make()
+    var new = NewItem(.genericPassword)
+    new.attributes[.service] = "imap"
+    new.attributes[.account] = "ann"
+    let first = try await vault.addOrReplace(new, secret: password("1"))
+    #expect(try await vault.addOrReplace(new, secret: password("2")).id == first.id)
+    new.attributes[.name] = "mail"
+    #expect(try await vault.addOrReplace(new, secret: password("3")).id == first.id)
+    new.attributes[.account] = "bob"
+    #expect(try await vault.addOrReplace(new, secret: password("4")).id == first.id)
+    #expect(try await vault.items(matching: .all).map { $0.attributes[.account] } == ["bob"])
+  }
+
+  /// Verified to fail when the kind of an item with the same name is not compared.
+  @Test("what would replace two items, an item of another kind or another access rule is refused")
+  func refused() async throws {
+    let vault = try place.make(passcode: "1234")
+    var first = NewItem(.genericPassword, name: "a")
+    first.attributes[.service] = "one"
+    _ = try await vault.addOrReplace(first, secret: password("1"))
+    _ = try await vault.addOrReplace(NewItem(.genericPassword, name: "b"), secret: password("2"))
+    first.attributes[.name] = "b"
+    await expect(.duplicateItem, awaiting: { try await vault.addOrReplace(first, secret: password("3")) })
+    await expect(
+      .duplicateItem,
+      awaiting: { try await vault.addOrReplace(NewItem(.key, name: "b"), secret: password("3")) })
+    let stricter = NewItem(.genericPassword, name: "b", access: try AccessControl(.devicePasscode))
+    await expect(.policy, awaiting: { try await vault.addOrReplace(stricter, secret: password("3")) })
+    #expect(try await vault.items(matching: .all).count == 2)
+  }
+
+  @Test("a locked vault and an item with constraints are replaced with a context, and only with one")
+  func context() async throws {
+    let vault = try place.make(passcode: "1234")
+    let item = NewItem(.genericPassword, name: "n", access: try AccessControl(.devicePasscode))
+    let plain = NewItem(.genericPassword, name: "plain")
+    let added = try await vault.addOrReplace(item, secret: password("1"))
+    vault.lock()
+    await expect(.locked, awaiting: { try await vault.addOrReplace(plain, secret: password("2")) })
+    let prompt = ScriptedPrompt([.text("1234"), .text("1234")])
+    let context = AuthenticationContext(reason: "because", prompt: prompt)
+    _ = try await vault.addOrReplace(plain, secret: password("2"), context: context)
+    await expect(.verificationNeeded, awaiting: { try await vault.addOrReplace(item, secret: password("2")) })
+    let replaced = try await vault.addOrReplace(item, secret: password("2"), context: context)
+    #expect(replaced.id == added.id && prompt.unused == 0)
+  }
+}
