@@ -88,7 +88,7 @@ let package = Package(
       on: [
         "SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultStorage", "VaultFormat", "DeviceKeys",
         "VaultKeys",
-        "SealedStorage",
+        "SealedStorage", "CLinux",
       ]),
     // What a program that asks PAM and its helper say to each other.
     room("PAMMessages", on: ["SecretMemory"]),

@@ -60,6 +60,16 @@ package struct RestoreFiles: Sendable {
     return DeviceKeyID(hexadecimal: String(rest.dropFirst().prefix(32)))
   }
 
+  /// The files that show, when there is no vault at the path, that there was one: what SQLite and a restore keep
+  /// beside a vault.
+  package func traces() throws(VaultError) -> [String] {
+    let own = ["-wal", "-shm", "-journal", Self.asideSuffix, Self.besidePrefix]
+    return try names(beginningWith: fileName).filter { name in
+      let rest = name.dropFirst(fileName.count)
+      return own.contains(String(rest)) || rest.hasPrefix(Self.besidePrefix + "-")
+    }.map { folder + $0 }
+  }
+
   /// Every file of a restore that exists.
   package func all() throws(VaultError) -> [String] {
     var entry = stat()

@@ -1,8 +1,8 @@
-package import VaultFormat
+public import VaultFormat
 package import VaultStorage
 
 /// A part of the vault that does not open, and so cannot be sealed for other keys.
-package struct DamagedPart: Sendable, Equatable {
+public struct DamagedPart: Sendable, Equatable {
   /// What a rotation does about it.
   package enum Remedy: Sendable, Equatable {
     /// It is removed if the caller asks for that.
@@ -14,21 +14,24 @@ package struct DamagedPart: Sendable, Equatable {
   }
 
   /// The item; `nil` for an entry of the log and for the vault's own state.
-  package let item: ItemID?
+  public let item: ItemID?
   /// The number of its row; `nil` as above.
   package let row: Int64?
   /// Its name, where it opens.
-  package let name: String?
+  public let name: String?
   /// The entry of the log.
-  package let auditSequence: UInt64?
+  public let auditSequence: UInt64?
   /// What is wrong with it, one line.
-  package let what: String
+  public let what: String
   package let remedy: Remedy
-  /// Whether it was removed.
-  package var isRemoved = false
+  /// Whether a rotation removed it.
+  public package(set) var isRemoved = false
 
-  /// The part and what is wrong, for a person.
-  package var words: String {
+  /// Whether a newer version of this program made it. It is not damaged, and nothing removes it.
+  public var isOfNewerVersion: Bool { remedy == .newerVersion }
+
+  /// The part and what is wrong, one line for a person. It has the item's name if that opens.
+  public var words: String {
     if let auditSequence { return "audit entry \(auditSequence): \(what)" }
     guard let item, let row else { return what }
     guard item != .zero else { return "item in row \(row): \(what)" }

@@ -24,12 +24,29 @@ package struct VaultRows: ~Copyable, Sendable {
     _ body: (inout VaultRows) throws(VaultError) -> Void
   ) throws(VaultError) -> VaultRows {
     let store = try Store.create(at: path, publishing: publishing) { store throws(VaultError) in
-      var rows = VaultRows(store: store)
-      let outcome = Result { () throws(VaultError) in try body(&rows) }
-      store = rows.store
-      try outcome.get()
+      try lend(&store, to: body)
     }
     return VaultRows(store: store)
+  }
+
+  /// The same in a place that the caller has prepared, and ends.
+  package static func create(
+    in place: borrowing NewVaultPlace, publishing: () throws(VaultError) -> Void,
+    _ body: (inout VaultRows) throws(VaultError) -> Void
+  ) throws(VaultError) -> VaultRows {
+    let store = try Store.create(in: place, publishing: publishing) { store throws(VaultError) in
+      try lend(&store, to: body)
+    }
+    return VaultRows(store: store)
+  }
+
+  private static func lend(
+    _ store: inout Store, to body: (inout VaultRows) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    var rows = VaultRows(store: store)
+    let outcome = Result { () throws(VaultError) in try body(&rows) }
+    store = rows.store
+    try outcome.get()
   }
 
   private init(store: consuming Store) { self.store = store }

@@ -222,7 +222,7 @@ public actor Vault {
 }
 
 /// Makes and opens vaults on a separate queue, because a key derivation must not block the caller's actor.
-private actor VaultMaker {
+actor VaultMaker {
   private let executor = VaultExecutor()
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 

@@ -3,7 +3,8 @@
 // The modules below hold the bytes (VaultFormat), the device key (DeviceKeys), the open keys (VaultKeys) and the rows
 // with their seals (SealedStorage). VaultKit re-exports them, so users import only VaultKit. Read in this order:
 //
-// - `Vault.swift`: ``Vault``, the actor that users of the library call. `Vault+Transactions.swift`: its transactions.
+// - `Vault.swift`: ``Vault``, the actor that users of the library call. `Vault+Places.swift`: open or create, restore,
+//   recover. `Vault+LifeCycle.swift`: backup, new keys, purge. `Vault+Transactions.swift`: its transactions.
 //   `SecretBytes+Sources.swift`: secrets from files and descriptors. `VaultPath.swift`: the path of the file.
 // - `Core/`: ``VaultCore``, the synchronous vault behind the actor. It lends transactions.
 // - `Transactions/`: ``ReadTransaction`` and ``WriteTransaction``, a state of the vault and the changes of one commit.

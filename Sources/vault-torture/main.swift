@@ -12,6 +12,7 @@ import Glibc
 // - `Making`, `Changing` and `States` make vaults and print each state as a ``Content``. `Mutating` alters them with
 //   ``Mutation`` and ``SQLMutation``, and ``Judge`` compares the content that still opens.
 // - `Ciphers.swift`, `Midstates.swift` and ``Holding``: processes in whose memory the test looks for secrets.
+// - `Opening.swift`: many processes that open or create one vault.
 // - `Misbehaving.swift`: a process that hangs or grows, to test the tests.
 let words = Array(CommandLine.arguments.dropFirst())
 
@@ -55,6 +56,7 @@ case "rotate-counted": CountedRotation.run(Rig(argument(1)))
 case "midway": Midway.run(in: Rig(argument(1)), change: argument(2), passcode: argument(3), code: argument(4))
 case "watch":
   Watching.run(Rig(argument(1)), passcode: argument(2), count: number(3), seed: UInt64(number(4)))
+case "open-or-create": Opening.run(Rig(argument(1)), name: argument(2))
 case "misbehave": Misbehaving.run(argument(1))
 case "ciphers": Ciphers.run(Rig(argument(1)), passcode: argument(2), state: argument(3))
 case "midstates": Midstates.run(Rig(argument(1)), key: argument(2), isClosed: argument(3) == "closed")

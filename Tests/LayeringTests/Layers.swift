@@ -43,7 +43,7 @@ enum Layers {
       on: [
         "SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultStorage", "VaultFormat", "DeviceKeys",
         "VaultKeys",
-        "SealedStorage",
+        "SealedStorage", "CLinux",
       ]),
     Room("PAMMessages", on: ["SecretMemory"]),
     Room("PAMHelper", on: ["SecretMemory", "CLinux", "PAMMessages", "CPAM"]),

@@ -1,8 +1,6 @@
-import CommandLineKit
 import Foundation
 import TestSupport
 import Testing
-import VaultCommands
 
 @Suite("A restore over a vault says what it drops")
 struct RestoreReplaceTests {
@@ -70,22 +68,5 @@ struct RestoreReplaceTests {
     let other = try Tool()
     let fresh = try restore(other, backup, "--replace", "--json")
     #expect(try fresh.exit == 0 && fresh.json["dropped"] == nil && fresh.json["oldVault"] == nil)
-  }
-
-  // S6. Verified to fail when the exchange does not look for a log, and the file takes its place without its last
-  // commit.
-  @Test(
-    "a restored vault with a log beside it does not take the place", .requirement("S6"),
-    arguments: ["-wal", "-shm", "-journal"])
-  func log(suffix: String) throws {
-    let tool = try Tool()
-    let (old, new) = (try tool.file("old", "old"), try tool.file("new", "new"))
-    _ = try tool.file("new" + suffix, "")
-    #expect(throws: CommandError.self) { try FilePlace.exchange(old, with: new) }
-    #expect(try String(contentsOfFile: old, encoding: .utf8) == "old")
-    try FileManager.default.removeItem(atPath: new + suffix)
-    try FilePlace.exchange(old, with: new)
-    #expect(try String(contentsOfFile: old, encoding: .utf8) == "new")
-    #expect(try String(contentsOfFile: new, encoding: .utf8) == "old")
   }
 }

@@ -126,7 +126,7 @@ struct AttackTrustTests {
 
 extension TemporaryVault {
   /// The vault as after the loss of the device key.
-  func recover(with code: borrowing RecoveryCode) throws(VaultError) -> RecoveredVault {
+  func recover(with code: borrowing RecoveryCode) throws(VaultError) -> RecoveredCore {
     try VaultCore.recover(at: path, with: code, protector: protector, environment: environment)
   }
 }

@@ -107,7 +107,7 @@ struct BackupTests {
   }
 
   private func recover(_ place: TemporaryVault, _ code: borrowing RecoveryCode) throws(VaultError)
-    -> RecoveredVault
+    -> RecoveredCore
   {
     try VaultCore.recover(
       at: place.path, with: code, protector: place.protector, environment: place.environment)

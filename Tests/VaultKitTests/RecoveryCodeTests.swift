@@ -134,7 +134,7 @@ struct RestoredRecoveryCodeTests {
     _ = try core.backUp(to: backup, passphrase: Passcode(testing: "phrase"))
   }
 
-  private func restore(over point: RestorePoint?, to path: String? = nil) throws -> RestoredVault {
+  private func restore(over point: RestorePoint?, to path: String? = nil) throws -> RestoredCore {
     try VaultCore.restore(
       from: backup, passphrase: Passcode(testing: "phrase"), to: path ?? restoredPath,
       protector: place.protector, newer: point, environment: place.environment)

@@ -89,151 +89,44 @@ private struct Restoration {
     return (protector as? FileProtector)?.holder(of: old.deviceKey, old.vault)
   }
 
-  /// When the named file holds the old device key, that key moves to a file beside it: no other file may be there.
-  private func refuseTakenKey(_ old: DeviceKeyID) throws {
-    guard let files = protector as? FileProtector, files.namedKey == old,
-      let keyAside = files.pathBeforeRestore,
-      try FilePlace.exists(keyAside)
-    else { return }
-    throw FilePlace.taken(keyAside)
-  }
-
   func overNothing() throws -> BackupReport {
-    try restored(isBeside: false, newer: nil, passphrase()).report
+    let passphrase = try passphrase()
+    return try showingProgress { progress in
+      try VaultCore.restore(
+        from: backup, passphrase: Passcode(passphrase.copy()), to: path, protector: protector,
+        environment: command.vaultWorld, progress: progress
+      ).report
+    }
   }
 
   /// The old vault stays whole at the path until the new one is complete; then both change names in one step.
   func inPlaceOfOld() throws -> Result {
-    let old = try VaultCore.outline(at: path)
-    let vault = old.vault
-    guard try vault == VaultCore.outline(at: backup).vault else {
-      throw CommandError(
-        .refused, "the vault there is another one than the backup's",
-        hint: "restore to another path with --vault PATH")
-    }
-    let left = InterruptedRestore(path: path, vault: vault)
-    try left.refuseTaken()
-    try refuseTakenKey(old.deviceKey)
-    let passphrase = SharedSecret(try command.secrets.secret(.passphrase))
-    let point = try pointOfOld()
-    // Its opening may have put its key into the named file.
-    try refuseTakenKey(old.deviceKey)
+    let replacement = try VaultReplacement(
+      of: path, by: backup, protector: protector,
+      oldProtector: command.places.deviceKey.map { FileProtector(file: $0) },
+      environment: command.vaultWorld)
+    let passphrase = try passphrase()
+    let point = try replacement.point()
     guard command[Restore.replace] else {
-      let dropped = try VaultCore.droppedItems(
-        byRestoring: backup, passphrase: Passcode(passphrase.copy()), over: point,
-        environment: command.vaultWorld)
+      let dropped = try replacement.droppedItems(passphrase: Passcode(passphrase.copy()), over: point)
       return .refused(wouldDrop: dropped)
     }
-    return .done(try replace(left, point: point, passphrase: Passcode(passphrase.copy())))
+    return .done(
+      try showingProgress { progress in
+        try replacement.run(
+          passphrase: Passcode(passphrase.copy()), over: point, note: command.messages.note,
+          progress: progress)
+      })
   }
 
-  private func replace(
-    _ left: InterruptedRestore, point: RestorePoint, passphrase: consuming Passcode
-  ) throws -> BackupReport {
-    // No other restore runs while this lock is held.
-    let keys = DeviceKeys(protector, of: left.vault)
-    let lock = try keys.lock()
-    defer { lock?.keep() }
-    try left.settle(lock).forEach(command.messages.note)
-    try left.refuseTaken()
-    try refuseChanges(since: point.sequence)
-    let made: (report: BackupReport, key: DeviceKeyID, path: String)
-    let old: DeviceKeyID
-    do {
-      made = try restored(isBeside: true, newer: point, passphrase)
-      old = try exchange(made.path, since: point.sequence)
-    } catch {
-      // The new vault is removed if it was never used; its device key stays, like every key that a file has named.
-      _ = try? left.settle(lock)
-      throw error
-    }
-    try finish(made, over: old, keys: keys)
-    return made.report
-  }
-
-  /// Exchanges the old vault and the new one, whose names change in one step, when nobody has the old one open and it is as
-  /// it was. From the last look at it to the exchange nobody can open it, so nothing has to be undone: somebody who waits
-  /// to open it sees then that its name leads to another file.
-  ///
-  /// - Returns: The device key of the old vault.
-  private func exchange(_ new: String, since sequence: UInt64) throws -> DeviceKeyID {
-    // Before the last look at its commits: what is written after that leaves another stamp.
-    let stamp = try FilePlace.stamp(of: path)
-    let key = try refuseChanges(since: sequence)
-    guard let hold = try FilePlace.Hold(vault: path) else { throw Self.inUse(path) }
-    guard try !FilePlace.isInUse(vault: path) && FilePlace.stampNow(of: path) == stamp else {
-      throw Self.inUse(path)
-    }
-    try FilePlace.exchange(path, with: new)
-    // Longer than anybody waits between two tries.
-    usleep(20_000)
-    hold.keep()
-    return key
-  }
-
-  /// The new vault is at the path: from here on nothing is undone, whatever fails.
-  private func finish(
-    _ made: (report: BackupReport, key: DeviceKeyID, path: String), over old: DeviceKeyID, keys: DeviceKeys
-  ) throws {
-    do {
-      try FilePlace.setAside(made.path, as: aside)
-      try keys.promoteRestored(made.key, over: old)
-    } catch {
-      var error = CommandError(describing: error)
-      error.hint =
-        "the restored vault is in its place and opens; the old vault is "
-        + printable((try? FilePlace.exists(made.path)) == false ? aside : made.path)
-      throw error
-    }
-  }
-
-  private func passphrase() throws -> Passcode { try Passcode(command.secrets.secret(.passphrase)) }
-
-  /// The restored vault is closed when this returns.
-  private func restored(
-    isBeside: Bool, newer: RestorePoint?, _ passphrase: consuming Passcode
-  ) throws -> (report: BackupReport, key: DeviceKeyID, path: String) {
+  private func showingProgress<R>(_ body: ((VerifyProgress) -> Void) throws -> R) rethrows -> R {
     let progress = command.progress("restoring")
     defer { progress.finish() }
-    let restored = try VaultCore.restore(
-      from: backup, passphrase: passphrase, to: path, isBeside: isBeside, protector: protector, newer: newer,
-      environment: command.vaultWorld
-    ) { progress.update(done: $0.done, of: $0.total) }
-    return (restored.report, try restored.core.status().deviceKey, restored.path)
+    return try body { progress.update(done: $0.done, of: $0.total) }
   }
 
-  /// Items, counters and attempts of the old vault, which is closed again when this returns.
-  private func pointOfOld() throws -> RestorePoint {
-    do {
-      return try openedOld().restorePoint()
-    } catch {
-      var error = CommandError(describing: error)
-      error.hint =
-        "its counters and attempts cannot be taken over; to restore without them, move \(printable(path)) away first"
-      throw error
-    }
-  }
-
-  private func openedOld() throws(VaultError) -> VaultCore {
-    try VaultCore.open(
-      at: path, protector: command.places.deviceKey.map { FileProtector(file: $0) },
-      environment: command.vaultWorld)
-  }
-
-  /// What others did to the old vault meanwhile must not be lost silently.
-  ///
-  /// - Returns: Its device key.
-  @discardableResult
-  private func refuseChanges(since sequence: UInt64) throws -> DeviceKeyID {
-    let status = try openedOld().status()
-    guard try status.sequence == sequence && !FilePlace.isInUse(vault: path) else { throw Self.inUse(path) }
-    return status.deviceKey
-  }
-
-  private static func inUse(_ path: String) -> VaultError {
-    VaultError(
-      .busy, "another program is using the vault that is to be replaced: \(path)",
-      hint: "end it and try again; the vault was not changed")
+  private func passphrase() throws -> SharedSecret {
+    SharedSecret(try command.secrets.secret(.passphrase))
   }
 }
 

@@ -34,13 +34,12 @@ enum RotateDeviceKey: VaultVerb {
     let before = try VaultCore.outline(at: command.places.vault)
     let old = try core.rotateDeviceKey(
       to: command.places.newProtector(command[protector], else: before.protector))
-    switch old {
-    case .deleted: break
-    case .kept(let file): command.messages.note("the old device key is kept: \(file) needs it")
-    case .perhapsNeeded(let file):
+    if let file = old.keeper {
       command.messages.note(
-        "the old device key is kept: \(file) cannot be read and may need it; if you do not need that file, move it away, "
-          + "then run 'vaultctl doctor --remove-old-keys'")
+        old.isKeeperReadable
+          ? "the old device key is kept: \(file) needs it"
+          : "the old device key is kept: \(file) cannot be read and may need it; if you do not need that file, move it away, "
+            + "then run 'vaultctl doctor --remove-old-keys'")
     }
     if command.places.deviceKey != nil, try VaultCore.outline(at: command.places.vault).protector != .file {
       command.messages.note(

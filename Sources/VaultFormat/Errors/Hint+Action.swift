@@ -48,6 +48,8 @@ extension Hint {
     public static let purgeAgain = Action(rawValue: "purgeAgain")
     /// Name a backup instead of a vault.
     public static let nameBackup = Action(rawValue: "nameBackup")
+    /// Restore the backup to another path.
+    public static let restoreElsewhere = Action(rawValue: "restoreElsewhere")
     /// Restore a vault from the backup.
     public static let restoreBackup = Action(rawValue: "restoreBackup")
 

@@ -114,6 +114,8 @@ extension VaultError {
     public static let vaultMissing = Code(rawValue: "vaultMissing")
     /// Something is at that path already.
     public static let vaultExists = Code(rawValue: "vaultExists")
+    /// Another file is at a path that the operation needs.
+    public static let fileExists = Code(rawValue: "fileExists")
     /// The vault was written by a newer version.
     public static let newerFormat = Code(rawValue: "newerFormat")
     /// The vault was made before the first release; released versions do not open it.

@@ -4,8 +4,9 @@ import VaultKeys
 import VaultCrypto
 import VaultStorage
 
-/// The items that removing the passcode destroys permanently.
+/// The items that an operation destroys permanently: the removal of the passcode, or a recovery.
 public struct DestroyedItems: Sendable {
-  /// Identifiers and names of the items that required a passcode, or a factor that is removed with it.
+  /// Identifiers and names of the items: those that required a passcode or a factor that was removed with it, or the
+  /// device key that was lost.
   public let items: [(id: ItemID, name: String?)]
 }

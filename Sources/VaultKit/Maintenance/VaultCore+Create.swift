@@ -9,7 +9,7 @@ import VaultStorage
 extension VaultCore {
   /// Creates a vault. Throws, and creates nothing, when the path already exists. The vault gets its first audit
   /// entry, then its name. A failure before the naming leaves nothing behind; a failure of the naming leaves the
-  /// device key.
+  /// device key. The path is reserved before the device key is made.
   ///
   /// - Parameters:
   ///   - path: Where to create the file. Missing directories are made with mode 0700.
@@ -22,6 +22,29 @@ extension VaultCore {
     at path: String, protector: any Protector, passcode: consuming Passcode? = nil,
     recovery: ((borrowing RecoveryCode, VaultOutline) throws(VaultError) -> Void)? = nil,
     environment: VaultEnvironment = .system
+  ) throws(VaultError) -> VaultCore {
+    let place: NewVaultPlace
+    do throws(StorageError) { place = try NewVaultPlace.prepare(path) } catch {
+      throw VaultError(error, at: path)
+    }
+    do throws(VaultError) {
+      let core = try create(
+        in: place, at: path, protector: protector, passcode: passcode, recovery: recovery,
+        environment: environment)
+      place.finish()
+      return core
+    } catch {
+      place.abandon()
+      throw error
+    }
+  }
+
+  /// The same in a place that the caller has prepared, and ends.
+  static func create(
+    in place: borrowing NewVaultPlace, at path: String, protector: any Protector,
+    passcode: consuming Passcode?,
+    recovery: ((borrowing RecoveryCode, VaultOutline) throws(VaultError) -> Void)?,
+    environment: VaultEnvironment
   ) throws(VaultError) -> VaultCore {
     let vault = VaultID(try environment.random.newBytes(16))!
     switch try protector.probe(vault) {
@@ -40,14 +63,15 @@ extension VaultCore {
     func show() throws(VaultError) { try recovery?(code!, outline) }
     guard let passcode = consume passcode else {
       return try make(
-        at: path, change: change, pending: &pending, protector: protector, environment: environment,
+        in: place, change: change, pending: &pending, protector: protector, environment: environment,
         show: show)
     }
     let derivation = try KeyDerivation.fresh(environment.parameters, random: environment.random)
     let keys = try PasscodeKeys(passcode, derivation: derivation, environment: environment)
     try change.setPasscode(keys)
     let core = try make(
-      at: path, change: change, pending: &pending, protector: protector, environment: environment, show: show)
+      in: place, change: change, pending: &pending, protector: protector, environment: environment, show: show
+    )
     try core.adopt(keys)
     return core
   }
@@ -73,13 +97,14 @@ extension VaultCore {
 
   /// Stores the key, then writes the vault. Deletes the key again if writing fails before the vault has its name.
   private static func make(
-    at path: String, change: KeyChange, pending: inout PendingDeviceKey, protector: any Protector,
+    in place: borrowing NewVaultPlace, change: KeyChange, pending: inout PendingDeviceKey,
+    protector: any Protector,
     environment: VaultEnvironment, show: () throws(VaultError) -> Void
   ) throws(VaultError) -> VaultCore {
     try pending.store()
     do throws(VaultError) {
       let core = VaultCore(
-        try write(to: path, change: change, pending: &pending, environment: environment, show: show),
+        try write(in: place, change: change, pending: &pending, environment: environment, show: show),
         protector: protector)
       protector.noteSequence(firstSequence, under: pending.id, of: change.header.vault)
       return core
@@ -90,7 +115,8 @@ extension VaultCore {
   }
 
   private static func write(
-    to path: String, change: KeyChange, pending: inout PendingDeviceKey, environment: VaultEnvironment,
+    in place: borrowing NewVaultPlace, change: KeyChange, pending: inout PendingDeviceKey,
+    environment: VaultEnvironment,
     show: () throws(VaultError) -> Void
   ) throws(VaultError) -> SealedStore {
     let vault = change.header.vault
@@ -105,7 +131,7 @@ extension VaultCore {
     let ring = try KeyRing(
       header: row, slots: change.slots, deviceKey: pending.key, environment: environment)
     let rows = try VaultRows.create(
-      at: path,
+      in: place,
       publishing: { () throws(VaultError) in
         try show()
         pending.willBeNamed()

@@ -15,7 +15,7 @@ extension VaultCore {
   package static func recover(
     at path: String, with code: borrowing RecoveryCode, protector: any Protector,
     environment: VaultEnvironment = .system
-  ) throws(VaultError) -> RecoveredVault {
+  ) throws(VaultError) -> RecoveredCore {
     var rows = try VaultRows.open(at: path, access: .readWrite)
     let row = try rows.header()
     let slots = try rows.slots()
@@ -44,7 +44,7 @@ extension VaultCore {
       pending.abandon()
       throw error
     }
-    return RecoveredVault(
+    return RecoveredCore(
       core: try VaultCore.open(at: path, protector: protector, environment: environment),
       lost: DestroyedItems(items: lost))
   }

@@ -46,7 +46,7 @@ extension VaultCore {
     from backup: String, passphrase: consuming Passcode, to path: String, isBeside: Bool = false,
     protector: any Protector, newer: RestorePoint? = nil, environment: VaultEnvironment = .system,
     progress: (VerifyProgress) -> Void = { _ in }
-  ) throws(VaultError) -> RestoredVault {
+  ) throws(VaultError) -> RestoredCore {
     var source = try openedBackup(at: backup, passphrase: passphrase, environment: environment)
     let vault = source.vault
     guard newer == nil || newer!.vault == vault else {
@@ -69,7 +69,7 @@ extension VaultCore {
     report.recoveryCode = .of(change.header, from: source.keys.header, over: newer)
     let core = try VaultCore.open(at: place, protector: protector, environment: environment)
     protector.noteSequence(try core.status().sequence, under: pending.id, of: vault)
-    return RestoredVault(core: core, report: report, path: place)
+    return RestoredCore(core: core, report: report, path: place)
   }
 
   /// The items of the vault at `point` that the backup does not have: a restore over that vault drops them.

@@ -60,13 +60,7 @@ extension VaultCore {
     passcode: consuming Passcode? = nil, dropDamaged: Bool = false, isAnew: Bool = false,
     progress: (VerifyProgress) -> Void = { _ in }, damaged: (DamagedPart) -> Void = { _ in }
   ) throws(VaultError) {
-    var keys: PasscodeKeys?
-    if let typed = consume passcode { keys = try verified(typed) }
-    guard keys != nil || !hasPasscode else {
-      throw VaultError(.locked, "the vault is locked", hint: "rotating the epoch needs the passcode")
-    }
-    // If another process removed the passcode, parts that it guarded do not open here, but are not damaged.
-    try refuseShut()
+    let keys = try keysToRotate(passcode)
     // An attacker who had the device key and the passcode may have begun the present rotation, with known keys.
     if isAnew, isRotating {
       try rotate(with: keys, dropDamaged: dropDamaged, progress: progress, damaged: damaged)
@@ -256,7 +250,7 @@ extension VaultCore {
   /// seconds is a reserve for a commit that takes longer than the previous one.
   private static let lockTime = Duration.milliseconds(1_200)
 
-  private func beginEpoch(_ keys: PasscodeKeys?) throws(VaultError) {
+  func beginEpoch(_ keys: PasscodeKeys?) throws(VaultError) {
     guard !isRotating else { return }
     let (vault, id) = try reading { transaction throws(VaultError) in
       (transaction.store.vault, transaction.store.keys.header.deviceKey)
@@ -288,7 +282,7 @@ extension VaultCore {
 
   /// Finds the parts that do not open before anything is changed. Parts that are to be removed are removed now, so that
   /// the rotation does not meet them.
-  private func prepareEpoch(
+  func prepareEpoch(
     dropDamaged: Bool, progress: (VerifyProgress) -> Void, told: (DamagedPart) -> Void
   ) throws(VaultError) {
     var found = try damagedParts(progress: progress)
@@ -307,7 +301,7 @@ extension VaultCore {
     found.forEach(told)
   }
 
-  private static func paused(_ found: [DamagedPart]) -> VaultError {
+  static func paused(_ found: [DamagedPart]) -> VaultError {
     let newer = found.filter { $0.remedy == .newerVersion }
     guard newer.isEmpty else { return refusal("the rotation is paused", newer: newer) }
     return VaultError(
@@ -336,7 +330,7 @@ extension VaultCore {
     return found.prefix(3).map(\.words).joined(separator: "; ") + more
   }
 
-  private func rotationPhase() throws(VaultError) -> RotationState.Phase? {
+  func rotationPhase() throws(VaultError) -> RotationState.Phase? {
     try reading { transaction throws(VaultError) in
       guard transaction.store.keys.previous != nil else { return nil }
       return try transaction.store.head().rotation.phase

@@ -3,20 +3,30 @@ import Glibc
 
 /// Makes a vault: under a lock, beside its final place, moved there complete by one rename. A crash leaves at most
 /// a file under a temporary name, which the next attempt removes. An error leaves nothing.
-struct NewVaultPlace: ~Copyable {
+///
+/// While it exists, no other process makes a vault at the same path. Its owner ends it by ``finish()`` or
+/// ``abandon()``.
+package struct NewVaultPlace: ~Copyable {
   let place: VaultPath
+  /// The path as given, for errors.
+  let path: String
   private let madeFolders: [String]
   private let lock: Int32
 
   /// Makes the missing directories (0700), checks the last one, takes the lock, and refuses when something is there
   /// already.
-  static func prepare(_ path: String) throws(StorageError) -> NewVaultPlace {
-    let made = try makeFolders(VaultPath.split(path).folder)
+  ///
+  /// - Parameter makingFolders: Whether missing directories are made; otherwise one that is missing is
+  ///   ``StorageError/missing``.
+  package static func prepare(
+    _ path: String, makingFolders: Bool = true
+  ) throws(StorageError) -> NewVaultPlace {
+    let made = makingFolders ? try makeFolders(VaultPath.split(path).folder) : []
     do throws(StorageError) {
       let place = try VaultPath.locate(path)
       try place.checkFolder()
       let lock = try FileLock.take(in: place)
-      let prepared = NewVaultPlace(place: place, madeFolders: made, lock: lock)
+      let prepared = NewVaultPlace(place: place, path: path, madeFolders: made, lock: lock)
       do throws(StorageError) { try prepared.makeTemporary() } catch {
         prepared.abandon()
         throw error
@@ -28,8 +38,9 @@ struct NewVaultPlace: ~Copyable {
     }
   }
 
-  private init(place: consuming VaultPath, madeFolders: [String], lock: Int32) {
+  private init(place: consuming VaultPath, path: String, madeFolders: [String], lock: Int32) {
     self.place = place
+    self.path = path
     self.madeFolders = madeFolders
     self.lock = lock
   }
@@ -54,10 +65,10 @@ struct NewVaultPlace: ~Copyable {
   }
 
   /// Lets other processes make vaults here again.
-  func finish() { FileLock.release(lock, in: place) }
+  package func finish() { FileLock.release(lock, in: place) }
 
   /// Removes what was made, unless it has the name of the vault: then another process may already use it.
-  func abandon() {
+  package func abandon() {
     removeTemporary()
     FileLock.release(lock, in: place)
     // Directories that are not empty stay.

@@ -17,16 +17,24 @@ extension Store {
   ) throws(E) -> Store {
     let new = try E.from(NewVaultPlace.prepare(path), at: path)
     do throws(E) {
-      try fill(new.place.path(of: new.temporaryName), writing: body)
-      try publishing()
-      try E.from(new.publish(), at: path)
-      let store = try E.from(open(at: path, access: .readWrite), at: path)
+      let store = try create(in: new, publishing: publishing, body)
       new.finish()
       return store
     } catch {
       new.abandon()
       throw error
     }
+  }
+
+  /// The same in a place that the caller has prepared, and ends.
+  package static func create<E: StorageFailure>(
+    in new: borrowing NewVaultPlace, publishing: () throws(E) -> Void,
+    _ body: (inout Store) throws(E) -> Void
+  ) throws(E) -> Store {
+    try fill(new.place.path(of: new.temporaryName), writing: body)
+    try publishing()
+    try E.from(new.publish(), at: new.path)
+    return try E.from(open(at: new.path, access: .readWrite), at: new.path)
   }
 
   /// Makes the schema and the first rows in one transaction, and leaves one file with an empty log.

@@ -23,7 +23,7 @@ extension CommandError {
   private static func exit(of code: VaultError.Code) -> ExitCode {
     switch code {
     case .itemNotFound: .notFound
-    case .duplicateItem, .vaultExists: .alreadyExists
+    case .duplicateItem, .vaultExists, .fileExists: .alreadyExists
     case .authenticationFailed, .locked: .authenticationFailed
     case .lockedOut: .blocked
     case .cancelled: .cancelled

@@ -66,6 +66,7 @@ package enum HintWords {
     .purgeAgain: "when that process has ended, run 'vaultctl purge' again",
     .nameBackup: "name a file made by 'vaultctl backup'",
     .restoreBackup: "restore it with 'vaultctl restore'",
+    .restoreElsewhere: "restore to another path with --vault PATH",
   ]
 
   private static let people: [Hint.Action: String] = [

@@ -1,0 +1,181 @@
+import DeviceKeys
+import VaultFormat
+import Glibc
+import VaultKeys
+
+/// A restore over a vault. The old vault stays whole at its path until the new one is complete; then both change names
+/// in one step. The old vault and its device key are kept beside it.
+///
+/// Call ``init(of:by:protector:oldProtector:environment:)``, then ``point()``, then ``droppedItems(passphrase:over:)``
+/// or ``run(passphrase:over:note:progress:)``. A person can be asked in between, because no lock is held.
+package struct VaultReplacement: Sendable {
+  private let path: String
+  private let backup: String
+  private let protector: any Protector
+  private let oldProtector: (any Protector)?
+  private let environment: VaultEnvironment
+  private let old: VaultOutline
+
+  /// Checks that the vault and the backup are the same vault, and that nothing is in the way.
+  ///
+  /// - Parameters:
+  ///   - protector: Who keeps the new device key.
+  ///   - oldProtector: Who keeps the present one; `nil` for the protector that the header names.
+  /// - Throws: ``VaultError/Code/policy`` for another vault, ``VaultError/Code/fileExists`` if a file that a restore
+  ///   would write exists, ``VaultError/Code/vaultMissing``.
+  package init(
+    of path: String, by backup: String, protector: any Protector, oldProtector: (any Protector)?,
+    environment: VaultEnvironment
+  ) throws(VaultError) {
+    (self.path, self.backup, self.protector) = (path, backup, protector)
+    (self.oldProtector, self.environment) = (oldProtector, environment)
+    old = try VaultOutline(at: path)
+    guard try old.vault == VaultOutline(at: backup).vault else {
+      throw VaultError(
+        .policy, "the vault there is another one than the backup's",
+        hint: Hint(.restoreElsewhere, saying: "restore to another path"))
+    }
+    try left.refuseTaken()
+    try refuseTakenKey()
+  }
+
+  /// The items, counters and attempts of the vault that is replaced.
+  package func point() throws(VaultError) -> RestorePoint {
+    let point: RestorePoint
+    do throws(VaultError) { point = try openedOld().restorePoint() } catch {
+      throw VaultError(
+        error.code, error.message,
+        hint:
+          "its counters and attempts cannot be taken over; to restore without them, move \(path) away first",
+        underlying: error.underlying)
+    }
+    // The opening may have moved the vault's key to the named file.
+    try refuseTakenKey()
+    return point
+  }
+
+  /// The items that this restore would drop, because only the vault that is replaced has them. Changes nothing.
+  package func droppedItems(
+    passphrase: consuming Passcode, over point: RestorePoint
+  ) throws(VaultError) -> [RestoredItem] {
+    try VaultCore.droppedItems(
+      byRestoring: backup, passphrase: passphrase, over: point, environment: environment)
+  }
+
+  /// Replaces the vault. All vaults are closed when this returns.
+  ///
+  /// - Parameter note: Called with a message about each step that completes an earlier, interrupted restore.
+  /// - Throws: ``VaultError/Code/busy`` if another program uses the vault or has changed it since `point`;
+  ///   ``VaultError/Code/authenticationFailed`` for a wrong passphrase; ``VaultError/Code/unsupported`` if the file
+  ///   system cannot exchange two names. The vault is then unchanged.
+  package func run(
+    passphrase: consuming Passcode, over point: RestorePoint, note: (String) -> Void = { _ in },
+    progress: (VerifyProgress) -> Void = { _ in }
+  ) throws(VaultError) -> BackupReport {
+    // No other restore runs while this lock is held.
+    let keys = DeviceKeys(protector, of: old.vault)
+    let lock = try keys.lock()
+    defer { lock?.keep() }
+    try left.settle(lock, note: note)
+    try left.refuseTaken()
+    try refuseChanges(since: point.sequence)
+    let made: Made
+    let oldKey: DeviceKeyID
+    do throws(VaultError) {
+      made = try restored(passphrase, over: point, progress: progress)
+      oldKey = try exchange(made.path, since: point.sequence)
+    } catch {
+      // The new vault is removed if it was never used; its device key stays, like every key that a file has named.
+      try? left.settle(lock) { _ in }
+      throw error
+    }
+    try finish(made, over: oldKey, keys: keys)
+    return made.report
+  }
+
+  /// Where the old vault goes.
+  package var aside: String { RestoreFiles(path: path).aside }
+
+  // MARK: Steps
+
+  private struct Made {
+    let report: BackupReport
+    let key: DeviceKeyID
+    let path: String
+  }
+
+  private var left: InterruptedRestore { InterruptedRestore(path: path, vault: old.vault) }
+
+  /// The restored vault is closed when this returns.
+  private func restored(
+    _ passphrase: consuming Passcode, over point: RestorePoint, progress: (VerifyProgress) -> Void
+  ) throws(VaultError) -> Made {
+    let restored = try VaultCore.restore(
+      from: backup, passphrase: passphrase, to: path, isBeside: true, protector: protector, newer: point,
+      environment: environment, progress: progress)
+    return Made(
+      report: restored.report, key: try restored.core.status().deviceKey, path: restored.path)
+  }
+
+  /// Exchanges the old vault and the new one, whose names change in one step, when nobody has the old one open and it is
+  /// as it was. From the last look at it to the exchange nobody can open it, so nothing has to be undone: a program that
+  /// waits to open it sees then that its name leads to another file.
+  ///
+  /// - Returns: The device key of the old vault.
+  private func exchange(_ new: String, since sequence: UInt64) throws(VaultError) -> DeviceKeyID {
+    // Before the last look at its commits: what is written after that leaves another stamp.
+    let stamp = try VaultNames.stamp(of: path)
+    let key = try refuseChanges(since: sequence)
+    guard let hold = try VaultNames.Hold(vault: path) else { throw inUse }
+    guard try !VaultNames.isInUse(vault: path), try VaultNames.stampNow(of: path) == stamp else {
+      throw inUse
+    }
+    try VaultNames.exchange(path, with: new)
+    // Longer than any program waits between two tries.
+    usleep(20_000)
+    hold.keep()
+    return key
+  }
+
+  /// The new vault is at the path: from here on nothing is undone, whatever fails.
+  private func finish(_ made: Made, over oldKey: DeviceKeyID, keys: DeviceKeys) throws(VaultError) {
+    do throws(VaultError) {
+      try VaultNames.keep(made.path, as: aside)
+      try keys.promoteRestored(made.key, over: oldKey)
+    } catch {
+      let place = (try? VaultNames.exists(made.path)) == false ? aside : made.path
+      throw VaultError(
+        error.code, error.message,
+        hint: "the restored vault is in its place and opens; the old vault is \(place)",
+        underlying: error.underlying)
+    }
+  }
+
+  /// When the named file holds the old device key, that key moves to a file beside it: no other file may be there.
+  private func refuseTakenKey() throws(VaultError) {
+    guard let files = protector as? FileProtector, files.namedKey == old.deviceKey,
+      let keyAside = files.pathBeforeRestore, try VaultNames.exists(keyAside)
+    else { return }
+    throw VaultNames.taken(keyAside)
+  }
+
+  private func openedOld() throws(VaultError) -> VaultCore {
+    try VaultCore.open(at: path, protector: oldProtector, environment: environment)
+  }
+
+  /// What others did to the old vault meanwhile must not be lost silently.
+  ///
+  /// - Returns: Its device key.
+  @discardableResult
+  private func refuseChanges(since sequence: UInt64) throws(VaultError) -> DeviceKeyID {
+    let status = try openedOld().status()
+    guard status.sequence == sequence, try !VaultNames.isInUse(vault: path) else { throw inUse }
+    return status.deviceKey
+  }
+
+  private var inUse: VaultError {
+    VaultError(
+      .busy, "another program is using the vault that is to be replaced: \(path)",
+      hint: "end it and try again; the vault was not changed")
+  }
+}

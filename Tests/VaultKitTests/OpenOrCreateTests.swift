@@ -1,0 +1,135 @@
+import Foundation
+import SecretMemory
+import TestSupport
+import Testing
+import VaultExpectations
+import VaultKit
+import VaultTestKit
+
+@Suite("Open or create", .requirement("L8"))
+struct OpenOrCreateTests {
+  private let place = TemporaryVault()
+
+  init() throws { try FileManager.default.createDirectory(atPath: place.folder + "/data", mode: 0o700) }
+
+  private func openOrCreate(
+    _ passcode: String? = nil, protector: FileProtector? = nil
+  ) async throws(VaultError) -> OpenedOrCreatedVault {
+    try await Vault.openOrCreate(
+      at: VaultPath(place.path), protector: protector ?? place.protector,
+      passcode: passcode.map { text throws(VaultError) in try Passcode(testing: text) },
+      environment: place.environment)
+  }
+
+  private var contents: [String] {
+    (FileManager.default.enumerator(atPath: place.folder)?.compactMap { $0 as? String } ?? []).sorted()
+  }
+
+  @Test("the first call creates, the next one opens the same vault")
+  func twice() async throws {
+    let path = VaultPath(place.path)
+    let first = try await Vault.openOrCreate(at: path, protector: place.protector)
+    let item = try await first.vault.add(
+      NewItem(.genericPassword, name: "a"), secret: SecretBytes(testing: "x"))
+    let second = try await Vault.openOrCreate(at: path, protector: place.protector)
+    #expect(first.isNew && !second.isNew)
+    #expect(try await second.vault.secret(of: item.id).bytesForTesting == Array("x".utf8))
+    #expect(try await first.vault.status().vault == second.vault.status().vault)
+  }
+
+  // Verified to fail when the traces are not looked for.
+  @Test(
+    "what shows that a vault was there prevents a new one",
+    arguments: [
+      "-wal", "-shm", "-journal", ".before-restore", ".restoring",
+      ".restoring-" + String(repeating: "0a", count: 16),
+    ])
+  func traces(suffix: String) async throws {
+    try Data([1]).write(to: URL(fileURLWithPath: place.path + suffix))
+    let before = contents
+    let error = await thrown { () async throws(VaultError) in _ = try await openOrCreate() }
+    #expect(error?.code == .vaultMissing && error?.message.contains(place.path + suffix) == true)
+    #expect(contents == before)
+  }
+
+  @Test("a file of another vault with a longer name does not prevent it")
+  func neighbour() async throws {
+    for suffix in [".old", ".restorings", "-wall", "2-wal"] {
+      try Data([1]).write(to: URL(fileURLWithPath: place.path + suffix))
+    }
+    #expect(try await openOrCreate().isNew)
+  }
+
+  // Verified to fail when missing directories are made.
+  @Test("a directory that is missing is not made: its disk may not be mounted")
+  func noDirectory() async throws {
+    try FileManager.default.removeItem(atPath: place.folder + "/data")
+    let error = await thrown { () async throws(VaultError) in _ = try await openOrCreate() }
+    #expect(error?.code == .vaultMissing && error?.message.contains("directory") == true)
+    #expect(contents == [])
+  }
+
+  @Test("a vault that does not open is neither replaced nor given another key")
+  func broken() async throws {
+    do { _ = try place.makeCore() }
+    let outline = try VaultCore.outline(at: place.path)
+    let key = place.protector.path(of: outline.deviceKey, outline.vault)
+    try FileManager.default.moveItem(atPath: key, toPath: place.folder + "/elsewhere")
+    let before = contents
+    await expect(.deviceKeyAbsent) { _ = try await openOrCreate() }
+    #expect(contents == before)
+    try Data("no vault".utf8).write(to: URL(fileURLWithPath: place.path))
+    await expect(.damaged) { _ = try await openOrCreate() }
+    #expect(try String(contentsOfFile: place.path, encoding: .utf8) == "no vault")
+  }
+
+  // Verified to fail when an opened vault is not unlocked with the passcode.
+  @Test("the passcode is that of a new vault, and unlocks one that is there")
+  func passcode() async throws {
+    #expect(try await openOrCreate("pass").vault.isUnlocked)
+    #expect(try await openOrCreate("pass").vault.isUnlocked)
+    #expect(try await !openOrCreate().vault.isUnlocked)
+    await expect(.authenticationFailed) { _ = try await openOrCreate("other") }
+    #expect(try await openOrCreate().vault.status().passcodeFailures == 1)
+  }
+
+  @Test("a vault without a passcode is not taken for one that has the passcode")
+  func unguarded() async throws {
+    _ = try await openOrCreate()
+    await expect(.policy) { _ = try await openOrCreate("pass") }
+  }
+
+  // Verified to fail when the lock of the path is not taken.
+  @Test(
+    "of tasks in one process, also with a named key file, one creates and all get one vault",
+    arguments: [false, true])
+  func tasks(isNamed: Bool) async throws {
+    let files = isNamed ? FileProtector(file: place.folder + "/keys/my.key") : place.protector
+    let results = try await withThrowingTaskGroup(of: OpenedOrCreatedVault.self) { group in
+      for _ in 0..<8 { group.addTask { try await openOrCreate(protector: files) } }
+      return try await group.reduce(into: [OpenedOrCreatedVault]()) { $0.append($1) }
+    }
+    #expect(results.count { $0.isNew } == 1)
+    let id = try await results[0].vault.status().vault
+    for result in results { #expect(try await result.vault.status().vault == id) }
+    #expect(try files.keys(of: id).count == 1)
+    let keys = contents.filter { $0.hasSuffix(".key") || $0.hasSuffix(".new") }
+    #expect(keys.count == 1, "\(keys)")
+  }
+
+  @Test("what a killed creation left is in nobody's way")
+  func leftovers() async throws {
+    for name in ["/data/.test.vault.new", "/data/.test.vault.new-wal", "/data/test.vault.lock"] {
+      try Data([1]).write(to: URL(fileURLWithPath: place.folder + name))
+    }
+    #expect(try await openOrCreate().isNew)
+    #expect(!contents.contains { $0.contains(".new") || $0.hasSuffix(".lock") })
+  }
+}
+
+extension FileManager {
+  fileprivate func createDirectory(atPath path: String, mode: Int) throws {
+    try createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: mode])
+  }
+}

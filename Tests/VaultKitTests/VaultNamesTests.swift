@@ -1,0 +1,28 @@
+import Foundation
+import TestSupport
+import Testing
+import VaultExpectations
+import VaultKit
+import VaultTestKit
+
+@Suite("The names of vault files")
+struct VaultNamesTests {
+  // S6. Verified to fail when the exchange does not look for a log, and the file takes its place without its last
+  // commit.
+  @Test(
+    "a restored vault with a log beside it does not take the place", .requirement("S6"),
+    arguments: ["-wal", "-shm", "-journal"])
+  func log(suffix: String) throws {
+    let place = TemporaryVault()
+    let (old, new) = (place.folder + "/old", place.folder + "/new")
+    for (path, text) in [(old, "old"), (new, "new"), (new + suffix, "")] {
+      try text.write(toFile: path, atomically: false, encoding: .utf8)
+    }
+    expect(.io) { () throws(VaultError) in try VaultNames.exchange(old, with: new) }
+    #expect(try String(contentsOfFile: old, encoding: .utf8) == "old")
+    try FileManager.default.removeItem(atPath: new + suffix)
+    try VaultNames.exchange(old, with: new)
+    #expect(try String(contentsOfFile: old, encoding: .utf8) == "new")
+    #expect(try String(contentsOfFile: new, encoding: .utf8) == "old")
+  }
+}
