@@ -20,6 +20,7 @@ package struct CommandError: Error, Sendable {
     case cancelled
     case signal
     case timeout
+    case program
   }
 
   package init(
@@ -69,7 +70,7 @@ extension CommandError {
   /// The lines that a person reads: what went wrong, then what to do next.
   package var lines: [String] {
     var first = message
-    if let attemptsLeft {
+    if let attemptsLeft, attemptsLeft > 0 {
       first += attemptsLeft == 1 ? " (1 attempt left)" : " (\(attemptsLeft) attempts left)"
     }
     if let retryAfterSeconds { first += "; try again in \(Durations.text(seconds: retryAfterSeconds))" }

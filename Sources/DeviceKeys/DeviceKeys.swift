@@ -27,9 +27,15 @@ package struct DeviceKeys: Sendable {
 
   /// The key that a header names.
   ///
-  /// - Throws: As ``Protector/loadKey(_:of:)``.
+  /// - Throws: As ``Protector/loadKey(_:of:)``, and `deviceKeyWrong` for a protector that returns another key.
   package func load(_ key: DeviceKeyID) throws(VaultError) -> DeviceKey {
-    try protector.loadKey(key, of: vault)
+    let found = try protector.loadKey(key, of: vault)
+    guard found.id == key else {
+      throw VaultError(
+        .deviceKeyWrong, "the protector returned another device key than the one that the vault names",
+        hint: .nameRightKey)
+    }
+    return found
   }
 
   /// Keeps other processes from changing the device keys of this vault.
@@ -97,6 +103,7 @@ package struct DeviceKeys: Sendable {
 
   /// Where a key is, for people.
   package func place(of key: DeviceKeyID) -> String {
-    (protector as? FileProtector)?.presentPath(of: key, vault) ?? "the Secret Service"
+    if let files = protector as? FileProtector { return files.presentPath(of: key, vault) }
+    return protector.kind == .secretService ? "the Secret Service" : "its protector"
   }
 }

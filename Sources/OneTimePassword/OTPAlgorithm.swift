@@ -1,4 +1,5 @@
 /// The hash under the HMAC of a one-time password (RFC 4226 §5.3, RFC 6238 §1.2).
+@nonexhaustive
 public enum OTPAlgorithm: String, Sendable, Hashable, CaseIterable {
   /// SHA-1, the default of every authenticator.
   case sha1 = "SHA1"

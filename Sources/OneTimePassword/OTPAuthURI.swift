@@ -16,6 +16,7 @@ public struct OTPAuthURI: ~Copyable, Sendable {
   public static let maximumSecretByteCount = 512
 
   /// What makes one code differ from the next.
+  @nonexhaustive
   public enum Kind: Sendable, Hashable {
     /// A counter; the next code is made from `counter`.
     case hotp(counter: UInt64)
@@ -26,6 +27,7 @@ public struct OTPAuthURI: ~Copyable, Sendable {
   }
 
   /// Something unwise in a URI that was accepted.
+  @nonexhaustive
   public enum Warning: Sendable, Hashable {
     /// The secret has fewer than the 128 bits that RFC 4226 asks for.
     case shortSecret(bitCount: Int)

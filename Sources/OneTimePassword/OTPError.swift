@@ -1,38 +1,102 @@
-/// Why a one-time-password operation was refused. No case carries any part of a secret, a code or a name.
-public enum OTPError: Error, Hashable, Sendable {
+/// Why a one-time-password operation was refused.
+///
+/// The set of codes is open, so that a new code breaks no program. An error never carries any part of a secret, a code or
+/// a name. It has the shape of `VaultError`: a code for the program, a message for a person.
+public struct OTPError: Error, Hashable, Sendable {
+  /// The kind of failure.
+  public let code: Code
+  /// What is wrong with the URI, for ``Code/invalidURI``.
+  public let fault: URIFault?
+  /// How many bits the secret has, for ``Code/secretTooShort``.
+  public let bitCount: Int?
+  /// Where the Base32 text cannot be read, for ``Code/invalidBase32``: an offset in bytes, or the length of the text if it
+  /// ends too early.
+  public let position: Int?
+
+  private init(_ code: Code, fault: URIFault? = nil, bitCount: Int? = nil, position: Int? = nil) {
+    self.code = code
+    self.fault = fault
+    self.bitCount = bitCount
+    self.position = position
+  }
+
   /// The key has no bytes.
-  case emptyKey
+  public static var emptyKey: OTPError { OTPError(.emptyKey) }
   /// The secret of a URI has fewer than 80 bits.
-  case secretTooShort(bitCount: Int)
+  public static func secretTooShort(bitCount: Int) -> OTPError {
+    OTPError(.secretTooShort, bitCount: bitCount)
+  }
   /// The secret of a URI has more than ``OTPAuthURI/maximumSecretByteCount`` bytes, or a Base32 text is longer
   /// than ``Base32/maximumTextByteCount``.
-  case secretTooLong
+  public static var secretTooLong: OTPError { OTPError(.secretTooLong) }
   /// The Base32 text cannot be read at this offset; the length of the text when it ends too early.
-  case invalidBase32(position: Int)
+  public static func invalidBase32(position: Int) -> OTPError { OTPError(.invalidBase32, position: position) }
   /// The algorithm is not SHA1, SHA256 or SHA512, or not the one that Steam codes use.
-  case unknownAlgorithm
+  public static var unknownAlgorithm: OTPError { OTPError(.unknownAlgorithm) }
   /// The number of digits is not 6, 7 or 8 (5 for Steam codes).
-  case invalidDigits
+  public static var invalidDigits: OTPError { OTPError(.invalidDigits) }
   /// The period is not a whole number of seconds, 1 or more, or not the one that Steam codes use.
-  case invalidPeriod
+  public static var invalidPeriod: OTPError { OTPError(.invalidPeriod) }
   /// The counter is not a number from 0 to 2^64 − 1.
-  case invalidCounter
+  public static var invalidCounter: OTPError { OTPError(.invalidCounter) }
   /// The counter has no successor: the credential must be replaced.
-  case counterExhausted
+  public static var counterExhausted: OTPError { OTPError(.counterExhausted) }
   /// The time is before T0, or a clock offset moves T0 out of range.
-  case timeOutOfRange
+  public static var timeOutOfRange: OTPError { OTPError(.timeOutOfRange) }
   /// The text is not a code of the expected format: wrong length, or a character that codes do not have.
-  case invalidCode
+  public static var invalidCode: OTPError { OTPError(.invalidCode) }
   /// The window has more candidates than a verifier may accept.
-  case invalidWindow
+  public static var invalidWindow: OTPError { OTPError(.invalidWindow) }
   /// The block of counters is empty, or not smaller than half the look-ahead (or the counters run out).
-  case invalidReservation
+  public static var invalidReservation: OTPError { OTPError(.invalidReservation) }
   /// Too many codes or too much time since the last synchronization.
-  case desynchronized
+  public static var desynchronized: OTPError { OTPError(.desynchronized) }
   /// The text is not an acceptable `otpauth:` URI.
-  case invalidURI(URIFault)
+  public static func invalidURI(_ fault: URIFault) -> OTPError { OTPError(.invalidURI, fault: fault) }
+}
+
+extension OTPError {
+  /// An open set of failure kinds. The raw value is the name of the member of ``OTPError`` that makes the error.
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    /// The word.
+    public let rawValue: String
+    /// The code of this word.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// See ``OTPError/emptyKey``.
+    public static let emptyKey = Code(rawValue: "emptyKey")
+    /// See ``OTPError/secretTooShort(bitCount:)``.
+    public static let secretTooShort = Code(rawValue: "secretTooShort")
+    /// See ``OTPError/secretTooLong``.
+    public static let secretTooLong = Code(rawValue: "secretTooLong")
+    /// See ``OTPError/invalidBase32(position:)``.
+    public static let invalidBase32 = Code(rawValue: "invalidBase32")
+    /// See ``OTPError/unknownAlgorithm``.
+    public static let unknownAlgorithm = Code(rawValue: "unknownAlgorithm")
+    /// See ``OTPError/invalidDigits``.
+    public static let invalidDigits = Code(rawValue: "invalidDigits")
+    /// See ``OTPError/invalidPeriod``.
+    public static let invalidPeriod = Code(rawValue: "invalidPeriod")
+    /// See ``OTPError/invalidCounter``.
+    public static let invalidCounter = Code(rawValue: "invalidCounter")
+    /// See ``OTPError/counterExhausted``.
+    public static let counterExhausted = Code(rawValue: "counterExhausted")
+    /// See ``OTPError/timeOutOfRange``.
+    public static let timeOutOfRange = Code(rawValue: "timeOutOfRange")
+    /// See ``OTPError/invalidCode``.
+    public static let invalidCode = Code(rawValue: "invalidCode")
+    /// See ``OTPError/invalidWindow``.
+    public static let invalidWindow = Code(rawValue: "invalidWindow")
+    /// See ``OTPError/invalidReservation``.
+    public static let invalidReservation = Code(rawValue: "invalidReservation")
+    /// See ``OTPError/desynchronized``.
+    public static let desynchronized = Code(rawValue: "desynchronized")
+    /// See ``OTPError/invalidURI(_:)``.
+    public static let invalidURI = Code(rawValue: "invalidURI")
+  }
 
   /// What is wrong with an `otpauth:` URI.
+  @nonexhaustive
   public enum URIFault: Hashable, Sendable {
     /// Longer than ``OTPAuthURI/maximumByteCount``.
     case tooLong

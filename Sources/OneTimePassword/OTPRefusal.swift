@@ -1,4 +1,5 @@
 /// Why a code was not accepted.
+@nonexhaustive
 public enum OTPRefusal: Sendable, Hashable {
   /// No counter of the window has this code. Counted as a failure.
   case noMatch

@@ -42,6 +42,8 @@ package struct SealedStore: ~Copyable, Sendable {
   /// The policy of the item that was opened last: the next item usually has the same policy, which is then read only
   /// once.
   private var policy: Policy?
+  /// The process that the present transaction serves; `nil` if this process asks for itself.
+  package var caller: Caller?
   /// The time by which items expire.
   package var time: VaultTime
   /// A number that is new for each session of this process and after each lock. Grants are bound to this number.

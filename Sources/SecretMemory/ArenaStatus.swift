@@ -1,6 +1,7 @@
 /// How the arena keeps secrets from readers of this process's memory, swap space and core dumps.
 public struct ArenaStatus: Sendable, Equatable {
   /// How memory is protected. With several regions, the weakest counts.
+  @nonexhaustive
   public enum Protection: Sendable, Equatable {
     /// memfd_secret(2): locked, in no core dump, not even in the kernel's own mapping.
     case memfdSecret

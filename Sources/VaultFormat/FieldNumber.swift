@@ -153,6 +153,9 @@ package enum FieldNumber {
     package static let result: UInt16 = 10
     package static let detail: UInt16 = 11
     package static let outcome: UInt16 = 12
+    package static let callerUser: UInt16 = 13
+    package static let callerProcess: UInt16 = 14
+    package static let callerExecutable: UInt16 = 15
   }
 
   /// Section 10: a way to an item's data key.

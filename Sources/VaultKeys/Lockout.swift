@@ -76,6 +76,9 @@ package enum Lockout {
     return delay(after: state.failures)
   }
 
+  /// How many more wrong attempts are judged before a delay; 0 during a delay.
+  package static func attemptsLeft(_ state: VaultState) -> Int { max(0, freeFailures - Int(state.failures)) }
+
   /// The attempt never ran.
   package static func takeBack(_ state: inout VaultState) {
     finish(&state)

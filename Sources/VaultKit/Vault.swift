@@ -12,12 +12,28 @@ public import SecretMemory
 /// `write` (`Vault+Transactions.swift`), which lend one transaction to a closure.
 public actor Vault {
   package let core: VaultCore
-  private let executor = VaultExecutor()
+  private let executor: VaultExecutor
 
   /// The executor of this vault alone.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-  private init(_ core: VaultCore) { self.core = core }
+  private init(_ core: VaultCore, executor: VaultExecutor = VaultExecutor()) {
+    self.core = core
+    self.executor = executor
+  }
+
+  /// The same open vault for calls that serve another process. A program that serves others logs whom it serves:
+  ///
+  /// ```swift
+  /// let peer = Caller(user: credentials.uid, process: UInt32(credentials.pid))
+  /// let secret = try await vault.asked(by: peer).secret(of: item)
+  /// ```
+  ///
+  /// The entries of these calls name this process and the caller (``AuditEntry/caller``), and prompts show the caller.
+  /// Everything else is shared: ``lock()`` locks the vault for all callers. Costs no file and no thread.
+  public nonisolated func asked(by caller: Caller) -> Vault {
+    Vault(core.asked(by: caller), executor: executor)
+  }
 
   /// Creates a vault. Throws, and creates nothing, when the path already exists.
   ///
@@ -52,12 +68,14 @@ public actor Vault {
 
   /// Unlocks with the passcode. The vault counts the attempt on disk first.
   ///
-  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut`` with `retryAfter`.
+  /// - Throws: ``VaultError/Code/authenticationFailed`` with `attemptsLeft`, ``VaultError/Code/passcodeDelay`` with
+  ///   `retryAfter`.
   public func unlock(with passcode: consuming Passcode) throws(VaultError) { try core.unlock(with: passcode) }
 
   /// Unlocks with the passcode that the context was given or asks for.
   ///
-  /// - Throws: As ``unlock(with:)``, and ``VaultError/Code/interactionNotAllowed``, ``VaultError/Code/cancelled``.
+  /// - Throws: As ``unlock(with:)``, and ``VaultError/Code/interactionNotAllowed``, ``VaultError/Code/cancelled``,
+  ///   ``VaultError/Code/timedOut``, ``VaultError/Code/appCancelled``.
   public func unlock(with context: AuthenticationContext) throws(VaultError) {
     try core.unlock(with: context)
   }
@@ -134,10 +152,11 @@ public actor Vault {
   /// The secret of an item.
   ///
   /// - Parameter context: Verifies the person if the item has constraints.
-  /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/locked``, ``VaultError/Code/expired``,
-  ///   ``VaultError/Code/damaged``; ``VaultError/Code/interactionNotAllowed``,
-  ///   ``VaultError/Code/authenticationFailed``, ``VaultError/Code/cancelled``, ``VaultError/Code/lockedOut`` when a
-  ///   person must be verified.
+  /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/invalidated``, ``VaultError/Code/locked``,
+  ///   ``VaultError/Code/expired``, ``VaultError/Code/damaged``; when a person must be verified
+  ///   ``VaultError/Code/interactionNotAllowed``, ``VaultError/Code/authenticationFailed``,
+  ///   ``VaultError/Code/cancelled``, ``VaultError/Code/appCancelled``, ``VaultError/Code/timedOut``,
+  ///   ``VaultError/Code/passcodeDelay``, ``VaultError/Code/biometryLocked``.
   public func secret(of item: ItemID, context: AuthenticationContext? = nil) throws(VaultError) -> SecretBytes
   {
     try core.secret(of: item, context: context)

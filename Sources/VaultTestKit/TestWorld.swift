@@ -57,7 +57,7 @@ extension VaultEnvironment {
     derivationObserver: (@Sendable () -> Void)? = nil
   ) -> VaultEnvironment {
     VaultEnvironment(
-      clock: clock, random: random, bounds: .cheap, parameters: .cheap, caller: .current,
+      clock: clock, random: random, bounds: .cheap, parameters: .cheap, process: .current,
       derivationObserver: derivationObserver)
   }
 }

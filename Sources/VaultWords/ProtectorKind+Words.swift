@@ -7,6 +7,7 @@ extension ProtectorKind {
     case .file: "file"
     case .secretService: "secret-service"
     case .tpm: "tpm"
+    default: "own-\(rawValue)"
     }
   }
 }

@@ -95,7 +95,7 @@ final class Adding {
       }
       try core.delete(Query(id: id))
       say("= \(id.hexadecimal)")
-    } catch  where error.code == .itemNotFound {
+    } catch  where error.code.isAbsence {
       say("? \(id.hexadecimal) \(name)")
     }
     kept.removeFirst()

@@ -47,7 +47,9 @@ struct ParserMutationTests {
         let again = try Base32.decode(Base32.encode(decoded))
         let isSame = again.isEqualInConstantTime(to: decoded)
         #expect(isSame)
-      } catch OTPError.invalidBase32(let position) {
+      } catch {
+        #expect(error.code == .invalidBase32)
+        let position = try #require(error.position)
         #expect((0...mutated.count).contains(position))
       }
     }

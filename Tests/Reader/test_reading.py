@@ -112,13 +112,13 @@ class RoundTrips(Case):
         maker = self.maker = make_vault.Maker(passcode=PASSCODE)
         maker.put_few()
         maker.log(1)
-        for outcome, result in ((1, 0), (2, 5), (3, 5), (4, 5), (77, 5), (None, 6)):
+        for outcome, result in ((1, 0), (2, 5), (3, 5), (4, 5), (5, 5), (77, 5), (None, 6)):
             maker.log(25, result=result, detail=b"vault passcode", outcome=outcome)
         maker.log(40, detail=b"vault passcode")
         maker.write(self.path)
         log = self.read()["audit"][1:]
-        self.assertEqual([e.get("outcome") for e in log], ["answered", "cancelled", "signal", "timeout", "77", None, None])
-        self.assertEqual([(e["operation"], e["detail"]) for e in log], [(25, "vault passcode")] * 6 + [(40, "vault passcode")])
+        self.assertEqual([e.get("outcome") for e in log], ["answered", "cancelled", "signal", "timeout", "program", "77", None, None])
+        self.assertEqual([(e["operation"], e["detail"]) for e in log], [(25, "vault passcode")] * 7 + [(40, "vault passcode")])
 
     def rotating(self, members=("phrase", "fprintd")):
         maker = self.maker = make_vault.Maker(passcode=PASSCODE, members=members)

@@ -35,9 +35,9 @@ extension Torture {
       let answers = all.flatMap { $0.lines() }
       #expect(answers.count == 50)
       #expect(answers.count { $0 == "refused authenticationFailed" } == 5, "\(Set(answers))")
-      #expect(answers.count { $0 == "refused lockedOut" } == 45)
+      #expect(answers.count { $0 == "refused biometryLocked" } == 45)
       #expect(derivations == 5)
-      #expect(try one("right") == ["refused lockedOut"])
+      #expect(try one("right") == ["refused biometryLocked"])
       try vault.openCore().unlock(with: Passcode(testing: "pass"))
       #expect(try one("right") == ["opened"])
     }
@@ -57,7 +57,7 @@ extension Torture {
         // The lock is there by now, or five more tries make it; the passcode ends it, and five more are there.
         for _ in 0..<5 { _ = try one("wrong") }
         #expect(derivations - derived <= 5)
-        #expect(try one("right") == ["refused lockedOut"])
+        #expect(try one("right") == ["refused biometryLocked"])
         try vault.openCore().unlock(with: Passcode(testing: "pass"))
         derived = derivations
         locks += 1
@@ -172,7 +172,7 @@ extension Torture {
           _ = try core.secret(of: item.id, context: context)
           isOpen = true
         } catch {
-          #expect(error.code == .itemNotFound, "\(error)")
+          #expect(error.code == .invalidated, "\(error)")
           isOpen = false
         }
         #expect(isOpen == (item.generation == nil || item.generation == generation))

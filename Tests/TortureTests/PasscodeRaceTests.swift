@@ -73,7 +73,7 @@ extension Torture {
       do throws(VaultError) {
         return try core.secret(of: item.id, context: context).bytesForTesting
       } catch {
-        if error.code == .itemNotFound { return nil }
+        if error.code.isAbsence { return nil }
         return Array("\(error.code.rawValue) \(error.message)".utf8)
       }
     }
@@ -163,7 +163,8 @@ extension Torture {
       let answers = try race(50, "wrong", [])
       #expect(answers.count == 50)
       #expect(
-        Set(answers).isSubset(of: ["refused authenticationFailed", "refused lockedOut"]), "\(Set(answers))")
+        Set(answers).isSubset(of: ["refused authenticationFailed", "refused passcodeDelay"]),
+        "\(Set(answers))")
       #expect(derivations == 5)
     }
 
@@ -176,7 +177,7 @@ extension Torture {
       #expect(derivations == 5)
       for (index, delay) in minutes.prefix(Scale.pick(4, long: 9)).enumerated() {
         now += delay * 60_000 - 1
-        #expect(Set(try race(10, "right", ["\(now)"])) == ["refused lockedOut"])
+        #expect(Set(try race(10, "right", ["\(now)"])) == ["refused passcodeDelay"])
         #expect(derivations == 5 + index, "a derivation before the delay was over")
         now += 1
         let answers = try race(20, "wrong", ["\(now)"])
@@ -198,7 +199,7 @@ extension Torture {
       // Whatever was killed, the tries that are left are few, and the delay comes.
       for _ in 0..<5 { _ = try torture("unlock", vault.folder, "wrong", tally).lines() }
       #expect(derivations <= 5)
-      #expect(try torture("unlock", vault.folder, "right", tally).lines() == ["refused lockedOut"])
+      #expect(try torture("unlock", vault.folder, "right", tally).lines() == ["refused passcodeDelay"])
     }
 
     @Test("fifty processes with the right passcode are all let in")

@@ -54,7 +54,7 @@ struct AttackVerificationTests {
     let context = AuthenticationContext(reason: "", biometry: reader)
     #expect(try core.secret(failing: id, with: context) == nil)
     context.invalidate()
-    #expect(try core.secret(failing: id, with: context) == .cancelled)
+    #expect(try core.secret(failing: id, with: context) == .appCancelled)
     #expect(reader.requests.count == 1)
   }
 
@@ -72,7 +72,7 @@ struct AttackVerificationTests {
     let context = AuthenticationContext(
       reason: "", prompt: ScriptedPrompt([.text("passcode")]), reuse: .seconds(60))
     holder.withLock { $0 = context }
-    #expect(try core.secret(failing: id, with: context) == .cancelled)
+    #expect(try core.secret(failing: id, with: context) == .appCancelled)
   }
 
   // Fails when grants and kept verifications take the session of their end and not of their begin.
@@ -169,7 +169,7 @@ struct AttackVerificationTests {
     }
     group.wait()
     #expect(counter.value == 10)
-    #expect(try core.secret(failing: id, with: given(phrase: "phrase")) == .lockedOut)
+    #expect(try core.secret(failing: id, with: given(phrase: "phrase")) == .biometryLocked)
   }
 
   // Fails when `byFinger` takes the reader's word for a finger that the set does not have.

@@ -237,12 +237,12 @@ struct AuthenticationPresenceTests {
     let source = ScriptedPresence([])
     let first = context(source)
     first.invalidate()
-    #expect(try core.secret(failing: id, with: first) == .cancelled)
+    #expect(try core.secret(failing: id, with: first) == .appCancelled)
     #expect(source.requests.isEmpty)
     let ending = EndingPresence()
     let second = AuthenticationContext(reason: "", presence: ending, reuse: .seconds(300))
     ending.context.withLock { $0 = second }
-    for _ in 0..<2 { #expect(try core.secret(failing: id, with: second) == .cancelled) }
+    for _ in 0..<2 { #expect(try core.secret(failing: id, with: second) == .appCancelled) }
     #expect(ending.context.withLock { $0 } == nil)
   }
 
@@ -385,7 +385,7 @@ struct AuthenticationReaderTests {
     #expect(enrolled.map(\.name) == ["nose"])
     #expect(try core.enrolledMembers().map(\.name) == ["right-thumb", "nose"])
     let now = AuthenticationContext(reason: "", biometry: other)
-    #expect(try core.secret(failing: set, with: now) == .itemNotFound)
+    #expect(try core.secret(failing: set, with: now) == .invalidated)
     #expect(try core.secret(failing: any, with: now) == nil)
     #expect(try core.verify().problems == [])
   }

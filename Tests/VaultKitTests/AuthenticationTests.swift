@@ -207,7 +207,7 @@ struct AuthenticationTests {
     let prompt = InvalidatingPrompt()
     let context = AuthenticationContext(reason: "", prompt: prompt)
     prompt.context.withLock { $0 = context }
-    #expect(try core.secret(failing: id, with: context) == .cancelled)
+    #expect(try core.secret(failing: id, with: context) == .appCancelled)
     #expect(prompt.isCancelled.withLock { $0 })
     #expect(try core.status().passcodeFailures == 0)
     let given = AuthenticationContext(reason: "", reuse: .seconds(300))
@@ -215,7 +215,7 @@ struct AuthenticationTests {
     _ = try core.secret(of: id, context: given)
     given.invalidate()
     given.provide(try Passcode(testing: "passcode"))
-    #expect(try core.secret(failing: id, with: given) == .cancelled)
+    #expect(try core.secret(failing: id, with: given) == .appCancelled)
   }
 
   @Test("a locked vault is unlocked by the same passcode: one prompt for both")

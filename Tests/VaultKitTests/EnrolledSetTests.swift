@@ -48,7 +48,7 @@ struct EnrolledSetTests {
     try enroll("two", "right", core)
     #expect(try core.itemVersions() == versions)
     for text in ["one", "two"] {
-      #expect(try core.secret(failing: current, with: phrase(text)) == .itemNotFound)
+      #expect(try core.secret(failing: current, with: phrase(text)) == .invalidated)
       #expect(try core.secret(failing: any, with: phrase(text)) == nil)
     }
     let entry = try #require(try core.auditEntries().last { $0.operation == .accessDenied })
@@ -61,7 +61,7 @@ struct EnrolledSetTests {
     #expect(try !core.isBeyondReach(core.item(named: "either")))
     // Back to the set of before is another set all the same.
     try core.removeMember(named: "right")
-    #expect(try core.secret(failing: current, with: phrase("one")) == .itemNotFound)
+    #expect(try core.secret(failing: current, with: phrase("one")) == .invalidated)
     #expect(
       try core.items(matching: Query(), context: passcodeAndPhrase("one")).map(\.name) == ["any", "either"])
     #expect(try core.delete(Query(name: "current")) == 1)
@@ -91,19 +91,19 @@ struct EnrolledSetTests {
     #expect(counter.value == 1)
     try locked.removeMember(named: "left")
     #expect(!locked.isUnlocked && counter.value == 1)
-    #expect(try locked.secret(failing: current, with: phrase("two")) == .itemNotFound)
+    #expect(try locked.secret(failing: current, with: phrase("two")) == .invalidated)
     #expect(try locked.secret(failing: any, with: phrase("two")) == nil)
     #expect(try locked.secret(failing: any, with: phrase("one")) == .authenticationFailed)
     // A process that has been unlocked all along makes the next set before it wraps to it.
     let next = try add("next", AccessControl(.biometryCurrentSet), core)
     #expect(try core.secret(failing: next, with: phrase("two")) == nil)
-    #expect(try core.secret(failing: current, with: phrase("two")) == .itemNotFound)
+    #expect(try core.secret(failing: current, with: phrase("two")) == .invalidated)
     try locked.removeMember(named: "right")
     try locked.unlock(with: Passcode(testing: "passcode"))
     #expect(try locked.secret(failing: any, with: phrase("two")) == .policy)
     try enroll("three", "other", locked)
     #expect(try locked.secret(failing: any, with: phrase("three")) == nil)
-    #expect(try locked.secret(failing: next, with: phrase("three")) == .itemNotFound)
+    #expect(try locked.secret(failing: next, with: phrase("three")) == .invalidated)
     for vault in [core, locked, try place.openCore()] { #expect(try vault.verify().problems == []) }
   }
 
@@ -158,12 +158,12 @@ struct EnrolledSetTests {
     #expect(try core.secret(failing: id, with: phrase("right")) == nil)
     counter.reset()
     for _ in 0..<5 { #expect(try core.secret(failing: id, with: phrase("wrong")) == .authenticationFailed) }
-    for _ in 0..<3 { #expect(try core.secret(failing: id, with: phrase("right")) == .lockedOut) }
+    for _ in 0..<3 { #expect(try core.secret(failing: id, with: phrase("right")) == .biometryLocked) }
     #expect(counter.value == 5)
     #expect(try place.openCore().secret(failing: id, with: phrase("right")) != nil)
     clock.advance(milliseconds: 1 << 40)
     clock.reboot()
-    #expect(try core.secret(failing: id, with: phrase("right")) == .lockedOut)
+    #expect(try core.secret(failing: id, with: phrase("right")) == .biometryLocked)
     #expect(try core.status().passcodeFailures == 0)
     try core.unlock(with: Passcode(testing: "passcode"))
     #expect(try core.secret(failing: id, with: phrase("right")) == nil)
@@ -294,7 +294,7 @@ struct EnrolledSetModelTests {
     let context = AuthenticationContext(reason: "", interaction: .notAllowed)
     context.provide(try BiometricPhrase(testing: name))
     let code = try core.secret(failing: item.id, with: context)
-    if code == .lockedOut { return try core.endBiometryLock() }
+    if code == .biometryLocked { return try core.endBiometryLock() }
     #expect(
       (code == nil) == model.opens(item.generation, by: name), "step \(step): \(String(describing: code))")
   }

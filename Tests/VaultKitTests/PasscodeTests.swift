@@ -165,7 +165,7 @@ struct PasscodeTests {
   }
 
   private func expectLockedOut(_ core: VaultCore) {
-    expect(.lockedOut) { () throws(VaultError) in try core.unlock(with: Passcode(testing: "right")) }
+    expect(.passcodeDelay) { () throws(VaultError) in try core.unlock(with: Passcode(testing: "right")) }
   }
 }
 

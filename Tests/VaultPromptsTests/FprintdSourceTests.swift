@@ -72,7 +72,7 @@ struct FprintdSourceTests {
     #expect(try attempt.end().last == "cancelled: cancelled at the fingerprint reader")
     #expect(attempt.process.terminationStatus == 3)
     let nobody = try rig.attempt("1").end()
-    #expect(nobody.last == "cancelled: no finger was put on the reader in time")
+    #expect(nobody.last == "timedOut: no finger was put on the reader in time")
     #expect(nobody.seconds < Answer.patience)
     let killed = try rig.attempt()
     try killed.wait(for: "put your finger")

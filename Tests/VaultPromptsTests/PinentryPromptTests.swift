@@ -167,7 +167,7 @@ extension OneAtATime {
       Fault(
         "the person declines", .cancelled, "serve('GETPIN', 'ERR 83886179 Operation cancelled <Pinentry>\\n')"
       ),
-      Fault("the person is away", .cancelled, "serve('GETPIN', 'ERR 83886142 Timeout <Pinentry>\\n')"),
+      Fault("the person is away", .timedOut, "serve('GETPIN', 'ERR 83886142 Timeout <Pinentry>\\n')"),
     ]
 
     /// Fails when a limit of the set-up is taken away (it hangs), when `deinit` does not wait for the program (a zombie),
@@ -198,7 +198,7 @@ extension OneAtATime {
     func patience() throws {
       let script = try ScriptedPinentry("serve('GETPIN', lambda: time.sleep(60))")
       let answer = try answer(script.pinentry(), patience: .milliseconds(500))
-      #expect(answer.error?.code == .cancelled)
+      #expect(answer.error?.code == .timedOut)
       #expect(answer.seconds < Answer.patience)
       #expect(try script.isReaped)
     }
@@ -227,7 +227,7 @@ extension OneAtATime {
       let answer = Answer.reading { () throws(VaultError) in try prompt.readSecret(Self.request) }
       try until { (try? script.note("asked")) != nil }
       kill(getpid(), SIGQUIT)
-      #expect(try answer.wait().error?.code == .cancelled)
+      #expect(try answer.wait().error?.code == .appCancelled)
       // Another thread may be the one that takes it.
       for _ in 0..<3_000 where ends.load(ordering: .relaxed) == 0 { usleep(20_000) }
       #expect(ends.load(ordering: .relaxed) == 1)

@@ -68,7 +68,7 @@ extension OneAtATime {
       defer { unsafe sigaction(SIGHUP, &before, nil) }
       let answer = try asking(screen, TerminalPrompt(path: screen.path))
       kill(getpid(), SIGHUP)
-      #expect(try answer.wait().error?.code == .cancelled)
+      #expect(try answer.wait().error?.code == .appCancelled)
       #expect(screen.echoes)
       // Another thread may be the one that takes it.
       for _ in 0..<3_000 where hangups.load(ordering: .relaxed) == 0 { usleep(20_000) }
@@ -117,7 +117,7 @@ extension OneAtATime {
       let screen = try PseudoTerminal()
       let answer = try asking(screen, TerminalPrompt(path: screen.path, patience: .milliseconds(300)))
       let error = try answer.wait().error
-      #expect(error?.code == .cancelled && error?.promptEnd == .timeout)
+      #expect(error?.code == .timedOut && error?.promptEnd == .timeout)
       #expect(answer.seconds < Answer.patience)
       #expect(screen.echoes)
     }
@@ -132,7 +132,7 @@ extension OneAtATime {
         try TerminalPrompt(path: path, patience: .milliseconds(200)).readSecret(Self.request)
       }
       let error = try impatient.wait().error
-      #expect(error?.code == .cancelled && error?.promptEnd == nil, "no prompt was shown")
+      #expect(error?.code == .timedOut && error?.promptEnd == nil, "no prompt was shown")
       let second = Answer.reading { () throws(VaultError) in
         try TerminalPrompt(path: path).readSecret(Self.request)
       }
@@ -158,7 +158,7 @@ extension OneAtATime {
       screen.type("x\n")
       try first.wait()
       let held = try #require(lock.hold())
-      #expect(try read(.milliseconds(200)).wait().error?.code == .cancelled)
+      #expect(try read(.milliseconds(200)).wait().error?.code == .timedOut)
       #expect(!screen.drain().contains("passcode: "))
       let second = read(.seconds(300))
       try screen.wait(for: "Another prompt is open", times: 2)

@@ -32,8 +32,8 @@ KINDS = {1: "genericPassword", 2: "internetPassword", 3: "key", 4: "certificate"
   20: "consent", 21: "clientRegistration"}
 STATE = {"bits": (1, 2), "failures": (4, 8), "counter": (8, 16), "lastAccepted": (16, 24), "lastUse": (24, 32), "delay": (56, 64),
   "clockOffset": (64, 72), "usesLeft": (72, 76), "unconfirmed": (76, 80), "reservedEnd": (96, 104), "uses": (104, 112)}
-ENTRY = {1: "wall", 2: "boot", 4: "uid", 5: "pid", 7: "operation", 9: "kind", 10: "result", 12: "outcome"}
-OUTCOMES = {1: "answered", 2: "cancelled", 3: "signal", 4: "timeout"}
+ENTRY = {1: "wall", 2: "boot", 4: "uid", 5: "pid", 7: "operation", 9: "kind", 10: "result", 12: "outcome", 13: "callerUid", 14: "callerPid"}
+OUTCOMES = {1: "answered", 2: "cancelled", 3: "signal", 4: "timeout", 5: "program"}
 EXTRA = {1: "the application password", 2: "the PIN", 4: "the session", 0xF8: "a secret of a later version"}
 WHEN_UNLOCKED, AFTER_FIRST_UNLOCK, DEVICE_ONLY, ANY, LOGIN, RECOVERY = 1, 2, 0x80, 0x03000000, 0x05000000, 0x07000000
 KNOWN_SLOTS = {1: (1, 2, 3), 2: (1,), 3: (4, 8), 4: (5, 6, 7), 5: (4, 8), 6: (8,)}   # openers by kind; slots of a later version are ignored
@@ -162,7 +162,7 @@ class Vault:
     """Checks the form of each header field; the MAC is checked elsewhere."""
     h = self.h; number = lambda e: n(e[:4]); known = lambda f: f in (0x01000000, 0x02000000, ANY, LOGIN) or f >> 24 in (4, 6)
     need(1 <= n(h[4]) < 1 << 62 and 1 <= self.generation < 0xFFFFFFFF and n(h.get(8, u(self.generation - 1, 4))) == self.generation - 1, "damaged: config or generation")
-    need(h[9][0] in (1, 2, 3), "a protector of a later version", 15); need(17 not in h or h[17] in (b"\1", b"\2", b"\3"), "damaged: header field 17")
+    need(h[9][0] in (1, 2, 3) or h[9][0] >= 128, "a protector of a later version", 15); need(17 not in h or h[17] in (b"\1", b"\2", b"\3"), "damaged: header field 17")
     need(all(len(h.get(f, bytes(32))) == 32 for f in (12, 16)), "damaged: header field 12 or 16, length")
     self.factors = {number(e): e[4:] for e in packed(h, 13, 36)}; need(all(map(known, self.factors)), "damaged: factors")
     self.revoked = {number(e) for e in packed(h, 19, 4)}; need(all(f in (LOGIN, RECOVERY) or f >> 24 in (4, 6) for f in self.revoked), "damaged: header field 19")
@@ -423,7 +423,7 @@ def show_entry(fields):
   out = {name: n(fields[k], k == 1) for k, name in ENTRY.items() if k in fields}
   if 12 in fields: out["outcome"] = OUTCOMES.get(out["outcome"], str(out["outcome"]))
   out |= {name: fields[k].hex() for k, name in {3: "bootId", 8: "item"}.items() if k in fields}
-  return out | {name: fields[k].decode("utf-8", "replace") for k, name in {6: "executable", 11: "detail"}.items() if k in fields}
+  return out | {name: fields[k].decode("utf-8", "replace") for k, name in {6: "executable", 11: "detail", 15: "callerExecutable"}.items() if k in fields}
 
 def read_fd(fd):
   if fd is None: return None

@@ -71,8 +71,8 @@ public struct OTPCredential: Sendable {
   ///
   /// - Parameter code: Exactly the characters of a code.
   /// - Returns: The counter or time step of the code.
-  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``,
-  ///   ``VaultError/Code/malformed``.
+  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/alreadyUsed``, ``VaultError/Code/lockedOut``
+  ///   with `retryAfter`, ``VaultError/Code/malformed``.
   public func verify(_ code: String, context: AuthenticationContext? = nil) async throws(VaultError)
     -> OTPAcceptance
   {

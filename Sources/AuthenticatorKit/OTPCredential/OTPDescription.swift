@@ -3,6 +3,7 @@ public import VaultKit
 /// A credential without its secret.
 public struct OTPDescription: Sendable {
   /// HOTP, TOTP or Steam.
+  @nonexhaustive
   public enum Kind: Int64, Sendable {
     /// By a counter (RFC 4226).
     case hotp = 1

@@ -120,51 +120,14 @@ func otp<R: ~Copyable>(_ body: () throws(OTPError) -> R) throws(VaultError) -> R
 extension VaultError {
   /// An error of the module OneTimePassword, with what to do next.
   package init(otp error: OTPError) {
-    self =
-      switch error {
-      case .emptyKey, .secretTooShort:
-        VaultError(.malformed, "the secret is shorter than 80 bits", hint: "copy the whole URI again")
-      case .secretTooLong: VaultError(.malformed, "the secret is longer than 512 bytes")
-      case .invalidBase32(let position):
-        VaultError(
-          .malformed, "the secret is not Base32 (character \(position + 1))", hint: "copy the whole URI again"
-        )
-      case .unknownAlgorithm: VaultError(.malformed, "the algorithm is not SHA1, SHA256 or SHA512")
-      case .invalidDigits: VaultError(.malformed, "a code has 6, 7 or 8 digits")
-      case .invalidPeriod: VaultError(.malformed, "the period is not a whole number of seconds, 1 or more")
-      case .invalidCounter: VaultError(.malformed, "the counter is not a number from 0 to 2^64 - 1")
-      case .counterExhausted:
-        VaultError(.expired, "the counter has reached its end", hint: "enroll a new credential")
-      case .timeOutOfRange: VaultError(.malformed, "the time is out of range")
-      case .invalidCode:
-        VaultError(
-          .malformed, "that is not a code of this credential: it has another length or other characters")
-      case .invalidWindow: VaultError(.malformed, "the window is too large")
-      case .invalidReservation: VaultError(.malformed, "the block of counters is too large")
-      case .desynchronized:
-        VaultError(.outOfStep, "the credential is out of step", hint: "synchronize it first")
-      case .invalidURI(let fault):
-        VaultError(
-          .malformed, "that is not an otpauth URI: \(Self.words(fault))",
-          hint: "it looks like otpauth://totp/NAME?secret=...")
+    let (code, hint): (Code, Hint?) =
+      switch error.code {
+      case .emptyKey, .secretTooShort, .invalidBase32: (.malformed, "copy the whole URI again")
+      case .counterExhausted: (.expired, "enroll a new credential")
+      case .desynchronized: (.outOfStep, "synchronize it first")
+      case .invalidURI: (.malformed, "it looks like otpauth://totp/NAME?secret=...")
+      default: (.malformed, nil)
       }
-  }
-
-  private static func words(_ fault: OTPError.URIFault) -> String {
-    switch fault {
-    case .tooLong: "it is longer than \(OTPAuthURI.maximumByteCount) bytes"
-    case .notOTPAuth: "it does not begin with otpauth://"
-    case .unknownType: "its type is none of totp, hotp, steam"
-    case .missingLabel: "it has no label"
-    case .malformedPercentEncoding: "a % is not followed by two hexadecimal digits"
-    case .notUTF8: "a name is not UTF-8"
-    case .controlCharacter: "it has a control character"
-    case .nameTooLong: "a name is longer than 255 bytes"
-    case .fragment: "it has a #"
-    case .duplicateParameter: "it has one parameter twice"
-    case .missingSecret: "it has no secret"
-    case .missingCounter: "a hotp URI needs a counter"
-    case .unknownEncoder: "its encoder is unknown"
-    }
+    self.init(code, error.message, hint: hint)
   }
 }

@@ -1,6 +1,7 @@
 /// A code and its context.
 public struct OTPResult: Sendable, Equatable {
   /// What the code was generated from.
+  @nonexhaustive
   public enum Factor: Sendable, Equatable {
     /// The counter of this code (RFC 4226). The next code has another one.
     case counter(UInt64)

@@ -1,4 +1,5 @@
 /// The side of a one-time password that a credential is on.
+@nonexhaustive
 public enum OTPRole: Int64, Sendable {
   /// Keeps the next counter and generates codes.
   case prover = 1

@@ -6,8 +6,8 @@ extension VaultCore {
   /// Judges one code, single use: an accepted code is on disk before this returns.
   ///
   /// - Parameter text: Exactly the characters of a code.
-  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut`` with `retryAfter`,
-  ///   ``VaultError/Code/malformed``, ``VaultError/Code/policy`` for a prover.
+  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/alreadyUsed``, ``VaultError/Code/lockedOut``
+  ///   with `retryAfter`, ``VaultError/Code/malformed``, ``VaultError/Code/policy`` for a prover.
   package func verifyOTP(
     of id: ItemID, code text: String, context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPAcceptance {
@@ -63,7 +63,7 @@ extension OTPVerdict {
     case .accepted(let acceptance): return acceptance
     case .refused(.noMatch): throw VaultError(.authenticationFailed, "the code is wrong")
     case .refused(.alreadyUsed):
-      throw VaultError(.authenticationFailed, "the code was used already", hint: "wait for the next one")
+      throw VaultError(.alreadyUsed, "the code was used already", hint: "wait for the next one")
     case .refused(.waiting(let seconds)):
       throw VaultError(
         .lockedOut, "too many wrong codes: the next one is judged in \(seconds) s",

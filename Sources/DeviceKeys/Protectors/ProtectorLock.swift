@@ -4,9 +4,16 @@ import Glibc
 /// Held from the storing of a new device key until the vault names it. Meanwhile, no process removes keys that no vault
 /// names.
 ///
-/// A `flock` on the directory of the keys. It leaves nothing behind; the kernel releases it when the process ends.
+/// The lock of a ``FileProtector`` is a `flock` on the directory of the keys. It leaves nothing behind; the kernel
+/// releases it when the process ends.
 public final class ProtectorLock: Sendable {
-  private let descriptor: Int32
+  private let release: @Sendable () -> Void
+
+  /// The lock of another protector.
+  ///
+  /// - Parameter release: Called once, when the lock is no longer needed. If the process ends before, the lock must not
+  ///   remain.
+  public init(releasing release: @escaping @Sendable () -> Void) { self.release = release }
 
   /// Waits for at most ten seconds.
   ///
@@ -16,7 +23,7 @@ public final class ProtectorLock: Sendable {
     guard file >= 0 else { throw FileProtector.failure("open", path: folder) }
     for _ in 0..<500 {
       if flock(file, LOCK_EX | LOCK_NB) == 0 {
-        descriptor = file
+        release = { close(file) }
         return
       }
       usleep(20_000)
@@ -33,11 +40,11 @@ public final class ProtectorLock: Sendable {
       close(file)
       return nil
     }
-    descriptor = file
+    release = { close(file) }
   }
 
   /// Does nothing. Call this at the end of the locked work, so that the lock is not released earlier.
   package func keep() {}
 
-  deinit { close(descriptor) }
+  deinit { release() }
 }

@@ -1,6 +1,7 @@
 public import VaultFormat
 
 /// What a protector holds for a vault.
+@nonexhaustive
 public enum ProtectorState: Sendable {
   /// No key of this vault.
   case absent

@@ -10,6 +10,7 @@ public import VaultFormat
 /// without its password. The service decides this, not this library.
 public struct SecretServiceProtector: Protector {
   /// Whether the service may ask a person to unlock the collection.
+  @nonexhaustive
   public enum Prompting: Sendable {
     /// A locked collection is an error at once.
     case never

@@ -174,14 +174,20 @@ extension Secrets {
   private static func unanswered(_ what: String, error: TerminalError, hint: String) -> CommandError {
     switch error {
     case .noTerminal, .background, .inUse, .noLock: nobody(what, obstacle: error, hint: hint)
-    case .busy: CommandError(.cancelled, "another prompt stayed open: the \(what) was not asked for")
+    case .busy: unanswered("another prompt stayed open: the \(what) was not asked for", as: .timedOut)
     case .cancelled: cancelled(what)
     case .timedOut:
-      CommandError(.cancelled, "nobody answered the prompt for the \(what)", prompt: .timeout)
+      unanswered("nobody answered the prompt for the \(what)", as: .timedOut, prompt: .timeout)
     case .tooLong(let limit): refused(SecretReading.tooLong(what, limit: limit))
     case .signalled:
-      CommandError(.cancelled, "a signal ended the prompt for the \(what)", prompt: .signal)
+      unanswered("a signal ended the prompt for the \(what)", as: .appCancelled, prompt: .signal)
     }
+  }
+
+  private static func unanswered(
+    _ message: String, as code: VaultError.Code, prompt: PromptOutcome? = nil
+  ) -> CommandError {
+    CommandError(.cancelled, message, code: code.rawValue, prompt: prompt)
   }
 
   private static func cancelled(_ what: String) -> CommandError {

@@ -23,8 +23,10 @@ enum Audit: VaultVerb {
       + "program made them). With --json: items, and unreadable, the numbers of such entries.",
     "The whole log is compared with what the vault says of it, whatever part is shown: when entries are missing in the middle or at "
       + "the end, one line says so (10). With --json: whole, true or false.",
-    "promptShown: a person was asked; its outcome is answered, cancelled, signal or timeout, beside the name of the secret and in "
+    "promptShown: a person was asked; its outcome is answered, cancelled, signal, timeout or program, beside the name of the secret and in "
       + "--json. given: the secret came from a file, a descriptor or a credential, and no person was asked.",
+    "With --json, user, process and executable are the program that wrote the entry; callerUser, callerProcess and "
+      + "callerExecutable the one that it served, as it says itself.",
     "Entries are shown without the passcode; only --verify needs it. "
       + "With --follow and --json each entry is one object on a line of its own.",
   ]
@@ -134,6 +136,12 @@ private struct ShownEntry {
       ("bootMilliseconds", .unsigned(entry.bootMilliseconds)), ("user", .integer(Int64(entry.user))),
       ("process", .integer(Int64(entry.process))), ("executable", .string(entry.executable)),
     ]
+    if let caller = entry.caller {
+      fields += [
+        ("callerUser", .integer(Int64(caller.user))), ("callerProcess", .integer(Int64(caller.process))),
+        ("callerExecutable", .string(caller.executable)),
+      ]
+    }
     return .object(fields)
   }
 

@@ -168,7 +168,7 @@ extension Command {
       }
     } catch let error as VaultError {
       guard let reason = Exported.reasons[error.code], error.promptEnd != .signal else { throw error }
-      report.isDeclined = error.code == .cancelled
+      report.isDeclined = error.code.isCancellation
       return Exported(item, reason: reason)
     }
   }
@@ -274,6 +274,7 @@ private struct Exported {
   static let reasons: [VaultError.Code: String] = [
     .expired: "expired", .unsupported: "accessNotSupported", .interactionNotAllowed: "promptNeeded",
     .verificationNeeded: "promptNeeded", .verificationUnavailable: "promptNeeded", .cancelled: "declined",
-    .itemNotFound: "beyondReach",
+    .timedOut: "declined", .appCancelled: "declined", .itemNotFound: "beyondReach",
+    .invalidated: "beyondReach",
   ]
 }

@@ -8,11 +8,11 @@ public struct AuditEntry: Sendable {
   public let time: Instant
   /// Milliseconds since boot.
   public let bootMilliseconds: UInt64
-  /// The user id of the process.
+  /// The user id of the process that wrote the entry.
   public let user: UInt32
-  /// The process id.
+  /// The id of that process.
   public let process: UInt32
-  /// The executable, truncated to 255 bytes.
+  /// Its executable, truncated to 255 bytes.
   public let executable: String
   /// What was done.
   public let operation: AuditOperation
@@ -26,6 +26,8 @@ public struct AuditEntry: Sendable {
   public let detail: String?
   /// How the prompt ended; nil for every operation but ``AuditOperation/promptShown``.
   public let outcome: PromptOutcome?
+  /// The process that was served, as the writing process names it; nil if that process asked for itself.
+  public let caller: Caller?
 
   package init(sequence: UInt64, record: Record) throws(VaultError) {
     guard let time = try? record.i64(Number.time), let boot = try? record.u64(Number.bootTime),
@@ -45,5 +47,12 @@ public struct AuditEntry: Sendable {
     self.result = AuditResult(rawValue: result)
     detail = record[Number.detail].flatMap { String(attributeBytes: $0) }
     outcome = (try? record.u8(Number.outcome)).map { PromptOutcome(rawValue: $0) }
+    caller = Self.caller(in: record)
+  }
+  private static func caller(in record: Record) -> Caller? {
+    guard let user = try? record.u32(Number.callerUser), let process = try? record.u32(Number.callerProcess)
+    else { return nil }
+    let executable = record[Number.callerExecutable].flatMap { String(attributeBytes: $0) }
+    return Caller(user: user, process: process, executable: executable ?? "")
   }
 }

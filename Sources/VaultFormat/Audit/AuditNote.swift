@@ -1,4 +1,4 @@
-/// What the log records about one operation. Clocks and caller are added when the note is written.
+/// What the log records about one operation. The clocks and the process that writes are added when the note is written.
 package struct AuditNote: Sendable {
   private typealias Number = FieldNumber.Entry
 
@@ -8,6 +8,8 @@ package struct AuditNote: Sendable {
   package var result = AuditResult.success
   package var detail: String?
   package var outcome: PromptOutcome?
+  /// The process that is served; nil if the writing process asks for itself.
+  package var caller: Caller?
 
   package init(
     operation: AuditOperation, item: ItemID? = nil, kind: ItemKind? = nil, result: AuditResult = .success,
@@ -21,25 +23,33 @@ package struct AuditNote: Sendable {
     self.outcome = outcome
   }
 
-  /// The encoded record of an entry made now.
-  package func encoded(for caller: Caller, at clock: any VaultClock) -> [UInt8] {
+  /// The encoded record of an entry that `writer` makes now.
+  package func encoded(by writer: Caller, at clock: any VaultClock) -> [UInt8] {
     let detail = detail.map { Array($0.utf8.prefix(Caller.textByteCount)) }
     let boot = clock.bootID() ?? []
-    // Twelve headers of six bytes, and the fields of a fixed length.
-    let size = 72 + 49 + boot.count + caller.executableBytes.count + (detail?.count ?? 0)
+    // Fifteen headers of six bytes, and the fields of a fixed length.
+    let size =
+      90 + 57 + boot.count + writer.executableBytes.count + (detail?.count ?? 0)
+      + (caller?.executableBytes.count ?? 0)
     return Record.encoding(atMost: size) { fields in
       fields.put(Number.time, clock.now().milliseconds)
       fields.put(Number.bootTime, clock.bootMilliseconds())
       if !boot.isEmpty { fields.put(Number.boot, boot) }
-      fields.put(Number.user, caller.user)
-      fields.put(Number.process, caller.process)
-      fields.put(Number.executable, caller.executableBytes)
+      fields.put(Number.user, writer.user)
+      fields.put(Number.process, writer.process)
+      fields.put(Number.executable, writer.executableBytes)
       fields.put(Number.operation, operation.rawValue)
       if let item { fields.put(Number.item, item.high, item.low) }
       if let kind { fields.put(Number.itemKind, kind.rawValue) }
       fields.put(Number.result, result.rawValue)
       if let detail { fields.put(Number.detail, detail) }
       if let outcome { fields.put(Number.outcome, outcome.rawValue) }
+      guard let caller else { return }
+      fields.put(Number.callerUser, caller.user)
+      fields.put(Number.callerProcess, caller.process)
+      if !caller.executableBytes.isEmpty {
+        fields.put(Number.callerExecutable, caller.executableBytes)
+      }
     }
   }
 }

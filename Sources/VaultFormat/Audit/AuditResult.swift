@@ -13,7 +13,7 @@ public struct AuditResult: RawRepresentable, Hashable, Sendable {
   public static let authenticationFailed = AuditResult(rawValue: 3)
   /// There were too many failures.
   public static let lockedOut = AuditResult(rawValue: 4)
-  /// A person cancelled a prompt.
+  /// A prompt ended without an answer.
   public static let cancelled = AuditResult(rawValue: 5)
   /// A person was needed, and no person could be asked.
   public static let interactionNotAllowed = AuditResult(rawValue: 6)
@@ -35,10 +35,10 @@ extension VaultError {
   /// The result that the log records for this failure.
   package var auditResult: AuditResult {
     switch code {
-    case .itemNotFound: .notFound
-    case .authenticationFailed, .locked: .authenticationFailed
-    case .lockedOut: .lockedOut
-    case .cancelled: .cancelled
+    case .itemNotFound, .invalidated: .notFound
+    case .authenticationFailed, .alreadyUsed, .locked: .authenticationFailed
+    case .lockedOut, .passcodeDelay, .biometryLocked: .lockedOut
+    case .cancelled, .appCancelled, .timedOut: .cancelled
     case .interactionNotAllowed, .verificationNeeded: .interactionNotAllowed
     case .expired: .expired
     case .policy: .refused

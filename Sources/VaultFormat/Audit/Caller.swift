@@ -1,30 +1,55 @@
 import Glibc
 
-/// Who is asking, as the audit log records it.
-package struct Caller: Sendable {
-  package let user: UInt32
-  package let process: UInt32
-  package let executable: String
+/// A process that asks for something.
+///
+/// Each entry of the audit log names the process that wrote it. A program that serves other processes gives the one it
+/// serves, and the entry then names both: see `Vault.asked(by:)`. Nothing proves the name of a caller: it is as reliable
+/// as the program that gives it.
+public struct Caller: Sendable, Hashable, CustomStringConvertible {
+  /// The user id of the process.
+  public let user: UInt32
+  /// The process id.
+  public let process: UInt32
+  /// The path of the executable; empty if it is unknown. The log keeps 255 bytes of it.
+  public let executable: String
   /// The first bytes of the executable's path, as the log stores them.
   package let executableBytes: [UInt8]
 
   /// The maximum length of a text in the log.
   package static let textByteCount = 255
 
-  package init(user: UInt32, process: UInt32, executable: String) {
+  /// A process, as the kernel describes the peer of a socket (`SO_PEERCRED`) or the sender of a message.
+  ///
+  /// - Parameter executable: The path of its program; empty if it is unknown.
+  public init(user: UInt32, process: UInt32, executable: String = "") {
     self.user = user
     self.process = process
     self.executable = executable
-    executableBytes = Array(executable.utf8.prefix(Self.textByteCount))
+    executableBytes = Self.logged(executable)
   }
 
   /// This process.
-  package static var current: Caller {
+  public static var current: Caller {
     var path = [UInt8](repeating: 0, count: 255)
     let length = unsafe path.withUnsafeMutableBytes {
       unsafe readlink("/proc/self/exe", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
     }
     let name = length > 0 ? String(decoding: path[..<length], as: UTF8.self) : "unknown"
     return Caller(user: getuid(), process: UInt32(getpid()), executable: name)
+  }
+
+  /// The program, the process and the user.
+  public var description: String {
+    "\(executable.isEmpty ? "unknown" : executable) (process \(process), user \(user))"
+  }
+
+  /// As many whole characters of the text as the log stores.
+  private static func logged(_ text: String) -> [UInt8] {
+    let bytes = text.utf8
+    guard var end = bytes.index(bytes.startIndex, offsetBy: textByteCount, limitedBy: bytes.endIndex) else {
+      return Array(bytes)
+    }
+    while end.samePosition(in: text.unicodeScalars) == nil { end = bytes.index(before: end) }
+    return Array(bytes[..<end])
   }
 }

@@ -13,6 +13,8 @@ public struct PromptOutcome: RawRepresentable, Hashable, Sendable {
   public static let signal = PromptOutcome(rawValue: 3)
   /// The person did not answer within the time that a prompt waits.
   public static let timeout = PromptOutcome(rawValue: 4)
+  /// The program ended the prompt.
+  public static let program = PromptOutcome(rawValue: 5)
 
   /// No prompt was shown. Never in the file.
   package static let notShown = PromptOutcome(rawValue: 0)
@@ -24,6 +26,7 @@ public struct PromptOutcome: RawRepresentable, Hashable, Sendable {
     case .cancelled: "cancelled"
     case .signal: "signal"
     case .timeout: "timeout"
+    case .program: "program"
     default: String(rawValue)
     }
   }
@@ -35,6 +38,8 @@ extension VaultError {
     if let promptOutcome { return promptOutcome == .notShown ? nil : promptOutcome }
     return switch code {
     case .cancelled: .cancelled
+    case .appCancelled: .program
+    case .timedOut: .timeout
     case .authenticationFailed, .malformed: .answered
     default: nil
     }

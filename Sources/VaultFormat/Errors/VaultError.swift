@@ -1,6 +1,7 @@
 /// What went wrong, and how to recover.
 ///
 /// The set of codes is open, so that a new code breaks no program. An error never carries a secret or a part of one.
+/// Prompts, sources and protectors of other programs throw the same errors: ``init(_:_:hint:attemptsLeft:retryAfter:underlying:)``.
 public struct VaultError: Error, Sendable {
   /// The kind of failure.
   public let code: Code
@@ -8,8 +9,9 @@ public struct VaultError: Error, Sendable {
   public let message: String
   /// What to do next, or `nil` when the message says it.
   public let advice: Hint?
-  /// How many attempts are left before a block, where attempts are counted and limited.
-  public let attemptsLeft: Int?
+  /// How many more wrong attempts are judged before a delay or a lock, where attempts are counted: for a wrong passcode,
+  /// phrase or finger. 0 if the delay or the lock has begun.
+  public package(set) var attemptsLeft: Int?
   /// How long to wait before another attempt is accepted.
   public let retryAfter: Duration?
   /// The code of the C library or the kernel behind the failure, where there is one.
@@ -17,9 +19,26 @@ public struct VaultError: Error, Sendable {
   /// How the prompt ended, if there was one and the person did not simply cancel it.
   package let promptOutcome: PromptOutcome?
 
+  /// An error.
+  ///
+  /// - Parameters:
+  ///   - message: One line for a person, without a final period. The audit log can contain it, so it must never contain
+  ///     a secret.
+  ///   - hint: What to do next; a string literal serves.
+  ///   - underlying: The code of a C library or of the kernel.
+  public init(
+    _ code: Code, _ message: String, hint: Hint? = nil, attemptsLeft: Int? = nil,
+    retryAfter: Duration? = nil, underlying: Int32? = nil
+  ) {
+    self.init(
+      code, message, hint: hint, attemptsLeft: attemptsLeft, retryAfter: retryAfter, underlying: underlying,
+      prompt: nil)
+  }
+
+  /// An error that says how the prompt ended.
   package init(
     _ code: Code, _ message: String, hint: Hint? = nil, attemptsLeft: Int? = nil,
-    retryAfter: Duration? = nil, underlying: Int32? = nil, prompt: PromptOutcome? = nil
+    retryAfter: Duration? = nil, underlying: Int32? = nil, prompt: PromptOutcome?
   ) {
     self.code = code
     self.message = message
@@ -34,6 +53,7 @@ public struct VaultError: Error, Sendable {
   public var hint: String? { advice?.sentence }
 
   /// A way to recover.
+  @nonexhaustive
   public enum Recovery: Sendable, Equatable {
     /// The same call may succeed later: after this duration, if it is known.
     case retry(after: Duration?)
@@ -46,10 +66,10 @@ public struct VaultError: Error, Sendable {
   /// How to recover from this failure.
   public var recovery: Recovery {
     switch code {
-    case .lockedOut, .busy: .retry(after: retryAfter)
-    case .locked, .authenticationFailed, .cancelled, .interactionNotAllowed, .verificationNeeded, .malformed,
-      .duplicateItem,
-      .itemNotFound, .outOfStep, .policy, .expired:
+    case .lockedOut, .passcodeDelay, .busy: .retry(after: retryAfter)
+    case .locked, .authenticationFailed, .alreadyUsed, .biometryLocked, .cancelled, .appCancelled, .timedOut,
+      .interactionNotAllowed, .verificationNeeded, .malformed, .duplicateItem, .itemNotFound, .outOfStep,
+      .policy, .expired:
       .startOver
     default: .none(hint ?? message)
     }
@@ -59,23 +79,36 @@ public struct VaultError: Error, Sendable {
 extension VaultError {
   /// An open set of failure kinds; the raw value is the word used in JSON.
   public struct Code: RawRepresentable, Hashable, Sendable {
-    /// The number or word in the file.
+    /// The word.
     public let rawValue: String
-    /// A value of this number or word.
+    /// The code of this word.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// No item matches.
     public static let itemNotFound = Code(rawValue: "itemNotFound")
+    /// The item never opens again: the enrolled set has changed since it was stored
+    /// (``Constraints/biometryCurrentSet``), or a factor of its rule is gone.
+    public static let invalidated = Code(rawValue: "invalidated")
     /// An item with the same name or the same primary attributes exists.
     public static let duplicateItem = Code(rawValue: "duplicateItem")
     /// The vault is locked: the passcode is needed first.
     public static let locked = Code(rawValue: "locked")
-    /// A wrong passcode, code or PIN.
+    /// A wrong passcode, phrase, finger, code or PIN: see `attemptsLeft`.
     public static let authenticationFailed = Code(rawValue: "authenticationFailed")
-    /// Too many failures: see `retryAfter`.
+    /// The one-time password is right, but it or a later one was accepted before. Not counted as a failure.
+    public static let alreadyUsed = Code(rawValue: "alreadyUsed")
+    /// Too many wrong one-time passwords: see `retryAfter`.
     public static let lockedOut = Code(rawValue: "lockedOut")
+    /// Too many wrong passcodes: none is judged before `retryAfter` is over.
+    public static let passcodeDelay = Code(rawValue: "passcodeDelay")
+    /// Too many wrong phrases or fingers: biometry is locked until the vault is unlocked with the passcode.
+    public static let biometryLocked = Code(rawValue: "biometryLocked")
     /// A person cancelled a prompt.
     public static let cancelled = Code(rawValue: "cancelled")
+    /// The program ended a prompt: the context was invalidated, the task was cancelled, or a signal ended the process.
+    public static let appCancelled = Code(rawValue: "appCancelled")
+    /// No person answered a prompt in time.
+    public static let timedOut = Code(rawValue: "timedOut")
     /// A prompt is needed, but it is not allowed or not possible.
     public static let interactionNotAllowed = Code(rawValue: "interactionNotAllowed")
     /// The item's access rule asks for a person, and the call cannot ask: use one that takes a context.

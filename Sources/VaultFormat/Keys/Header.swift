@@ -45,7 +45,7 @@ package struct Header: Sendable, Equatable {
       let protector = try? record.u8(Number.protector),
       record[Number.deviceKey].flatMap(DeviceKeyID.init) != nil, try isReadable()
     else { throw Self.unreadable }
-    guard ProtectorKind(rawValue: protector) != nil else {
+    guard ProtectorKind(rawValue: protector).isKnown else {
       throw VaultError(
         .unsupported, "the vault's device key is kept by a protector this version does not know")
     }
@@ -143,7 +143,7 @@ package struct Header: Sendable, Equatable {
     set { record.set(Number.config, u64: newValue) }
   }
   package var protector: ProtectorKind {
-    get { (try? record.u8(Number.protector)).flatMap(ProtectorKind.init)! }
+    get { ProtectorKind(rawValue: (try? record.u8(Number.protector))!) }
     set { record.set(Number.protector, u8: newValue.rawValue) }
   }
   package var deviceKey: DeviceKeyID {

@@ -1,4 +1,5 @@
 /// What a member presents.
+@nonexhaustive
 public enum MemberSource: UInt8, Sendable {
   /// A phrase that a person types. The member's key is derived from the phrase.
   case phrase = 1

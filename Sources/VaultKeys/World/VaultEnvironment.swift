@@ -3,7 +3,7 @@ package import VaultFormat
 package import PasswordDerivation
 package import VaultCrypto
 
-/// Everything that a vault takes from the world except its file: clocks, randomness, derivation costs and the caller.
+/// Everything that a vault takes from the world except its file: clocks, randomness, derivation costs, and who asks.
 package struct VaultEnvironment: Sendable {
   package var clock: any VaultClock
   package var random: any RandomSource
@@ -11,7 +11,10 @@ package struct VaultEnvironment: Sendable {
   package var bounds: Argon2id.Bounds
   /// The parameters a new passcode gets.
   package var parameters: Argon2id.Parameters
-  package var caller: Caller
+  /// This process.
+  package var process: Caller
+  /// The process that is served; `nil` if this one asks for itself.
+  package var caller: Caller?
   /// The protector of the kind that a vault's header names, for a caller that names none.
   package var protector: @Sendable (ProtectorKind) throws(VaultError) -> any Protector = standardProtector
   /// Called once for every Argon2id derivation; tests count with it.
@@ -20,13 +23,13 @@ package struct VaultEnvironment: Sendable {
   package init(
     clock: any VaultClock = SystemClock(), random: any RandomSource = SystemRandom(),
     bounds: Argon2id.Bounds = .standard, parameters: Argon2id.Parameters = .standard,
-    caller: Caller = .current, derivationObserver: (@Sendable () -> Void)? = nil
+    process: Caller = .current, derivationObserver: (@Sendable () -> Void)? = nil
   ) {
     self.clock = clock
     self.random = random
     self.bounds = bounds
     self.parameters = parameters
-    self.caller = caller
+    self.process = process
     self.derivationObserver = derivationObserver
   }
 
@@ -38,7 +41,11 @@ package struct VaultEnvironment: Sendable {
     switch kind {
     case .file: return try FileProtector.standard()
     case .secretService: return SecretServiceProtector.standard()
-    case .tpm:
+    case _ where kind.isOwn:
+      throw VaultError(
+        .deviceKeyUnavailable, "the vault's device key is kept by a protector of another program",
+        hint: Hint(.nameKey, saying: "open the vault with that program, or name its protector"))
+    default:
       throw VaultError(
         .unsupported, "this version does not know the protector that keeps the vault's device key")
     }

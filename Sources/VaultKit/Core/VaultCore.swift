@@ -13,14 +13,35 @@ import VaultStorage
 /// they run outside its lock and outside every transaction.
 package final class VaultCore: Sendable {
   package let environment: VaultEnvironment
-  private let protector: Mutex<any Protector>
-  /// `nil` only while a transaction has the session.
-  let state: Mutex<SealedStore?>
+  private let session: Session
+
+  /// An open vault, shared by the cores of all its callers.
+  private final class Session: Sendable {
+    let protector: Mutex<any Protector>
+    /// `nil` only while a transaction has the store.
+    let store: Mutex<SealedStore?>
+
+    init(_ store: consuming SealedStore, protector: any Protector) {
+      self.protector = Mutex(protector)
+      self.store = Mutex(consume store)
+    }
+  }
 
   init(_ store: consuming SealedStore, protector: any Protector) {
     environment = store.environment
-    self.protector = Mutex(protector)
-    state = Mutex(consume store)
+    session = Session(store, protector: protector)
+  }
+
+  private init(_ session: Session, environment: VaultEnvironment) {
+    self.session = session
+    self.environment = environment
+  }
+
+  /// The same open vault, serving another process.
+  package func asked(by caller: Caller) -> VaultCore {
+    var environment = environment
+    environment.caller = caller
+    return VaultCore(session, environment: environment)
   }
 
   /// Lends one state of the vault to a closure.
@@ -44,6 +65,7 @@ package final class VaultCore: Sendable {
   package func write<R>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
     try refreshingKeys { store in
       try store.rows.beginImmediate()
+      store.caller = environment.caller
       let head = try store.headForWriting()
       var transaction = WriteTransaction(store, head: head)
       let outcome = Result {
@@ -76,7 +98,7 @@ package final class VaultCore: Sendable {
     while race.mayTry() {
       var outcome: Result<R, any Error>?
       var needsDeviceKey: DeviceKeyID?
-      state.withLock { slot in
+      session.store.withLock { slot in
         var store = slot.take()!
         do { outcome = try body(&store) } catch let error as KeysAreStale {
           store.rows.rollback()
@@ -125,8 +147,8 @@ package final class VaultCore: Sendable {
   }
 
   /// Who keeps the device key now.
-  var currentProtector: any Protector { protector.withLock { $0 } }
-  func setProtector(_ new: any Protector) { protector.withLock { $0 = new } }
+  var currentProtector: any Protector { session.protector.withLock { $0 } }
+  func setProtector(_ new: any Protector) { session.protector.withLock { $0 = new } }
 
   /// Another process may have moved the device key to another kind of protector.
   private func keeper(of header: Header) throws(VaultError) -> any Protector {
@@ -148,7 +170,7 @@ package final class VaultCore: Sendable {
   /// Lends the session outside a transaction.
   func withStore<R: Sendable>(_ body: (inout SealedStore) -> R) -> R {
     var result: R?
-    state.withLock { slot in
+    session.store.withLock { slot in
       var store = slot.take()!
       result = body(&store)
       slot = consume store

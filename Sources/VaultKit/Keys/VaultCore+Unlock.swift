@@ -8,7 +8,8 @@ import VaultStorage
 extension VaultCore {
   /// Unlocks with the passcode. The attempt is counted on disk before the derivation runs.
   ///
-  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut`` with `retryAfter`.
+  /// - Throws: ``VaultError/Code/authenticationFailed`` with `attemptsLeft`, ``VaultError/Code/passcodeDelay`` with
+  ///   `retryAfter`.
   package func unlock(with passcode: consuming Passcode) throws(VaultError) {
     _ = try verified(passcode)
   }
@@ -26,7 +27,7 @@ extension VaultCore {
   /// Throws during a delay after wrong passcodes, so that the caller does not prompt for a passcode that is not
   /// tried.
   ///
-  /// - Throws: ``VaultError/Code/lockedOut`` with `retryAfter`.
+  /// - Throws: ``VaultError/Code/passcodeDelay`` with `retryAfter`.
   package func refuseDelay() throws(VaultError) {
     let failures = try reading { transaction throws(VaultError) in
       let state = try transaction.store.vaultState().state
@@ -37,7 +38,7 @@ extension VaultCore {
       // After a reboot the delay begins again, and this is stored. An attempt is only counted when it is made.
       try transaction.beginAttempt { if case .refused = $0 { true } else { false } }
     }
-    if case .refused(let milliseconds) = verdict { throw Self.lockedOut(milliseconds) }
+    if case .refused(let milliseconds) = verdict { throw Self.delayed(milliseconds) }
   }
 
   /// How many wrong passcodes are judged without a delay. The next one is refused until the delay is over.
@@ -156,19 +157,25 @@ extension VaultCore {
       switch verdict {
       case .go: return current
       case .wait(let milliseconds): usleep(UInt32(milliseconds) * 1000)
-      case .refused(let milliseconds): throw Self.lockedOut(milliseconds)
+      case .refused(let milliseconds): throw Self.delayed(milliseconds)
       }
     }
-    throw Self.lockedOut(Lockout.verdictMilliseconds)
+    throw Self.delayed(Lockout.verdictMilliseconds)
   }
 
   private func countFailure(_ error: VaultError, shown: Shown) throws(VaultError) -> VaultError {
-    let delay = try settle(shown, result: .authenticationFailed) { Lockout.fail(&$0) } ?? 0
+    var left: Int?
+    let delay =
+      try settle(shown, result: .authenticationFailed) { state in
+        let delay = Lockout.fail(&state)
+        left = Lockout.attemptsLeft(state)
+        return delay
+      } ?? 0
     let hint: Hint? =
       delay == 0
       ? nil : "the next attempt is accepted in \(Self.words(delay)); the recovery code ends the delay"
     return VaultError(
-      .authenticationFailed, error.message, hint: hint,
+      .authenticationFailed, error.message, hint: hint, attemptsLeft: left,
       retryAfter: delay == 0 ? nil : .milliseconds(delay))
   }
 
@@ -209,10 +216,11 @@ extension VaultCore {
   /// Whether the medium, the directory or the file does not allow writing.
   package var isReadOnly: Bool { withStore { $0.rows.isReadOnly } }
 
-  private static func lockedOut(_ milliseconds: UInt64) -> VaultError {
+  private static func delayed(_ milliseconds: UInt64) -> VaultError {
     VaultError(
-      .lockedOut, "too many wrong passcodes: the next attempt is accepted in \(words(milliseconds))",
-      hint: "wait, or end the delay with the recovery code", retryAfter: .milliseconds(milliseconds))
+      .passcodeDelay, "too many wrong passcodes: the next attempt is accepted in \(words(milliseconds))",
+      hint: "wait, or end the delay with the recovery code", attemptsLeft: 0,
+      retryAfter: .milliseconds(milliseconds))
   }
 
   private static func words(_ milliseconds: UInt64) -> String {

@@ -19,6 +19,7 @@ public struct BackupReport: Sendable {
   public internal(set) var recoveryCode: RestoredRecoveryCode?
 
   /// Why an item is not in the copy; the raw value is the word used in JSON.
+  @nonexhaustive
   public enum Reason: String, Sendable {
     /// Its class key depends on this device's key.
     case thisDeviceOnly

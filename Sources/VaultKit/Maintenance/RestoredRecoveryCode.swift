@@ -6,6 +6,7 @@ import VaultCrypto
 import VaultStorage
 
 /// What a restore does with the recovery code; the raw value is the word used in JSON.
+@nonexhaustive
 public enum RestoredRecoveryCode: String, Sendable {
   /// Nothing was at the path: the backup's code is valid again.
   case valid

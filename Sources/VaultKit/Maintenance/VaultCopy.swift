@@ -155,7 +155,7 @@ extension Head {
     to rows: inout VaultRows
   ) throws(VaultError) {
     let sequence = nextAudit
-    let record = note.encoded(for: environment.caller, at: environment.clock)
+    let record = note.encoded(by: environment.process, at: environment.clock)
     let body = try keys.sealEntry(record, sequence: sequence, in: vault, random: environment.random)
     let mac = AuditChain.mac(auditKey, previous: auditMAC, sequence: sequence, record: record)
     try rows.appendAudit(AuditRow(sequence: sequence, body: body, mac: mac))

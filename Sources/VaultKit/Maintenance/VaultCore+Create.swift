@@ -50,7 +50,7 @@ extension VaultCore {
     switch try protector.probe(vault) {
     case .unavailable(let fault): throw fault
     case .present: throw (protector as? FileProtector)?.taken ?? keyExists
-    case .locked: throw SecretServiceProtector.locked
+    case .locked: throw protector.kind.isOwn ? keyLocked : SecretServiceProtector.locked
     case .absent: break
     }
     var pending = try PendingDeviceKey(
@@ -80,6 +80,10 @@ extension VaultCore {
     VaultError(
       .vaultExists, "there is a device key already at that place",
       hint: .nameOtherKeyPlace)
+  }
+
+  private static var keyLocked: VaultError {
+    VaultError(.deviceKeyLocked, "the protector of the device key is locked")
   }
 
   private static func newKeys(

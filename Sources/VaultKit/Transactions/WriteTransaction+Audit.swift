@@ -10,6 +10,8 @@ extension WriteTransaction {
     if head.segment == 0 || head.nextAudit - head.segmentFirst >= AuditChain.entriesPerSegment {
       try beginSegment()
     }
+    var note = note
+    note.caller = store.caller
     let (keys, vault, environment) = (store.keys.current, store.vault, store.environment)
     try head.append(note, keys: keys, vault: vault, environment: environment, to: &reading.store.rows)
     changes.underWay -= 1

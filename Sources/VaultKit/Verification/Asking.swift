@@ -45,7 +45,7 @@ struct Asking {
     label = new.attributes[.name]
     let derivation = try KeyDerivation.fresh(environment.parameters, random: environment.random)
     guard let context, !context.memory.isInvalid else {
-      throw context == nil ? nobodyToAsk(.applicationPassword) : Self.cancelled
+      throw context == nil ? nobodyToAsk(.applicationPassword) : Self.ended
     }
     if let given = context.memory.given(.applicationPassword) {
       notes += Shown.given.notes(.newApplicationPassword)
@@ -64,12 +64,11 @@ struct Asking {
     }
     do throws(VaultError) {
       let password = try Self.typedTwice(request, at: prompt)
-      guard !context.memory.isInvalid else { throw Self.cancelled }
+      try refuseInvalid()
       notes += Shown.typed.notes(.newApplicationPassword)
       return PasswordKey(try derivation.derive(from: password.bytes, environment), derivation: derivation)
     } catch {
-      noteUnanswered(.newApplicationPassword, error: error)
-      throw error
+      throw unanswered(.newApplicationPassword, error)
     }
   }
 
@@ -98,7 +97,7 @@ struct Asking {
     judge: (borrowing SecretBytes, Shown) throws(VaultError) -> R
   ) throws(VaultError) -> R {
     guard let context, !context.memory.isInvalid else {
-      throw context == nil ? nobodyToAsk(subject) : Self.cancelled
+      throw context == nil ? nobodyToAsk(subject) : Self.ended
     }
     if let given = context.memory.given(subject) {
       do throws(VaultError) {
@@ -140,15 +139,14 @@ struct Asking {
   ) throws(VaultError) -> SecretBytes {
     do throws(VaultError) {
       let answer = try prompt.readSecret(request)
-      guard !context.memory.isInvalid else { throw Self.cancelled }
+      try refuseInvalid()
       guard answer.byteCount > 0 else { throw declined() }
       guard answer.isTypable else {
         throw VaultError(.malformed, "the \(request.subject.words) is 1 to 1,024 bytes without NUL")
       }
       return answer
     } catch {
-      noteUnanswered(request.subject.secret, error: error)
-      throw error
+      throw unanswered(request.subject.secret, error)
     }
   }
 
@@ -176,7 +174,7 @@ struct Asking {
 
   /// Throws if the context was invalidated in the meantime: it then opens nothing.
   func refuseInvalid() throws(VaultError) {
-    guard context?.memory.isInvalid != true else { throw Self.cancelled }
+    guard context?.memory.isInvalid != true else { throw Self.ended }
   }
 
   mutating func declined() -> VaultError {
@@ -187,12 +185,12 @@ struct Asking {
   func request(
     _ subject: PromptRequest.Subject, problem: VaultError?, triesLeft: Int? = nil
   ) -> PromptRequest {
-    let caller = environment.caller
+    let caller = environment.caller ?? environment.process
     let reason = context?.reason ?? ""
     var request = PromptRequest(
       subject, operation: operation.words, label: item.map { $0.name ?? $0.id.hexadecimal } ?? label,
       reason: reason.isEmpty ? nil : reason,
-      requester: .init(processID: Int32(truncatingIfNeeded: caller.process), executable: caller.executable),
+      requester: PromptRequest.Requester(caller),
       problem: problem?.message)
     request.triesLeft = triesLeft
     request.emptyAnswer = subject.emptyAnswer
@@ -213,9 +211,15 @@ struct Asking {
   }
 
   /// Notes a prompt that ended with an error, unless no person was asked.
-  mutating func noteUnanswered(_ secret: SecretName, error: VaultError) {
-    guard let outcome = error.promptEnd else { return }
+  ///
+  /// - Returns: The error for the caller. A prompt that ended because its context became invalid cannot tell this from a
+  ///   person who declined.
+  mutating func unanswered(_ secret: SecretName, _ error: VaultError) -> VaultError {
+    let isEnded = error.code == .cancelled && context?.memory.isInvalid == true
+    let error = isEnded ? Self.ended : error
+    guard let outcome = error.promptEnd else { return error }
     notes += Shown(outcome: outcome, item: item).notes(secret, result: error.auditResult)
+    return error
   }
 
   func nobodyToAsk(_ subject: PromptRequest.Subject) -> VaultError {
@@ -224,7 +228,10 @@ struct Asking {
       hint: "give it in advance, or allow a prompt")
   }
 
-  static var cancelled: VaultError { VaultError(.cancelled, "cancelled at the prompt") }
+  private static var cancelled: VaultError { VaultError(.cancelled, "cancelled at the prompt") }
+
+  /// The program has made the context invalid.
+  private static var ended: VaultError { VaultError(.appCancelled, "the program ended the prompt") }
 
   // MARK: Reuse
 

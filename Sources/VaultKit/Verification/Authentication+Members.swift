@@ -83,9 +83,8 @@ extension Authentication {
       asking.noteAnswer(.finger)
       return shown
     } catch {
-      asking.noteUnanswered(.finger, error: error)
       if Self.unavailable.contains(error.code) { asking.isDeclined = true }
-      throw error
+      throw asking.unanswered(.finger, error)
     }
   }
 
@@ -108,9 +107,8 @@ extension Authentication {
       asking.keep(.login(member.id, half))
       return half
     } catch {
-      asking.noteUnanswered(.login, error: error)
       if Self.unavailable.contains(error.code) { asking.isDeclined = true }
-      throw error
+      throw asking.unanswered(.login, error)
     }
   }
 

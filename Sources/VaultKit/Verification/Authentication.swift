@@ -34,8 +34,8 @@ struct Authentication {
 
   /// Opens the data key of an item.
   ///
-  /// - Throws: ``VaultError/Code/itemNotFound``, also if the item can no longer be opened; `.interactionNotAllowed`,
-  ///   `.authenticationFailed`, `.cancelled`, `.lockedOut`, `.locked`, `.policy`, `.expired`.
+  /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/invalidated``; `.interactionNotAllowed`,
+  ///   `.authenticationFailed`, `.cancelled`, `.passcodeDelay`, `.biometryLocked`, `.locked`, `.policy`, `.expired`.
   mutating func open(_ id: ItemID) throws(VaultError) -> VerifiedItem {
     var locked = try core.lockedItem(id)
     asking.item = locked.item
@@ -134,7 +134,8 @@ struct Authentication {
   }
 
   private func mayTryAnother(_ error: VaultError) -> Bool {
-    asking.isDeclined || [.lockedOut, .policy, .unsupported, .interactionNotAllowed].contains(error.code)
+    asking.isDeclined || error.code.isLockout
+      || [.policy, .unsupported, .interactionNotAllowed].contains(error.code)
   }
 
   private mutating func half(of factor: Factor, _ factors: FactorSlots) throws(VaultError) -> SharedSecret {
@@ -230,7 +231,7 @@ struct Authentication {
 
   private static var dead: VaultError {
     VaultError(
-      .itemNotFound, "the item cannot be opened any more: the enrolled set has changed since it was stored",
+      .invalidated, "the item cannot be opened any more: the enrolled set has changed since it was stored",
       hint: "delete it and store it again")
   }
 }

@@ -11,6 +11,7 @@ import Synchronization
 /// ```
 public struct AuthenticationContext: Sendable {
   /// Whether prompts may appear.
+  @nonexhaustive
   public enum Interaction: Sendable {
     /// Prompts may appear.
     case allowed
@@ -64,7 +65,8 @@ public struct AuthenticationContext: Sendable {
   /// Gives the phrase of a member in advance.
   public func provide(_ phrase: consuming BiometricPhrase) { memory.give(.phrase, secret: phrase.bytes) }
 
-  /// Ends the context permanently. An open prompt ends as cancelled, and all given or verified secrets are wiped.
+  /// Ends the context permanently. An open prompt ends, the call that shows it throws
+  /// ``VaultError/Code/appCancelled``, and all given or verified secrets are wiped.
   public func invalidate() {
     memory.invalidate()
     prompt?.cancel()

@@ -11,7 +11,8 @@ public protocol BiometrySource: Sendable {
   ///
   /// - Parameter progress: Called with each line that the person should see: "place your finger on the reader".
   /// - Returns: The finger that matched; nil if the source does not say which.
-  /// - Throws: `.authenticationFailed`, `.cancelled`, `.unsupported`.
+  /// - Throws: `.authenticationFailed`, which counts as a wrong attempt; `.cancelled`, `.timedOut`; `.unsupported` or
+  ///   `.verificationUnavailable` if the reader cannot be used now.
   func verify(_ request: PromptRequest, showing progress: (String) -> Void) throws(VaultError) -> String?
 
   /// Ends an open verification as `.cancelled`, from any thread. Does nothing if none is open.

@@ -1,6 +1,7 @@
 import VaultFormat
 
 /// How a constraint is enforced.
+@nonexhaustive
 public enum Enforcement: Sendable, Equatable {
   /// A key derived from the text that the person types protects the item's data key. The item does not open without
   /// it.

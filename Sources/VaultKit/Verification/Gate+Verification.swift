@@ -50,8 +50,8 @@ extension Gate {
         if item.access.constraints.hasSingle { try verification.show(item) }
         permitted.append(item)
       } catch {
-        // An item that can no longer be opened counts as not found.
-        if error.code == .itemNotFound { continue }
+        // An item that can no longer be opened is left out.
+        if error.code.isAbsence { continue }
         core.logDenial(verification.notes, of: item, error: error)
         throw error
       }

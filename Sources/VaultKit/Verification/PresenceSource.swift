@@ -5,8 +5,8 @@ public protocol PresenceSource: Sendable {
   /// Returns after the person was verified. Every other outcome throws and is a denial.
   ///
   /// - Parameter prompt: Shows the source's conversation.
-  /// - Throws: `.authenticationFailed`, `.cancelled`, `.interactionNotAllowed`; `.unsupported` if the source does not
-  ///   exist.
+  /// - Throws: `.authenticationFailed`, `.cancelled`, `.timedOut`, `.interactionNotAllowed`; `.unsupported` if the source
+  ///   does not exist, `.verificationUnavailable` if it does not work.
   func verifyPresence(_ request: PromptRequest, asking prompt: any Prompt) throws(VaultError)
 
   /// Ends an open verification as `.cancelled`, from any thread. Does nothing if none is open.

@@ -7,8 +7,8 @@ public import SecretMemory
 public protocol Prompt: Sendable {
   /// The text that the person types, without its newline.
   ///
-  /// - Throws: `.cancelled` if the person declines or the prompt ends; `.interactionNotAllowed` if no person can be
-  ///   asked.
+  /// - Throws: `.cancelled` if the person declines or ``cancel()`` ends the prompt; `.timedOut` if nobody answers;
+  ///   `.interactionNotAllowed` if no person can be asked. The vault denies the access whatever is thrown.
   func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes
 
   /// A secret that answers a request without a person, such as the content of a file that an option names. nil if a

@@ -1,10 +1,13 @@
+import VaultFormat
+
 /// A request to a person, and the effect of an answer. A prompt shows all of its texts.
 ///
 /// The texts come from items and callers. A prompt removes control characters and visibly shortens texts that are too
 /// long.
 public struct PromptRequest: Sendable, Equatable {
   /// The subject of a request.
-  public enum Subject: Sendable, Equatable {
+  @nonexhaustive
+  public enum Subject: Sendable, Equatable, CustomStringConvertible {
     /// The vault's passcode.
     case passcode
     /// The application password of one item.
@@ -17,6 +20,9 @@ public struct PromptRequest: Sendable, Equatable {
     case finger
     /// Yes or no.
     case confirmation
+
+    /// The name of the subject for people: "passcode".
+    public var description: String { words }
   }
 
   /// The program that asks.
@@ -30,6 +36,12 @@ public struct PromptRequest: Sendable, Equatable {
     public init(processID: Int32, executable: String?) {
       self.processID = processID
       self.executable = executable
+    }
+
+    init(_ caller: Caller) {
+      self.init(
+        processID: Int32(truncatingIfNeeded: caller.process),
+        executable: caller.executable.isEmpty ? nil : caller.executable)
     }
   }
 

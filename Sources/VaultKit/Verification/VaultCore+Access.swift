@@ -122,11 +122,16 @@ extension VaultCore {
   /// - Returns: How many attempts are left.
   @discardableResult
   func refuseLockedBiometry() throws(VaultError) -> Int {
+    let left = try biometryAttemptsLeft()
+    guard left > 0 else { throw Self.biometryLocked }
+    return left
+  }
+
+  private func biometryAttemptsLeft() throws(VaultError) -> Int {
     let failures = try reading { transaction throws(VaultError) in
       try transaction.store.vaultState().state.biometryFailures
     }
-    guard failures < BiometryLockout.limit else { throw Self.biometryLocked }
-    return Int(BiometryLockout.limit - failures)
+    return max(0, Int(BiometryLockout.limit) - Int(failures))
   }
 
   /// Judges one attempt of a member. Counts it as a failure on disk first, and takes that back if the attempt is
@@ -141,13 +146,16 @@ extension VaultCore {
       }
       return result
     } catch {
-      // An attempt that was not judged reveals nothing, so it is not counted.
-      if error.code != .authenticationFailed {
+      guard error.code == .authenticationFailed else {
+        // An attempt that was not judged reveals nothing, so it is not counted.
         _ = try changeBiometry {
           BiometryLockout.takeBack(&$0)
           return true
         }
+        throw error
       }
+      var error = error
+      if !isReadOnly { error.attemptsLeft = try biometryAttemptsLeft() }
       throw error
     }
   }
@@ -165,8 +173,8 @@ extension VaultCore {
 
   private static var biometryLocked: VaultError {
     VaultError(
-      .lockedOut, "biometry is locked after \(BiometryLockout.limit) failures",
-      hint: "unlock the vault with the passcode: that ends it")
+      .biometryLocked, "biometry is locked after \(BiometryLockout.limit) failures",
+      hint: "unlock the vault with the passcode: that ends it", attemptsLeft: 0)
   }
 
   // MARK: Adding

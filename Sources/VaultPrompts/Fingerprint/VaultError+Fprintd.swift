@@ -29,8 +29,9 @@ extension VaultError {
     switch name {
     case FingerVerification.cancelled: self.init(.cancelled, "cancelled at the fingerprint reader")
     case FingerVerification.timedOut:
-      self.init(.cancelled, "no finger was put on the reader in time", prompt: .timeout)
-    case FingerVerification.signalled: self.init(.cancelled, "a signal ended the prompt", prompt: .signal)
+      self.init(.timedOut, "no finger was put on the reader in time")
+    case FingerVerification.signalled:
+      self.init(.appCancelled, "a signal ended the prompt", prompt: .signal)
     case "verify-no-match": self.init(.authenticationFailed, "the finger is not enrolled")
     case FingerVerification.tooManyRetries, "verify-retry-scan", "verify-swipe-too-short",
       "verify-finger-not-centered",

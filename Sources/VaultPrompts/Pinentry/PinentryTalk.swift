@@ -114,7 +114,7 @@ extension PinentryTalk {
     return switch code {
     case 99, 198: VaultError(.cancelled, "cancelled at the prompt", underlying: code)
     case notConfirmed: VaultError(.cancelled, "not confirmed at the prompt", underlying: code)
-    case 62: VaultError(.cancelled, "the prompt timed out", underlying: code, prompt: .timeout)
+    case 62: VaultError(.timedOut, "the prompt timed out", underlying: code)
     default:
       VaultError(
         .interactionNotAllowed, "pinentry cannot ask here (gpg error \(number))",

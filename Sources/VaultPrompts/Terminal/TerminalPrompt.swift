@@ -107,9 +107,9 @@ extension VaultError {
   init(prompt error: TerminalError) {
     switch error {
     case .cancelled: self.init(.cancelled, "cancelled at the prompt")
-    case .timedOut: self.init(.cancelled, "the prompt timed out", prompt: .timeout)
+    case .timedOut: self.init(.timedOut, "the prompt timed out")
     case .tooLong(let limit): self.init(.malformed, "the answer is longer than \(limit) bytes")
-    case .busy: self.init(.cancelled, "another prompt stayed open on this terminal", prompt: .notShown)
+    case .busy: self.init(.timedOut, "another prompt stayed open on this terminal", prompt: .notShown)
     case .noTerminal(let code):
       self.init(
         .interactionNotAllowed, error.obstacle!, hint: "start it on a terminal, or use pinentry",
@@ -125,7 +125,7 @@ extension VaultError {
         .interactionNotAllowed, error.obstacle!,
         hint: "check owner and mode of /run/user/\(geteuid()) and of ~/.local/state/vault")
     case .signalled(let signal):
-      self.init(.cancelled, "a signal ended the prompt", underlying: signal, prompt: .signal)
+      self.init(.appCancelled, "a signal ended the prompt", underlying: signal, prompt: .signal)
     }
   }
 }

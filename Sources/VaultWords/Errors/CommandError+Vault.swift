@@ -22,11 +22,11 @@ extension CommandError {
 
   private static func exit(of code: VaultError.Code) -> ExitCode {
     switch code {
-    case .itemNotFound: .notFound
+    case .itemNotFound, .invalidated: .notFound
     case .duplicateItem, .vaultExists, .fileExists: .alreadyExists
-    case .authenticationFailed, .locked: .authenticationFailed
-    case .lockedOut: .blocked
-    case .cancelled: .cancelled
+    case .authenticationFailed, .alreadyUsed, .locked: .authenticationFailed
+    case .lockedOut, .passcodeDelay, .biometryLocked: .blocked
+    case .cancelled, .appCancelled, .timedOut: .cancelled
     case .interactionNotAllowed, .verificationNeeded: .interactionNotAllowed
     case .expired: .expired
     case .policy: .refused

@@ -129,7 +129,7 @@ extension Torture {
       } catch {
         // An item behind the old set no longer opens.
         let reasons: [VaultError.Code] = [
-          .interactionNotAllowed, .verificationNeeded, .policy, .itemNotFound,
+          .interactionNotAllowed, .verificationNeeded, .policy, .itemNotFound, .invalidated,
         ]
         guard reasons.contains(error.code) else { throw error }
         secret = "!" + error.code.rawValue

@@ -1,0 +1,59 @@
+/// Texts for people and for the logs of programs. None contains a part of a secret, a code or a name.
+extension OTPError: CustomStringConvertible {
+  /// The code and the message, on one line.
+  public var description: String { "\(code): \(message)" }
+
+  /// One line for a person, without a final period.
+  public var message: String {
+    switch code {
+    case .emptyKey: "the secret is empty"
+    case .secretTooShort: "the secret is shorter than 80 bits"
+    case .secretTooLong: "the secret is longer than 512 bytes"
+    case .invalidBase32: "the secret is not Base32" + (position.map { " (character \($0 + 1))" } ?? "")
+    case .unknownAlgorithm: "the algorithm is not SHA1, SHA256 or SHA512"
+    case .invalidDigits: "a code has 6, 7 or 8 digits"
+    case .invalidPeriod: "the period is not a whole number of seconds, 1 or more"
+    case .invalidCounter: "the counter is not a number from 0 to 2^64 - 1"
+    case .counterExhausted: "the counter has reached its end"
+    case .timeOutOfRange: "the time is out of range"
+    case .invalidCode: "that is not a code of this credential: it has another length or other characters"
+    case .invalidWindow: "the window is too large"
+    case .invalidReservation: "the block of counters is too large"
+    case .desynchronized: "the credential is out of step"
+    case .invalidURI: "that is not an otpauth URI" + (fault.map { ": \($0)" } ?? "")
+    default: code.rawValue
+    }
+  }
+
+  /// ``message``, under the name that Foundation's `LocalizedError` has for it.
+  ///
+  /// This library does not link Foundation. A program that does declares once
+  /// `extension OTPError: @retroactive LocalizedError {}`, and `localizedDescription` is then the message.
+  public var errorDescription: String? { message }
+}
+
+extension OTPError.Code: CustomStringConvertible {
+  /// The word of the code.
+  public var description: String { rawValue }
+}
+
+extension OTPError.URIFault: CustomStringConvertible {
+  /// What is wrong, as a clause: "it has no label".
+  public var description: String {
+    switch self {
+    case .tooLong: "it is longer than \(OTPAuthURI.maximumByteCount) bytes"
+    case .notOTPAuth: "it does not begin with otpauth://"
+    case .unknownType: "its type is none of totp, hotp, steam"
+    case .missingLabel: "it has no label"
+    case .malformedPercentEncoding: "a % is not followed by two hexadecimal digits"
+    case .notUTF8: "a name is not UTF-8"
+    case .controlCharacter: "it has a control character"
+    case .nameTooLong: "a name is longer than 255 bytes"
+    case .fragment: "it has a #"
+    case .duplicateParameter: "it has one parameter twice"
+    case .missingSecret: "it has no secret"
+    case .missingCounter: "a hotp URI needs a counter"
+    case .unknownEncoder: "its encoder is unknown"
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import SecretMemory
+import Testing
+import VaultKit
+import VaultTestKit
+
+/// Verified to fail when the caller stays with the store after its call.
+@Suite("A vault that serves other processes")
+struct CallerTests {
+  private let place = TemporaryVault(environment: .testing(clock: FixedClock()))
+  private let peer = Caller(user: 1001, process: 4711, executable: "/usr/bin/report")
+
+  @Test("an entry names this process and, only for a call that serves another one, the caller")
+  func logged() async throws {
+    let core = try place.makeCore()
+    let vault = Vault(core: core)
+    let own = try await vault.add(NewItem(.genericPassword, name: "own"), secret: SecretBytes(testing: "s"))
+    let served = try await vault.asked(by: peer).add(
+      NewItem(.genericPassword, name: "served"), secret: SecretBytes(testing: "s"))
+    try await vault.delete(Query(id: own.id))
+    try await vault.asked(by: peer).delete(Query(id: served.id))
+    let entries = try await vault.auditEntries().suffix(4)
+    #expect(entries.map(\.caller) == [nil, peer, nil, peer])
+    #expect(entries.allSatisfy { $0.process == Caller.current.process })
+    #expect(entries.allSatisfy { $0.executable == Caller.current.executable })
+  }
+
+  @Test("a prompt shows the caller, and a lock holds for all callers")
+  func asked() async throws {
+    let vault = Vault(core: try place.makeCore(passcode: "passcode"))
+    let item = try await vault.add(
+      NewItem(.genericPassword, name: "n", access: AccessControl(.devicePasscode)),
+      secret: SecretBytes(testing: "s"))
+    vault.asked(by: peer).lock()
+    #expect(await !vault.isUnlocked)
+    let prompt = ScriptedPrompt([.text("passcode")])
+    let context = AuthenticationContext(reason: "", prompt: prompt)
+    _ = try await vault.asked(by: peer).secret(of: item.id, context: context)
+    #expect(prompt.requests.map(\.requester) == [.init(processID: 4711, executable: "/usr/bin/report")])
+    #expect(await vault.isUnlocked)
+  }
+
+  @Test(
+    "a long path of a caller is cut at a character",
+    arguments: [("a", 255), ("é", 254), ("語", 255), ("𝄞", 252)])
+  func long(character: String, byteCount: Int) async throws {
+    let path = String(repeating: character, count: 300)
+    let vault = Vault(core: try place.makeCore()).asked(by: Caller(user: 1, process: 2, executable: path))
+    _ = try await vault.add(NewItem(.genericPassword, name: "n"), secret: SecretBytes(testing: "s"))
+    let caller = try #require(try await vault.auditEntries().last?.caller)
+    #expect(path.hasPrefix(caller.executable) && caller.executable.utf8.count == byteCount)
+  }
+}
