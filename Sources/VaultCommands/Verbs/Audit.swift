@@ -98,11 +98,9 @@ private struct AuditFilter {
       item = nil
       return
     }
-    var query = Query(name: name)
-    query.constrained = .unasked
     var unreadable: (id: ItemID, error: VaultError)?
     let found = try core.read { transaction in
-      try transaction.items(matching: query, damaged: { unreadable = ($0, $1) }).first?.id
+      try transaction.items(matching: Query(name: name), damaged: { unreadable = ($0, $1) }).first?.id
     }
     // The index leads to an item by its name, whether the item opens or not.
     item = found ?? unreadable?.id
@@ -163,10 +161,8 @@ private func show(_ core: VaultCore, entries: [AuditEntry], filter: AuditFilter)
   }
   try core.read { transaction in
     for id in Set(shown.compactMap(\.item)) where names[id] == nil {
-      var query = Query(id: id)
-      query.constrained = .unasked
       // An item that does not open has no name here; its id is shown.
-      names[id] = try transaction.items(matching: query, damaged: { _, _ in }).first?.name
+      names[id] = try transaction.items(matching: Query(id: id), damaged: { _, _ in }).first?.name
     }
   }
   return shown.map { entry in ShownEntry(entry: entry, name: entry.item.flatMap { names[$0] }) }

@@ -85,9 +85,7 @@ private func listed(
     var seen = 0
     let keep = { (id: ItemID, error: VaultError) in unreadable.append((id, error)) }
     guard attributes == Attributes() else {
-      var query = Query(kind, where: attributes)
-      query.constrained = .unasked
-      items = try transaction.items(matching: query, damaged: keep)
+      items = try transaction.items(matching: Query(kind, where: attributes), damaged: keep)
       return (items, unreadable)
     }
     try transaction.forEachItem(keepingPages: false, damaged: keep) { item throws(VaultError) in

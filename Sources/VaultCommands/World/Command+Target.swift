@@ -16,9 +16,7 @@ extension Command {
     var attributes = Attributes()
     attributes[.account] = self[Target.account]
     let service = self[Target.service] ?? ""
-    var query = Query(kind, where: attributes)
-    query.constrained = .unasked
-    let found = try transaction.items(matching: query).filter {
+    let found = try transaction.items(matching: Query(kind, where: attributes)).filter {
       ($0.attributes[.service] ?? "") == service
     }
     guard let item = found.first else {

@@ -16,6 +16,8 @@ package final class VaultCore: Sendable {
   private let protector: Mutex<any Protector>
   /// `nil` only while a transaction has the session.
   let state: Mutex<SealedStore?>
+  /// The prompts of all calls that are open. Locking the vault ends them.
+  let prompts = OpenPrompts()
 
   init(_ store: consuming SealedStore, protector: any Protector) {
     environment = store.environment

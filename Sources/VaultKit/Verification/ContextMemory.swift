@@ -24,6 +24,8 @@ final class ContextMemory: Sendable {
     var kept: [Kept] = []
   }
   private let state = Mutex(State())
+  /// The prompts of this context that are open.
+  let prompts = OpenPrompts()
 
   var isInvalid: Bool { state.withLock { $0.isInvalid } }
 
@@ -32,6 +34,7 @@ final class ContextMemory: Sendable {
       $0 = State()
       $0.isInvalid = true
     }
+    prompts.end()
   }
 
   func give(_ subject: PromptRequest.Subject, secret: consuming SecretBytes) {
