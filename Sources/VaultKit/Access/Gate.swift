@@ -139,7 +139,7 @@ enum Gate {
   /// The ways to satisfy constraints without an item. Each way needs all of its factors.
   ///
   /// - Throws: As ``factors(for:_:)``.
-  static func ways(to constraints: Constraints, _ keys: borrowing KeyRing) throws(VaultError) -> [[Factor]] {
+  static func ways(to constraints: Constraints, in keys: borrowing KeyRing) throws(VaultError) -> [[Factor]] {
     let factors = try factors(for: constraints, keys).map(\.factor).sorted { $0.rawValue < $1.rawValue }
     return constraints.contains(.or) ? factors.map { [$0] } : [factors]
   }

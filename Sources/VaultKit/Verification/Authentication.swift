@@ -48,7 +48,7 @@ struct Authentication {
       locked = try core.lockedItem(id)
       if let why = locked.whyLocked { throw why }
     }
-    let (factors, privates) = try show(try ways(locked), locked.factors)
+    let (factors, privates) = try show(try ways(locked), with: locked.factors)
     let halves = factors.map { locked.factors.header.factors[$0]! }
     var dataKey: SharedSecret?
     var password: PasswordKey?
@@ -61,7 +61,7 @@ struct Authentication {
     try asking.refuseInvalid()
     return VerifiedItem(
       item: locked.item.id, dataKey: dataKey, password: password,
-      shown: try shown(factors, locked.factors), material: locked.row.material,
+      shown: try shown(factors, of: locked.factors), material: locked.row.material,
       policyHash: locked.item.policy.hash)
   }
 
@@ -70,8 +70,8 @@ struct Authentication {
   mutating func show(_ constraints: Constraints) throws(VaultError) -> ShownFactors {
     if core.hasPasscode, !core.isUnlocked { _ = try passcodeKeys() }
     let (ways, factors) = try core.ways(to: constraints)
-    let (way, _) = try show(inOrder(ways), factors)
-    return try shown(way, factors)
+    let (way, _) = try show(inOrder(ways), with: factors)
+    return try shown(way, of: factors)
   }
 
   /// Gets the passcode and unlocks the vault with it.
@@ -86,7 +86,7 @@ struct Authentication {
 
   /// The first way whose factors are all verified, with the private halves of these factors.
   private mutating func show(
-    _ ways: [[Factor]], _ factors: FactorSlots
+    _ ways: [[Factor]], with factors: FactorSlots
   ) throws(VaultError) -> ([Factor], [Factor: SharedSecret]) {
     try asking.refuseInvalid()
     var refusal = Self.dead
@@ -106,7 +106,7 @@ struct Authentication {
   }
 
   /// What the person showed for one way: its factors, and the member or the passcode that opened them.
-  private func shown(_ way: [Factor], _ factors: FactorSlots) throws(VaultError) -> ShownFactors {
+  private func shown(_ way: [Factor], of factors: FactorSlots) throws(VaultError) -> ShownFactors {
     let ids = [member?.id, login?.id].compactMap { $0 }
     let members = try factors.enrolledSet().members.filter { ids.contains($0.id) }.map(\.factor)
     let header = factors.header

@@ -30,7 +30,7 @@ extension Gate {
   /// Checks, in the session of the verification, that the vault still accepts what the person showed.
   ///
   /// - Throws: ``VaultError/Code/cancelled`` after a lock, ``VaultError/Code/busy`` after a change of the factors.
-  static func confirm(_ shown: ShownFactors, _ validity: CallValidity) throws(VaultError) {
+  static func confirm(_ shown: ShownFactors, for validity: CallValidity) throws(VaultError) {
     try validity.core.reading { transaction throws(VaultError) in
       try validity.check(locks: transaction.store.locks)
       guard validity.session == transaction.store.identity,

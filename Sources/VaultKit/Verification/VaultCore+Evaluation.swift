@@ -12,7 +12,7 @@ extension VaultCore {
     var verification = Authentication(core: self, context: context, operation: .evaluate)
     do throws(VaultError) {
       let shown = try verification.show(constraints)
-      try Gate.confirm(shown, verification.asking.validity)
+      try Gate.confirm(shown, for: verification.asking.validity)
     } catch {
       logDenial(verification.notes, of: nil, error: error)
       throw error
@@ -35,7 +35,7 @@ extension VaultCore {
       let keys = transaction.store.keys.current
       let header = transaction.store.keys.header
       let ways: [[Factor]]
-      do throws(VaultError) { ways = try Gate.ways(to: constraints, transaction.store.keys) } catch {
+      do throws(VaultError) { ways = try Gate.ways(to: constraints, in: transaction.store.keys) } catch {
         guard error.code == .policy else { throw error }
         return false
       }
@@ -83,7 +83,7 @@ extension VaultCore {
       let factors = FactorSlots(
         header: transaction.store.keys.header, slots: transaction.store.keys.slots,
         keys: transaction.store.keys.current, random: environment.random)
-      return (try Gate.ways(to: constraints, transaction.store.keys), factors)
+      return (try Gate.ways(to: constraints, in: transaction.store.keys), factors)
     }
   }
 
