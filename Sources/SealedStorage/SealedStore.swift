@@ -46,8 +46,11 @@ package struct SealedStore: ~Copyable, Sendable {
   package var caller: Caller?
   /// The time by which items expire.
   package var time: VaultTime
-  /// A number that is new for each session of this process and after each lock. Grants are bound to this number.
+  /// A number that is new for each session of this process, after each lock, and after keys that another process made
+  /// were read. Grants are bound to this number.
   package var identity = SealedStore.nextIdentity()
+  /// How many times the session was locked.
+  package private(set) var locks: UInt64 = 0
 
   package init(rows: consuming VaultRows, keys: consuming KeyRing, environment: VaultEnvironment) {
     self.rows = rows
@@ -61,6 +64,7 @@ package struct SealedStore: ~Copyable, Sendable {
   package mutating func lock() {
     keys.lock()
     identity = Self.nextIdentity()
+    locks += 1
   }
 
   private static let identities = Atomic<UInt64>(0)

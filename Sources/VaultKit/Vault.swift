@@ -69,19 +69,23 @@ public actor Vault {
   /// Unlocks with the passcode. The vault counts the attempt on disk first.
   ///
   /// - Throws: ``VaultError/Code/authenticationFailed`` with `attemptsLeft`, ``VaultError/Code/passcodeDelay`` with
-  ///   `retryAfter`.
-  public func unlock(with passcode: consuming Passcode) throws(VaultError) { try core.unlock(with: passcode) }
+  ///   `retryAfter`; ``VaultError/Code/appCancelled`` if the task is cancelled or the vault is locked before the passcode
+  ///   is found to be right.
+  public func unlock(with passcode: consuming Passcode) async throws(VaultError) {
+    let shown = passcode.shown
+    try await unlock(SharedSecret(passcode.intoBytes()), shown: shown)
+  }
 
   /// Unlocks with the passcode that the context was given or asks for.
   ///
   /// - Throws: As ``unlock(with:)``, and ``VaultError/Code/interactionNotAllowed``, ``VaultError/Code/cancelled``,
-  ///   ``VaultError/Code/timedOut``, ``VaultError/Code/appCancelled``.
-  public func unlock(with context: AuthenticationContext) throws(VaultError) {
-    try core.unlock(with: context)
+  ///   ``VaultError/Code/timedOut``.
+  public func unlock(with context: AuthenticationContext) async throws(VaultError) {
+    try await asking(context) { core, context throws(VaultError) in try core.unlock(with: context!) }
   }
 
-  /// Wipes at once the keys that the passcode opened. If a prompt of another call is open, its answer then opens
-  /// nothing.
+  /// Wipes at once the keys that the passcode opened. Ends the prompts of other calls that are open: these calls throw
+  /// ``VaultError/Code/cancelled``, and an answer opens nothing.
   ///
   /// Does not wipe the secrets that a context was given or keeps: ``AuthenticationContext/invalidate()`` wipes those.
   public nonisolated func lock() { core.lock() }
@@ -136,30 +140,38 @@ public actor Vault {
   ///   ``VaultError/Code/policy`` for a constraint that no passcode or member of the vault can satisfy.
   public func add(
     _ item: NewItem, secret: consuming SecretBytes? = nil, context: AuthenticationContext? = nil
-  ) throws(VaultError) -> Item {
-    try core.add(item, secret: secret, context: context)
+  ) async throws(VaultError) -> Item {
+    guard let context else { return try core.add(item, secret: secret) }
+    let box = boxed(secret)
+    return try await asking(context) { core, context throws(VaultError) in
+      try core.add(item, secret: box?.bytes.copy(), context: context)
+    }
   }
 
   /// The items that match, in the order of insertion. No match is not an error.
   ///
-  /// - Parameter context: Verifies the person, once, if items with constraints match; ``Query/constrained`` can leave
-  ///   these items out.
-  public func items(matching query: Query, context: AuthenticationContext? = nil) throws(VaultError) -> [Item]
-  {
-    try core.items(matching: query, context: context)
-  }
+  /// Asks no person, also in a locked vault: an item's attributes open with the device key, and its access rule guards its
+  /// secret. ``Query/constrained`` can leave out items with constraints.
+  public func items(matching query: Query) throws(VaultError) -> [Item] { try core.items(matching: query) }
 
   /// The secret of an item.
+  ///
+  /// While a prompt is open, other calls of the vault go on. If the task is cancelled, the context is invalidated or the
+  /// vault is locked meanwhile, the prompt ends and nothing is opened.
   ///
   /// - Parameter context: Verifies the person if the item has constraints.
   /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/invalidated``, ``VaultError/Code/locked``,
   ///   ``VaultError/Code/expired``, ``VaultError/Code/damaged``; when a person must be verified
   ///   ``VaultError/Code/interactionNotAllowed``, ``VaultError/Code/authenticationFailed``,
   ///   ``VaultError/Code/cancelled``, ``VaultError/Code/appCancelled``, ``VaultError/Code/timedOut``,
-  ///   ``VaultError/Code/passcodeDelay``, ``VaultError/Code/biometryLocked``.
-  public func secret(of item: ItemID, context: AuthenticationContext? = nil) throws(VaultError) -> SecretBytes
+  ///   ``VaultError/Code/passcodeDelay``, ``VaultError/Code/biometryLocked``; ``VaultError/Code/busy`` if the item, its
+  ///   rule or the factors of the vault were changed while the person was verified.
+  public func secret(of item: ItemID, context: AuthenticationContext? = nil) async throws(VaultError)
+    -> SecretBytes
   {
-    try core.secret(of: item, context: context)
+    try await asking(context) { core, context throws(VaultError) in
+      try core.secret(of: item, context: context)
+    }
   }
 
   /// Changes an item, and its secret if a new one is given.
@@ -167,8 +179,11 @@ public actor Vault {
   public func update(
     _ item: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes? = nil,
     context: AuthenticationContext? = nil
-  ) throws(VaultError) -> Item {
-    try core.update(item, changes, secret: secret, context: context)
+  ) async throws(VaultError) -> Item {
+    let box = boxed(secret)
+    return try await asking(context) { core, context throws(VaultError) in
+      try core.update(item, changes, secret: box?.bytes.copy(), context: context)
+    }
   }
 
   /// Deletes all items that match, without a prompt. Returns their number.

@@ -19,7 +19,7 @@ public import VaultKit
 /// - `PAM/`: ``PAMPresence`` asks the system whether its user is there, through the helper program `vault-pam`.
 /// - `Fingerprint/`: ``FprintdSource`` asks for a finger, through fprintd.
 /// - `Waiting/`: ``PromptSignals`` and ``Deadline`` end every wait; ``PromptText`` is what all prompts show.
-public struct AutomaticPrompt: Prompt {
+public struct AutomaticPrompt: Prompt, EndsWithRequest {
   private let terminalPath: String
   private let way: Way
   private let variable: @Sendable (String) -> String?

@@ -25,7 +25,7 @@ struct Content: Equatable {
   init(of core: VaultCore) throws(VaultError) {
     status = try Self.status(core)
     items = []
-    for item in try core.items(matching: .everything) { items.append(try Self.entry(of: item, in: core)) }
+    for item in try core.items(matching: Query()) { items.append(try Self.entry(of: item, in: core)) }
   }
 
   static func status(_ core: VaultCore) throws(VaultError) -> String {
@@ -101,14 +101,5 @@ extension Content {
       }
     }
     return states
-  }
-}
-
-extension Query {
-  /// Every item, even those that need a person.
-  static var everything: Query {
-    var query = Query()
-    query.constrained = .unasked
-    return query
   }
 }

@@ -55,7 +55,7 @@ struct Judge {
     let sight = Sight(states: states, mutation: mutation)
     sight.note { () throws(VaultError) in try sight.see(status: Content.status(core)) }
     if core.hasPasscode { sight.note { () throws(VaultError) in try core.unlock(withOneOf: passcode) } }
-    sight.note { () throws(VaultError) in try sight.see(items: core.items(matching: .everything), core) }
+    sight.note { () throws(VaultError) in try sight.see(items: core.items(matching: Query()), core) }
     sight.note { () throws(VaultError) in
       let report = try core.verify()
       if !report.problems.isEmpty || !report.newer.isEmpty { sight.isFound = true }

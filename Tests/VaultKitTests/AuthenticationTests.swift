@@ -1,5 +1,6 @@
 import SecretMemory
 import Synchronization
+import TestSupport
 import Testing
 import VaultExpectations
 import VaultKit
@@ -257,24 +258,30 @@ struct AuthenticationTests {
     #expect(try core.delete(Query(name: "n")) == 1)
   }
 
-  // Verified to fail when an item is given the policy of the item before it.
-  @Test("listing asks once for all constrained items, leaves them out, or fails, as the query says")
-  func listing() throws {
-    let (core, _) = try makeCore()
+  // Verified to fail when an item is given the policy of the item before it, and when a listing refuses constrained
+  // items unless the query says otherwise.
+  @Test(
+    "listing asks no one, also in a locked vault: constrained items are listed, left out or refused, as the query says",
+    .requirement("L11"))
+  func listing() async throws {
+    let (core, id) = try makeCore()
     _ = try add("presence", AccessControl(.userPresence), core)
     _ = try add("plain", AccessControl(), core)
-    let prompt = ScriptedPrompt([.text("passcode")])
-    #expect(try core.items(matching: Query(), context: context(prompt)).count == 3)
-    #expect(prompt.requests.map(\.operation) == ["list the item"])
+    let before = try core.status().auditSequence
+    core.lock()
+    let vault = Vault(core: core)
+    let listed = try await vault.items(matching: Query())
+    #expect(listed.map(\.name) == ["n", "presence", "plain"] && listed.first?.id == id)
+    let inside = try await vault.read { transaction in try transaction.items(matching: Query()).count }
+    #expect(inside == 3)
     var query = Query()
     query.constrained = .skip
     #expect(try core.items(matching: query).map(\.name) == ["plain"])
     query.constrained = .fail
     expect(.verificationNeeded) { () throws(VaultError) in _ = try core.items(matching: query) }
-    expect(.interactionNotAllowed) { () throws(VaultError) in _ = try core.items(matching: Query()) }
-    expect(.verificationNeeded) { () throws(VaultError) in
-      try core.reading { transaction throws(VaultError) in _ = try transaction.items(matching: Query()) }
-    }
+    // Nothing was denied and nothing was shown: only the secret asks.
+    #expect(try core.status().auditSequence == before && !core.isUnlocked)
+    #expect(try core.secret(failing: id, with: nil) == .interactionNotAllowed)
   }
 
   // Fails when `rewrite` seals a constrained item as one without constraint.

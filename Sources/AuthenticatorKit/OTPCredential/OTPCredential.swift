@@ -106,11 +106,14 @@ extension Vault {
     _ text: consuming SecretBytes, role: OTPRole, window: UInt64?, access: AccessControl,
     name: String,
     context: AuthenticationContext?
-  ) throws(VaultError) -> OTPCredential {
-    let parsed = try otp { () throws(OTPError) in try OTPAuthURI(parsing: text) }
-    return OTPCredential(
-      try core.addOTP(
-        parsed, named: name, role: role, window: window, access: access, context: context), vault: self)
+  ) async throws(VaultError) -> OTPCredential {
+    let text = SharedSecret(text)
+    let description = try await asking(context) { core, context throws(VaultError) in
+      let parsed = try otp { () throws(OTPError) in try OTPAuthURI(parsing: text.bytes) }
+      return try core.addOTP(
+        parsed, named: name, role: role, window: window, access: access, context: context)
+    }
+    return OTPCredential(description, vault: self)
   }
 
   fileprivate func describeOTP(_ name: String) throws(VaultError) -> OTPDescription {
@@ -118,28 +121,39 @@ extension Vault {
   }
 
   fileprivate func nextCode(of credential: OTPCredential, context: AuthenticationContext?)
-    throws(VaultError) -> OTPResult
+    async throws(VaultError) -> OTPResult
   {
-    credential.kind == .hotp
-      ? try core.nextHOTPCode(of: credential.id, context: context)
-      : try core.timedCode(of: credential.id, context: context)
+    let (id, kind) = (credential.id, credential.kind)
+    return try await asking(context) { core, context throws(VaultError) in
+      kind == .hotp
+        ? try core.nextHOTPCode(of: id, context: context) : try core.timedCode(of: id, context: context)
+    }
   }
 
   fileprivate func verify(_ credential: OTPCredential, code: String, context: AuthenticationContext?)
-    throws(VaultError) -> OTPAcceptance
+    async throws(VaultError) -> OTPAcceptance
   {
-    try core.verifyOTP(of: credential.id, code: code, context: context)
+    let id = credential.id
+    return try await asking(context) { core, context throws(VaultError) in
+      try core.verifyOTP(of: id, code: code, context: context)
+    }
   }
 
   fileprivate func resynchronize(
     _ credential: OTPCredential, first: String, second: String, context: AuthenticationContext?
-  ) throws(VaultError) -> OTPAcceptance {
-    try core.resynchronizeOTP(of: credential.id, first, second, context: context)
+  ) async throws(VaultError) -> OTPAcceptance {
+    let id = credential.id
+    return try await asking(context) { core, context throws(VaultError) in
+      try core.resynchronizeOTP(of: id, first, second, context: context)
+    }
   }
 
   fileprivate func setCounter(
     of credential: OTPCredential, to counter: UInt64, force: Bool, context: AuthenticationContext?
-  ) throws(VaultError) {
-    try core.setCounter(of: credential.id, to: counter, force: force, context: context)
+  ) async throws(VaultError) {
+    let id = credential.id
+    try await asking(context) { core, context throws(VaultError) in
+      try core.setCounter(of: id, to: counter, force: force, context: context)
+    }
   }
 }

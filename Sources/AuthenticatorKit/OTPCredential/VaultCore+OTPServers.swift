@@ -11,11 +11,9 @@ extension VaultCore {
 
   /// The credentials with these attributes that this version knows.
   package func listOTP(where attributes: Attributes) throws(VaultError) -> [OTPDescription] {
-    var query = Query(.otp, where: attributes)
-    query.constrained = .unasked
-    return try reading { transaction throws(VaultError) in
+    try reading { transaction throws(VaultError) in
       var found: [OTPDescription] = []
-      for item in try transaction.items(matching: query) {
+      for item in try transaction.items(matching: Query(.otp, where: attributes)) {
         do throws(VaultError) { found.append(try transaction.describeOTP(item)) } catch {
           guard error.code == .unsupported else { throw error }
         }

@@ -158,24 +158,15 @@ private struct Importing {
   }
 }
 
-extension Query {
-  /// Items with an access rule too, without asking anybody: what is compared here is not shown.
-  fileprivate var everyItem: Query {
-    var copy = self
-    copy.constrained = .unasked
-    return copy
-  }
-}
-
 extension ItemLine {
   /// The items that have its name, or its service and account.
   fileprivate func others(in transaction: inout WriteTransaction) throws -> [Item] {
-    var found = try transaction.items(matching: Query(name: name).everyItem)
+    var found = try transaction.items(matching: Query(name: name))
     guard item.kind == .genericPassword else { return found }
     var attributes = Attributes()
     attributes[.account] = item.attributes[.account]
     let service = item.attributes[.service] ?? ""
-    for other in try transaction.items(matching: Query(.genericPassword, where: attributes).everyItem)
+    for other in try transaction.items(matching: Query(.genericPassword, where: attributes))
     where (other.attributes[.service] ?? "") == service
       && other.attributes[.account] == item.attributes[.account]
       && !found.contains(where: { $0.id == other.id })
@@ -193,7 +184,7 @@ extension ItemLine {
       guard (base + suffix).utf8.count <= Names.longest else { break }
       rename(to: base + suffix)
       if try others(in: &transaction).isEmpty { return }
-      if let account, account != base, try transaction.items(matching: Query(name: name).everyItem).isEmpty {
+      if let account, account != base, try transaction.items(matching: Query(name: name)).isEmpty {
         item.attributes[.account] = account + suffix
         if try others(in: &transaction).isEmpty { return }
         item.attributes[.account] = account

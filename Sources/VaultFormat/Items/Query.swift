@@ -14,21 +14,23 @@ public struct Query: Sendable {
   public var id: ItemID?
   /// The maximum number of items, in the order of insertion.
   public var limit: Int
-  /// How to treat items whose access rule asks for a person before the items are listed.
-  public var constrained = ConstrainedItems.ask
+  /// How to treat items whose access rule asks for a person.
+  public var constrained = ConstrainedItems.list
 
-  /// How a listing treats items with constraints. Advisory, because attributes open with the device key alone.
+  /// How a query treats items with constraints.
+  ///
+  /// A listing asks no person, because attributes open with the device key alone: an access rule guards the secret.
+  /// Both other ways are advisory.
   public struct ConstrainedItems: Sendable, Hashable {
     private let number: UInt8
 
-    /// The person is asked once for all of them. Inside a transaction, which cannot ask a person, the same as ``fail``.
-    public static let ask = ConstrainedItems(number: 0)
-    /// The listing fails with ``VaultError/Code/verificationNeeded``.
+    /// They are listed with their attributes, also those whose rule can no longer be satisfied.
+    public static let list = ConstrainedItems(number: 0)
+    /// The query fails with ``VaultError/Code/verificationNeeded``: for programs that cannot ask a person for the
+    /// secrets later.
     public static let fail = ConstrainedItems(number: 1)
     /// They are left out.
     public static let skip = ConstrainedItems(number: 2)
-    /// They are listed: for deletion, and for tools that show the owner which items exist.
-    package static let unasked = ConstrainedItems(number: 3)
   }
 
   /// Whether the caller has said that every item is meant.
@@ -71,10 +73,10 @@ public struct Query: Sendable {
     guard kind == nil || kind?.rawValue == row.kind, id == nil || id?.stored == row.id,
       self.attributes.isEmpty || self.attributes.areContained(in: attributes)
     else { return false }
-    guard constrained != .unasked, access.constraints.hasSingle else { return true }
+    guard constrained != .list, access.constraints.hasSingle else { return true }
     if constrained == .skip { return false }
     throw VaultError(
-      .verificationNeeded, "an item with an access rule matches, and nobody is asked here",
-      hint: "use a call that takes an authentication context, or leave such items out")
+      .verificationNeeded, "an item with an access rule matches, and the query refuses such items",
+      hint: "list these items, or leave them out")
   }
 }

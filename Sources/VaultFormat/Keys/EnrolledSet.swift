@@ -58,6 +58,19 @@ package struct EnrolledSet: Sendable, Equatable {
       Record.list(fingers.sorted { $0.lexicographicallyPrecedes($1) }).encoded)
   }
 
+  /// What a program may keep to find out whether the set has changed (section 3); `nil` for an empty set. The ids of the
+  /// members are random, and nothing can be found out from the digest.
+  ///
+  /// - Parameter generation: The number of the set.
+  package func publicDigest(of vault: VaultID, generation: UInt32) -> [UInt8]? {
+    guard !biometric.isEmpty else { return nil }
+    var content = Record()
+    content[1] = vault.bytes
+    content.set(2, u32: generation)
+    content[3] = Record.list(biometric.map(\.id)).encoded
+    return SHA256.hash(Labels.enrolledDigest.utf8 + content.encoded)
+  }
+
   private static var unreadable: VaultError {
     VaultError(.damaged, "the enrolled set is not readable", hint: "restore the vault from a backup")
   }

@@ -38,6 +38,7 @@ package enum Labels {
   // Hashes.
   package static let recoveryCheck = Label("vault/1/recovery-check")
   package static let auditAnchor = Label("vault/1/audit-anchor")
+  package static let enrolledDigest = Label("vault/1/enrolled-digest")
 
   /// All of them, for the uniqueness test and for comparison with the specification.
   package static let all = [
@@ -45,6 +46,6 @@ package enum Labels {
     slotDevice, unlock, prompt, recovery, recoveryWrap, passphrase, auditChain, auditSegment, auditNext,
     factorMAC,
     member, memberWrap, alternative, ephemeral, sealSlot, sealKeys, sealSecret, sealAlternative,
-    recoveryCheck, auditAnchor,
+    recoveryCheck, auditAnchor, enrolledDigest,
   ]
 }

@@ -11,6 +11,8 @@ package struct Grant: ~Copyable, Sendable {
   fileprivate let item: ItemID
   fileprivate let operation: ItemOperation
   fileprivate let session: UInt64
+  /// How many times the vault had been locked before.
+  fileprivate let locks: UInt64
   fileprivate let boot: [UInt8]
   fileprivate let madeAt: UInt64
   fileprivate let verified: VerifiedItem
@@ -21,12 +23,13 @@ package struct Grant: ~Copyable, Sendable {
   static let life: UInt64 = 30_000
 
   init(
-    _ operation: ItemOperation, verified: VerifiedItem, session: UInt64, clock: any VaultClock,
-    notes: [AuditNote]
+    _ operation: ItemOperation, verified: VerifiedItem, session: UInt64, locks: UInt64,
+    clock: any VaultClock, notes: [AuditNote]
   ) {
     item = verified.item
     self.operation = operation
     self.session = session
+    self.locks = locks
     boot = clock.bootID() ?? []
     madeAt = clock.bootMilliseconds()
     self.verified = verified
@@ -119,6 +122,9 @@ enum Gate {
     return Rule(classKey: key, factors: factors)
   }
 
+  /// The factor of each single constraint.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` for a constraint that no factor of this vault satisfies.
   private static func factors(for constraints: Constraints, _ keys: borrowing KeyRing) throws(VaultError)
     -> [BoundConstraint]
   {
@@ -136,6 +142,14 @@ enum Gate {
       bound.append(BoundConstraint(flag: flag, factor: factor))
     }
     return bound
+  }
+
+  /// The ways to satisfy constraints without an item. Each way needs all of its factors.
+  ///
+  /// - Throws: As ``factors(for:_:)``.
+  static func ways(to constraints: Constraints, in keys: borrowing KeyRing) throws(VaultError) -> [[Factor]] {
+    let factors = try factors(for: constraints, keys).map(\.factor).sorted { $0.rawValue < $1.rawValue }
+    return constraints.contains(.or) ? factors.map { [$0] } : [factors]
   }
 
   private static func factor(for flag: Constraints, _ keys: borrowing KeyRing) throws(VaultError) -> Factor {
@@ -163,14 +177,16 @@ enum Gate {
       grant.item == item.id && grant.operation == operation, "Gate.decide: a grant for something else")
     let clock = store.environment.clock
     let now = clock.bootMilliseconds()
+    guard grant.session == store.identity || grant.locks != store.locks else {
+      throw VaultError(.busy, "the vault's keys were changed meanwhile", hint: "try again")
+    }
     guard grant.session == store.identity, grant.boot == clock.bootID() ?? [], now >= grant.madeAt,
       now - grant.madeAt < Grant.life
     else {
       throw VaultError(.verificationNeeded, "the verification has lapsed", hint: "try again")
     }
-    let header = store.keys.header
     guard grant.verified.material == row.material, grant.verified.policyHash == item.policy.hash,
-      grant.verified.halves.allSatisfy({ header.isAlive($0.key) && header.factors[$0.key] == $0.value })
+      try grant.verified.shown.areAccepted(by: store.keys.header)
     else { throw VaultError(.busy, "the item or its rule was changed meanwhile", hint: "try again") }
   }
 

@@ -7,7 +7,7 @@ import VaultStorage
 
 /// An operation that a caller requests on an item.
 package enum ItemOperation: Sendable {
-  case read, use, export, update, list, add, unlock
+  case read, use, export, update, add, unlock, evaluate
 
   /// The operation, as a prompt names it.
   var words: String {
@@ -16,9 +16,9 @@ package enum ItemOperation: Sendable {
     case .use: "use the secret"
     case .export: "export the secret"
     case .update: "change the item"
-    case .list: "list the item"
     case .add: "store the item"
     case .unlock: "unlock the vault"
+    case .evaluate: "verify you"
     }
   }
 }

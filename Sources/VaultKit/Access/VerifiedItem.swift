@@ -10,9 +10,7 @@ struct VerifiedItem: Sendable {
   /// `nil` if the item has no secret.
   let dataKey: SharedSecret?
   let password: PasswordKey?
-  /// The public halves of the factors that the person showed. If the header has another half now, the access rule has
-  /// changed.
-  let halves: [Factor: [UInt8]]
+  let shown: ShownFactors
   let material: UInt64
   let policyHash: [UInt8]
 }

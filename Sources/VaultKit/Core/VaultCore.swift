@@ -13,19 +13,23 @@ import VaultStorage
 /// they run outside its lock and outside every transaction.
 package final class VaultCore: Sendable {
   package let environment: VaultEnvironment
-  private let session: Session
+  let session: Session
 
   /// An open vault, shared by the cores of all its callers.
-  private final class Session: Sendable {
+  final class Session: Sendable {
     let protector: Mutex<any Protector>
     /// `nil` only while a transaction has the store.
     let store: Mutex<SealedStore?>
+    /// The prompts of all calls that are open. Locking the vault ends them.
+    let prompts = OpenPrompts()
 
     init(_ store: consuming SealedStore, protector: any Protector) {
       self.protector = Mutex(protector)
       self.store = Mutex(consume store)
     }
   }
+
+  var prompts: OpenPrompts { session.prompts }
 
   init(_ store: consuming SealedStore, protector: any Protector) {
     environment = store.environment

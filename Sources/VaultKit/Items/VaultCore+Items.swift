@@ -14,24 +14,16 @@ extension VaultCore {
       return try addConstrained(item, secret: secret.take(), context: context)
     }
     if context != nil { try permitAdding(item, context: context) }
-    return try writing { transaction throws(VaultError) in
-      try transaction.add(item, secret: secret.take(), password: nil)
+    return try using(context) { () throws(VaultError) in
+      try writing { transaction throws(VaultError) in
+        try transaction.add(item, secret: secret.take(), password: nil)
+      }
     }
   }
 
-  /// The items that match, in the order of insertion. No match is not an error. If access rules require a person
-  /// before the items are listed, one verification serves all of these items.
-  package func items(matching query: Query, context: AuthenticationContext? = nil) throws(VaultError)
-    -> [Item]
-  {
-    guard query.constrained == .ask else {
-      return try reading { transaction throws(VaultError) in try transaction.items(matching: query) }
-    }
-    var all = query
-    all.constrained = .unasked
-    let found = try reading { transaction throws(VaultError) in try transaction.items(matching: all) }
-    guard found.contains(where: { $0.access.constraints.hasSingle }) else { return found }
-    return try Gate.permitListing(of: found, in: self, context)
+  /// The items that match, in the order of insertion. No match is not an error.
+  package func items(matching query: Query) throws(VaultError) -> [Item] {
+    try reading { transaction throws(VaultError) in try transaction.items(matching: query) }
   }
 
   /// The item with this name.
@@ -84,10 +76,8 @@ extension VaultCore {
         .malformed, "the query has no condition, so it would delete every item",
         hint: "give a kind, an attribute or an identifier, or Query.all to delete every item")
     }
-    var all = query
-    all.constrained = .unasked
     return try writing { transaction throws(VaultError) in
-      let items = try transaction.items(matching: all)
+      let items = try transaction.items(matching: query)
       for item in items { try transaction.delete(item.id) }
       return items.count
     }

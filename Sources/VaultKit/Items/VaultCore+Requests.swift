@@ -14,9 +14,9 @@ extension VaultCore {
       case .account(let account, let service, let kind):
         var attributes = Attributes()
         attributes[.account] = account
-        var query = Query(kind, where: attributes)
-        query.constrained = .unasked
-        return try transaction.items(matching: query).filter { ($0.attributes[.service] ?? "") == service }
+        return try transaction.items(matching: Query(kind, where: attributes)).filter {
+          ($0.attributes[.service] ?? "") == service
+        }
       }
     }
   }
@@ -64,9 +64,7 @@ extension VaultCore {
 
   /// The items that the index finds, and those that do not open.
   package func listing(of query: Query) throws(VaultError) -> ItemListing {
-    var query = query
-    query.constrained = .unasked
-    return try reading { transaction throws(VaultError) in
+    try reading { transaction throws(VaultError) in
       var unreadable: [ItemListing.Unreadable] = []
       let items = try transaction.items(
         matching: query, damaged: { unreadable.append(ItemListing.Unreadable(id: $0, error: $1)) })

@@ -24,6 +24,7 @@ extension VaultCore {
       throw VaultError(
         .policy, "a passcode is set already", hint: Hint(.changePasscode, saying: "change it instead"))
     }
+    let validity = CallValidity(self)
     let choice = try RecoverySettlement(recovery)
     let half = try withHeader { header, _, _ throws(VaultError) in
       _ = try choice.keeps(header)
@@ -49,7 +50,7 @@ extension VaultCore {
       try transaction.beginChain(change.auditRoot!)
       try transaction.log(notes)
     }
-    try adopt(keys)
+    try adopt(keys, for: validity)
     return forgotten
   }
 
@@ -81,13 +82,14 @@ extension VaultCore {
     _ before: PasscodeKeys, for new: borrowing Passcode, parameters: Argon2id.Parameters?,
     notes: [AuditNote] = []
   ) throws(VaultError) {
+    let validity = CallValidity(self)
     let after = try freshKeys(from: new, parameters: parameters)
     try changeKeys(.passcodeChanged) { change, transaction throws(VaultError) in
       try Self.check(before, change: change)
       try transaction.log(notes)
       try change.changePasscode(from: before, to: after)
     }
-    try adopt(after)
+    try adopt(after, for: validity)
   }
 
   /// The items that removing the passcode would destroy.

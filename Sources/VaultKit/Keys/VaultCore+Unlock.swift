@@ -8,10 +8,11 @@ import VaultStorage
 extension VaultCore {
   /// Unlocks with the passcode. The attempt is counted on disk before the derivation runs.
   ///
+  /// - Parameter call: The call of the actor, if it is one.
   /// - Throws: ``VaultError/Code/authenticationFailed`` with `attemptsLeft`, ``VaultError/Code/passcodeDelay`` with
-  ///   `retryAfter`.
-  package func unlock(with passcode: consuming Passcode) throws(VaultError) {
-    _ = try verified(passcode)
+  ///   `retryAfter`; ``VaultError/Code/appCancelled`` if the vault was locked or the call was cancelled meanwhile.
+  package func unlock(with passcode: consuming Passcode, call: OpenCall? = nil) throws(VaultError) {
+    _ = try verified(passcode, for: CallValidity(self, call: call))
   }
 
   /// Whether everything that a passcode guards is open.
@@ -52,8 +53,11 @@ extension VaultCore {
   /// Whether a passcode is set.
   package var hasPasscode: Bool { withStore { $0.keys.header.hasPasscode } }
 
-  /// Wipes the class keys that the passcode opened.
-  package func lock() { withStore { $0.lock() } }
+  /// Wipes the class keys that the passcode opened. Ends the prompts that are open.
+  package func lock() {
+    withStore { $0.lock() }
+    prompts.end()
+  }
 
   /// Ends the delay after wrong passcodes. The vault's own state is rebuilt when it is damaged.
   ///
@@ -76,8 +80,14 @@ extension VaultCore {
 
   /// The keys of a right passcode. They unlock the session.
   func verified(_ passcode: borrowing Passcode) throws(VaultError) -> PasscodeKeys {
+    try verified(passcode, for: CallValidity(self))
+  }
+
+  /// The same for a call that may end meanwhile: the passcode then opens nothing.
+  func verified(_ passcode: borrowing Passcode, for validity: CallValidity) throws(VaultError) -> PasscodeKeys
+  {
     let keys: PasscodeKeys
-    do throws(VaultError) { keys = try judged(passcode) } catch {
+    do throws(VaultError) { keys = try judged(passcode, for: validity) } catch {
       // A wrong passcode was logged with its verdict. The other errors have no verdict.
       if error.code != .authenticationFailed {
         logWherePossible(passcode.shown.notes(.passcode, result: error.auditResult))
@@ -86,7 +96,7 @@ extension VaultCore {
     }
     do throws(VaultError) {
       try countSuccess(passcode.shown)
-      try completeClasses(with: keys)
+      try completeClasses(with: keys, for: validity)
       try completeEnrolledSet()
     } catch {
       lock()
@@ -96,7 +106,9 @@ extension VaultCore {
   }
 
   /// The keys of a right passcode. The caller must still write the verdict.
-  private func judged(_ passcode: borrowing Passcode) throws(VaultError) -> PasscodeKeys {
+  private func judged(_ passcode: borrowing Passcode, for validity: CallValidity) throws(VaultError)
+    -> PasscodeKeys
+  {
     var race = KeyRace()
     while race.mayTry() {
       guard let derivation = try countAttempt() else {
@@ -111,13 +123,15 @@ extension VaultCore {
         throw error
       }
       do throws(VaultError) {
-        guard try opened(with: keys) else {
+        guard try opened(with: keys, for: validity) else {
           // Another process has changed the passcode, so the derived keys were not compared with anything.
           try takeBackAttempt()
           continue
         }
       } catch {
         if error.code == .authenticationFailed { throw try countFailure(error, shown: passcode.shown) }
+        // Not wanted any more: the keys were not compared either.
+        if error.code == .cancelled { try takeBackAttempt() }
         throw error
       }
       return keys
@@ -126,18 +140,26 @@ extension VaultCore {
   }
 
   /// Opens the classes of the session; `false` if the passcode was changed after the derivation began.
-  func opened(with keys: PasscodeKeys) throws(VaultError) -> Bool {
+  ///
+  /// - Throws: ``VaultError/Code/cancelled``, with nothing compared, if the call is not wanted any more.
+  func opened(with keys: PasscodeKeys, for validity: CallValidity? = nil) throws(VaultError) -> Bool {
     try reading { transaction throws(VaultError) in
       let derivation = try transaction.store.keys.header.passcodeDerivation()
       guard derivation == keys.derivation else { return false }
+      try validity?.beginUse(locks: transaction.store.locks)
       let random = transaction.store.environment.random
       try transaction.store.keys.unlock(with: keys, random: random)
       return true
     }
   }
 
-  /// Unlocks with keys that were just made, after a change of header and slots.
-  func adopt(_ keys: PasscodeKeys) throws(VaultError) { _ = try opened(with: keys) }
+  /// Unlocks with keys that were just made, after a change of header and slots. If the vault was locked meanwhile, it
+  /// stays locked.
+  func adopt(_ keys: PasscodeKeys, for validity: CallValidity? = nil) throws(VaultError) {
+    do throws(VaultError) { _ = try opened(with: keys, for: validity) } catch {
+      guard error.code == .cancelled else { throw error }
+    }
+  }
 
   // MARK: Counting
 

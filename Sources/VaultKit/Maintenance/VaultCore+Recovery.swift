@@ -50,7 +50,7 @@ extension VaultCore {
   }
 
   /// Makes the classes of this device that a restore or a recovery could not make without the passcode.
-  func completeClasses(with keys: PasscodeKeys) throws(VaultError) {
+  func completeClasses(with keys: PasscodeKeys, for validity: CallValidity) throws(VaultError) {
     let missing = try withHeader { header, slots, current throws(VaultError) in
       header.hasPasscode && !slots.contains { Self.isClassKey($0, number: 0x83, of: header) }
     }
@@ -62,7 +62,7 @@ extension VaultCore {
         try change.putUnlock(.classKey, subject: number, key: try change.freshKey(), passcode: keys)
       }
     }
-    try adopt(keys)
+    try adopt(keys, for: validity)
   }
 
   private static func isClassKey(_ slot: SlotRow, number: UInt32, of header: Header) -> Bool {

@@ -9,8 +9,8 @@ import VaultCrypto
 /// It uses prompts but no keys of the vault: ``Authentication`` judges the answers.
 struct Asking {
   let context: AuthenticationContext?
-  /// The session this started in. Locking the vault discards the result.
-  let session: UInt64
+  /// Whether the result is still wanted.
+  let validity: CallValidity
   /// Notes to log with the operation or its denial, and not logged yet.
   private(set) var notes: [AuditNote] = []
   /// The last item that was examined.
@@ -31,12 +31,12 @@ struct Asking {
 
   init(
     context: AuthenticationContext?, operation: ItemOperation, environment: VaultEnvironment,
-    session: UInt64, write: @escaping ([AuditNote]) -> Void
+    validity: CallValidity, write: @escaping ([AuditNote]) -> Void
   ) {
     self.context = context
     self.operation = operation
     self.environment = environment
-    self.session = session
+    self.validity = validity
     self.write = write
   }
 
@@ -63,8 +63,7 @@ struct Asking {
         try derivation.derive(from: ApplicationPassword(given).bytes, environment), derivation: derivation)
     }
     do throws(VaultError) {
-      let password = try Self.typedTwice(request, at: prompt)
-      try refuseInvalid()
+      let password = try typedTwice(request, at: prompt)
       notes += Shown.typed.notes(.newApplicationPassword)
       return PasswordKey(try derivation.derive(from: password.bytes, environment), derivation: derivation)
     } catch {
@@ -72,13 +71,13 @@ struct Asking {
     }
   }
 
-  private static func typedTwice(
+  private func typedTwice(
     _ request: PromptRequest, at prompt: any Prompt
   ) throws(VaultError) -> ApplicationPassword {
-    let first = try ApplicationPassword(prompt.readSecret(request))
+    let first = try ApplicationPassword(read(request, at: prompt))
     var request = request
     request.question = "new application password again"
-    let second = try prompt.readSecret(request)
+    let second = try read(request, at: prompt)
     guard first.bytes.isEqualInConstantTime(to: second) else {
       throw VaultError(
         .malformed, "the two application passwords differ", hint: "nothing was stored; try again")
@@ -99,6 +98,7 @@ struct Asking {
     guard let context, !context.memory.isInvalid else {
       throw context == nil ? nobodyToAsk(subject) : Self.ended
     }
+    validity.call?.endUse()
     if let given = context.memory.given(subject) {
       do throws(VaultError) {
         return try judged(given.bytes, subject: subject, shown: .given, judge: judge)
@@ -116,7 +116,7 @@ struct Asking {
       do throws(VaultError) {
         let left = max(1, min(left, Self.tries) - round)
         let answer = try answer(
-          to: request(subject, problem: problem, triesLeft: left), at: prompt, context)
+          to: request(subject, problem: problem, triesLeft: left), at: prompt)
         return try judged(answer, subject: subject, shown: .typed, judge: judge)
       } catch {
         // If the prompt cannot ask again, report that the earlier answer was wrong.
@@ -135,11 +135,10 @@ struct Asking {
 
   /// Asks a person once. A prompt that ends without an answer is noted.
   private mutating func answer(
-    to request: PromptRequest, at prompt: any Prompt, _ context: AuthenticationContext
+    to request: PromptRequest, at prompt: any Prompt
   ) throws(VaultError) -> SecretBytes {
     do throws(VaultError) {
-      let answer = try prompt.readSecret(request)
-      try refuseInvalid()
+      let answer = try read(request, at: prompt)
       guard answer.byteCount > 0 else { throw declined() }
       guard answer.isTypable else {
         throw VaultError(.malformed, "the \(request.subject.words) is 1 to 1,024 bytes without NUL")
@@ -172,9 +171,62 @@ struct Asking {
     }
   }
 
-  /// Throws if the context was invalidated in the meantime: it then opens nothing.
+  private func read(_ request: PromptRequest, at prompt: any Prompt) throws(VaultError) -> SecretBytes {
+    try whileOpen(request, at: prompt, cancel: prompt.cancel) { request throws(VaultError) in
+      try prompt.readSecret(request)
+    }
+  }
+
+  /// The finger that a reader verified; nil if the reader does not say which.
+  func finger(
+    at source: any BiometrySource, showingOn prompt: (any Prompt)?
+  ) throws(VaultError) -> String? {
+    try whileOpen(request(.finger, problem: nil), at: source, cancel: source.cancel) {
+      request throws(VaultError) in
+      try source.verify(request) { line in prompt?.show(line, for: request) }
+    }
+  }
+
+  /// Returns after a source verified that a person is there.
+  func presence(from source: any PresenceSource, throughPrompt prompt: any Prompt) throws(VaultError) {
+    // The source may ask through the prompt with a request of its own.
+    let cancel = { @Sendable in
+      source.cancel()
+      prompt.cancel()
+    }
+    try whileOpen(request(.presence, problem: nil), at: source, cancel: cancel) {
+      request throws(VaultError) in
+      try source.verifyPresence(request, asking: prompt)
+    }
+  }
+
+  /// Lends a request to a prompt or a source. The end of the call, of the context or of the session ends it.
+  ///
+  /// - Parameter cancel: Ends it, where `source` does not look at the request itself.
+  func whileOpen<R: ~Copyable>(
+    _ request: PromptRequest, at source: any Sendable, cancel: @escaping @Sendable () -> Void,
+    _ body: (PromptRequest) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    validity.call?.endUse()
+    let ending = PromptEnding()
+    let owners = [validity.core.prompts, context?.memory.prompts, validity.call?.prompts].compactMap { $0 }
+    for owner in owners { owner.add(ending) }
+    defer { for owner in owners { owner.remove(ending) } }
+    let ticket = source is any EndsWithRequest ? nil : ending.add(cancel)
+    defer { if let ticket { ending.remove(ticket) } }
+    try refuseInvalid()
+    var request = request
+    request.ending = ending
+    let answer = try body(request)
+    try validity.check()
+    return answer
+  }
+
+  /// Throws, before a person is asked, if the answer would not be wanted.
   func refuseInvalid() throws(VaultError) {
-    guard context?.memory.isInvalid != true else { throw Self.ended }
+    do throws(VaultError) { try validity.check() } catch {
+      throw VaultError(error.code, error.message, hint: error.advice, prompt: .notShown)
+    }
   }
 
   mutating func declined() -> VaultError {
@@ -215,7 +267,7 @@ struct Asking {
   /// - Returns: The error for the caller. A prompt that ended because its context became invalid cannot tell this from a
   ///   person who declined.
   mutating func unanswered(_ secret: SecretName, _ error: VaultError) -> VaultError {
-    let isEnded = error.code == .cancelled && context?.memory.isInvalid == true
+    let isEnded = error.code == .cancelled && (try? validity.check()) == nil
     let error = isEnded ? Self.ended : error
     guard let outcome = error.promptEnd else { return error }
     notes += Shown(outcome: outcome, item: item).notes(secret, result: error.auditResult)
@@ -231,22 +283,22 @@ struct Asking {
   private static var cancelled: VaultError { VaultError(.cancelled, "cancelled at the prompt") }
 
   /// The program has made the context invalid.
-  private static var ended: VaultError { VaultError(.appCancelled, "the program ended the prompt") }
+  static var ended: VaultError { VaultError(.appCancelled, "the program ended the prompt") }
 
   // MARK: Reuse
 
   var kept: [ContextMemory.Kept] {
     guard let context else { return [] }
     return context.memory.kept(
-      session: session, clock: environment.clock, reuse: context.reuse)
+      session: validity.session, clock: environment.clock, reuse: context.reuse)
   }
 
   func keep(_ shown: ContextMemory.Kept.Shown) {
-    guard let context, context.reuse > 0 else { return }
+    guard let context, context.reuse > 0, (try? validity.check()) != nil else { return }
     let clock = environment.clock
     context.memory.keep(
       ContextMemory.Kept(
-        shown: shown, session: session, boot: clock.bootID() ?? [],
+        shown: shown, session: validity.session, boot: clock.bootID() ?? [],
         madeAt: clock.bootMilliseconds()))
   }
 }

@@ -69,10 +69,10 @@ extension Authentication {
     guard try Set(source.enrolledFingers()) == Set(members.map(\.label)) else {
       throw Self.otherFingers
     }
-    let request = asking.request(.finger, problem: nil)
+    let asking = asking
     do throws(VaultError) {
       let shown = try core.judgingBiometry { () throws(VaultError) -> (Member, SharedSecret) in
-        let finger = try source.verify(request) { line in context.prompt?.show(line, for: request) }
+        let finger = try asking.finger(at: source, showingOn: context.prompt)
         // If the reader does not say which finger matched, any finger serves, because all fingers of the reader are
         // members.
         guard let member = members.first(where: { finger == nil || $0.label == finger }),
@@ -80,11 +80,11 @@ extension Authentication {
         else { throw VaultError(.authenticationFailed, "that finger is not enrolled") }
         return (member, half)
       }
-      asking.noteAnswer(.finger)
+      self.asking.noteAnswer(.finger)
       return shown
     } catch {
-      if Self.unavailable.contains(error.code) { asking.isDeclined = true }
-      throw asking.unanswered(.finger, error)
+      if Self.unavailable.contains(error.code) { self.asking.isDeclined = true }
+      throw self.asking.unanswered(.finger, error)
     }
   }
 
@@ -96,11 +96,8 @@ extension Authentication {
     guard let context = asking.context, let source = context.presence, context.interaction == .allowed else {
       return nil
     }
-    try asking.refuseInvalid()
     do throws(VaultError) {
-      let request = asking.request(.presence, problem: nil)
-      try source.verifyPresence(request, asking: context.prompt ?? NobodyPrompt())
-      try asking.refuseInvalid()
+      try asking.presence(from: source, throughPrompt: context.prompt ?? NobodyPrompt())
       guard let half = try factors.half(of: member, phrase: nil) else { throw VaultError(crypto: .malformed) }
       asking.noteAnswer(.presence)
       login = (member.id, half)

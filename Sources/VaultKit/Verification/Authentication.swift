@@ -19,7 +19,8 @@ struct Authentication {
   init(core: VaultCore, context: AuthenticationContext?, operation: ItemOperation) {
     self.core = core
     asking = Asking(
-      context: context, operation: operation, environment: core.environment, session: core.sessionIdentity
+      context: context, operation: operation, environment: core.environment,
+      validity: CallValidity(core, context: context)
     ) {
       core.logWherePossible($0)
     }
@@ -30,7 +31,7 @@ struct Authentication {
   /// The last item that was examined.
   var item: Item? { asking.item }
   /// The session this started in. Locking the vault discards the result.
-  var session: UInt64 { asking.session }
+  var session: UInt64 { asking.validity.session }
 
   /// Opens the data key of an item.
   ///
@@ -47,7 +48,7 @@ struct Authentication {
       locked = try core.lockedItem(id)
       if let why = locked.whyLocked { throw why }
     }
-    let (factors, privates) = try show(locked)
+    let (factors, privates) = try show(try ways(locked), with: locked.factors)
     let halves = factors.map { locked.factors.header.factors[$0]! }
     var dataKey: SharedSecret?
     var password: PasswordKey?
@@ -60,14 +61,17 @@ struct Authentication {
     try asking.refuseInvalid()
     return VerifiedItem(
       item: locked.item.id, dataKey: dataKey, password: password,
-      halves: Dictionary(uniqueKeysWithValues: zip(factors, halves)), material: locked.row.material,
+      shown: try shown(factors, of: locked.factors), material: locked.row.material,
       policyHash: locked.item.policy.hash)
   }
 
-  /// Verifies the constraints of an item, and opens nothing.
-  mutating func show(_ item: Item) throws(VaultError) {
-    asking.item = item
-    _ = try show(try core.lockedItem(item.id))
+  /// Verifies constraints without an item, in an unlocked vault: only unlocking authenticates the factors. If the vault
+  /// is locked, it is unlocked first.
+  mutating func show(_ constraints: Constraints) throws(VaultError) -> ShownFactors {
+    if core.hasPasscode, !core.isUnlocked { _ = try passcodeKeys() }
+    let (ways, factors) = try core.ways(to: constraints)
+    let (way, _) = try show(inOrder(ways), with: factors)
+    return try shown(way, of: factors)
   }
 
   /// Gets the passcode and unlocks the vault with it.
@@ -81,15 +85,16 @@ struct Authentication {
   // MARK: Ways
 
   /// The first way whose factors are all verified, with the private halves of these factors.
-  private mutating func show(_ locked: LockedItem) throws(VaultError) -> ([Factor], [Factor: SharedSecret]) {
+  private mutating func show(
+    _ ways: [[Factor]], with factors: FactorSlots
+  ) throws(VaultError) -> ([Factor], [Factor: SharedSecret]) {
     try asking.refuseInvalid()
-    let ways = try self.ways(locked)
     var refusal = Self.dead
     for way in ways {
       asking.isDeclined = false
       do throws(VaultError) {
         var privates: [Factor: SharedSecret] = [:]
-        for factor in way { privates[factor] = try half(of: factor, locked.factors) }
+        for factor in way { privates[factor] = try half(of: factor, factors) }
         try asking.refuseInvalid()
         return (way, privates)
       } catch {
@@ -100,7 +105,17 @@ struct Authentication {
     throw refusal
   }
 
-  /// The ways that are open: first those that need no prompt, then those without the passcode, then the others.
+  /// What the person showed for one way: its factors, and the member or the passcode that opened them.
+  private func shown(_ way: [Factor], of factors: FactorSlots) throws(VaultError) -> ShownFactors {
+    let ids = [member?.id, login?.id].compactMap { $0 }
+    let members = try factors.enrolledSet().members.filter { ids.contains($0.id) }.map(\.factor)
+    let header = factors.header
+    return ShownFactors(
+      halves: header.factors.filter { way.contains($0.key) || members.contains($0.key) },
+      passcode: passcode?.derivation)
+  }
+
+  /// The ways to an item's data key that are open.
   private func ways(_ locked: LockedItem) throws(VaultError) -> [[Factor]] {
     var ways = try locked.item.policy.ways()
     if !locked.alternatives.isEmpty {
@@ -110,9 +125,14 @@ struct Authentication {
     }
     let alive = ways.filter { $0.allSatisfy(locked.factors.header.isAlive) }
     guard !alive.isEmpty else { throw Self.dead }
-    return alive.filter { $0.allSatisfy(isAtHand) }
-      + alive.filter { !$0.allSatisfy(isAtHand) && !$0.contains(.passcode) }
-      + alive.filter { !$0.allSatisfy(isAtHand) && $0.contains(.passcode) }
+    return inOrder(alive)
+  }
+
+  /// First the ways that need no prompt, then those without the passcode, then the others.
+  private func inOrder(_ ways: [[Factor]]) -> [[Factor]] {
+    ways.filter { $0.allSatisfy(isAtHand) }
+      + ways.filter { !$0.allSatisfy(isAtHand) && !$0.contains(.passcode) }
+      + ways.filter { !$0.allSatisfy(isAtHand) && $0.contains(.passcode) }
   }
 
   private func refuseDead(_ locked: LockedItem) throws(VaultError) {
@@ -178,15 +198,15 @@ struct Authentication {
     if let passcode { return passcode }
     if let keptPasscode {
       // A rotation by another process closes the classes, but the passcode is still the same.
-      if !core.isUnlocked { try core.adopt(keptPasscode) }
+      if !core.isUnlocked { _ = try core.opened(with: keptPasscode, for: asking.validity) }
       passcode = keptPasscode
       return keptPasscode
     }
     try core.refuseDelay()
-    let core = core
+    let (core, validity) = (core, asking.validity)
     let keys = try asking.typed(.passcode, left: core.triesBeforeDelay()) {
       (bytes, shown) throws(VaultError) -> PasscodeKeys in
-      try core.verified(Passcode(bytes.copy(), shown: shown))
+      try core.verified(Passcode(bytes.copy(), shown: shown), for: validity)
     }
     passcode = keys
     asking.keep(.passcode(keys))

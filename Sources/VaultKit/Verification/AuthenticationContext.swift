@@ -28,6 +28,8 @@ public struct AuthenticationContext: Sendable {
   let reuse: UInt64
   let interaction: Interaction
   let memory = ContextMemory()
+  /// The call that this copy is used in; `nil` outside of the actor's calls.
+  var call: OpenCall?
 
   /// A context.
   ///
@@ -67,11 +69,13 @@ public struct AuthenticationContext: Sendable {
 
   /// Ends the context permanently. An open prompt ends, the call that shows it throws
   /// ``VaultError/Code/appCancelled``, and all given or verified secrets are wiped.
-  public func invalidate() {
-    memory.invalidate()
-    prompt?.cancel()
-    presence?.cancel()
-    biometry?.cancel()
+  public func invalidate() { memory.invalidate() }
+
+  /// A copy for use in one call.
+  func used(in call: OpenCall) -> AuthenticationContext {
+    var copy = self
+    copy.call = call
+    return copy
   }
 
   /// Whether the context was given a secret or may prompt for it.

@@ -15,7 +15,8 @@ public protocol BiometrySource: Sendable {
   ///   `.verificationUnavailable` if the reader cannot be used now.
   func verify(_ request: PromptRequest, showing progress: (String) -> Void) throws(VaultError) -> String?
 
-  /// Ends an open verification as `.cancelled`, from any thread. Does nothing if none is open.
+  /// Ends an open verification as `.cancelled`, from any thread. Does nothing if none is open. Called when
+  /// ``Prompt/cancel()`` is.
   func cancel()
 }
 

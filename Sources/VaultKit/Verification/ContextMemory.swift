@@ -25,6 +25,8 @@ final class ContextMemory: Sendable {
     var grants: [ItemID: KeptGrant] = [:]
   }
   private let state = Mutex(State())
+  /// The prompts of this context that are open.
+  let prompts = OpenPrompts()
 
   var isInvalid: Bool { state.withLock { $0.isInvalid } }
 
@@ -33,6 +35,7 @@ final class ContextMemory: Sendable {
       $0 = State()
       $0.isInvalid = true
     }
+    prompts.end()
   }
 
   func give(_ subject: PromptRequest.Subject, secret: consuming SecretBytes) {

@@ -13,12 +13,14 @@ extension Gate {
   static func grant(
     _ operation: ItemOperation, on id: ItemID, in core: VaultCore, context: AuthenticationContext?
   ) throws(VaultError) -> Grant {
+    try context?.call?.requirePerson()
     var verification = Authentication(core: core, context: context, operation: operation)
     do throws(VaultError) {
       let verified = try verification.open(id)
       return Grant(
-        operation, verified: verified, session: verification.session, clock: core.environment.clock,
-        notes: verification.notes)
+        operation, verified: verified, session: verification.session,
+        locks: verification.asking.validity.locks,
+        clock: core.environment.clock, notes: verification.notes)
     } catch {
       core.logDenial(verification.notes, of: verification.item, error: error)
       throw error
@@ -33,30 +35,24 @@ extension Gate {
     let decision = try decide(.read, on: item, row: row, in: store)
     guard !decision.notes.isEmpty else { return nil }
     let verified = VerifiedItem(
-      item: item.id, dataKey: nil, password: nil, halves: [:], material: row.material,
-      policyHash: item.policy.hash)
+      item: item.id, dataKey: nil, password: nil, shown: ShownFactors(halves: [:], passcode: nil),
+      material: row.material, policyHash: item.policy.hash)
     return Grant(
-      .read, verified: verified, session: store.identity, clock: store.environment.clock, notes: [])
+      .read, verified: verified, session: store.identity, locks: store.locks,
+      clock: store.environment.clock, notes: [])
   }
 
-  /// Verifies each constraint of the items once, for a listing. Returns the items that may be listed.
-  static func permitListing(
-    of items: [Item], in core: VaultCore, _ context: AuthenticationContext?
-  ) throws(VaultError) -> [Item] {
-    var verification = Authentication(core: core, context: context, operation: .list)
-    var permitted: [Item] = []
-    for item in items {
-      do throws(VaultError) {
-        if item.access.constraints.hasSingle { try verification.show(item) }
-        permitted.append(item)
-      } catch {
-        // An item that can no longer be opened is left out.
-        if error.code.isAbsence { continue }
-        core.logDenial(verification.notes, of: item, error: error)
-        throw error
+  /// Checks, in the session of the verification, that the vault still accepts what the person showed.
+  ///
+  /// - Throws: ``VaultError/Code/appCancelled`` after a lock, ``VaultError/Code/busy`` after a change of the factors.
+  static func confirm(_ shown: ShownFactors, for validity: CallValidity) throws(VaultError) {
+    try validity.core.reading { transaction throws(VaultError) in
+      try validity.check(locks: transaction.store.locks)
+      guard validity.session == transaction.store.identity,
+        try shown.areAccepted(by: transaction.store.keys.header)
+      else {
+        throw VaultError(.busy, "the vault's factors were changed meanwhile", hint: "try again")
       }
     }
-    try core.log(verification.notes)
-    return permitted
   }
 }

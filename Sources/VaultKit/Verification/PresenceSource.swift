@@ -9,7 +9,8 @@ public protocol PresenceSource: Sendable {
   ///   does not exist, `.verificationUnavailable` if it does not work.
   func verifyPresence(_ request: PromptRequest, asking prompt: any Prompt) throws(VaultError)
 
-  /// Ends an open verification as `.cancelled`, from any thread. Does nothing if none is open.
+  /// Ends an open verification as `.cancelled`, from any thread. Does nothing if none is open. Called when
+  /// ``Prompt/cancel()`` is.
   func cancel()
 }
 

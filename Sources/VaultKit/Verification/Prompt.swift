@@ -3,9 +3,11 @@ public import SecretMemory
 
 /// Asks a person. Terminal and pinentry are in VaultPrompts; a scripted one for tests is in VaultTestKit.
 ///
-/// Called on a thread that may wait. A prompt never reads standard input and never writes standard output.
+/// Called on a thread that may wait: no other call of the vault waits for it. A prompt never reads standard input and
+/// never writes standard output.
 public protocol Prompt: Sendable {
-  /// The text that the person types, without its newline.
+  /// The text that the person types, without its newline: 1 to 1,024 bytes without NUL. Nothing (0 bytes) counts as
+  /// declined; for any other answer the person is asked again.
   ///
   /// - Throws: `.cancelled` if the person declines or ``cancel()`` ends the prompt; `.timedOut` if nobody answers;
   ///   `.interactionNotAllowed` if no person can be asked. The vault denies the access whatever is thrown.
@@ -26,6 +28,10 @@ public protocol Prompt: Sendable {
   func show(_ line: String, for request: PromptRequest)
 
   /// Ends an open prompt as `.cancelled`, from any thread. Does nothing if none is open.
+  ///
+  /// Called when the task of the call is cancelled, the context is invalidated, or the vault is locked. Where several
+  /// calls share a prompt, ``PromptRequest/isCancelled`` says which of them ended. The call does not wait for a prompt
+  /// that stays open: its answer is discarded.
   func cancel()
 }
 

@@ -64,6 +64,8 @@ public struct PromptRequest: Sendable, Equatable {
   public var triesLeft: Int?
   /// The effect of an empty answer, as a verb: "cancels". nil if nothing is typed.
   public var emptyAnswer: String?
+  /// Ends the prompt when the answer is no longer wanted; nil if the caller waits in any case.
+  package var ending: PromptEnding?
 
   /// A request. Parts that are nil are not shown.
   public init(
@@ -77,4 +79,8 @@ public struct PromptRequest: Sendable, Equatable {
     self.requester = requester
     self.problem = problem
   }
+
+  /// Whether the answer is no longer wanted: the call was cancelled, its context was invalidated, or the vault was
+  /// locked. A prompt that serves several calls at once sees here which of its requests ``Prompt/cancel()`` ends.
+  public var isCancelled: Bool { ending?.isEnded ?? false }
 }

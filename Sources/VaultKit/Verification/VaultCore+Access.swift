@@ -16,18 +16,30 @@ extension VaultCore {
     do throws(VaultError) {
       return try unlocking(context) { () throws(VaultError) in try body(nil) }
     } catch {
-      guard error.code == .verificationNeeded else { throw error }
+      guard error.code == .verificationNeeded, context?.call?.needsPerson != true else { throw error }
     }
-    return try body(try Gate.grant(operation, on: id, in: self, context: context))
+    var grant: Grant? = try Gate.grant(operation, on: id, in: self, context: context)
+    return try using(context) { () throws(VaultError) in try body(grant.take()) }
   }
 
   /// Runs an operation. If the vault is locked, gets the passcode from the context and runs the operation again.
   func unlocking<R: ~Copyable>(
     _ context: AuthenticationContext?, _ body: () throws(VaultError) -> R
   ) throws(VaultError) -> R {
-    try unlockingIfNeeded(body) { (locked) throws(VaultError) in
+    try unlockingIfNeeded({ () throws(VaultError) in try using(context, body) }) { (locked) throws(VaultError) in
       guard let context, hasPasscode, context.canShow(.passcode) else { throw locked }
       try unlock(with: context)
+    }
+  }
+
+  /// Runs the last part of a call, which uses what was opened. If it succeeds, the call can no longer be cancelled.
+  func using<R: ~Copyable>(
+    _ context: AuthenticationContext?, _ body: () throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    guard context?.call?.beginUse() != false else { throw Asking.ended }
+    do throws(VaultError) { return try body() } catch {
+      context?.call?.endUse()
+      throw error
     }
   }
 
@@ -36,6 +48,7 @@ extension VaultCore {
   /// - Throws: As ``unlock(with:)``, and ``VaultError/Code/interactionNotAllowed``, ``VaultError/Code/cancelled``.
   package func unlock(with context: AuthenticationContext) throws(VaultError) {
     guard !isUnlocked else { return }
+    try context.call?.requirePerson()
     var verification = Authentication(core: self, context: context, operation: .unlock)
     do throws(VaultError) { try verification.unlock() } catch {
       logDenial(verification.notes, of: nil, error: error)
@@ -215,7 +228,9 @@ extension VaultCore {
     try permitAdding(item, context: context)
     var password: PasswordKey?
     var notes: [AuditNote] = []
+    let validity = CallValidity(self, context: context)
     if item.access.constraints.contains(.applicationPassword) {
+      try context?.call?.requirePerson()
       var verification = Authentication(core: self, context: context, operation: .add)
       do throws(VaultError) { password = try verification.newPassword(for: item) } catch {
         logWherePossible(verification.notes)
@@ -223,9 +238,12 @@ extension VaultCore {
       }
       notes = verification.notes
     }
-    return try writing { transaction throws(VaultError) in
-      try transaction.log(notes)
-      return try transaction.add(item, secret: box?.bytes.copy(), password: password)
+    return try using(context) { () throws(VaultError) in
+      try writing { transaction throws(VaultError) in
+        try validity.check(locks: transaction.store.locks)
+        try transaction.log(notes)
+        return try transaction.add(item, secret: box?.bytes.copy(), password: password)
+      }
     }
   }
 }

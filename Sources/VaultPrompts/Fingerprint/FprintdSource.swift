@@ -6,7 +6,7 @@ public import VaultKit
 /// **Advisory**: fprintd answers over the bus, and a program of the same user can intercept the answer. fprintd
 /// identifies enrolled fingers by name only: a finger that is enrolled again, or another person's finger under the
 /// same name, looks the same. One verification is one attempt.
-public struct FprintdSource: BiometrySource {
+public struct FprintdSource: BiometrySource, EndsWithRequest {
   private let limits: Limits
   private let open = OpenPrompt()
 
@@ -36,10 +36,12 @@ public struct FprintdSource: BiometrySource {
   public func verify(
     _ request: PromptRequest, showing progress: (String) -> Void
   ) throws(VaultError) -> String? {
-    let signals = try takeSignals()
+    let signals = try takeSignals(until: request.ending)
     defer { signals.giveBack() }
     open.open(signals.wake)
     defer { open.close() }
+    let watch = RequestWatch(request.ending, waking: signals.wake)
+    defer { watch.stop() }
     for line in PromptText(request).lines { progress(line) }
     do throws(SystemBus.Failure) {
       let deadline = Deadline(after: limits.setUp)
@@ -70,8 +72,8 @@ public struct FprintdSource: BiometrySource {
     }
   }
 
-  private func takeSignals() throws(VaultError) -> PromptSignals {
-    do throws(TerminalError) { return try PromptSignals.take(patience: limits.person) } catch {
+  private func takeSignals(until ending: PromptEnding?) throws(VaultError) -> PromptSignals {
+    do throws(TerminalError) { return try PromptSignals.take(patience: limits.person, until: ending) } catch {
       throw VaultError(prompt: error)
     }
   }

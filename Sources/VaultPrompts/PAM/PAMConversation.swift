@@ -33,12 +33,18 @@ final class PAMConversation: Sendable {
   }
 
   /// Ends the conversation, from any thread, as if the person declined.
-  func cancel() {
+  func cancel() { end { _ in true } }
+
+  /// Ends the conversation, from any thread, because the answer to its request is no longer wanted. A prompt that looks
+  /// at its request ends by itself.
+  func end() { end { !($0 is any EndsWithRequest) } }
+
+  private func end(cancelling isCancelled: (any Prompt) -> Bool) {
     let isAsking = state.withLock { state in
       state.isCancelled = true
       return state.isAsking
     }
-    if isAsking { prompt.cancel() }
+    if isAsking, isCancelled(prompt) { prompt.cancel() }
     changed.signal()
   }
 }

@@ -11,7 +11,7 @@ public import VaultKit
 /// ended after it, so a module that hangs, crashes or exits does so there. Success means that both
 /// `pam_authenticate` and `pam_acct_mgmt` succeeded, reported in one message that repeats the random number of the
 /// question. Everything else is a denial.
-public struct PAMPresence: PresenceSource {
+public struct PAMPresence: PresenceSource, EndsWithRequest {
   private let service: String
   private let user: String?
   private let helper: Helper
@@ -45,6 +45,8 @@ public struct PAMPresence: PresenceSource {
     let conversation = try PAMConversation(for: request, asking: prompt, limits: limits)
     open.add(conversation)
     defer { open.remove(conversation) }
+    let ticket = request.ending?.add { conversation.end() }
+    defer { if let ticket { request.ending?.remove(ticket) } }
     try conversation.verify(user: user, service: service, with: helper)
   }
 

@@ -6,7 +6,7 @@ public import VaultKit
 ///
 /// Each prompt starts it again, with two pipes (Assuan), with the environment variables that it needs to find the
 /// display, and with no other descriptor. What is typed goes from the pipe into locked memory.
-public struct PinentryPrompt: Prompt {
+public struct PinentryPrompt: Prompt, EndsWithRequest {
   private let pinentry: Pinentry
   private let patience: Duration
   private let silence: Duration
@@ -79,13 +79,15 @@ extension PinentryPrompt {
   ) throws(VaultError) -> SecretBytes {
     let signals: PromptSignals
     do throws(TerminalError) {
-      signals = try PromptSignals.take(patience: patience) {
+      signals = try PromptSignals.take(patience: patience, until: request.ending) {
         TerminalPrompt.sayWaiting(on: pinentry.terminal)
       }
     } catch { throw VaultError(prompt: error) }
     defer { signals.giveBack() }
     open.open(signals.wake)
     defer { open.close() }
+    let watch = RequestWatch(request.ending, waking: signals.wake)
+    defer { watch.stop() }
     let held = HeldJobSignals()
     defer { held.restore() }
     let turn: PinentryTurn

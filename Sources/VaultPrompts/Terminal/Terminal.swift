@@ -1,5 +1,6 @@
 import Glibc
 package import SecretMemory
+import VaultKit
 
 /// A terminal that is opened by its name, so that standard input and output stay free for data.
 ///
@@ -81,6 +82,8 @@ extension Terminal {
     var patience = PromptSignals.longestTurn
     /// Lets another thread end the prompt.
     var open: OpenPrompt?
+    /// Ends the prompt when its answer is no longer wanted.
+    var ending: PromptEnding?
 
     var text: String { lines.map { $0 + "\n" }.joined() + question }
   }
@@ -91,10 +94,12 @@ extension Terminal {
   borrowing func ask(
     _ asking: Asking, after show: (borrowing Terminal) throws(TerminalError) -> Void = { _ in }
   ) throws(TerminalError) -> SecretBytes {
-    let signals = try PromptSignals.take(patience: asking.patience) { sayWaiting() }
+    let signals = try PromptSignals.take(patience: asking.patience, until: asking.ending) { sayWaiting() }
     defer { signals.giveBack() }
     asking.open?.open(signals.wake)
     defer { asking.open?.close() }
+    let watch = RequestWatch(asking.ending, waking: signals.wake)
+    defer { watch.stop() }
     let held = HeldJobSignals()
     defer { held.restore() }
     var turn = try TerminalTurn(on: descriptor, signals: signals, patience: asking.patience) { sayWaiting() }

@@ -7,7 +7,7 @@ public import VaultKit
 /// It shows what is about to happen, for which item, who asks and why, which secret the person is to type, how many
 /// tries are left, and what an empty answer does. Characters that do not show as themselves are escaped, and text
 /// that is too long is cut visibly. The terminal is restored, however the prompt ends.
-public struct TerminalPrompt: Prompt {
+public struct TerminalPrompt: Prompt, EndsWithRequest {
   private let path: String
   private let patience: Duration
   private let open: OpenPrompt
@@ -50,7 +50,8 @@ public struct TerminalPrompt: Prompt {
   ) throws(TerminalError) -> SecretBytes {
     let text = PromptText(request)
     return try ask(
-      showing: isRepeated ? [] : text.lines, question: text.question + ": ", echoes: false, limit: limit)
+      showing: isRepeated ? [] : text.lines, question: text.question + ": ", echoes: false, limit: limit,
+      until: request.ending)
   }
 
   /// As ``confirm(_:)``.
@@ -58,7 +59,8 @@ public struct TerminalPrompt: Prompt {
     let text = PromptText(request)
     for round in 0..<3 {
       let answer = try ask(
-        showing: round == 0 ? text.lines : [], question: text.question + "? [y/N] ", echoes: true)
+        showing: round == 0 ? text.lines : [], question: text.question + "? [y/N] ", echoes: true,
+        until: request.ending)
       if let answer = Self.decision(answer) { return answer }
     }
     return false
@@ -82,11 +84,13 @@ public struct TerminalPrompt: Prompt {
 
 extension TerminalPrompt {
   private func ask(
-    showing lines: [String], question: String, echoes: Bool, limit: Int = TypedSecret.longest
+    showing lines: [String], question: String, echoes: Bool, limit: Int = TypedSecret.longest,
+    until ending: PromptEnding?
   ) throws(TerminalError) -> SecretBytes {
     try Terminal(path: path).ask(
       Terminal.Asking(
-        lines: lines, question: question, limit: limit, echoes: echoes, patience: patience, open: open))
+        lines: lines, question: question, limit: limit, echoes: echoes, patience: patience, open: open,
+        ending: ending))
   }
 
   private static func decision(_ answer: borrowing SecretBytes) -> Bool? {

@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import VaultKit
 
 /// The signals that end or stop a process. While a prompt is open, each becomes a byte in a pipe.
 ///
@@ -16,15 +17,17 @@ struct PromptSignals {
   let wake: Int32
   private let before: [(signal: Int32, action: sigaction)]
 
-  /// - Parameter waiting: Called once, when another prompt of this process is open.
+  /// - Parameters:
+  ///   - end: Ends the wait for another prompt, when the answer is no longer wanted.
+  ///   - waiting: Called once, when another prompt of this process is open.
   /// - Throws: ``TerminalError/noTerminal(_:)`` when no pipe can be made; ``TerminalError/busy`` when another
-  ///   prompt of this process stays open for longer than `patience`.
+  ///   prompt of this process stays open for longer than `patience`; ``TerminalError/cancelled``.
   static func take(
-    patience: Duration = longestTurn, waiting: () -> Void = {}
+    patience: Duration = longestTurn, until end: PromptEnding? = nil, waiting: () -> Void = {}
   ) throws(TerminalError) -> PromptSignals {
     let cameBefore = endingSignal.load(ordering: .sequentiallyConsistent)
     guard cameBefore == 0 else { throw .signalled(cameBefore) }
-    try waitForTurn(until: Deadline(after: patience), waiting: waiting)
+    try waitForTurn(until: Deadline(after: patience), end, waiting: waiting)
     var ends: [Int32] = [0, 0]
     guard unsafe pipe(&ends) == 0 else {
       let code = errno
@@ -167,12 +170,15 @@ struct PromptSignals {
   /// How long a prompt waits for the one before it.
   static let longestTurn = Duration.seconds(300)
 
-  private static func waitForTurn(until deadline: Deadline, waiting: () -> Void) throws(TerminalError) {
+  private static func waitForTurn(
+    until deadline: Deadline, _ end: PromptEnding?, waiting: () -> Void
+  ) throws(TerminalError) {
     var isFirst = true
     while isTaken.exchange(true, ordering: .sequentiallyConsistent) {
       if isFirst { waiting() }
       isFirst = false
       if deadline.hasPassed { throw .busy }
+      if end?.isEnded == true { throw .cancelled }
       usleep(20_000)
     }
   }

@@ -116,9 +116,7 @@ extension Torture {
           + "device key \(status.deviceKey == key ? "the same" : "another")",
         "members \(try core.enrolledMembers().map(\.name))",
       ]
-      var all = Query()
-      all.constrained = .unasked
-      for item in try core.items(matching: all) { lines.append(try describe(item, core)) }
+      for item in try core.items(matching: Query()) { lines.append(try describe(item, core)) }
       return (lines.joined(separator: "\n"), problems, passcode)
     }
 

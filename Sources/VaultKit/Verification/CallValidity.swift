@@ -1,0 +1,42 @@
+import VaultFormat
+
+/// Whether what a call opens is still wanted: its task is not cancelled, its context is not invalidated, and the vault
+/// was not locked since the call began.
+///
+/// A prompt, a reader and a key derivation take their time, and other calls go on meanwhile. So this is checked after
+/// each of them.
+struct CallValidity: Sendable {
+  let core: VaultCore
+  let call: OpenCall?
+  private let memory: ContextMemory?
+  /// The session in which the call began. Grants and kept verifications are bound to it.
+  let session: UInt64
+  /// How many times the vault had been locked when the call began.
+  let locks: UInt64
+
+  init(_ core: VaultCore, context: AuthenticationContext? = nil, call: OpenCall? = nil) {
+    self.core = core
+    self.call = call ?? context?.call
+    memory = context?.memory
+    (session, locks) = core.withStore { ($0.identity, $0.locks) }
+  }
+
+  /// Throws if the result is not wanted.
+  ///
+  /// - Throws: ``VaultError/Code/appCancelled``.
+  func check() throws(VaultError) { try check(locks: core.withStore { $0.locks }) }
+
+  /// The same inside a transaction, which knows how many times the vault was locked.
+  func check(locks now: UInt64) throws(VaultError) {
+    guard call?.isCancelled != true, memory?.isInvalid != true else { throw Asking.ended }
+    guard now == locks else {
+      throw VaultError(.appCancelled, "the vault was locked meanwhile", hint: "try again")
+    }
+  }
+
+  /// As ``check(locks:)``, and the caller waits from now on, because the vault is about to be unlocked.
+  func beginUse(locks now: UInt64) throws(VaultError) {
+    try check(locks: now)
+    guard call?.beginUse() != false else { throw Asking.ended }
+  }
+}
