@@ -36,7 +36,9 @@ public actor Vault {
 
   /// Opens a vault. Creates nothing.
   ///
-  /// - Parameter protector: `nil` for the protector that the vault's header names.
+  /// - Parameters:
+  ///   - path: The vault file.
+  ///   - protector: `nil` for the protector that the vault's header names.
   /// - Throws: ``VaultError/Code/vaultMissing``, ``VaultError/Code/damaged``, ``VaultError/Code/newerFormat``,
   ///   ``VaultError/Code/olderFormat``,
   ///   the `deviceKey…` codes, ``VaultError/Code/io``.
@@ -74,7 +76,9 @@ public actor Vault {
   /// Sets a passcode when none is set. Removes what a former holder of the device key could have planted: members,
   /// factors, audit roots, and the recovery code, unless the person gives it.
   ///
-  /// - Parameter recovery: Whether to keep or drop the recovery code. Required when the vault has one (``status()``).
+  /// - Parameters:
+  ///   - new: The passcode.
+  ///   - recovery: Whether to keep or drop the recovery code. Required when the vault has one (``status()``).
   /// - Returns: The trust that was removed.
   /// - Throws: ``VaultError/Code/policy``; ``VaultError/Code/authenticationFailed`` for another vault's code.
   @discardableResult
@@ -124,8 +128,10 @@ public actor Vault {
 
   /// The items that match, in the order of insertion. No match is not an error.
   ///
-  /// - Parameter context: Verifies the person, once, if items with constraints match; ``Query/constrained`` can leave
-  ///   these items out.
+  /// - Parameters:
+  ///   - query: Which items.
+  ///   - context: Verifies the person, once, if items with constraints match; ``Query/constrained`` can leave these
+  ///     items out.
   public func items(matching query: Query, context: AuthenticationContext? = nil) throws(VaultError) -> [Item]
   {
     try core.items(matching: query, context: context)
@@ -133,7 +139,9 @@ public actor Vault {
 
   /// The secret of an item.
   ///
-  /// - Parameter context: Verifies the person if the item has constraints.
+  /// - Parameters:
+  ///   - item: The item.
+  ///   - context: Verifies the person if the item has constraints.
   /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/locked``, ``VaultError/Code/expired``,
   ///   ``VaultError/Code/damaged``; ``VaultError/Code/interactionNotAllowed``,
   ///   ``VaultError/Code/authenticationFailed``, ``VaultError/Code/cancelled``, ``VaultError/Code/lockedOut`` when a
