@@ -36,7 +36,7 @@ struct ConsumerTests {
     #expect(below.isDisjoint(with: ["CArgon2", "PasswordDerivation", "CSQLite", "VaultStorage"]))
   }
 
-  /// Verified to fail when SecretMemory is no product.
+  /// Verified to fail when SecretMemory is not a product.
   @Test("each module that a program imports is a product and has documentation", .requirement("L13"))
   func products() throws {
     let modules = [

@@ -9,25 +9,25 @@ import Testing
 @Suite("The programs in the guide for users of the library", .requirement("L13"))
 struct ProgramTests {
   private static let page = "docs/guides/using-the-library.md"
-  private static let folder = "Tests/Consumers/Sources/Programs"
+  private static let directory = "Tests/Consumers/Sources/Programs"
 
   @Test("each does what the guide says", arguments: Driver.all.map(\.name))
   func run(name: String) async throws {
     try await #require(Driver.all.first { $0.name == name }).run()
   }
 
-  @Test("each stands in the guide, letter by letter")
+  @Test("the guide contains each, letter by letter")
   func sameText() throws {
     let blocks = try Readme.blocks("swift", of: Self.page)
     for driver in Driver.all {
-      let isThere = blocks.contains(try Readme.text(of: "\(Self.folder)/\(driver.name).swift"))
+      let isThere = blocks.contains(try Readme.text(of: "\(Self.directory)/\(driver.name).swift"))
       #expect(isThere, "\(Self.page) does not contain \(driver.name).swift")
     }
   }
 
   @Test("each is short", arguments: zip(Driver.all.map(\.name), [35, 34, 30, 20, 28]))
   func lines(name: String, most: Int) throws {
-    let lines = try Readme.text(of: "\(Self.folder)/\(name).swift").split(
+    let lines = try Readme.text(of: "\(Self.directory)/\(name).swift").split(
       separator: "\n", omittingEmptySubsequences: false)
     #expect(lines.count - 1 <= most)
   }
@@ -35,7 +35,7 @@ struct ProgramTests {
   @Test("each file of the programs has its driver")
   func drivers() throws {
     let files = try FileManager.default.contentsOfDirectory(
-      atPath: Readme.root.appendingPathComponent(Self.folder).path)
+      atPath: Readme.root.appendingPathComponent(Self.directory).path)
     let programs = files.filter { $0.hasSuffix(".swift") }.map { String($0.dropLast(6)) }
     #expect(programs.sorted() == Driver.all.map(\.name).sorted())
   }

@@ -6,9 +6,9 @@ import VaultPrompts
 import VaultTestKit
 
 // With C++ interoperability: a vault, an item and its secret, a code, a prompt and an error.
-func tryIt(in folder: String) async throws -> Int {
+func tryIt(in directory: String) async throws -> Int {
   let vault = try await Vault.create(
-    at: VaultPath(folder + "/data/a.vault"), protector: FileProtector(folder: folder + "/keys"))
+    at: VaultPath(directory + "/data/a.vault"), protector: FileProtector(folder: directory + "/keys"))
   let secret = SecretBytes(capacity: 3) { bytes in
     for byte in "abc".utf8 { bytes.append(byte) }
   }

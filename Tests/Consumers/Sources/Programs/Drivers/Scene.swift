@@ -5,11 +5,11 @@ import VaultKit
 
 /// A directory for one vault and its device key, removed with this value.
 final class Scene: Sendable {
-  let folder = FileManager.default.temporaryDirectory.appendingPathComponent("guide-\(UUID().uuidString)")
+  let directory = FileManager.default.temporaryDirectory.appendingPathComponent("guide-\(UUID().uuidString)")
     .path
 
-  var path: VaultPath { VaultPath(folder + "/data/guide.vault") }
-  var protector: FileProtector { FileProtector(folder: folder + "/keys") }
+  var path: VaultPath { VaultPath(directory + "/data/guide.vault") }
+  var protector: FileProtector { FileProtector(folder: directory + "/keys") }
 
   func make(passcode: consuming Passcode? = nil) async throws -> Vault {
     try await Vault.create(at: path, protector: protector, passcode: passcode)
@@ -20,7 +20,7 @@ final class Scene: Sendable {
 
   func open() async throws -> Vault { try await Vault.open(at: path, protector: protector) }
 
-  deinit { try? FileManager.default.removeItem(atPath: folder) }
+  deinit { try? FileManager.default.removeItem(atPath: directory) }
 }
 
 /// What a program did, in order.
