@@ -16,6 +16,14 @@ let everything = [
   "SecretMemory", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultPrompts", "VaultTestKit",
 ].map(product)
 
+let cxx: [Target] =
+  Context.environment["VAULT_WITHOUT_CXX"] != nil
+  ? []
+  : [
+    .executableTarget(
+      name: "with-cxx", dependencies: everything, swiftSettings: [.interoperabilityMode(.Cxx)])
+  ]
+
 let package = Package(
   name: "consumers",
   dependencies: [vault],
@@ -27,7 +35,5 @@ let package = Package(
     .executableTarget(name: "codes", dependencies: [product("OneTimePassword"), product("SecretMemory")]),
     .executableTarget(
       name: "in-swift-5", dependencies: everything, swiftSettings: [.swiftLanguageMode(.v5)]),
-    .executableTarget(
-      name: "with-cxx", dependencies: everything, swiftSettings: [.interoperabilityMode(.Cxx)]),
-  ]
+  ] + cxx
 )
