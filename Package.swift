@@ -1,16 +1,21 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// Warnings are errors where our scripts build, by `VAULT_WARNINGS=errors` (docs/decisions/0025). Where another package
+/// builds ours they are not: SwiftPM suppresses the warnings of dependencies, and the compiler refuses both at once.
+let warnings: [SwiftSetting] =
+  Context.environment["VAULT_WARNINGS"] == "errors" ? [.treatAllWarnings(as: .error)] : []
+
 /// The settings every target of ours is built with: nothing is switched off anywhere.
-let strict: [SwiftSetting] = [
-  .swiftLanguageMode(.v6),
-  .strictMemorySafety(),
-  .treatAllWarnings(as: .error),
-  .enableUpcomingFeature("InternalImportsByDefault"),
-  .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("MemberImportVisibility"),
-  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-]
+let strict: [SwiftSetting] =
+  warnings + [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  ]
 
 func room(_ name: String, on dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: strict)
@@ -29,6 +34,7 @@ let package = Package(
     .library(name: "VaultKit", targets: ["VaultKit"]),
     .library(name: "AuthenticatorKit", targets: ["AuthenticatorKit"]),
     .library(name: "OneTimePassword", targets: ["OneTimePassword"]),
+    .library(name: "SecretMemory", targets: ["SecretMemory"]),
     .library(name: "VaultPrompts", targets: ["VaultPrompts"]),
     .library(name: "VaultTestKit", targets: ["VaultTestKit"]),
     .executable(name: "vaultctl", targets: ["vaultctl"]),
@@ -153,6 +159,13 @@ let package = Package(
     .target(
       name: "VaultExpectations", dependencies: ["VaultKit"], path: "Tests/VaultExpectations",
       swiftSettings: strict),
+    // The programs of docs/guides/using-the-library.md, with what runs them. They see what is public, as in the package
+    // in Tests/Consumers, to which they belong.
+    .target(
+      name: "GuidePrograms",
+      dependencies: ["SecretMemory", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultTestKit"],
+      path: "Tests/Consumers/Sources/Programs", packageAccess: false,
+      swiftSettings: warnings + [.swiftLanguageMode(.v6)]),
 
     tests(of: "SecretMemoryTests", isOptimized: true, on: ["SecretMemory", "CLinux"]),
     tests(of: "VaultCryptoTests", isOptimized: true, on: ["VaultCrypto", "SecretMemory"]),
@@ -193,7 +206,9 @@ let package = Package(
       on: ["VaultKit", "VaultTestKit", "SecretMemory", "vaultctl-testing", "VaultExpectations"]),
     tests(of: "LayeringTests", isOptimized: true, on: []),
     // What the README, the guides and the transcripts show, run as it stands there.
-    tests(of: "ReadmeTests", on: ["VaultKit", "AuthenticatorKit", "VaultTestKit", "SecretMemory"]),
+    tests(
+      of: "ReadmeTests",
+      on: ["VaultKit", "AuthenticatorKit", "VaultTestKit", "SecretMemory", "GuidePrograms"]),
     tests(
       of: "TortureTests",
       on: [

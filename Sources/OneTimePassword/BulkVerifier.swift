@@ -40,7 +40,10 @@ public struct BulkVerifier: ~Copyable, Sendable {
 
   /// A verifier without credentials.
   ///
-  /// - Parameter capacity: How many there will be.
+  /// - Parameters:
+  ///   - capacity: How many there will be.
+  ///   - algorithm: The hash under the HMAC, the same for all.
+  ///   - format: The format of the codes, the same for all.
   /// - Precondition: `capacity` is 0 to ``maximumCapacity``.
   public init(capacity: Int, algorithm: OTPAlgorithm = .sha1, format: OTPFormat = .sixDigits) {
     self.init(capacity: capacity, algorithm: algorithm, format: format, lanes: .best(for: algorithm))

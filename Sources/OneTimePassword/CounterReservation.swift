@@ -10,6 +10,8 @@ public struct CounterReservation: ~Copyable, Sendable {
   /// A block that begins with the stored next counter.
   ///
   /// - Parameters:
+  ///   - counter: The stored next counter, the first of the block.
+  ///   - count: The number of counters in the block.
   ///   - lookAhead: How many counters the verifier looks ahead.
   /// - Throws: ``OTPError/invalidReservation`` for an empty block or one that is not smaller than half the
   ///   look-ahead, ``OTPError/counterExhausted`` when the block would pass 2^64 − 1.

@@ -30,6 +30,7 @@ public struct HOTPGenerator: ~Copyable, Sendable {
   ///
   /// - Parameters:
   ///   - key: The shared secret, 1 byte or more; 20 recommended (RFC 4226 §4, R6).
+  ///   - algorithm: The hash under the HMAC.
   ///   - digits: The length of a code, 6, 7 or 8.
   /// - Throws: ``OTPError/emptyKey``, ``OTPError/invalidDigits``.
   public init(

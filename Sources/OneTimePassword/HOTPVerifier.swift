@@ -37,7 +37,10 @@ public struct HOTPVerifier: Sendable, Hashable {
   ///
   /// Accepted are the counters `nextCounter ... nextCounter + lookAhead`, never one below `nextCounter`, and never
   /// 2^64 − 1, which has no successor.
-  /// - Parameter time: Seconds of the clock that ``Throttle`` describes.
+  /// - Parameters:
+  ///   - code: What the person typed.
+  ///   - generator: The credential.
+  ///   - time: Seconds of the clock that ``Throttle`` describes.
   /// - Throws: ``OTPError/invalidCode`` for a code of another format, ``OTPError/counterExhausted``; nothing is
   ///   counted then.
   public mutating func accept(
@@ -55,7 +58,11 @@ public struct HOTPVerifier: Sendable, Hashable {
 
   /// Finds the counter again, by two consecutive codes (RFC 4226 §7.4).
   ///
-  /// - Parameter time: Seconds of the clock that ``Throttle`` describes.
+  /// - Parameters:
+  ///   - first: The code before `second`.
+  ///   - second: The code that was read just now.
+  ///   - generator: The credential.
+  ///   - time: Seconds of the clock that ``Throttle`` describes.
   /// - Throws: As ``accept(_:by:at:)``.
   public mutating func resynchronize(
     _ first: OTPCode, _ second: OTPCode, by generator: borrowing HOTPGenerator, at time: Int64

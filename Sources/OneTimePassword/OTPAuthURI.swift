@@ -61,7 +61,10 @@ public struct OTPAuthURI: ~Copyable, Sendable {
   /// The URI of a credential.
   ///
   /// - Parameters:
+  ///   - kind: What makes one code differ from the next.
   ///   - issuer: Who accepts the codes; `nil` or empty for none.
+  ///   - account: The name of the user there.
+  ///   - secret: The shared secret, ``minimumSecretByteCount`` to ``maximumSecretByteCount`` bytes.
   ///   - algorithm: SHA-1 when `nil`; the only one for Steam codes.
   ///   - digits: 6 when `nil`, else 6, 7 or 8; Steam codes have 5.
   /// - Throws: ``OTPError/invalidURI(_:)`` for a name, ``OTPError/emptyKey``,

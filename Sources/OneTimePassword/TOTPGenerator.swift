@@ -12,6 +12,7 @@ public struct TOTPGenerator: ~Copyable, Sendable {
   ///
   /// - Parameters:
   ///   - key: The shared secret, 1 byte or more.
+  ///   - algorithm: The hash under the HMAC.
   ///   - digits: The length of a code, 6, 7 or 8.
   ///   - periodSeconds: The length of a step, 1 or more.
   ///   - t0: The Unix time at which step 0 begins.

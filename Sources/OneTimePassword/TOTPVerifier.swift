@@ -40,6 +40,8 @@ public struct TOTPVerifier: Sendable, Hashable {
   /// Accepted are the steps up to ``window`` away from the current one (moved by ``offsetSteps``), never one up to
   /// ``lastAccepted``.
   /// - Parameters:
+  ///   - code: What the person typed.
+  ///   - generator: The credential.
   ///   - unixTime: The time that codes follow, seconds since 1970.
   ///   - time: Seconds of the clock that ``Throttle`` describes.
   /// - Throws: ``OTPError/invalidCode`` for a code of another format, ``OTPError/timeOutOfRange``; nothing is

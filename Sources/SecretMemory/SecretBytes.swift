@@ -28,7 +28,9 @@ public struct SecretBytes: ~Copyable, Sendable {
 
   /// A secret that `body` writes in place. It has as many bytes as `body` appends.
   ///
-  /// - Parameter capacity: The most bytes that `body` may append, 0 to ``maximumByteCount``.
+  /// - Parameters:
+  ///   - capacity: The most bytes that `body` may append, 0 to ``maximumByteCount``.
+  ///   - body: Appends the bytes.
   /// - Throws: What `body` throws. The bytes written until then are wiped.
   @inlinable
   public init<E: Error>(

@@ -52,7 +52,9 @@ public actor Vault {
 
   /// Opens a vault. Creates nothing.
   ///
-  /// - Parameter protector: `nil` for the protector that the vault's header names.
+  /// - Parameters:
+  ///   - path: The vault file.
+  ///   - protector: `nil` for the protector that the vault's header names.
   /// - Throws: ``VaultError/Code/vaultMissing``, ``VaultError/Code/damaged``, ``VaultError/Code/newerFormat``,
   ///   ``VaultError/Code/olderFormat``,
   ///   the `deviceKey…` codes, ``VaultError/Code/io``.
@@ -96,7 +98,9 @@ public actor Vault {
   /// Sets a passcode when none is set. Removes what a former holder of the device key could have planted: members,
   /// factors, audit roots, and the recovery code, unless the person gives it.
   ///
-  /// - Parameter recovery: Whether to keep or drop the recovery code. Required when the vault has one (``status()``).
+  /// - Parameters:
+  ///   - new: The passcode.
+  ///   - recovery: Whether to keep or drop the recovery code. Required when the vault has one (``status()``).
   /// - Returns: The trust that was removed.
   /// - Throws: ``VaultError/Code/policy``; ``VaultError/Code/authenticationFailed`` for another vault's code.
   @discardableResult
@@ -159,7 +163,9 @@ public actor Vault {
   /// While a prompt is open, other calls of the vault go on. If the task is cancelled, the context is invalidated or the
   /// vault is locked meanwhile, the prompt ends and nothing is opened.
   ///
-  /// - Parameter context: Verifies the person if the item has constraints.
+  /// - Parameters:
+  ///   - item: The item.
+  ///   - context: Verifies the person if the item has constraints.
   /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/invalidated``, ``VaultError/Code/locked``,
   ///   ``VaultError/Code/expired``, ``VaultError/Code/damaged``; when a person must be verified
   ///   ``VaultError/Code/interactionNotAllowed``, ``VaultError/Code/authenticationFailed``,

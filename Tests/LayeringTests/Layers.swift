@@ -90,7 +90,7 @@ enum Layers {
   static let ownC: Set<String> = ["CLinux", "COTPKernels"]
 
   /// Below `Tests` and for tests alone; no room may import them.
-  static let testSupport: Set<String> = ["TestSupport", "VaultExpectations"]
+  static let testSupport: Set<String> = ["TestSupport", "VaultExpectations", "GuidePrograms"]
 
   /// The rooms that a room imports, and those that they import.
   static func below(_ name: String) -> Set<String> {

@@ -6,40 +6,69 @@ struct Manifest {
     let name: String
     let type: String
     let dependencies: Set<String>
+    /// The names of its settings of the compiler.
+    let settings: Set<String>
+    let hasPackageAccess: Bool
   }
 
   let targets: [Target]
+  let products: Set<String>
   let packageDependencies: Int
 
+  /// - Parameter warnings: What `VAULT_WARNINGS` is; `nil` where it is not set, as for another package that uses ours.
+  static func read(warnings: String? = nil) throws -> Manifest {
+    try (warnings == "errors" ? forScripts : forOthers).get()
+  }
+
+  private static let forOthers = Result { try Manifest(warnings: nil) }
+  private static let forScripts = Result { try Manifest(warnings: "errors") }
+
   /// Reads it with a scratch folder of its own: the build that runs the tests may hold the lock of the usual one.
-  static func read() throws -> Manifest {
+  private init(warnings: String?) throws {
     let scratch = FileManager.default.temporaryDirectory
       .appendingPathComponent("manifest-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: scratch) }
-    let dump = try Repository.run("swift", "package", "--scratch-path", scratch.path, "dump-package")
-    return try Manifest(dump: dump)
+    var environment = ProcessInfo.processInfo.environment
+    environment["VAULT_WARNINGS"] = warnings
+    let dump = try Repository.run(
+      "swift", "package", "--scratch-path", scratch.path, "dump-package", environment: environment)
+    try self.init(dump: dump)
   }
 
   init(dump: String) throws {
     let package = try JSONDecoder().decode(Package.self, from: Data(dump.utf8))
     packageDependencies = package.dependencies.count
+    products = Set(package.products.map(\.name))
     targets = package.targets.map { target in
       Target(
         name: target.name, type: target.type,
-        dependencies: Set(target.dependencies.flatMap(\.names)))
+        dependencies: Set(target.dependencies.flatMap(\.names)),
+        settings: Set(target.settings.flatMap(\.kind.keys)), hasPackageAccess: target.packageAccess)
     }
   }
 
   private struct Package: Decodable {
     let dependencies: [Ignored]
+    let products: [Product]
     let targets: [Entry]
 
     struct Ignored: Decodable {}
+
+    struct Product: Decodable {
+      let name: String
+    }
+
+    /// `{"kind": {"swiftLanguageMode": {"_0": "6"}}, "tool": "swift"}`
+    struct Setting: Decodable {
+      let kind: [String: Ignored]
+    }
 
     struct Entry: Decodable {
       let name: String
       let type: String
       let dependencies: [Dependency]
+      let settings: [Setting]
+      let packageAccess: Bool
     }
   }
 

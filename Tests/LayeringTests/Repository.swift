@@ -37,8 +37,12 @@ enum Repository {
   }
 
   /// The standard output of a program started in the root.
-  static func run(_ program: String, _ arguments: String...) throws -> String {
-    let result = try Program(program, arguments, in: root).run(errors: .inherited)
+  ///
+  /// - Parameter environment: `nil` for that of the test.
+  static func run(
+    _ program: String, _ arguments: String..., environment: [String: String]? = nil
+  ) throws -> String {
+    let result = try Program(program, arguments, environment: environment, in: root).run(errors: .inherited)
     guard result.status == 0 else { throw ProgramFailed(program: program, status: result.status) }
     return result.text
   }

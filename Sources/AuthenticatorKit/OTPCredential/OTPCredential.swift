@@ -33,6 +33,9 @@ public struct OTPCredential: Sendable {
   ///   - uri: The text as services print it, at most 4,096 bytes.
   ///   - role: A prover generates codes; a verifier judges them.
   ///   - window: How many counters, or steps to either side, a verifier tries; `nil` for 10 and 1.
+  ///   - access: Who may use the credential, and when.
+  ///   - name: The vault-wide name of its item.
+  ///   - vault: The vault that stores it.
   ///   - context: Gives the application password, where `access` asks for one.
   /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``.
   public static func enroll(
@@ -69,7 +72,9 @@ public struct OTPCredential: Sendable {
 
   /// Judges a code, single use: an accepted code is on disk before this returns (RFC 6238 §5.2, RFC 4226 §7.2).
   ///
-  /// - Parameter code: Exactly the characters of a code.
+  /// - Parameters:
+  ///   - code: Exactly the characters of a code.
+  ///   - context: Verifies the person if the credential has constraints.
   /// - Returns: The counter or time step of the code.
   /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/alreadyUsed``, ``VaultError/Code/lockedOut``
   ///   with `retryAfter`, ``VaultError/Code/malformed``.
@@ -93,6 +98,7 @@ public struct OTPCredential: Sendable {
   ///   - counter: The moving factor of the next code.
   ///   - force: Allows a counter that was used before, so that its codes come a second time. The gate then asks for
   ///     the same as for the secret itself: an unlocked vault, and what the credential's access rule asks for.
+  ///   - context: Verifies the person, with `force`, if the credential has constraints.
   /// - Throws: ``VaultError/Code/policy`` without `force` for a counter that was used before.
   public func setCounter(
     to counter: UInt64, force: Bool = false, context: AuthenticationContext? = nil

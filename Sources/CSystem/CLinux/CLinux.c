@@ -18,7 +18,7 @@ int clinux_set_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 int clinux_memfd_secret(void) { return (int)syscall(SYS_memfd_secret, O_CLOEXEC); }
 
-_Bool clinux_is_clock_synchronized(void) {
+bool clinux_is_clock_synchronized(void) {
   struct timex clock = {.modes = 0};
   int state = adjtimex(&clock);
   return state >= 0 && state != TIME_ERROR && !(clock.status & STA_UNSYNC);

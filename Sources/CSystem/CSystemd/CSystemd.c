@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <string.h>
 
 /// sd_bus_error of <systemd/sd-bus.h>.

@@ -8,8 +8,10 @@ import VaultStorage
 extension WriteTransaction {
   /// Adds an item.
   ///
-  /// - Parameter secret: Owned by the transaction from now on. At most 1 MiB. An item without a secret differs from an
-  ///   item with an empty secret.
+  /// - Parameters:
+  ///   - new: The item.
+  ///   - secret: Owned by the transaction from now on. At most 1 MiB. An item without a secret differs from an item with
+  ///     an empty secret.
   /// - Throws: ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``, ``VaultError/Code/policy``,
   ///   ``VaultError/Code/malformed``.
   public mutating func add(_ new: NewItem, secret: consuming SecretBytes? = nil) throws(VaultError) -> Item {

@@ -34,6 +34,7 @@ public struct AuthenticationContext: Sendable {
   /// A context.
   ///
   /// - Parameters:
+  ///   - reason: Why, in the caller's words; prompts show it.
   ///   - prompt: Prompts for secrets; `nil` if only secrets given in advance may be used.
   ///   - presence: Finds out whether a person is there (PAM). Asked before the passcode, for
   ///     ``Constraints/userPresence``, if the login password is a member of the vault
@@ -42,6 +43,7 @@ public struct AuthenticationContext: Sendable {
   ///   - reuse: For how long a verification serves further items and operations, 0 to 300 s; more is taken as 300 s.
   ///     The verification stays in locked memory until the context is used again, invalidated or released. Locking
   ///     the vault ends its use.
+  ///   - interaction: Whether prompts may appear.
   public init(
     reason: String, prompt: (any Prompt)? = nil, presence: (any PresenceSource)? = nil,
     biometry: (any BiometrySource)? = nil, reuse: Duration = .zero, interaction: Interaction = .allowed

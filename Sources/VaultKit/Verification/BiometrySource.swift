@@ -9,7 +9,9 @@ public protocol BiometrySource: Sendable {
 
   /// Returns after a finger of the enrolled set was verified. Every other outcome throws and is a denial.
   ///
-  /// - Parameter progress: Called with each line that the person should see: "place your finger on the reader".
+  /// - Parameters:
+  ///   - request: What the person is asked for, and why.
+  ///   - progress: Called with each line that the person should see: "place your finger on the reader".
   /// - Returns: The finger that matched; nil if the source does not say which.
   /// - Throws: `.authenticationFailed`, which counts as a wrong attempt; `.cancelled`, `.timedOut`; `.unsupported` or
   ///   `.verificationUnavailable` if the reader cannot be used now.

@@ -4,7 +4,9 @@ import VaultFormat
 public protocol PresenceSource: Sendable {
   /// Returns after the person was verified. Every other outcome throws and is a denial.
   ///
-  /// - Parameter prompt: Shows the source's conversation.
+  /// - Parameters:
+  ///   - request: What the person is asked for, and why.
+  ///   - prompt: Shows the source's conversation.
   /// - Throws: `.authenticationFailed`, `.cancelled`, `.timedOut`, `.interactionNotAllowed`; `.unsupported` if the source
   ///   does not exist, `.verificationUnavailable` if it does not work.
   func verifyPresence(_ request: PromptRequest, asking prompt: any Prompt) throws(VaultError)

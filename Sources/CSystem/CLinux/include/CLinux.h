@@ -1,5 +1,6 @@
 // What the Glibc module lacks, each as one small function with a reason.
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -15,7 +16,7 @@ int clinux_set_not_dumpable(void);
 int clinux_memfd_secret(void);
 
 /// The Glibc module has no adjtimex. Whether the kernel says that a time service keeps the wall clock right.
-_Bool clinux_is_clock_synchronized(void);
+bool clinux_is_clock_synchronized(void);
 
 /// The length of a pool in bytes.
 enum { clinux_random_pool_size = 32 << 10 };

@@ -2,6 +2,7 @@
 // so that the build needs no headers of systemd. Its functions with variable arguments, which Swift cannot call, are wrapped
 // for the few kinds of calls that are made.
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,7 +30,7 @@ int csystemd_call(csystemd_bus *bus, const char *destination, const char *path, 
 int csystemd_begin_call(csystemd_bus *bus, const char *destination, const char *path, const char *interface,
                         const char *member, const char *text, uint64_t *call);
 /// Whether a message answers that call, with a result or with an error.
-_Bool csystemd_answers(csystemd_message *message, uint64_t call);
+bool csystemd_answers(csystemd_message *message, uint64_t call);
 /// The name of the D-Bus error in a message; NULL when the message is not an error.
 const char *csystemd_error(csystemd_message *message);
 

@@ -1,0 +1,19 @@
+import SecretMemory
+import VaultKit
+
+/// A token that opens for the people who were enrolled when it was stored. When that set has changed, it is replaced.
+struct SessionToken: Sendable {
+  let vault: Vault
+
+  func token(for context: AuthenticationContext, signIn: () async throws -> SecretBytes) async throws
+    -> SecretBytes
+  {
+    do {
+      return try await vault.secret(of: vault.read { try $0.item(named: "token").id }, context: context)
+    } catch let error as VaultError where error.code == .itemNotFound {
+      try await vault.delete(Query(name: "token"))
+      let new = NewItem(.genericPassword, name: "token", access: try AccessControl(.biometryCurrentSet))
+      return try await vault.secret(of: vault.add(new, secret: signIn()).id, context: context)
+    }
+  }
+}

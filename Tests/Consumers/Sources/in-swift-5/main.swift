@@ -1,0 +1,27 @@
+import AuthenticatorKit
+import OneTimePassword
+import SecretMemory
+import VaultKit
+import VaultPrompts
+import VaultTestKit
+
+// In the language mode of Swift 5: a vault, an item and its secret, a code, a prompt and an error.
+func tryIt(in directory: String) async throws -> Int {
+  let vault = try await Vault.create(
+    at: VaultPath(directory + "/data/a.vault"), protector: FileProtector(folder: directory + "/keys"))
+  let secret = SecretBytes(capacity: 3) { bytes in
+    for byte in "abc".utf8 { bytes.append(byte) }
+  }
+  let item = try await vault.add(NewItem(.genericPassword, name: "a"), secret: secret)
+  let context = AuthenticationContext(
+    reason: "try it", prompt: AutomaticPrompt(), interaction: .notAllowed)
+  do {
+    _ = try await OTPCredential.named("b", in: vault).nextCode()
+  } catch {
+    guard error.code == .itemNotFound else { throw error }
+  }
+  return try await vault.withSecret(of: item.id, context: context) { $0.byteCount }
+}
+
+let count = try await tryIt(in: CommandLine.arguments[1])
+print("a secret of \(count) bytes")

@@ -1,0 +1,60 @@
+import TestSupport
+import Testing
+
+@Suite("What another package takes from ours")
+struct ConsumerTests {
+  /// Verified to fail when `strict` of Package.swift makes warnings errors whatever the environment says.
+  @Test("no target has a setting that is for our own builds only", .requirement("L3"))
+  func settings() throws {
+    for target in try Manifest.read().targets where target.type != "test" {
+      #expect(target.settings.isDisjoint(with: Self.own), "\(target.name) has \(target.settings)")
+    }
+  }
+
+  private static let own: Set = ["treatAllWarnings", "treatWarning", "unsafeFlags", "disableWarning"]
+
+  /// Verified to fail when a room does not have the settings `strict`, and when a script does not export the variable.
+  @Test("warnings are errors where our scripts build")
+  func warnings() throws {
+    let targets = try Manifest.read(warnings: "errors").targets
+    for target in targets where target.settings.contains("swiftLanguageMode") {
+      #expect(target.settings.contains("treatAllWarnings"), "\(target.name)")
+    }
+    #expect(targets.count { $0.settings.contains("treatAllWarnings") } > 40)
+    for script in try Repository.files(below: "scripts") + ["Tests/Sanitizers/run"] {
+      let text = try Repository.text(script)
+      guard text.contains("--build-tests") else { continue }
+      #expect(text.contains("export VAULT_WARNINGS=errors"), "\(script)")
+    }
+  }
+
+  /// Verified to fail when OneTimePassword may import VaultKeys.
+  @Test("one-time passwords need neither Argon2 nor SQLite", .requirement("L13"))
+  func oneTimePasswords() {
+    let below = Layers.below("OneTimePassword")
+    #expect(below.contains("COpenSSL"))
+    #expect(below.isDisjoint(with: ["CArgon2", "PasswordDerivation", "CSQLite", "VaultStorage"]))
+  }
+
+  /// Verified to fail when SecretMemory is not a product.
+  @Test("each module that a program imports is a product and has documentation", .requirement("L13"))
+  func products() throws {
+    let modules = [
+      "SecretMemory", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultPrompts", "VaultTestKit",
+    ]
+    let products = try Manifest.read().products
+    let consumer = try Repository.text("Tests/Consumers/Package.swift")
+    for module in modules {
+      #expect(products.contains(module))
+      #expect(Repository.exists("Sources/\(module)/\(module).docc/\(module).md"))
+      #expect(consumer.contains("\"\(module)\""), "Tests/Consumers does not use \(module)")
+    }
+  }
+
+  /// Verified to fail when Package.swift lets the programs use `package` declarations.
+  @Test("the programs of the guide see only what is public", .requirement("L13"))
+  func access() throws {
+    let programs = try #require(try Manifest.read().targets.first { $0.name == "GuidePrograms" })
+    #expect(!programs.hasPackageAccess)
+  }
+}

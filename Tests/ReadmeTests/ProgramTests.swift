@@ -1,0 +1,42 @@
+import Foundation
+import GuidePrograms
+import TestSupport
+import Testing
+
+/// The programs are compiled without `package` access, as in the package in `Tests/Consumers`.
+///
+/// Verified to fail when a line of a program is changed in the guide, and when a program has a line too many.
+@Suite("The programs in the guide for users of the library", .requirement("L13"))
+struct ProgramTests {
+  private static let page = "docs/guides/using-the-library.md"
+  private static let directory = "Tests/Consumers/Sources/Programs"
+
+  @Test("each does what the guide says", arguments: Driver.all.map(\.name))
+  func run(name: String) async throws {
+    try await #require(Driver.all.first { $0.name == name }).run()
+  }
+
+  @Test("the guide contains each, letter by letter")
+  func sameText() throws {
+    let blocks = try Readme.blocks("swift", of: Self.page)
+    for driver in Driver.all {
+      let isThere = blocks.contains(try Readme.text(of: "\(Self.directory)/\(driver.name).swift"))
+      #expect(isThere, "\(Self.page) does not contain \(driver.name).swift")
+    }
+  }
+
+  @Test("each is short", arguments: zip(Driver.all.map(\.name), [35, 34, 30, 20, 28]))
+  func lines(name: String, most: Int) throws {
+    let lines = try Readme.text(of: "\(Self.directory)/\(name).swift").split(
+      separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.count - 1 <= most)
+  }
+
+  @Test("each file of the programs has its driver")
+  func drivers() throws {
+    let files = try FileManager.default.contentsOfDirectory(
+      atPath: Readme.root.appendingPathComponent(Self.directory).path)
+    let programs = files.filter { $0.hasSuffix(".swift") }.map { String($0.dropLast(6)) }
+    #expect(programs.sorted() == Driver.all.map(\.name).sorted())
+  }
+}
