@@ -10,7 +10,7 @@ extension Vault {
   /// while a prompt is open. The last part of the call is one transaction, which checks everything again.
   ///
   /// - Parameter body: Is called a second time only if the first time it threw because it needs a person.
-  /// - Throws: What `body` throws; ``VaultError/Code/cancelled`` if the task is cancelled before the last part.
+  /// - Throws: What `body` throws; ``VaultError/Code/appCancelled`` if the task is cancelled before the last part.
   package func asking<R: ~Copyable & Sendable>(
     _ context: AuthenticationContext?,
     _ body: @escaping @Sendable (VaultCore, AuthenticationContext?) throws(VaultError) -> R

@@ -24,11 +24,11 @@ extension Vault {
   ///   - constraints: One or more constraints, with ``Constraints/or`` or ``Constraints/and`` between them. An
   ///     application password belongs to an item, and cannot be evaluated.
   ///   - context: Gives or asks for what the constraints need.
-  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``,
+  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/passcodeDelay``,
   ///   ``VaultError/Code/interactionNotAllowed``; ``VaultError/Code/policy`` for constraints that nothing in this vault
   ///   satisfies; ``VaultError/Code/malformed`` without a constraint; ``VaultError/Code/cancelled`` if the person
-  ///   declines, the task is cancelled, or the vault is locked meanwhile; ``VaultError/Code/busy`` if the factors change
-  ///   meanwhile.
+  ///   declines; ``VaultError/Code/appCancelled`` if the task is cancelled or the vault is locked meanwhile;
+  ///   ``VaultError/Code/busy`` if the factors change meanwhile.
   public func evaluate(
     _ constraints: Constraints, context: AuthenticationContext
   ) async throws(VaultError) -> Evaluation {

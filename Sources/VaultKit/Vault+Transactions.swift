@@ -113,7 +113,12 @@ extension Vault {
   /// is locked, when the context is invalidated, and when the item, its rule or the keys change.
   ///
   /// - Throws: As ``secret(of:context:)``.
-  public func prepareSecrets(of items: [ItemID], context: AuthenticationContext) throws(VaultError) {
-    try core.prepareSecrets(of: items, context: context)
+  public func prepareSecrets(of items: [ItemID], context: AuthenticationContext) async throws(VaultError) {
+    // One call each: a call that stops for a person must not have logged another item yet.
+    for item in items {
+      try await asking(context) { core, context throws(VaultError) in
+        try core.prepareSecrets(of: [item], context: context!)
+      }
+    }
   }
 }

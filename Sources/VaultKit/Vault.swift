@@ -87,7 +87,7 @@ public actor Vault {
   }
 
   /// Wipes at once the keys that the passcode opened. Ends the prompts of other calls that are open: these calls throw
-  /// ``VaultError/Code/cancelled``, and an answer opens nothing.
+  /// ``VaultError/Code/appCancelled``, and an answer opens nothing.
   ///
   /// Does not wipe the secrets that a context was given or keeps: ``AuthenticationContext/invalidate()`` wipes those.
   public nonisolated func lock() { core.lock() }

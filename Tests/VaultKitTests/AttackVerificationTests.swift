@@ -87,7 +87,7 @@ struct AttackVerificationTests {
     ).id
     let prompt = LockingPrompt(core, "phrase")
     let context = AuthenticationContext(reason: "", prompt: prompt, reuse: .seconds(60))
-    #expect(try core.secret(failing: id, with: context) == .cancelled)
+    #expect(try core.secret(failing: id, with: context) == .appCancelled)
     #expect(try core.secret(failing: id, with: context) == nil)
     #expect(prompt.count == 2)
   }
@@ -209,7 +209,7 @@ struct AttackActorTests {
     while !prompt.isOpen { await Task.yield() }
     vault.lock()
     prompt.answer()
-    #expect(await error?.code == .cancelled)
+    #expect(await error?.code == .appCancelled)
   }
 }
 

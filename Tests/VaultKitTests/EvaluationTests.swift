@@ -151,7 +151,7 @@ struct EvaluationTests {
     await prompt.whenOpen()
     if isLock { vault.lock() } else { try await vault.removeMember(named: "voice") }
     prompt.answer("voice")
-    #expect(await open.value == (isLock ? .cancelled : .busy))
+    #expect(await open.value == (isLock ? .appCancelled : .busy))
   }
 
   @Test("each prompt and each denial is in the audit log")

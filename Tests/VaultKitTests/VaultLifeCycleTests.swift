@@ -160,10 +160,10 @@ struct VaultLifeCycleTests {
     for _ in 0..<5 {
       await expect(.authenticationFailed) { try await vault.unlock(with: Passcode(testing: "wrong")) }
     }
-    await expect(.lockedOut) { try await vault.unlock(with: Passcode(testing: "pass")) }
+    await expect(.passcodeDelay) { try await vault.unlock(with: Passcode(testing: "pass")) }
     let other = try TemporaryVault().makeCore().makeRecoveryCode()
     await expect(.authenticationFailed) { try await vault.endDelay(with: other) }
-    await expect(.lockedOut) { try await vault.unlock(with: Passcode(testing: "pass")) }
+    await expect(.passcodeDelay) { try await vault.unlock(with: Passcode(testing: "pass")) }
     try await vault.endDelay(with: code)
     try await vault.unlock(with: Passcode(testing: "pass"))
     let without = try TemporaryVault().make(passcode: "pass")
@@ -211,9 +211,9 @@ struct VaultLifeCycleTests {
       await expect(.authenticationFailed) { try await vault.unlock(with: Passcode(testing: "wrong")) }
     }
     clock.setWall(milliseconds: clock.now().milliseconds + 365 * 24 * 3_600_000)
-    await expect(.lockedOut) { try await vault.unlock(with: Passcode(testing: "pass")) }
+    await expect(.passcodeDelay) { try await vault.unlock(with: Passcode(testing: "pass")) }
     clock.setWall(milliseconds: 0)
-    await expect(.lockedOut) { try await vault.unlock(with: Passcode(testing: "pass")) }
+    await expect(.passcodeDelay) { try await vault.unlock(with: Passcode(testing: "pass")) }
     let opened = try await Vault.openOrCreate(
       at: VaultPath(place.path), protector: place.protector, environment: place.environment)
     #expect(!opened.isNew)

@@ -77,10 +77,13 @@ extension WriteTransaction {
 extension Vault {
   fileprivate func enrollOTP(
     _ new: NewOTPCredential, key: consuming SecretBytes, context: AuthenticationContext?
-  ) throws(VaultError) -> OTPDescription {
-    try core.addOTP(
-      new.uri(key: key), named: new.name, role: new.role, window: new.window, access: new.access,
-      audit: new.audit, context: context)
+  ) async throws(VaultError) -> OTPDescription {
+    let key = SharedSecret(key)
+    return try await asking(context) { core, context throws(VaultError) in
+      try core.addOTP(
+        new.uri(key: key.bytes.copy()), named: new.name, role: new.role, window: new.window, access: new.access,
+        audit: new.audit, context: context)
+    }
   }
 
   fileprivate func describeOTP(_ id: ItemID) throws(VaultError) -> OTPDescription {
@@ -93,8 +96,10 @@ extension Vault {
 
   fileprivate func reserveOTP(
     _ count: UInt64, of id: ItemID, lookAhead: UInt64?, context: AuthenticationContext?
-  ) throws(VaultError) -> ReservedCodes {
-    try core.reserveHOTPCodes(count, of: id, lookAhead: lookAhead, context: context)
+  ) async throws(VaultError) -> ReservedCodes {
+    try await asking(context) { core, context throws(VaultError) in
+      try core.reserveHOTPCodes(count, of: id, lookAhead: lookAhead, context: context)
+    }
   }
 
   fileprivate func confirmOTP(_ id: ItemID) throws(VaultError) { try core.confirmOTP(of: id) }

@@ -8,7 +8,7 @@ extension OpenCall {
   /// When the task is cancelled, the prompts of the call are told to end, and this throws at once: a prompt or a
   /// protector that hangs holds nobody. Its thread ends when it returns, and what it returns is discarded.
   ///
-  /// - Throws: What `body` throws; ``VaultError/Code/cancelled`` when the task is cancelled; ``VaultError/Code/io``
+  /// - Throws: What `body` throws; ``VaultError/Code/appCancelled`` when the task is cancelled; ``VaultError/Code/io``
   ///   when the process can have no further thread.
   func run<R: ~Copyable & Sendable>(
     _ body: @escaping @Sendable () throws(VaultError) -> R

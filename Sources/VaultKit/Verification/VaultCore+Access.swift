@@ -26,7 +26,8 @@ extension VaultCore {
   func unlocking<R: ~Copyable>(
     _ context: AuthenticationContext?, _ body: () throws(VaultError) -> R
   ) throws(VaultError) -> R {
-    try unlockingIfNeeded({ () throws(VaultError) in try using(context, body) }) { (locked) throws(VaultError) in
+    try unlockingIfNeeded({ () throws(VaultError) in try using(context, body) }) {
+      (locked) throws(VaultError) in
       guard let context, hasPasscode, context.canShow(.passcode) else { throw locked }
       try unlock(with: context)
     }
