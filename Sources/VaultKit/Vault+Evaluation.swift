@@ -40,7 +40,9 @@ extension Vault {
   /// Whether an evaluation still counts: it was made by this vault value, the vault was not locked since, the machine
   /// was not restarted, and the evaluation is not older than `age`.
   ///
-  /// - Parameter age: 0 to 300 s; more is taken as 300 s.
+  /// - Parameters:
+  ///   - evaluation: The result of ``evaluate(_:context:)``.
+  ///   - age: 0 to 300 s; more is taken as 300 s.
   public func isCurrent(_ evaluation: Evaluation, within age: Duration = .seconds(30)) -> Bool {
     core.isCurrent(evaluation, within: age)
   }

@@ -16,7 +16,10 @@ extension Vault {
   /// (``BackupReport/leftOut``). The file appears complete, with mode 0600, and was opened once with the passphrase
   /// when this returns. A person chooses the passphrase as if the backup were public: it is derived with 256 MiB.
   ///
-  /// - Parameter path: A path where nothing is. Missing directories are made with mode 0700.
+  /// - Parameters:
+  ///   - path: A path where nothing is. Missing directories are made with mode 0700.
+  ///   - passphrase: What opens the backup.
+  ///   - progress: Is called between the steps, on the thread that does the work.
   /// - Throws: ``VaultError/Code/vaultExists``, ``VaultError/Code/io``.
   public func backUp(
     to path: VaultPath, passphrase: consuming Passcode,
@@ -50,6 +53,7 @@ extension Vault {
   /// - Parameters:
   ///   - passcode: Required if a passcode is set.
   ///   - dropDamaged: Whether items and audit entries that do not open are removed. The log names them.
+  ///   - progress: Is called between the steps, on the thread that does the work.
   /// - Throws: ``VaultError/Code/locked`` without a passcode that is set; ``VaultError/Code/authenticationFailed``,
   ///   ``VaultError/Code/lockedOut``. ``VaultError/Code/damaged`` if a part does not open, and
   ///   ``VaultError/Code/newerFormat`` if a newer version made it: nothing was changed, or, if the part appeared
@@ -69,7 +73,9 @@ extension Vault {
   /// Opens every part of the vault, then begins a new epoch and moves nothing. Two generations of keys are in force
   /// until ``continueRotation()`` has returned `false`, in this process or a later one.
   ///
-  /// - Parameter passcode: Required if a passcode is set.
+  /// - Parameters:
+  ///   - passcode: Required if a passcode is set.
+  ///   - progress: Is called between the steps, on the thread that does the work.
   /// - Throws: ``VaultError/Code/policy`` while a rotation is under way (``VaultStatus/isRotating``); as
   ///   ``rotateEpoch(passcode:dropDamaged:progress:)``, with nothing changed.
   public func beginRotation(

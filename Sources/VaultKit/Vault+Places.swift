@@ -17,6 +17,7 @@ extension Vault {
   /// ``VaultError/Code/vaultExists`` until a person has removed it. The standard protector has no such state.
   ///
   /// - Parameters:
+  ///   - path: The vault file.
   ///   - protector: Who keeps the device key; `nil` for the one that the vault's header names, and for a new vault a
   ///     file outside its directory.
   ///   - passcode: The passcode of a new vault. A vault that is there is unlocked with it; the attempt counts.
@@ -37,8 +38,10 @@ extension Vault {
   ///
   /// - Parameters:
   ///   - backup: A file that ``backUp(to:passphrase:progress:)`` wrote.
+  ///   - passphrase: The passphrase of the backup.
   ///   - path: A path where nothing is. Missing directories are made with mode 0700.
   ///   - protector: Who keeps the new device key; `nil` for a file outside the vault's directory.
+  ///   - progress: Is called between the steps, on the thread that does the work.
   /// - Throws: ``VaultError/Code/authenticationFailed`` for a wrong passphrase; ``VaultError/Code/malformed`` for a
   ///   vault that is no backup; ``VaultError/Code/vaultExists``, ``VaultError/Code/vaultMissing`` for a missing
   ///   backup, ``VaultError/Code/damaged``, ``VaultError/Code/newerFormat``, ``VaultError/Code/io``, the `deviceKey…`
@@ -58,9 +61,12 @@ extension Vault {
   /// as ``RestoredVault/oldVault``, with its device key. No program may have the vault open, this one included.
   ///
   /// - Parameters:
+  ///   - backup: A backup of this vault.
+  ///   - passphrase: The passphrase of the backup.
   ///   - path: The vault. Look at ``droppedItems(byRestoring:passphrase:over:protector:)`` first: items that only it
   ///     has are dropped.
   ///   - protector: Who keeps the present and the new device key; `nil` for the protector that the header names.
+  ///   - progress: Is called between the steps, on the thread that does the work.
   /// - Throws: ``VaultError/Code/policy`` if the vault is another one than the backup's; ``VaultError/Code/fileExists``
   ///   if the vault of an earlier restore is still there; ``VaultError/Code/busy`` if a program uses the vault;
   ///   ``VaultError/Code/unsupported`` if the file system cannot exchange two names; as
@@ -91,6 +97,7 @@ extension Vault {
   /// locked, or cannot be read, it is not lost, and this throws.
   ///
   /// - Parameters:
+  ///   - path: The vault file.
   ///   - code: The recovery code. It stays valid.
   ///   - protector: Who keeps the new device key; `nil` for the protector that the header names.
   /// - Throws: ``VaultError/Code/policy`` if the device key is not lost, or the vault has no recovery code;

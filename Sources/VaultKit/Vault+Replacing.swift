@@ -8,8 +8,12 @@ extension Vault {
   ///
   /// A replaced item keeps its identifier, its creation date and its state; attributes, expiry, audit policy and secret
   /// are those of the new item.
-  /// - Parameter context: Gives the passcode if the vault is locked, and verifies the person if the present item has
-  ///   constraints.
+  ///
+  /// - Parameters:
+  ///   - item: The item.
+  ///   - secret: Its secret.
+  ///   - context: Gives the passcode if the vault is locked, and verifies the person if the present item has
+  ///     constraints.
   /// - Throws: As ``add(_:secret:context:)`` and ``update(_:_:secret:context:)``;
   ///   ``VaultError/Code/duplicateItem`` if the name belongs to an item of another kind, or name and primary attributes
   ///   to two items; ``VaultError/Code/policy`` if the present item has another access rule.

@@ -52,8 +52,11 @@ extension Vault {
   ///   try transaction.update(item.id, ItemChanges(), secret: password)
   /// }
   /// ```
-  /// - Parameter secret: ``SecretBytes``, or a value of yours that owns several of them.
-  /// - Throws: As ``write(_:)``. The secret is wiped then.
+  ///
+  /// - Parameters:
+  ///   - secret: Secret bytes, or a value of yours that owns several of them.
+  ///   - body: Gets the transaction and the secret.
+  /// - Throws: What the closure throws, and errors of the vault as the same type. Nothing is changed then. The secret is wiped then.
   @discardableResult
   public func write<Secret: ~Copyable & Sendable, R: ~Copyable, E: VaultFailure>(
     consuming secret: consuming Secret,
@@ -79,7 +82,10 @@ extension Vault {
 
   /// Lends the secret of an item to a closure, which runs where the caller runs.
   ///
-  /// - Parameter context: Verifies the person if the item has constraints.
+  /// - Parameters:
+  ///   - item: The item.
+  ///   - context: Verifies the person if the item has constraints.
+  ///   - body: Gets the secret for the time of the call.
   /// - Throws: What the closure throws, and the errors of ``secret(of:context:)`` as the same type.
   public nonisolated func withSecret<R: ~Copyable, E: VaultFailure>(
     of item: ItemID, context: AuthenticationContext? = nil, _ body: (RawSpan) throws(E) -> R

@@ -2,7 +2,6 @@ import DeviceKeys
 import VaultFormat
 import VaultKeys
 import VaultStorage
-import Dispatch
 public import SecretMemory
 
 /// A vault: items with secrets, sealed, with access control.
@@ -258,31 +257,5 @@ public actor Vault {
   /// The audit entries from a sequence on, oldest first.
   public func auditEntries(from sequence: UInt64 = 0) throws(VaultError) -> [AuditEntry] {
     try core.auditEntries(from: sequence)
-  }
-}
-
-/// Makes and opens vaults on a separate queue, because a key derivation must not block the caller's actor.
-actor VaultMaker {
-  private let executor = VaultExecutor()
-  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
-
-  func create(
-    at path: VaultPath, protector: any Protector, passcode: consuming Passcode?
-  ) throws(VaultError) -> VaultCore {
-    try VaultCore.create(at: path.path, protector: protector, passcode: passcode)
-  }
-
-  func open(at path: VaultPath, protector: (any Protector)?) throws(VaultError) -> VaultCore {
-    try VaultCore.open(at: path.path, protector: protector)
-  }
-}
-
-/// A serial executor on a separate queue: a call that blocks here never blocks the shared pool.
-private final class VaultExecutor: SerialExecutor {
-  private let queue = DispatchQueue(label: "vault")
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
   }
 }

@@ -38,8 +38,10 @@ extension VaultCore {
 extension ReadTransaction {
   /// The secret of an item.
   ///
-  /// - Parameter context: The context of ``Vault/prepareSecrets(of:context:)``, for an item that has constraints or
-  ///   whose audit policy is ``AuditPolicy/all``. Nobody is asked here.
+  /// - Parameters:
+  ///   - id: The item.
+  ///   - context: The context of ``Vault/prepareSecrets(of:context:)``, for an item that has constraints or
+  ///     whose audit policy is ``AuditPolicy/all``. Nobody is asked here.
   /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/locked``, ``VaultError/Code/expired``,
   ///   ``VaultError/Code/damaged``; ``VaultError/Code/verificationNeeded`` if the item must be prepared first, or if
   ///   its preparation was used, lapsed or ended by a lock; ``VaultError/Code/busy`` if the item changed meanwhile.
@@ -67,7 +69,9 @@ extension ReadTransaction {
 extension WriteTransaction {
   /// The secret of an item.
   ///
-  /// - Parameter context: As ``ReadTransaction/secret(of:context:)``.
+  /// - Parameters:
+  ///   - id: The item.
+  ///   - context: As ``ReadTransaction/secret(of:context:)``.
   /// - Throws: As ``ReadTransaction/secret(of:context:)``.
   public mutating func secret(
     of id: ItemID, context: AuthenticationContext? = nil
