@@ -18,8 +18,7 @@ struct DatabasePassword: Sendable {
 
   /// Replaces the password. `change` tells it to the server; after an interruption, it gets the same one again.
   func rotate(_ change: @Sendable (RawSpan) throws -> Void) async throws {
-    let letters = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
-    let random = SecretBytes(capacity: 32) { for _ in 0..<32 { $0.append(letters.randomElement()!) } }
+    let random = try SecretBytes.random(characterCount: 32)
     let left = try await vault.items(matching: Query(name: "next database")).first
     let new = NewItem(.genericPassword, name: "next database")
     let next = if let left { left } else { try await vault.add(new, secret: random) }

@@ -11,7 +11,7 @@ struct LoginVerifier: Sendable {
 
   /// Enrolls a user, and lends the URI that the user's app scans to `show`.
   func enroll(_ user: String, show: (borrowing SecretBytes) throws -> Void) async throws {
-    let key = SecretBytes(capacity: 20) { for _ in 0..<20 { $0.append(.random(in: 0...255)) } }
+    let key = try SecretBytes.random(byteCount: 20)
     let uri = try OTPAuthURI(kind: .totp(periodSeconds: 30), account: user, secret: key).text()
     _ = try await OTPCredential.enroll(uri, role: .verifier, named: user, in: vault)
     try show(uri)
@@ -24,7 +24,7 @@ struct LoginVerifier: Sendable {
       return .accepted
     } catch {
       switch error.code {
-      case .authenticationFailed, .malformed, .itemNotFound: return .refused
+      case .authenticationFailed, .alreadyUsed, .malformed, .itemNotFound: return .refused
       case .lockedOut: return .wait(error.retryAfter ?? .zero)
       default: throw error
       }

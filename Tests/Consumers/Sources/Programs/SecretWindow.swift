@@ -12,7 +12,8 @@ final class SecretWindow: Prompt {
   }
 
   func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
-    ask(request) ?? SecretBytes(capacity: 0) { _ in }  // an empty answer cancels
+    guard let typed = ask(request) else { throw VaultError(.cancelled, "the person closed the field") }
+    return typed
   }
 
   func confirm(_ request: PromptRequest) throws(VaultError) -> Bool { ask(request) != nil }

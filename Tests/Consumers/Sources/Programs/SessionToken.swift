@@ -10,7 +10,7 @@ struct SessionToken: Sendable {
   {
     do {
       return try await vault.secret(of: vault.read { try $0.item(named: "token").id }, context: context)
-    } catch let error as VaultError where error.code == .itemNotFound {
+    } catch let error as VaultError where [.itemNotFound, .invalidated].contains(error.code) {
       try await vault.delete(Query(name: "token"))
       let new = NewItem(.genericPassword, name: "token", access: try AccessControl(.biometryCurrentSet))
       return try await vault.secret(of: vault.add(new, secret: signIn()).id, context: context)
