@@ -6,7 +6,9 @@ extension OTPCredential {
   /// Adds a credential from its parameters.
   ///
   /// - Parameters:
+  ///   - new: Everything but the key.
   ///   - key: The shared secret, 10 to 512 bytes; 20 recommended (RFC 4226 R6).
+  ///   - vault: The vault that stores it.
   ///   - context: Gives the passcode of a locked vault, and the application password if the access rule asks for one.
   /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``.
   public static func enroll(
@@ -27,7 +29,9 @@ extension OTPCredential {
   /// The credentials of a vault with their states, in the order of enrollment, without a prompt. Credentials with
   /// parameters that this version does not know are left out.
   ///
-  /// - Parameter attributes: What must be equal: ``Attribute/account``, ``Attribute/issuer``, ``Attribute/otpRole`` …
+  /// - Parameters:
+  ///   - vault: The vault.
+  ///   - attributes: What must be equal: ``Attribute/account``, ``Attribute/issuer``, ``Attribute/otpRole`` …
   public static func list(
     in vault: Vault, where attributes: Attributes = Attributes()
   ) async throws(VaultError) -> [OTPDescription] {
@@ -43,6 +47,7 @@ extension OTPCredential {
   /// - Parameters:
   ///   - count: The number of codes, 1 or more, less than half of `lookAhead`.
   ///   - lookAhead: How many counters the server tries, at most 10,000; `nil` for the credential's own window.
+  ///   - context: Who is asked where the credential has constraints.
   /// - Throws: ``VaultError/Code/malformed`` for too many, ``VaultError/Code/policy`` for a verifier or a credential
   ///   without a counter, ``VaultError/Code/outOfStep``, ``VaultError/Code/locked``, ``VaultError/Code/expired`` near
   ///   the end of the counter.
@@ -62,7 +67,9 @@ extension OTPCredential {
 extension WriteTransaction {
   /// Adds a credential from its parameters. Ten thousand in one transaction take as long as so many items.
   ///
-  /// - Parameter key: The shared secret, 10 to 512 bytes; 20 recommended (RFC 4226 R6).
+  /// - Parameters:
+  ///   - new: Everything but the key.
+  ///   - key: The shared secret, 10 to 512 bytes; 20 recommended (RFC 4226 R6).
   /// - Returns: The item, for ``OTPCredential/init(id:in:)``.
   /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``.
   @discardableResult
@@ -81,8 +88,8 @@ extension Vault {
     let key = SharedSecret(key)
     return try await asking(context) { core, context throws(VaultError) in
       try core.addOTP(
-        new.uri(key: key.bytes.copy()), named: new.name, role: new.role, window: new.window, access: new.access,
-        audit: new.audit, context: context)
+        new.uri(key: key.bytes.copy()), named: new.name, role: new.role, window: new.window,
+        access: new.access, audit: new.audit, context: context)
     }
   }
 
