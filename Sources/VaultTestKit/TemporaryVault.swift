@@ -30,7 +30,9 @@ public final class TemporaryVault: Sendable {
   /// Makes the directory; ``make(passcode:)`` then makes the vault. Without arguments: real clocks, real random bytes
   /// and cheap derivations.
   ///
-  /// - Parameter place: The directory to make it in; `nil` for `TMPDIR`, or `/tmp`.
+  /// - Parameters:
+  ///   - world: The clock, the random bytes and the cost of derivations.
+  ///   - place: The directory to make it in; `nil` for `TMPDIR`, or `/tmp`.
   /// - Precondition: A directory can be made there.
   public convenience init(_ world: TestWorld = TestWorld(), in place: String? = nil) {
     self.init(environment: world.environment, in: place)

@@ -32,6 +32,7 @@ public struct TestWorld: Sendable {
   /// - Parameters:
   ///   - clock: `nil` for the clocks of this machine.
   ///   - random: `nil` for the random bytes of the system.
+  ///   - derivation: What a key derivation costs.
   public init(clock: FixedClock? = nil, random: SeededRandom? = nil, derivation: Derivation = .cheap) {
     var environment = VaultEnvironment(bounds: derivation.bounds, parameters: derivation.parameters)
     if let clock { environment.clock = clock }
