@@ -141,7 +141,7 @@ struct DiscardedVerificationTests {
     let open = held.reading(prompt, reuse: .seconds(300))
     let request = await prompt.whenOpen()
     open.cancel()
-    #expect(await open.value == .cancelled)
+    #expect(await open.value == .appCancelled)
     #expect(prompt.cancels == 1 && request?.isCancelled == true)
     held.vault.lock()
     if !obeys { prompt.answer("passcode") }
@@ -163,7 +163,7 @@ struct DiscardedVerificationTests {
         _ = try await vault.secret(of: guarded, context: context)
       })?.code
     }
-    #expect(try await task.value == .cancelled)
+    #expect(try await task.value == .appCancelled)
     #expect(prompt.requests.isEmpty)
   }
 
@@ -179,7 +179,7 @@ struct DiscardedVerificationTests {
     held.vault.lock()
     #expect(prompt.cancels == 1)
     if !obeys { prompt.answer("passcode") }
-    #expect(await open.value == .cancelled)
+    #expect(await open.value == .appCancelled)
     #expect(await !held.vault.isUnlocked)
   }
 
@@ -208,7 +208,7 @@ struct DiscardedVerificationTests {
     await gate.whenOpen()
     if way < 2 { vault.lock() } else { open.cancel() }
     gate.answer("")
-    #expect(await open.value == .cancelled)
+    #expect(await open.value == .appCancelled)
     // The attempt was not judged. It is taken back, and its entry is written last.
     try await held.log { $0.result == .cancelled }
     #expect(await !vault.isUnlocked)
@@ -230,7 +230,7 @@ struct DiscardedVerificationTests {
     await first.whenOpen()
     await second.whenOpen()
     context.invalidate()
-    #expect(await open.value == .cancelled)
+    #expect(await open.value == .appCancelled)
     #expect(second.cancels == 0)
     second.answer("passcode")
     #expect(await other.value == nil)
@@ -323,7 +323,7 @@ struct DiscardedVerificationTests {
     await source.whenOpen()
     #expect(try await vault.status().itemCount == 3)
     open.cancel()
-    #expect(await open.value == .cancelled)
+    #expect(await open.value == .appCancelled)
     await source.whenEnded()
     #expect(source.cancels == 1)
     try await held.log { $0.operation == .accessDenied && $0.item == id }
@@ -373,7 +373,7 @@ struct HangingPromptTests {
       let open = held.reading(prompt)
       await prompt.whenOpen()
       open.cancel()
-      #expect(await open.value == .cancelled)
+      #expect(await open.value == .appCancelled)
     }
     while gone != nil { await Task.yield() }
     prompt.answer("passcode")
@@ -424,7 +424,7 @@ struct HangingPromptTests {
     await protector.whenHanging()
     vault.lock()
     open.cancel()
-    #expect(await open.value == .cancelled)
+    #expect(await open.value == .appCancelled)
     protector.letGo()
   }
 }

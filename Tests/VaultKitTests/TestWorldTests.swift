@@ -42,7 +42,7 @@ struct TestWorldTests {
     for _ in 0..<5 {
       await expect(.authenticationFailed) { try await vault.unlock(with: Passcode(testing: "wrong")) }
     }
-    await expect(.lockedOut) { try await vault.unlock(with: Passcode(testing: "right")) }
+    await expect(.passcodeDelay) { try await vault.unlock(with: Passcode(testing: "right")) }
     clock.advance(by: .seconds(3600))
     try await vault.unlock(with: Passcode(testing: "right"))
     #expect(await vault.isUnlocked)
