@@ -30,6 +30,7 @@ let package = Package(
         .product(name: "VaultBenchmarking", package: "vault"),
         .product(name: "VaultKit", package: "vault"),
         .product(name: "OneTimePassword", package: "vault"),
+        .product(name: "SecretMemory", package: "vault"),
       ],
       swiftSettings: strict),
   ]

@@ -1,4 +1,4 @@
-"""The rows P1 to P16 and L10: target, reading, reference of the same run, ratio, met or not."""
+"""The rows P1 to P16, L5 and L10: target, reading, reference of the same run, ratio, met or not."""
 import math
 
 import shown
@@ -222,4 +222,5 @@ def rows(data):
         memory(r), growth(r), calls(r),
         against(r, "L10", "enroll 10,000 credentials in one transaction, each", "enroll-many", 1.2, "≤ 1.2 × the same puts",
                 "vault: put the same items"),
+        against(r, "L5", "read a secret while a prompt is open", "open-prompt", 2, "≤ 2 × the read without a prompt"),
     ]

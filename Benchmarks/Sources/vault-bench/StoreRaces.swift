@@ -1,16 +1,18 @@
 import CPeers
+import Dispatch
 import Glibc
+import SecretMemory
 import VaultBenchmarking
 import VaultKit
 
-/// P8, P9, P10, P12 and P16: what reaches the disk, what is read, and what a call costs.
+/// P8, P9, P10, P12, P16 and L5: what reaches the disk, what is read, and what a call costs, also beside a prompt.
 struct StoreRaces {
   /// A directory on the disk to measure.
   let folder: String
   /// The sizes of the vaults that are read.
   let sizes: [Int]
 
-  var all: [Race] { durable + reading + [unlocking, calls] }
+  var all: [Race] { durable + reading + [unlocking, calls, besideAPrompt] }
 
   /// Each slice is one durable write, so the figures are of single ones.
   var durable: [Race] {
@@ -141,4 +143,52 @@ struct StoreRaces {
         ),
       ])
   }
+
+  /// Reads of one secret through the actor. In the second vault, a prompt is open all the time.
+  var besideAPrompt: Race {
+    let prompt = OpenPrompt()
+    return Race(
+      "open-prompt", "Read a secret through the actor", unit: "read",
+      [
+        ("no prompt", reading("no prompt", in: folder + "/quiet")),
+        ("vault", reading("vault: a prompt is open", in: folder + "/asking", beside: prompt)),
+      ])
+  }
+
+  private func reading(_ name: String, in folder: String, beside prompt: OpenPrompt? = nil) -> Contender {
+    let vault = BenchmarkVault(in: folder, count: 10, passcode: "correct horse")
+    vault.unlock("correct horse").run(1)
+    let actor = vault.vault
+    if let prompt {
+      let context = AuthenticationContext(reason: "", prompt: prompt)
+      Task.detached { _ = try? await actor.evaluate(.devicePasscode, context: context) }
+      prompt.waitUntilOpen()
+    }
+    return Contender(name) { count in
+      wait {
+        do {
+          let id = try await actor.read { transaction in
+            try transaction.item(named: BenchmarkVault.name(0)).id
+          }
+          for _ in 0..<count { _ = try await actor.secret(of: id) }
+        } catch {
+          fatalError("benchmark: \(error)")
+        }
+      }
+    }
+  }
+}
+
+/// A prompt that nobody answers.
+private final class OpenPrompt: Prompt {
+  private let isOpen = DispatchSemaphore(value: 0)
+
+  func waitUntilOpen() { isOpen.wait() }
+
+  func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
+    isOpen.signal()
+    while true { sleep(3600) }
+  }
+
+  func confirm(_ request: PromptRequest) throws(VaultError) -> Bool { false }
 }
