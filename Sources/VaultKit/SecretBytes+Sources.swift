@@ -23,11 +23,12 @@ extension SecretBytes {
   /// - Parameters:
   ///   - path: Its last part must not be a symbolic link.
   ///   - keepingNewline: Whether one newline at the end is part of the secret.
-  /// - Throws: ``VaultError/Code/malformed`` for more than 1 MiB, ``VaultError/Code/io`` for a file that is missing, is
-  ///   not private or cannot be read.
+  /// - Throws: ``VaultError/Code/malformed`` for more than 1 MiB or a NUL in the path, ``VaultError/Code/io`` for a file
+  ///   that is missing, is not private or cannot be read.
   public static func contents(
     ofFile path: String, keepingNewline: Bool = false
   ) throws(VaultError) -> SecretBytes {
+    guard !path.utf8.contains(0) else { throw VaultError(.malformed, "a path contains no NUL") }
     let file: Int32
     do throws(SecretInput.FileFault) { file = try SecretInput.open(path, as: .own) } catch {
       throw VaultError(error, path: path)

@@ -9,8 +9,9 @@ extension Vault {
   /// creates, the others wait and open the same vault. If the creating process is killed, another one creates.
   ///
   /// Creates only when the directory of the path exists, and neither the vault nor a file that belongs to one is
-  /// there: `-wal`, `-shm`, `-journal`, `.restoring…`, `.before-restore`. So a disk that is not mounted, or a vault
-  /// that was moved away, does not lead to a new, empty vault.
+  /// there: `-wal`, `-shm`, `-journal`, `.restoring…`, `.before-restore`. So a vault that was being restored, or whose
+  /// directory is on a disk that is not mounted, does not lead to a new, empty vault. A mount point is a directory also
+  /// while nothing is mounted: give the vault a directory of its own on the disk, such as `/mnt/disk/vaults`.
   ///
   /// With a ``FileProtector`` for a named file, a process that is killed while it creates can leave its key in that
   /// file. As in ``create(at:protector:passcode:)``, nobody takes such a key over, and the calls after it throw
@@ -94,7 +95,8 @@ extension Vault {
   /// Opens a vault whose device key is lost, and makes a new device key.
   ///
   /// Destroys the items of ``AccessControl/thisDeviceOnly``, because they depended on the lost key. If the key is there,
-  /// locked, or cannot be read, it is not lost, and this throws.
+  /// locked, or cannot be read, it is not lost, and this throws. If `protector` is given, the protector that the header
+  /// names is asked too; the key is lost if that one does not exist on this machine.
   ///
   /// - Parameters:
   ///   - path: The vault file.

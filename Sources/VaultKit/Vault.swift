@@ -88,6 +88,9 @@ public actor Vault {
   /// Wipes at once the keys that the passcode opened. Ends the prompts of other calls that are open: these calls throw
   /// ``VaultError/Code/appCancelled``, and an answer opens nothing.
   ///
+  /// Waits for the end of a transaction that is under way. Do not call it inside a transaction, nor in a `progress`
+  /// closure: the program would trap.
+  ///
   /// Does not wipe the secrets that a context was given or keeps: ``AuthenticationContext/invalidate()`` wipes those.
   public nonisolated func lock() { core.lock() }
 

@@ -63,8 +63,8 @@ extension VaultMaker {
     let keeper = try keeper(protector, of: outline.protector, in: environment)
     try refusePresentKey(of: outline, in: keeper)
     // A wrong protector must not cost the items of this device.
-    if protector != nil, outline.protector == .file, let files = try? environment.protector(.file) {
-      try refusePresentKey(of: outline, in: files)
+    if protector != nil, let named = try? environment.protector(outline.protector) {
+      try refusePresentKey(of: outline, in: named, unlessOutOfReach: outline.protector != .file)
     }
     let made = try VaultCore.recover(
       at: path.path, with: code, protector: keeper, environment: environment)
@@ -72,12 +72,16 @@ extension VaultMaker {
   }
 
   /// Refuses a recovery while the device key is there, or is only locked or out of reach.
+  ///
+  /// - Parameter unlessOutOfReach: Whether a key that is out of reach is lost: its keeper is not on this machine, and
+  ///   the caller named another one.
   private func refusePresentKey(
-    of outline: VaultOutline, in keeper: any Protector
+    of outline: VaultOutline, in keeper: any Protector, unlessOutOfReach: Bool = false
   ) throws(VaultError) {
     do throws(VaultError) {
       _ = try DeviceKeys(keeper, of: outline.vault).load(outline.deviceKey)
     } catch {
+      if unlessOutOfReach, error.code == .deviceKeyUnavailable { return }
       guard [.deviceKeyAbsent, .deviceKeyWrong, .deviceKeyDamaged].contains(error.code) else { throw error }
       return
     }

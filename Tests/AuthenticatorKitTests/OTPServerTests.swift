@@ -63,6 +63,25 @@ struct OTPServerTests {
     #expect(try await vault.items(matching: Query()).isEmpty)
   }
 
+  // Verified to fail when only the verification compares the window with the greatest one.
+  @Test("a window with which no code could be judged is refused at the enrollment")
+  func windows() async throws {
+    let vault = try place.make()
+    let kinds: [(OTPAuthURI.Kind, UInt64)] = [(.hotp(counter: 0), 10_000), (.totp(periodSeconds: 30), 5_000)]
+    for (kind, greatest) in kinds {
+      var new = NewOTPCredential(kind, name: "n \(greatest)", role: .verifier)
+      for window in [greatest + 1, .max] {
+        new.window = window
+        await expect(
+          .malformed,
+          awaiting: { _ = try await OTPCredential.enroll(new, key: SecretBytes(testing: key), in: vault) })
+      }
+      new.window = greatest
+      let credential = try await OTPCredential.enroll(new, key: SecretBytes(testing: key), in: vault)
+      await expect(.authenticationFailed, awaiting: { _ = try await credential.verify("000000") })
+    }
+  }
+
   @Test(
     "many are enrolled in one transaction or none, and are found by identifier, by account and in the list")
   func many() async throws {
@@ -206,5 +225,23 @@ struct ReservedCodesTests {
     #expect(state.unconfirmed == 0 && state.counter == 5)
     _ = try await credential.nextCode()
     #expect(try await credential.describe().state.unconfirmed == 1)
+  }
+
+  // Verified to fail when the confirmation takes no context.
+  @Test("a confirmation of a credential with constraints asks the person, and counts nothing without one")
+  func constrained() async throws {
+    let vault = try place.make(passcode: "1234")
+    var new = NewOTPCredential(.hotp(counter: 0), name: "n")
+    new.access = try AccessControl(.devicePasscode)
+    let credential = try await OTPCredential.enroll(
+      new, key: SecretBytes(testing: "12345678901234567890"), in: vault)
+    func person() -> AuthenticationContext {
+      AuthenticationContext(reason: "test", prompt: ScriptedPrompt([.text("1234")]))
+    }
+    _ = try await credential.nextCode(context: person())
+    await expect(.interactionNotAllowed, awaiting: { try await credential.confirm() })
+    #expect(try await credential.describe().state.unconfirmed == 1)
+    try await credential.confirm(context: person())
+    #expect(try await credential.describe().state.unconfirmed == 0)
   }
 }

@@ -6,7 +6,8 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-/// Verified to fail when a file needs only the mode of a credential.
+/// Verified to fail when a file needs only the mode of a credential, when the owner of a file or of a credential is not
+/// compared, and when links are followed.
 @Suite("Secrets from outside the program", .requirement("L16"))
 struct SecretSourceTests {
   private let place = TemporaryVault()
@@ -42,6 +43,68 @@ struct SecretSourceTests {
       let error = thrown { () throws(VaultError) in _ = try SecretBytes.contents(ofFile: path) }
       #expect(error?.code == .io && error?.message.contains(path) == true)
     }
+  }
+
+  @Test("a file and a credential of another user are refused")
+  func owner() throws {
+    guard geteuid() == 0 else { return print("skipped: not root, so there is no other owner to take") }
+    let path = try file("secret", mode: 0o400)
+    #expect(unsafe chown(path, 65_534, 65_534) == 0)
+    let name = String(path.split(separator: "/").last!)
+    let errors = [
+      thrown { () throws(VaultError) in _ = try SecretBytes.contents(ofFile: path) },
+      thrown { () throws(VaultError) in _ = try SecretBytes.credential(name, in: place.folder) },
+    ]
+    for error in errors {
+      #expect(error?.code == .io && error?.message.contains("another user") == true)
+    }
+  }
+
+  @Test("a pipe is refused without waiting for its writer", arguments: [false, true])
+  func pipe(isCredential: Bool) throws {
+    let path = place.folder + "/pipe"
+    #expect(unsafe mkfifo(path, 0o600) == 0)
+    // With an open end no opening waits; the flag of the descriptor below shows that none would.
+    let end = unsafe open(path, O_RDWR | O_CLOEXEC)
+    defer { close(end) }
+    let error = thrown { () throws(VaultError) in
+      if isCredential {
+        _ = try SecretBytes.credential("pipe", in: place.folder)
+      } else {
+        _ = try SecretBytes.contents(ofFile: path)
+      }
+    }
+    #expect(error?.code == .io && error?.message.contains("not a regular file") == true)
+    let file = try SecretInput.open(file("secret"), as: isCredential ? .credential : .own)
+    defer { close(file) }
+    #expect(fcntl(file, F_GETFL) & O_NONBLOCK != 0 && fcntl(file, F_GETFD) & FD_CLOEXEC != 0)
+  }
+
+  @Test("a link to a credential is refused")
+  func credentialLink() throws {
+    let target = try file("secret", mode: 0o400)
+    try FileManager.default.createSymbolicLink(atPath: place.folder + "/link", withDestinationPath: target)
+    expect(.io) { () throws(VaultError) in _ = try SecretBytes.credential("link", in: place.folder) }
+  }
+
+  @Test("a path with a NUL does not lead to the file before it")
+  func pathWithNUL() throws {
+    let path = try file("secret")
+    expect(.malformed) { () throws(VaultError) in _ = try SecretBytes.contents(ofFile: path + "\0.txt") }
+  }
+
+  @Test("a descriptor that gives its bytes in pieces, and does not block, is read to its end")
+  func pieces() async throws {
+    let pipe = Pipe()
+    let (from, to) = (pipe.fileHandleForReading.fileDescriptor, pipe.fileHandleForWriting)
+    #expect(fcntl(from, F_SETFL, O_NONBLOCK) == 0)
+    let piece = Data(repeating: UInt8(ascii: "x"), count: 1000)
+    let writer = Thread {
+      for _ in 0..<100 { to.write(piece) }
+      try? to.close()
+    }
+    writer.start()
+    #expect(try SecretBytes.contents(ofDescriptor: from).byteCount == 100_000)
   }
 
   @Test("a descriptor is read to its end, up to 1 MiB")

@@ -151,6 +151,20 @@ struct VaultLifeCycleTests {
     #expect(try place.protector.keys(of: status.vault) == [status.deviceKey])
   }
 
+  // Verified to fail when the error of the deletion is thrown.
+  @Test("a purge that cannot delete replaced keys says so, and did everything else")
+  func purgeKeepingKeys() async throws {
+    let place = TemporaryVault()
+    let files = LockingOnce(files: place.protector)
+    let vault = Vault(
+      core: try VaultCore.create(at: place.path, protector: files, environment: place.environment))
+    try await add(2, to: vault)
+    let report = try await vault.purge()
+    #expect(report.rotation.generation == 2 && report.deletedKeys.isEmpty)
+    #expect(report.keptKeys.map(\.code) == [.busy])
+    #expect(try await vault.verify().problems == [])
+  }
+
   // Verified to fail when the code is not tried on the vault's slot.
   @Test("the recovery code ends a delay; another vault's code does not")
   func delay() async throws {
@@ -257,5 +271,30 @@ struct VaultLifeCycleTests {
         try await vault.unlock(with: Passcode(testing: "pass"))
       }
     }
+  }
+}
+
+/// Key files whose lock can be taken once.
+private final class LockingOnce: Protector {
+  let files: FileProtector
+  private let isTaken = Atomic(false)
+  var kind: ProtectorKind { .file }
+
+  init(files: FileProtector) { self.files = files }
+
+  func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState { try files.probe(vault) }
+  func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
+    try files.loadKey(key, of: vault)
+  }
+  func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
+    try files.storeKey(key, of: vault)
+  }
+  func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
+    try files.deleteKey(key, of: vault)
+  }
+  func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] { try files.keys(of: vault) }
+  func lock(_ vault: VaultID) throws(VaultError) -> ProtectorLock? {
+    guard !isTaken.exchange(true, ordering: .relaxed) else { throw VaultError(.busy, "not now") }
+    return try files.lock(vault)
   }
 }

@@ -25,4 +25,21 @@ struct VaultNamesTests {
     #expect(try String(contentsOfFile: old, encoding: .utf8) == "new")
     #expect(try String(contentsOfFile: new, encoding: .utf8) == "old")
   }
+
+  // Verified to fail when a refused hold closes its descriptor: the second one is then granted, because the close ended
+  // the locks of the open vault.
+  @Test(
+    "an open vault is not held, and keeps its locks, also when this process has it open", .requirement("L6"))
+  func held() throws {
+    let place = TemporaryVault()
+    func isFree() throws(VaultError) -> Bool {
+      guard let hold = try VaultNames.Hold(vault: place.path) else { return false }
+      hold.keep()
+      return true
+    }
+    let core = try place.makeCore()
+    #expect(try !isFree())
+    #expect(try !isFree())
+    #expect(try core.status().itemCount == 0)
+  }
 }

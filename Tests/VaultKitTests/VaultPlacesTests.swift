@@ -136,6 +136,37 @@ struct VaultPlacesTests {
     #expect(try await recovered.vault.verify().problems == [])
   }
 
+  // Verified to fail when only a key in a file is looked for.
+  @Test(
+    "a recovery to a key file is refused while the Secret Service has the key, or is locked",
+    arguments: [nil, .deviceKeyLocked, .deviceKeyUnavailable] as [VaultError.Code?])
+  func keptElsewhere(fault: VaultError.Code?) async throws {
+    var environment = place.environment
+    let keeper = Elsewhere(files: FileProtector(folder: place.folder + "/service"))
+    let core = try VaultCore.create(at: place.path, protector: keeper, environment: environment)
+    let device = AccessControl(.whenUnlocked, thisDeviceOnly: true)
+    _ = try core.add(
+      NewItem(.genericPassword, name: "device", access: device), secret: SecretBytes(testing: "d"))
+    let code = try core.makeRecoveryCode()
+    let broken = Elsewhere(files: keeper.files, fault: fault)
+    environment.protector = { kind throws(VaultError) in
+      guard kind == .secretService else { throw VaultError(.unsupported, "no such keeper") }
+      return broken
+    }
+    func recover() async throws(VaultError) -> RecoveredVault {
+      try await Vault.recover(
+        at: path, with: code, protector: FileProtector(file: place.folder + "/new.key"),
+        environment: environment)
+    }
+    if fault == .deviceKeyUnavailable {
+      #expect(try await recover().lost.items.map(\.name) == ["device"])
+    } else {
+      await expect(fault ?? .policy) { _ = try await recover() }
+      #expect(try core.status().itemCount == 1)
+      #expect(!FileManager.default.fileExists(atPath: place.folder + "/new.key"))
+    }
+  }
+
   @Test("without a recovery code a lost device key stays lost")
   func noCode() async throws {
     do { _ = try place.makeCore() }
@@ -143,4 +174,24 @@ struct VaultPlacesTests {
     let other = try TemporaryVault().makeCore().makeRecoveryCode()
     await expect(.policy) { _ = try await recover(other) }
   }
+}
+
+/// A keeper of keys that counts as the Secret Service, and may refuse.
+private struct Elsewhere: Protector {
+  let files: FileProtector
+  var fault: VaultError.Code?
+  var kind: ProtectorKind { .secretService }
+
+  func probe(_ vault: VaultID) throws(VaultError) -> ProtectorState { try files.probe(vault) }
+  func loadKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) -> DeviceKey {
+    if let fault { throw VaultError(fault, "refused") }
+    return try files.loadKey(key, of: vault)
+  }
+  func storeKey(_ key: borrowing DeviceKey, of vault: VaultID) throws(VaultError) {
+    try files.storeKey(key, of: vault)
+  }
+  func deleteKey(_ key: DeviceKeyID, of vault: VaultID) throws(VaultError) {
+    try files.deleteKey(key, of: vault)
+  }
+  func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] { try files.keys(of: vault) }
 }

@@ -41,7 +41,12 @@ struct OTPItem {
   }
 
   /// The attributes of a new credential.
-  static func attributes(of uri: borrowing OTPAuthURI, role: OTPRole, window: UInt64?) -> Attributes {
+  ///
+  /// - Throws: ``VaultError/Code/malformed`` for a window with which no code could be judged.
+  static func attributes(
+    of uri: borrowing OTPAuthURI, role: OTPRole, window: UInt64?
+  ) throws(VaultError) -> Attributes {
+    guard window ?? 0 <= greatestWindow(of: uri.kind) else { throw VaultError(otp: .invalidWindow) }
     var attributes = Attributes()
     switch uri.kind {
     case .hotp:
@@ -61,6 +66,11 @@ struct OTPItem {
     if let issuer = uri.issuer, !issuer.isEmpty { attributes[.issuer] = issuer }
     if !uri.account.isEmpty { attributes[.account] = uri.account }
     return attributes
+  }
+
+  private static func greatestWindow(of kind: OTPAuthURI.Kind) -> UInt64 {
+    if case .hotp = kind { return HOTPVerifier.maximumWindow }
+    return TOTPVerifier.maximumWindow
   }
 
   func description(_ state: ItemState) -> OTPDescription {

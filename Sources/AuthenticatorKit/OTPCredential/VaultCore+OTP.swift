@@ -13,7 +13,8 @@ extension VaultCore {
     context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPDescription {
     var new = NewItem(
-      .otp, name: name, attributes: OTPItem.attributes(of: uri, role: role, window: window), access: access,
+      .otp, name: name, attributes: try OTPItem.attributes(of: uri, role: role, window: window),
+      access: access,
       audit: audit)
     if case .hotp(let counter) = uri.kind { new.state.counter = counter }
     let item = try add(new, secret: uri.secret.copy(), context: context)

@@ -13,7 +13,8 @@ extension WriteTransaction {
     _ uri: borrowing OTPAuthURI, named name: String, role: OTPRole, window: UInt64? = nil,
     adjusting adjust: (inout NewItem) -> Void = { _ in }
   ) throws(VaultError) -> Item {
-    var new = NewItem(.otp, name: name, attributes: OTPItem.attributes(of: uri, role: role, window: window))
+    var new = NewItem(
+      .otp, name: name, attributes: try OTPItem.attributes(of: uri, role: role, window: window))
     if case .hotp(let counter) = uri.kind { new.state.counter = counter }
     adjust(&new)
     return try add(new, secret: uri.secret.copy())

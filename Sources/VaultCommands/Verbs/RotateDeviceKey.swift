@@ -77,9 +77,13 @@ private func recover(_ command: Command, from loss: VaultError) throws -> Outcom
 
 /// A slip in `--device-key` must not cost the items of this device.
 private func refuseFalseLoss(_ command: Command, outline: VaultOutline) throws {
-  guard command.places.deviceKey != nil, outline.protector == .file,
-    (try? FileProtector.standard().loadKey(outline.deviceKey, of: outline.vault)) != nil
-  else { return }
+  guard command.places.deviceKey != nil else { return }
+  do throws(VaultError) {
+    _ = try command.places.protector(outline.protector).loadKey(outline.deviceKey, of: outline.vault)
+  } catch {
+    guard error.code == .deviceKeyLocked else { return }
+    throw error
+  }
   throw CommandError(
     .deviceKey, "the device key is not lost: it is in its standard place",
     hint: "leave --device-key and $VAULT_DEVICE_KEY out", code: "deviceKeyWrong")

@@ -40,7 +40,8 @@ public struct ItemState: Sendable, Equatable {
       bytes.setBigEndian(newValue ?? 0, at: Offset.lastAccepted)
     }
   }
-  /// Set when the counter may be behind its server: after a restore or a copy.
+  /// Set when the counter may be behind its server: after a restore or a copy. In an item of a program's own kind
+  /// (``ItemKind/isOfPrograms``) the vault never sets it, so after a restore the counter is that of the backup.
   public var needsResync: Bool {
     get { has(.needsResync) }
     set { set(.needsResync, newValue) }

@@ -98,11 +98,11 @@ package enum VaultNames {
 
   /// While this exists, no other program opens the vault at `path`. A program that tries waits, and stops trying once
   /// the name refers to another file.
-  struct Hold: ~Copyable {
+  package struct Hold: ~Copyable {
     private let descriptor: Int32
 
-    /// - Returns: `nil` if a program has the vault open.
-    init?(vault path: String) throws(VaultError) {
+    /// - Returns: `nil` if a program has the vault open, also if it is this one.
+    package init?(vault path: String) throws(VaultError) {
       descriptor = unsafe clinux_hold_database(path)
       guard descriptor < 0 else { return }
       guard errno == EAGAIN || errno == EACCES else { throw .failed("locking \(path)") }
@@ -110,7 +110,7 @@ package enum VaultNames {
     }
 
     /// Does nothing. A call marks the point until which the caller needs the hold.
-    func keep() {}
+    package func keep() {}
 
     deinit { close(descriptor) }
   }
