@@ -40,7 +40,7 @@ extension OneAtATime {
       try screen.wait(for: "passcode: ")
       #expect(try await vault.status().itemCount == 1)
       if byTask { open.cancel() } else { vault.lock() }
-      #expect(await open.value == .cancelled)
+      #expect(await open.value == .appCancelled)
       try screen.wait(for: "\n")
       while !screen.echoes { await Task.yield() }
       // The terminal is free for the next prompt.
@@ -62,7 +62,7 @@ extension OneAtATime {
       let second = reading(item, of: vault, at: prompt)
       try screen.wait(for: "Another prompt is open")
       second.cancel()
-      #expect(await second.value == .cancelled)
+      #expect(await second.value == .appCancelled)
       while try await !vault.auditEntries().contains(where: { $0.operation == .accessDenied }) {
         await Task.yield()
       }
