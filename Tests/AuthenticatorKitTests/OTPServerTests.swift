@@ -207,4 +207,20 @@ struct ReservedCodesTests {
     _ = try await credential.nextCode()
     #expect(try await credential.describe().state.unconfirmed == 1)
   }
+
+  // Verified to fail when `confirm` takes no context.
+  @Test("a credential with constraints is confirmed by a person")
+  func constrainedConfirmation() async throws {
+    let vault = try place.make(passcode: "passcode")
+    var new = NewOTPCredential(.hotp(counter: 0), name: "n")
+    new.access = try AccessControl(.devicePasscode)
+    let credential = try await OTPCredential.enroll(
+      new, key: SecretBytes(testing: "12345678901234567890"), in: vault)
+    let context = AuthenticationContext(
+      reason: "", prompt: ScriptedPrompt([.text("passcode"), .text("passcode")]))
+    _ = try await credential.nextCode(context: context)
+    await expect(.interactionNotAllowed, awaiting: { try await credential.confirm() })
+    try await credential.confirm(context: context)
+    #expect(try await credential.describe().state.unconfirmed == 0)
+  }
 }

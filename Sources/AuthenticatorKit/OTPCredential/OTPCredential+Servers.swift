@@ -60,8 +60,11 @@ extension OTPCredential {
   /// Records that the server accepted the last code of a HOTP prover: ``ItemState/unconfirmed`` is then 0. A program
   /// can synchronize with the server before this number exceeds what the server looks ahead.
   ///
+  /// - Parameter context: Verifies the person if the credential has constraints.
   /// - Throws: ``VaultError/Code/policy`` for a verifier or a credential without a counter.
-  public func confirm() async throws(VaultError) { try await vault.confirmOTP(id) }
+  public func confirm(context: AuthenticationContext? = nil) async throws(VaultError) {
+    try await vault.confirmOTP(id, context: context)
+  }
 }
 
 extension WriteTransaction {
@@ -109,5 +112,9 @@ extension Vault {
     }
   }
 
-  fileprivate func confirmOTP(_ id: ItemID) throws(VaultError) { try core.confirmOTP(of: id) }
+  fileprivate func confirmOTP(_ id: ItemID, context: AuthenticationContext?) async throws(VaultError) {
+    try await asking(context) { core, context throws(VaultError) in
+      try core.confirmOTP(of: id, context: context)
+    }
+  }
 }

@@ -48,12 +48,15 @@ extension VaultCore {
   }
 
   /// Records that the server accepted the last code.
-  package func confirmOTP(of id: ItemID) throws(VaultError) {
-    try writing { transaction throws(VaultError) in
-      let item = try OTPItem(transaction.item(id))
-      try item.refuseUnlessHOTPProver()
-      try transaction.permitChange(of: id)
-      try transaction.changeState(of: id) { $0.unconfirmed = 0 }
+  package func confirmOTP(of id: ItemID, context: AuthenticationContext? = nil) throws(VaultError) {
+    try authorizing(.update, on: id, context: context) { (grant) throws(VaultError) in
+      var grant = consume grant
+      try writing { transaction throws(VaultError) in
+        let item = try OTPItem(transaction.item(id))
+        try item.refuseUnlessHOTPProver()
+        try transaction.permitChange(of: id, with: grant.take())
+        try transaction.changeState(of: id) { $0.unconfirmed = 0 }
+      }
     }
   }
 }
