@@ -5,9 +5,9 @@ import VaultKeys
 extension Vault {
   /// Runs a call that may need a person.
   ///
-  /// The call first runs on the actor, like every other call. If it needs a person or a key derivation, it is stopped
-  /// before it changes anything, and runs again on a thread of its own. The actor is free meanwhile: other calls go on
-  /// while a prompt is open. The last part of the call is one transaction, which checks everything again.
+  /// The call first runs on the actor, like every other call. If it needs a person, a key derivation or the protector,
+  /// it is stopped before it changes anything, and runs again on a thread of its own. The actor is free meanwhile: other
+  /// calls go on while a prompt is open. The last part of the call is one transaction, which checks everything again.
   ///
   /// - Parameter body: Is called a second time only if the first time it threw because it needs a person.
   /// - Throws: What `body` throws; ``VaultError/Code/appCancelled`` if the task is cancelled before the last part.
@@ -18,11 +18,13 @@ extension Vault {
     let core = core
     guard let context else { return try body(core, nil) }
     let onActor = OpenCall(mayAsk: false)
-    do throws(VaultError) { return try body(core, context.used(in: onActor)) } catch {
+    do throws(VaultError) { return try body(core.used(in: onActor), context.used(in: onActor)) } catch {
       guard onActor.needsPerson else { throw error }
     }
     let call = OpenCall(mayAsk: true)
-    return try await call.run { () throws(VaultError) in try body(core, context.used(in: call)) }
+    return try await call.run { () throws(VaultError) in
+      try body(core.used(in: call), context.used(in: call))
+    }
   }
 
   /// Unlocks with a passcode, on a thread of its own.
@@ -30,7 +32,7 @@ extension Vault {
     let core = core
     let call = OpenCall(mayAsk: true)
     try await call.run { () throws(VaultError) in
-      try core.unlock(with: Passcode(passcode.bytes.copy(), shown: shown), call: call)
+      try core.used(in: call).unlock(with: Passcode(passcode.bytes.copy(), shown: shown), call: call)
     }
   }
 }

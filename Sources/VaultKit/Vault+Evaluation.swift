@@ -38,7 +38,8 @@ extension Vault {
   }
 
   /// Whether an evaluation still counts: it was made by this vault value, the vault was not locked since, the machine
-  /// was not restarted, and the evaluation is not older than `age`.
+  /// was not restarted, the vault still has the passcode and the members that the person showed, and the evaluation is
+  /// not older than `age`. False too if the vault cannot be read.
   ///
   /// - Parameters:
   ///   - evaluation: The result of ``evaluate(_:context:)``.

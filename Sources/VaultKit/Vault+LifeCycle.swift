@@ -55,7 +55,7 @@ extension Vault {
   ///   - dropDamaged: Whether items and audit entries that do not open are removed. The log names them.
   ///   - progress: Is called between the steps, on the thread that does the work.
   /// - Throws: ``VaultError/Code/locked`` without a passcode that is set; ``VaultError/Code/authenticationFailed``,
-  ///   ``VaultError/Code/lockedOut``. ``VaultError/Code/damaged`` if a part does not open, and
+  ///   ``VaultError/Code/passcodeDelay``. ``VaultError/Code/damaged`` if a part does not open, and
   ///   ``VaultError/Code/newerFormat`` if a newer version made it: nothing was changed, or, if the part appeared
   ///   later, the rotation is paused and both generations stay in force. ``damagedParts(progress:)`` lists the parts.
   @discardableResult
@@ -139,7 +139,7 @@ extension Vault {
   /// `target` on this machine, and at least those of a new vault.
   ///
   /// - Returns: What a derivation cost before, and costs now. Every machine that opens the vault needs that memory.
-  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``, ``VaultError/Code/policy``
+  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/passcodeDelay``, ``VaultError/Code/policy``
   ///   without a passcode.
   @discardableResult
   public func recalibrate(

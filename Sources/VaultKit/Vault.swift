@@ -29,7 +29,8 @@ public actor Vault {
   /// ```
   ///
   /// The entries of these calls name this process and the caller (``AuditEntry/caller``), and prompts show the caller.
-  /// Everything else is shared: ``lock()`` locks the vault for all callers. Costs no file and no thread.
+  /// What a person verified for one caller serves no other, also where calls share a context. Everything else is shared:
+  /// ``lock()`` locks the vault for all callers. Costs no file and no thread.
   public nonisolated func asked(by caller: Caller) -> Vault {
     Vault(core.asked(by: caller), executor: executor)
   }
@@ -92,6 +93,8 @@ public actor Vault {
   /// closure: the program would trap.
   ///
   /// Does not wipe the secrets that a context was given or keeps: ``AuthenticationContext/invalidate()`` wipes those.
+  /// Waits for a transaction that is under way. So the closures of `read`, `write` and ``verify(progress:)`` must not
+  /// call it.
   public nonisolated func lock() { core.lock() }
 
   /// Whether everything that a passcode guards is open.

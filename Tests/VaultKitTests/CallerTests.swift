@@ -1,5 +1,6 @@
 import SecretMemory
 import Testing
+import VaultExpectations
 import VaultKit
 import VaultTestKit
 
@@ -37,6 +38,40 @@ struct CallerTests {
     _ = try await vault.asked(by: peer).secret(of: item.id, context: context)
     #expect(prompt.requests.map(\.requester) == [.init(processID: 4711, executable: "/usr/bin/report")])
     #expect(await vault.isUnlocked)
+  }
+
+  // Verified to fail when kept verifications, grants and evaluations have no caller.
+  @Test("what a person verified for one caller serves no other: kept, prepared or evaluated")
+  func bound() async throws {
+    let vault = Vault(core: try place.makeCore(passcode: "passcode"))
+    let id = try await vault.add(
+      NewItem(.genericPassword, name: "n", access: AccessControl(.devicePasscode)),
+      secret: SecretBytes(testing: "s")
+    ).id
+    let prompt = ScriptedPrompt(Array(repeating: .text("passcode"), count: 9))
+    let context = AuthenticationContext(reason: "", prompt: prompt, reuse: .seconds(60))
+    let other = Caller(user: 1002, process: 4712)
+    for caller in [peer, peer, other, peer] {
+      _ = try await vault.asked(by: caller).secret(of: id, context: context)
+    }
+    _ = try await vault.secret(of: id, context: context)
+    #expect(prompt.requests.map(\.requester?.processID) == [4711, 4712, Int32(Caller.current.process)])
+    try await vault.asked(by: peer).prepareSecrets(of: [id], context: context)
+    await expect(
+      .verificationNeeded,
+      awaiting: {
+        _ = try await vault.asked(by: other).read { transaction throws(VaultError) in
+          try transaction.secret(of: id, context: context).byteCount
+        }
+      })
+    try await vault.asked(by: peer).prepareSecrets(of: [id], context: context)
+    let count = try await vault.asked(by: peer).read { transaction throws(VaultError) in
+      try transaction.secret(of: id, context: context).byteCount
+    }
+    #expect(count == 1)
+    let evaluation = try await vault.asked(by: peer).evaluate(.devicePasscode, context: context)
+    #expect(await vault.asked(by: peer).isCurrent(evaluation))
+    #expect(await !vault.asked(by: other).isCurrent(evaluation))
   }
 
   @Test(

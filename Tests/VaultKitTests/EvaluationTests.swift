@@ -135,6 +135,28 @@ struct EvaluationTests {
     #expect(await !vault.isCurrent(third, within: .seconds(300)))
   }
 
+  // Verified to fail when the factors that were shown are not compared.
+  @Test(
+    "an evaluation ends with the passcode or the member that was shown, also if another process changes them")
+  func factorsChanged() async throws {
+    let vault = try await make(members: ["voice", "other"])
+    let byPasscode = try await vault.evaluate(.devicePasscode, context: given(.passcode))
+    let byMember = try await vault.evaluate(.biometryAny, context: given(.member))
+    #expect(await vault.isCurrent(byPasscode))
+    #expect(await vault.isCurrent(byMember))
+    try await vault.removeMember(named: "voice")
+    #expect(await vault.isCurrent(byPasscode))
+    #expect(await !vault.isCurrent(byMember))
+    try await vault.changePasscode(from: Passcode(testing: "passcode"), to: Passcode(testing: "new"))
+    #expect(await !vault.isCurrent(byPasscode))
+    let context = AuthenticationContext(reason: "", interaction: .notAllowed)
+    context.provide(try Passcode(testing: "new"))
+    let later = try await vault.evaluate(.devicePasscode, context: context)
+    #expect(await vault.isCurrent(later))
+    try place.openCore().changePasscode(from: Passcode(testing: "new"), to: Passcode(testing: "passcode"))
+    #expect(await !vault.isCurrent(later))
+  }
+
   // Verified to fail when `confirm` compares nothing.
   @Test(
     "a lock or a change of the factors while the prompt is open discards it", .requirement("L5"),

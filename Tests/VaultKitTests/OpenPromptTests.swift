@@ -183,14 +183,20 @@ struct DiscardedVerificationTests {
     #expect(await !held.vault.isUnlocked)
   }
 
-  // Verified to fail when `opened(with:)` does not ask whether the call is still wanted.
+  // Verified to fail when `opened(with:)` does not ask whether the call is still wanted, and when the attempt is not taken
+  // back: the next one finds it without a verdict.
   @Test("a lock or a cancelled task while the passcode is derived: the vault stays locked", arguments: 0..<4)
   func whileDerived(_ way: Int) async throws {
     let gate = HeldPrompt(obeys: false)
     let isHeld = Atomic(false)
-    let environment = VaultEnvironment.testing(derivationObserver: {
-      if isHeld.load(ordering: .relaxed) { _ = try? gate.readSecret(PromptRequest(.passcode, operation: "")) }
-    })
+    let clock = FixedClock()
+    let environment = VaultEnvironment.testing(
+      clock: clock,
+      derivationObserver: {
+        if isHeld.load(ordering: .relaxed) {
+          _ = try? gate.readSecret(PromptRequest(.passcode, operation: ""))
+        }
+      })
     let held = try await GuardedVault(environment: environment)
     held.vault.lock()
     isHeld.store(true, ordering: .relaxed)
@@ -213,6 +219,10 @@ struct DiscardedVerificationTests {
     try await held.log { $0.result == .cancelled }
     #expect(await !vault.isUnlocked)
     #expect(try await vault.status().passcodeFailures == 0)
+    isHeld.store(false, ordering: .relaxed)
+    clock.advance(milliseconds: 10_000)
+    try await vault.unlock(with: Passcode(testing: "passcode"))
+    #expect(try await !vault.auditEntries().contains { $0.detail?.contains("killed") == true })
   }
 
   @Test("an invalidated context ends its prompt and no other")
@@ -426,6 +436,104 @@ struct HangingPromptTests {
     open.cancel()
     #expect(await open.value == .appCancelled)
     protector.letGo()
+  }
+}
+
+extension HangingPromptTests {
+  // Verified to fail (by its time limit) when the protector is asked on the actor.
+  @Test("a protector that hangs in the first step of a call leaves the actor free, and the task can leave it")
+  func hangingProtectorFirst() async throws {
+    let held = try await GuardedVault()
+    let (vault, protector) = try reopened(held)
+    let plain = held.plain
+    try held.place.openCore().rotateEpoch(passcode: Passcode(testing: "passcode"))
+    protector.hang()
+    let open = Task {
+      await thrown(awaiting: { () throws(VaultError) in
+        _ = try await vault.secret(of: plain, context: AuthenticationContext(reason: ""))
+      })?.code
+    }
+    await protector.whenHanging()
+    #expect(await !vault.isUnlocked)
+    open.cancel()
+    #expect(await open.value == .appCancelled)
+    protector.letGo()
+  }
+
+  // Verified to fail (by its time limit) when the caller waits for the protector because the call uses what it opened.
+  @Test("a protector that hangs in the last step of a call holds no cancelled task")
+  func hangingProtectorLast() async throws {
+    let held = try await GuardedVault()
+    let given = AuthenticationContext(reason: "")
+    given.provide(try ApplicationPassword(testing: "password"))
+    let access = try AccessControl(.applicationPassword, accessibility: .afterFirstUnlock)
+    let id = try await held.vault.add(
+      NewItem(.genericPassword, name: "n", access: access), secret: SecretBytes(testing: "s"), context: given
+    ).id
+    let (vault, protector) = try reopened(held)
+    try await vault.unlock(with: Passcode(testing: "passcode"))
+    let prompt = HeldPrompt()
+    let context = AuthenticationContext(reason: "", prompt: prompt)
+    let open = Task {
+      await thrown(awaiting: { () throws(VaultError) in _ = try await vault.secret(of: id, context: context) }
+      )?
+      .code
+    }
+    await prompt.whenOpen()
+    try held.place.openCore().rotateEpoch(passcode: Passcode(testing: "passcode"))
+    protector.hang()
+    prompt.answer("password")
+    await protector.whenHanging()
+    open.cancel()
+    #expect(await open.value == .appCancelled)
+    protector.letGo()
+  }
+
+  // Verified to fail (by its time limit) when the caller waits because the passcode has unlocked the vault before.
+  @Test("a reader that hangs before its verification, after the vault was unlocked, holds no cancelled task")
+  func hangingReader() async throws {
+    let held = try await GuardedVault()
+    let (vault, reader) = (held.vault, HangingReader())
+    _ = try await vault.enrollFingers(of: reader, passcode: Passcode(testing: "passcode"))
+    let id = try await vault.add(
+      NewItem(.genericPassword, name: "n", access: AccessControl(.biometryAny)),
+      secret: SecretBytes(testing: "s")
+    ).id
+    vault.lock()
+    reader.hangs.store(true, ordering: .relaxed)
+    let context = AuthenticationContext(
+      reason: "", prompt: ScriptedPrompt([.text("passcode")]), biometry: reader)
+    let open = Task {
+      await thrown(awaiting: { () throws(VaultError) in _ = try await vault.secret(of: id, context: context) }
+      )?
+      .code
+    }
+    await reader.gate.whenOpen()
+    open.cancel()
+    #expect(await open.value == .appCancelled)
+    reader.gate.answer("")
+  }
+
+  private func reopened(_ held: GuardedVault) throws -> (Vault, HangingProtector) {
+    let protector = HangingProtector(held.place.protector)
+    let core = try VaultCore.open(
+      at: held.place.path, protector: protector, environment: held.place.environment)
+    return (Vault(core: core), protector)
+  }
+}
+
+/// A reader that tells its fingers only when it is let go.
+private final class HangingReader: BiometrySource {
+  let gate = HeldPrompt()
+  let hangs = Atomic(false)
+
+  func enrolledFingers() throws(VaultError) -> [String] {
+    if hangs.load(ordering: .relaxed) { _ = try gate.readSecret(PromptRequest(.finger, operation: "")) }
+    return ["thumb"]
+  }
+
+  func verify(_ request: PromptRequest, showing progress: (String) -> Void) throws(VaultError) -> String? {
+    "thumb"
   }
 }
 

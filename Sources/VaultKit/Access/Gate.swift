@@ -10,6 +10,8 @@ import VaultStorage
 package struct Grant: ~Copyable, Sendable {
   fileprivate let item: ItemID
   fileprivate let operation: ItemOperation
+  /// The process that was served; `nil` if this one asked for itself.
+  fileprivate let caller: Caller?
   fileprivate let session: UInt64
   /// How many times the vault had been locked before.
   fileprivate let locks: UInt64
@@ -23,11 +25,12 @@ package struct Grant: ~Copyable, Sendable {
   static let life: UInt64 = 30_000
 
   init(
-    _ operation: ItemOperation, verified: VerifiedItem, session: UInt64, locks: UInt64,
+    _ operation: ItemOperation, verified: VerifiedItem, for caller: Caller?, session: UInt64, locks: UInt64,
     clock: any VaultClock, notes: [AuditNote]
   ) {
     item = verified.item
     self.operation = operation
+    self.caller = caller
     self.session = session
     self.locks = locks
     boot = clock.bootID() ?? []
@@ -177,6 +180,11 @@ enum Gate {
       grant.item == item.id && grant.operation == operation, "Gate.decide: a grant for something else")
     let clock = store.environment.clock
     let now = clock.bootMilliseconds()
+    guard grant.caller == store.caller else {
+      throw VaultError(
+        .verificationNeeded, "the verification was made for another caller",
+        hint: "prepare the secret for this caller")
+    }
     guard grant.session == store.identity || grant.locks != store.locks else {
       throw VaultError(.busy, "the vault's keys were changed meanwhile", hint: "try again")
     }

@@ -17,13 +17,13 @@ package final class PromptEnding: Sendable, Equatable {
   /// Whether the answer is no longer wanted.
   package var isEnded: Bool { state.withLock { $0.isEnded } }
 
-  /// Calls `wake` when the answer is no longer wanted, on any thread; at once if that is so already.
+  /// Calls `wake` once when the answer is no longer wanted, on any thread; at once if that is so already.
   ///
   /// - Returns: The ticket for ``remove(_:)``.
   package func add(_ wake: @escaping @Sendable () -> Void) -> UInt64 {
     let (ticket, isEnded) = state.withLock { state in
       state.next += 1
-      state.wakes[state.next] = wake
+      if !state.isEnded { state.wakes[state.next] = wake }
       return (state.next, state.isEnded)
     }
     if isEnded { wake() }
@@ -33,10 +33,12 @@ package final class PromptEnding: Sendable, Equatable {
   /// Forgets a `wake`. A call of it that has begun may still run.
   package func remove(_ ticket: UInt64) { state.withLock { $0.wakes[ticket] = nil } }
 
-  /// Ends the prompt.
+  /// Ends the prompt. Only the first call does something: a prompt that is told to end can end its context in turn, and
+  /// a prompt that stays open must not end the next one of the same value.
   package func end() {
     let wakes = state.withLock { state in
       state.isEnded = true
+      defer { state.wakes = [:] }
       return Array(state.wakes.values)
     }
     for wake in wakes { wake() }

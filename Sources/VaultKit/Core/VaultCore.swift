@@ -14,6 +14,8 @@ import VaultStorage
 package final class VaultCore: Sendable {
   package let environment: VaultEnvironment
   let session: Session
+  /// The call of the actor that this core is used in; `nil` outside of such calls.
+  private let call: OpenCall?
 
   /// An open vault, shared by the cores of all its callers.
   final class Session: Sendable {
@@ -34,18 +36,23 @@ package final class VaultCore: Sendable {
   init(_ store: consuming SealedStore, protector: any Protector) {
     environment = store.environment
     session = Session(store, protector: protector)
+    call = nil
   }
 
-  private init(_ session: Session, environment: VaultEnvironment) {
+  private init(_ session: Session, environment: VaultEnvironment, call: OpenCall?) {
     self.session = session
     self.environment = environment
+    self.call = call
   }
+
+  /// The same open vault for one call of the actor.
+  func used(in call: OpenCall) -> VaultCore { VaultCore(session, environment: environment, call: call) }
 
   /// The same open vault, serving another process.
   package func asked(by caller: Caller) -> VaultCore {
     var environment = environment
     environment.caller = caller
-    return VaultCore(session, environment: environment)
+    return VaultCore(session, environment: environment, call: call)
   }
 
   /// Lends one state of the vault to a closure.
@@ -54,6 +61,7 @@ package final class VaultCore: Sendable {
   package func read<R>(_ body: (inout ReadTransaction) throws -> R) throws -> R {
     try refreshingKeys { store in
       try store.rows.beginRead()
+      store.caller = environment.caller
       try store.refreshForReading()
       var transaction = ReadTransaction(store)
       let outcome = Result { try body(&transaction) }
@@ -119,8 +127,17 @@ package final class VaultCore: Sendable {
     throw KeyRace.lost
   }
 
-  /// Reads header and slots again with the device key.
+  /// Reads header and slots again with the device key. A protector can hang: it then holds neither the actor nor a
+  /// caller that leaves.
   private func reload() throws(VaultError) {
+    try call?.requirePerson()
+    let isUsing = call?.endUse() ?? false
+    try readKeys()
+    guard isUsing, call?.beginUse() == false else { return }
+    throw VaultError(.appCancelled, "the call was cancelled")
+  }
+
+  private func readKeys() throws(VaultError) {
     var race = KeyRace()
     while race.mayTry() {
       let header = try storedHeader()

@@ -8,21 +8,22 @@ extension VaultCore {
   ///
   /// - Parameter step: Called before each measurement.
   /// - Returns: The costs of a derivation before and after the change.
-  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``, ``VaultError/Code/policy``.
+  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/passcodeDelay``, ``VaultError/Code/policy``.
   package func recalibrate(
     _ passcode: borrowing Passcode, target: Duration, step: () -> Void = {}
   ) throws(VaultError) -> (before: DerivationCost, now: DerivationCost) {
     let header = try withHeader { header, _, _ throws(VaultError) in try header.passcodeDerivation() }
     guard let old = header?.parameters else { throw VaultError(.policy, "no passcode is set") }
     // A wrong passcode is counted and reported before the measurements, which take long.
-    let before = try verified(passcode)
+    let validity = CallValidity(self)
+    let before = try verified(passcode, for: validity)
     let cost = DerivationCalibration.Measured(parameters: old, time: try environment.time(of: old))
     let new = try DerivationCalibration(target: target, in: environment).choose {
       parameters throws(VaultError) in
       step()
       return try environment.time(of: parameters)
     }
-    try exchange(before, for: passcode, parameters: new.parameters)
+    try exchange(before, for: passcode, parameters: new.parameters, validity: validity)
     return (DerivationCost(cost), DerivationCost(new))
   }
 }

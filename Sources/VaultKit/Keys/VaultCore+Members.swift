@@ -18,7 +18,7 @@ extension VaultCore {
   /// Enrolls a phrase. Costs one key derivation in addition to that of the passcode, and rewrites no item.
   ///
   /// - Throws: ``VaultError/Code/policy`` without a passcode, ``VaultError/Code/duplicateItem`` for an enrolled name
-  ///   or phrase, ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``.
+  ///   or phrase, ``VaultError/Code/authenticationFailed``, ``VaultError/Code/passcodeDelay``.
   package func enroll(
     _ phrase: consuming BiometricPhrase, named name: String, passcode: consuming Passcode
   ) throws(VaultError) -> EnrolledMember {

@@ -56,33 +56,37 @@ extension VaultCore {
 
   /// Changes the passcode. Rewrites a few slots and no item.
   ///
-  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``, ``VaultError/Code/policy``.
+  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/passcodeDelay``, ``VaultError/Code/policy``.
   ///
   /// - Parameter parameters: Argon2id parameters to change to; `nil` for the default of this version.
   package func changePasscode(
     from old: consuming Passcode, to new: consuming Passcode, parameters: Argon2id.Parameters? = nil
   ) throws(VaultError) {
-    try exchange(try verified(old), for: new, parameters: parameters, notes: new.shown.notes(.newPasscode))
+    let validity = CallValidity(self)
+    let before = try verified(old, for: validity)
+    try exchange(
+      before, for: new, parameters: parameters, notes: new.shown.notes(.newPasscode), validity: validity)
   }
 
   /// Changes a passcode that was verified before the prompt for the new one.
   package func changePasscode(from old: CheckedPasscode, to new: consuming Passcode) throws(VaultError) {
-    try exchange(old.keys, for: new, parameters: nil, notes: new.shown.notes(.newPasscode))
+    try exchange(
+      old.keys, for: new, parameters: nil, notes: new.shown.notes(.newPasscode), validity: CallValidity(self))
   }
 
   /// Verifies a passcode. A right one unlocks the vault.
   ///
-  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``, ``VaultError/Code/policy``.
+  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/passcodeDelay``, ``VaultError/Code/policy``.
   package func checked(_ passcode: consuming Passcode) throws(VaultError) -> CheckedPasscode {
     CheckedPasscode(keys: try verified(passcode))
   }
 
-  /// Wraps the keys for the new passcode in place of the old one, which was verified.
+  /// Wraps the keys for the new passcode in place of the old one, which was verified. If the vault was locked since
+  /// `validity` was made, it stays locked.
   func exchange(
     _ before: PasscodeKeys, for new: borrowing Passcode, parameters: Argon2id.Parameters?,
-    notes: [AuditNote] = []
+    notes: [AuditNote] = [], validity: CallValidity
   ) throws(VaultError) {
-    let validity = CallValidity(self)
     let after = try freshKeys(from: new, parameters: parameters)
     try changeKeys(.passcodeChanged) { change, transaction throws(VaultError) in
       try Self.check(before, change: change)
@@ -105,7 +109,7 @@ extension VaultCore {
   ///
   /// - Parameter expecting: Throws if more items than this would be destroyed, so that no item is destroyed
   ///   unannounced.
-  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/lockedOut``, ``VaultError/Code/policy``.
+  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/passcodeDelay``, ``VaultError/Code/policy``.
   package func removePasscode(_ old: consuming Passcode, expecting: Int = .max) throws(VaultError)
     -> DestroyedItems
   {

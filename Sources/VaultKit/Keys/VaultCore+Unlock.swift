@@ -131,7 +131,7 @@ extension VaultCore {
       } catch {
         if error.code == .authenticationFailed { throw try countFailure(error, shown: passcode.shown) }
         // Not wanted any more: the keys were not compared either.
-        if error.code == .cancelled { try takeBackAttempt() }
+        if error.code == .appCancelled { try takeBackAttempt() }
         throw error
       }
       return keys
@@ -141,7 +141,7 @@ extension VaultCore {
 
   /// Opens the classes of the session; `false` if the passcode was changed after the derivation began.
   ///
-  /// - Throws: ``VaultError/Code/cancelled``, with nothing compared, if the call is not wanted any more.
+  /// - Throws: ``VaultError/Code/appCancelled``, with nothing compared, if the call is not wanted any more.
   func opened(with keys: PasscodeKeys, for validity: CallValidity? = nil) throws(VaultError) -> Bool {
     try reading { transaction throws(VaultError) in
       let derivation = try transaction.store.keys.header.passcodeDerivation()
@@ -157,7 +157,7 @@ extension VaultCore {
   /// stays locked.
   func adopt(_ keys: PasscodeKeys, for validity: CallValidity? = nil) throws(VaultError) {
     do throws(VaultError) { _ = try opened(with: keys, for: validity) } catch {
-      guard error.code == .cancelled else { throw error }
+      guard error.code == .appCancelled else { throw error }
     }
   }
 

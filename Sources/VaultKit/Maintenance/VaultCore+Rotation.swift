@@ -60,26 +60,27 @@ extension VaultCore {
     passcode: consuming Passcode? = nil, dropDamaged: Bool = false, isAnew: Bool = false,
     progress: (VerifyProgress) -> Void = { _ in }, damaged: (DamagedPart) -> Void = { _ in }
   ) throws(VaultError) {
+    let validity = CallValidity(self)
     let keys = try keysToRotate(passcode)
     // An attacker who had the device key and the passcode may have begun the present rotation, with known keys.
     if isAnew, isRotating {
-      try rotate(with: keys, dropDamaged: dropDamaged, progress: progress, damaged: damaged)
+      try rotate(with: keys, for: validity, dropDamaged: dropDamaged, progress: progress, damaged: damaged)
     }
-    try rotate(with: keys, dropDamaged: dropDamaged, progress: progress, damaged: damaged)
+    try rotate(with: keys, for: validity, dropDamaged: dropDamaged, progress: progress, damaged: damaged)
   }
 
   /// Rotates, and continues if another process makes new keys in the meantime. The session then loses the keys that
-  /// the passcode opened, and this opens them again with `keys`.
+  /// the passcode opened, and this opens them again with `keys`, unless the vault was locked meanwhile.
   private func rotate(
-    with keys: PasscodeKeys?, dropDamaged: Bool, progress: (VerifyProgress) -> Void,
-    damaged: (DamagedPart) -> Void
+    with keys: PasscodeKeys?, for validity: CallValidity, dropDamaged: Bool,
+    progress: (VerifyProgress) -> Void, damaged: (DamagedPart) -> Void
   ) throws(VaultError) {
     var race = KeyRace()
     while race.mayTry() {
       do throws(VaultError) {
         return try rotateOnce(with: keys, dropDamaged: dropDamaged, progress: progress, damaged: damaged)
       } catch {
-        guard error.code == .locked, let keys, try opened(with: keys) else { throw error }
+        guard error.code == .locked, let keys, try opened(with: keys, for: validity) else { throw error }
       }
     }
     throw KeyRace.lost

@@ -290,7 +290,7 @@ struct Asking {
   var kept: [ContextMemory.Kept] {
     guard let context else { return [] }
     return context.memory.kept(
-      session: validity.session, clock: environment.clock, reuse: context.reuse)
+      for: environment.caller, session: validity.session, clock: environment.clock, reuse: context.reuse)
   }
 
   func keep(_ shown: ContextMemory.Kept.Shown) {
@@ -298,7 +298,7 @@ struct Asking {
     let clock = environment.clock
     context.memory.keep(
       ContextMemory.Kept(
-        shown: shown, session: validity.session, boot: clock.bootID() ?? [],
+        shown: shown, caller: environment.caller, session: validity.session, boot: clock.bootID() ?? [],
         madeAt: clock.bootMilliseconds()))
   }
 }

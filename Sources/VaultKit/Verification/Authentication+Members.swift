@@ -64,6 +64,9 @@ extension Authentication {
           .unsupported, "the enrolled fingers need a fingerprint reader", hint: "use the passcode")
     }
     guard context.interaction == .allowed else { throw asking.nobodyToAsk(.finger) }
+    // The passcode may just have unlocked the vault. The caller need not wait for a reader that hangs.
+    asking.validity.call?.endUse()
+    try asking.refuseInvalid()
     try core.refuseLockedBiometry()
     // If the reader has a finger that is not in the set, that finger could pass for a member.
     guard try Set(source.enrolledFingers()) == Set(members.map(\.label)) else {

@@ -13,6 +13,8 @@ final class ContextMemory: Sendable {
       case login([UInt8], SharedSecret)
     }
     let shown: Shown
+    /// The process that was served. A person who was shown one process has not agreed to another.
+    let caller: Caller?
     let session: UInt64
     let boot: [UInt8]
     let madeAt: UInt64
@@ -61,14 +63,14 @@ final class ContextMemory: Sendable {
 
   func keep(_ kept: Kept) { state.withLock { if !$0.isInvalid { $0.kept.append(kept) } } }
 
-  /// The verifications of a session that are not older than `reuse`.
-  func kept(session: UInt64, clock: any VaultClock, reuse: UInt64) -> [Kept] {
+  /// The verifications for a caller, of a session, that are not older than `reuse`.
+  func kept(for caller: Caller?, session: UInt64, clock: any VaultClock, reuse: UInt64) -> [Kept] {
     guard reuse > 0 else { return [] }
     let now = clock.bootMilliseconds()
     let boot = clock.bootID() ?? []
     return state.withLock { state in
       state.kept.removeAll { $0.boot != boot || now < $0.madeAt || now - $0.madeAt >= reuse }
-      return state.kept.filter { $0.session == session }
+      return state.kept.filter { $0.session == session && $0.caller == caller }
     }
   }
 }

@@ -18,7 +18,7 @@ extension Gate {
     do throws(VaultError) {
       let verified = try verification.open(id)
       return Grant(
-        operation, verified: verified, session: verification.session,
+        operation, verified: verified, for: core.environment.caller, session: verification.session,
         locks: verification.asking.validity.locks,
         clock: core.environment.clock, notes: verification.notes)
     } catch {
@@ -38,7 +38,7 @@ extension Gate {
       item: item.id, dataKey: nil, password: nil, shown: ShownFactors(halves: [:], passcode: nil),
       material: row.material, policyHash: item.policy.hash)
     return Grant(
-      .read, verified: verified, session: store.identity, locks: store.locks,
+      .read, verified: verified, for: store.caller, session: store.identity, locks: store.locks,
       clock: store.environment.clock, notes: [])
   }
 

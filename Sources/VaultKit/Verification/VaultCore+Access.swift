@@ -79,8 +79,6 @@ extension VaultCore {
 
   // MARK: For a verification
 
-  var sessionIdentity: UInt64 { withStore { $0.identity } }
-
   /// An item and the alternatives that open its data key.
   func lockedItem(_ id: ItemID) throws(VaultError) -> LockedItem {
     try reading { transaction throws(VaultError) in

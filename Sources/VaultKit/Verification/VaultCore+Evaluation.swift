@@ -10,8 +10,9 @@ extension VaultCore {
     try Self.refuseUnverifiable(constraints)
     try context.call?.requirePerson()
     var verification = Authentication(core: self, context: context, operation: .evaluate)
+    let shown: ShownFactors
     do throws(VaultError) {
-      let shown = try verification.show(constraints)
+      shown = try verification.show(constraints)
       try Gate.confirm(shown, for: verification.asking.validity)
     } catch {
       logDenial(verification.notes, of: nil, error: error)
@@ -22,8 +23,8 @@ extension VaultCore {
       try log(notes)
       let clock = environment.clock
       return Evaluation(
-        constraints: constraints, session: session, boot: clock.bootID() ?? [],
-        madeAt: clock.bootMilliseconds())
+        constraints: constraints, caller: environment.caller, session: session, boot: clock.bootID() ?? [],
+        madeAt: clock.bootMilliseconds(), shown: shown)
     }
   }
 
@@ -60,8 +61,15 @@ extension VaultCore {
     let clock = environment.clock
     let now = clock.bootMilliseconds()
     let limit = min(max(age, .zero), .seconds(300))
-    return evaluation.session == sessionIdentity && evaluation.boot == clock.bootID() ?? []
-      && now >= evaluation.madeAt && .milliseconds(now - evaluation.madeAt) <= limit
+    guard evaluation.caller == environment.caller, evaluation.boot == clock.bootID() ?? [],
+      now >= evaluation.madeAt, .milliseconds(now - evaluation.madeAt) <= limit
+    else { return false }
+    // In a transaction, so that the changes of other processes count.
+    let isAccepted = try? reading { transaction throws(VaultError) -> Bool in
+      guard evaluation.session == transaction.store.identity else { return false }
+      return try evaluation.shown.areAccepted(by: transaction.store.keys.header)
+    }
+    return isAccepted ?? false
   }
 
   /// A digest of the enrolled set; `nil` if it is empty.

@@ -8,7 +8,7 @@ import VaultStorage
 /// Secrets that transactions of callers open.
 extension VaultCore {
   /// Verifies the person for secrets that a transaction is to open, and logs the reading. The context keeps a grant
-  /// for each item that has constraints or whose reading is logged.
+  /// for each item that has constraints or whose reading is logged. A call that was cancelled leaves neither.
   package func prepareSecrets(of items: [ItemID], context: AuthenticationContext) throws(VaultError) {
     for id in items { try prepareSecret(of: id, context: context) }
   }
@@ -23,7 +23,9 @@ extension VaultCore {
     }
     guard var grant = found else { return }
     let notes = grant.takeNotes(for: item)
-    try writing { transaction throws(VaultError) in try transaction.log(notes) }
+    try using(context) { () throws(VaultError) in
+      try writing { transaction throws(VaultError) in try transaction.log(notes) }
+    }
     context.memory.keep(grant, for: id)
   }
 

@@ -4,9 +4,9 @@ import VaultFormat
 
 /// One call of the actor that may need a person, and how far it is.
 ///
-/// The call first runs on the actor, without a person. Where it needs one, it runs again on a thread of its own
-/// (``run(_:)``). The end of its task ends it, except while it uses what the person opened: a change of the vault is
-/// then made or not made, and the caller learns which.
+/// The call first runs on the actor, without a person. Where it needs one, or a protector for new keys, it runs again
+/// on a thread of its own (``run(_:)``). The end of its task ends it, except while it uses what the person opened: a
+/// change of the vault is then made or not made, and the caller learns which.
 package final class OpenCall: Sendable {
   private struct State {
     var mayAsk: Bool
@@ -43,8 +43,16 @@ package final class OpenCall: Sendable {
     }
   }
 
-  /// The call waits again, for a person or for a derivation, and its caller need not.
-  func endUse() { state.withLock { $0.isUsing = false } }
+  /// The call waits again, for a person, a derivation or a protector, and its caller need not.
+  ///
+  /// - Returns: Whether the call had begun to use what was opened.
+  @discardableResult
+  func endUse() -> Bool {
+    state.withLock { state in
+      defer { state.isUsing = false }
+      return state.isUsing
+    }
+  }
 
   /// Cancels the call: its prompts end, and what it opens later is discarded.
   ///
