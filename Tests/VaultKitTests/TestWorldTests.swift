@@ -42,7 +42,7 @@ struct TestWorldTests {
     for _ in 0..<5 {
       await expect(.authenticationFailed) { try await vault.unlock(with: Passcode(testing: "wrong")) }
     }
-    await expect(.lockedOut) { try await vault.unlock(with: Passcode(testing: "right")) }
+    await expect(.passcodeDelay) { try await vault.unlock(with: Passcode(testing: "right")) }
     clock.advance(by: .seconds(3600))
     try await vault.unlock(with: Passcode(testing: "right"))
     #expect(await vault.isUnlocked)
@@ -53,6 +53,28 @@ struct TestWorldTests {
     let place = TemporaryVault(TestWorld(clock: FixedClock(), derivation: .standard))
     _ = try place.make()
     _ = try await Vault.open(at: VaultPath(place.path), protector: place.protector)
+  }
+
+  @Test("of many tasks that open or create in a world, one creates, and nothing else opens the vault")
+  func openOrCreate() async throws {
+    let place = TemporaryVault()
+    let (path, protector) = (VaultPath(place.folder + "/new.vault"), place.protector)
+    let opened = try await withThrowingTaskGroup(of: OpenedOrCreatedVault.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          try Vault.openOrCreate(
+            at: path, protector: protector, passcode: Passcode(testing: "right"), in: TestWorld())
+        }
+      }
+      return try await group.reduce(into: [OpenedOrCreatedVault]()) { $0.append($1) }
+    }
+    #expect(opened.count { $0.isNew } == 1)
+    let id = try await opened[0].vault.status().vault
+    for each in opened {
+      #expect(try await each.vault.status().vault == id)
+      #expect(await each.vault.isUnlocked)
+    }
+    await expect(.policy) { _ = try await Vault.openOrCreate(at: path, protector: protector) }
   }
 
   @Test("a vault of one world opens, restores and recovers in another")
