@@ -17,15 +17,12 @@ public final class FixedClock: VaultClock {
   /// A clock at a wall time, some time after boot. Without arguments: 2023-11-14 22:13:20 UTC, 1,000 s after boot.
   ///
   /// - Precondition: `sinceBoot` is not negative.
-  public convenience init(
+  public init(
     at wall: Instant = Instant(seconds: 1_700_000_000), sinceBoot: Duration = .seconds(1000)
   ) {
-    self.init(milliseconds: wall.milliseconds, boot: UInt64(sinceBoot.milliseconds))
-  }
-
-  /// A clock at a wall time in milliseconds since 1970.
-  package init(milliseconds: Int64, boot: UInt64 = 1_000_000) {
-    reading = Mutex(Reading(wall: milliseconds, boot: boot, bootID: [UInt8](repeating: 7, count: 16)))
+    let boot = UInt64(sinceBoot.milliseconds)
+    reading = Mutex(
+      Reading(wall: wall.milliseconds, boot: boot, bootID: [UInt8](repeating: 7, count: 16)))
   }
 
   /// The wall time.
@@ -39,20 +36,14 @@ public final class FixedClock: VaultClock {
   /// - Precondition: `time` is not negative. ``set(to:)`` sets the wall clock back.
   public func advance(by time: Duration) {
     precondition(time >= .zero, "FixedClock.advance(by:): a negative time")
-    advance(milliseconds: time.milliseconds)
-  }
-
-  package func advance(milliseconds: Int64) {
     reading.withLock {
-      $0.wall += milliseconds
-      $0.boot += UInt64(milliseconds)
+      $0.wall += time.milliseconds
+      $0.boot += UInt64(time.milliseconds)
     }
   }
 
   /// Sets the wall clock only, also back.
-  public func set(to wall: Instant) { setWall(milliseconds: wall.milliseconds) }
-
-  package func setWall(milliseconds: Int64) { reading.withLock { $0.wall = milliseconds } }
+  public func set(to wall: Instant) { reading.withLock { $0.wall = wall.milliseconds } }
 
   /// Sets whether the kernel reports that a time service keeps the wall clock right; `false` at first. While it does
   /// not, a vault believes a wall clock that is more than a day ahead only for reading.

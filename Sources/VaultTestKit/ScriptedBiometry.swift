@@ -4,6 +4,7 @@ public import VaultKit
 /// A fingerprint reader that follows a script. For tests only.
 public final class ScriptedBiometry: BiometrySource {
   /// The end of one verification.
+  @nonexhaustive
   public enum Outcome: Sendable {
     /// This finger matched.
     case finger(String)

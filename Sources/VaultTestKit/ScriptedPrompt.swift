@@ -5,6 +5,7 @@ public import VaultKit
 /// A prompt that answers from a script and records the requests. For tests only.
 public final class ScriptedPrompt: Prompt {
   /// One answer.
+  @nonexhaustive
   public enum Answer: Sendable, Equatable {
     /// The person types this.
     case text(String)

@@ -27,6 +27,22 @@ extension Vault {
     Vault(core: try VaultCore.open(at: path.path, protector: protector, environment: world.environment))
   }
 
+  /// Opens the vault at a path, or creates one where there was none, as ``openOrCreate(at:protector:passcode:)`` does in
+  /// many processes. The directory of the path must exist.
+  ///
+  /// - Parameters:
+  ///   - path: The vault file.
+  ///   - protector: Who keeps the device key.
+  ///   - passcode: The passcode of a new vault. A vault that is there is unlocked with it; the attempt counts.
+  /// - Throws: As ``openOrCreate(at:protector:passcode:)``.
+  public static func openOrCreate(
+    at path: VaultPath, protector: any Protector, passcode: consuming Passcode? = nil, in world: TestWorld
+  ) throws(VaultError) -> OpenedOrCreatedVault {
+    let (core, isNew) = try VaultCore.openOrCreate(
+      at: path.path, protector: protector, passcode: passcode, environment: world.environment)
+    return OpenedOrCreatedVault(vault: Vault(core: core), isNew: isNew)
+  }
+
   /// Makes a vault from a backup, with the same items and a new device key.
   ///
   /// - Parameters:

@@ -1,6 +1,7 @@
 import CommandLineKit
 import Glibc
 import VaultCommands
+import VaultKit
 import VaultPrompts
 import VaultTestKit
 
@@ -21,11 +22,11 @@ extension World {
     }
     if let seconds = number("VAULTCTL_TESTING_PATIENCE") { world.secretServicePatience = .seconds(seconds) }
     if let wall = number("VAULTCTL_TESTING_CLOCK") {
-      let boot = UInt64(number("VAULTCTL_TESTING_BOOT") ?? 1000)
-      let clock = FixedClock(milliseconds: wall * 1000, boot: boot * 1000)
+      let boot = Duration.seconds(number("VAULTCTL_TESTING_BOOT") ?? 1000)
+      let clock = FixedClock(at: Instant(seconds: wall), sinceBoot: boot)
       clock.setSynchronized(Environment.process["VAULTCTL_TESTING_SYNCHRONIZED"] != nil)
       world.vault = .testing(clock: clock, derivationObserver: observer)
-      world.wait = { clock.advance(milliseconds: Int64($0) * 1000) }
+      world.wait = { clock.advance(by: .seconds($0)) }
     } else {
       world.vault = .testing(derivationObserver: observer)
     }

@@ -100,7 +100,10 @@ struct OTPCredentialTests {
     expect(.policy) { () throws(VaultError) in _ = try core.nextHOTPCode(of: id) }
   }
 
-  @Test("wrong codes are counted across openings and cost a growing delay")
+  /// Verified to fail when the error of a wrong code does not say that its delay has begun.
+  @Test(
+    "wrong codes are counted across openings and cost a growing delay, which the error names",
+    .requirement("L9"))
   func throttle() throws {
     let clock = FixedClock()
     let place = TemporaryVault(environment: .testing(clock: clock))
@@ -108,11 +111,13 @@ struct OTPCredentialTests {
       place.makeCore(), "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0", role: .verifier)
     for failures: Int64 in 1...4 {
       let core = try place.openCore()
-      expect(.authenticationFailed) { () throws(VaultError) in _ = try core.verifyOTP(of: id, code: "000000")
-      }
-      clock.advance(milliseconds: failures * 5000 - 1000)
-      expect(.lockedOut) { () throws(VaultError) in _ = try core.verifyOTP(of: id, code: "755224") }
-      clock.advance(milliseconds: 1000)
+      let wrong = thrown { () throws(VaultError) in _ = try core.verifyOTP(of: id, code: "000000") }
+      #expect(wrong?.code == .authenticationFailed && wrong?.attemptsLeft == 0)
+      #expect(wrong?.retryAfter == .seconds(failures * 5))
+      clock.advance(by: .seconds(failures * 5 - 1))
+      let early = thrown { () throws(VaultError) in _ = try core.verifyOTP(of: id, code: "755224") }
+      #expect(early?.code == .lockedOut && early?.attemptsLeft == 0 && early?.retryAfter == .seconds(1))
+      clock.advance(by: .seconds(1))
     }
     #expect(try place.openCore().verifyOTP(of: id, code: "755224").counter == 0)
   }

@@ -51,6 +51,30 @@ struct ConsumerTests {
     }
   }
 
+  /// Whose cases are complete (docs/decisions/0020).
+  private static let closed: Set = ["OTPVerdict", "RecoveryChoice"]
+
+  /// Verified to fail when an enum loses its `@nonexhaustive`.
+  @Test("every public enum can get a case without breaking a program", .requirement("L14"))
+  func enums() throws {
+    var open = 0
+    for path in try Repository.files(below: "Sources") where path.hasSuffix(".swift") {
+      let lines = try Repository.text(path).split(separator: "\n", omittingEmptySubsequences: false)
+      for (number, line) in lines.enumerated() {
+        let indent = line.prefix { $0 == " " }
+        guard let name = line.dropFirst(indent.count).wholeMatch(of: /public enum (\w+).*/)?.1,
+          lines[number...].prefix(while: { $0 != indent + "}" }).contains(where: {
+            $0.hasPrefix(indent + "  case ")
+          })
+        else { continue }
+        let isOpen = lines[number - 1] == indent + "@nonexhaustive"
+        #expect(isOpen != Self.closed.contains(String(name)), "\(path): \(name)")
+        open += isOpen ? 1 : 0
+      }
+    }
+    #expect(open > 15)
+  }
+
   /// Verified to fail when Package.swift lets the programs use `package` declarations.
   @Test("the programs of the guide see only what is public", .requirement("L13"))
   func access() throws {

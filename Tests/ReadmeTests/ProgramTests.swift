@@ -5,7 +5,8 @@ import Testing
 
 /// The programs are compiled without `package` access, as in the package in `Tests/Consumers`.
 ///
-/// Verified to fail when a line of a program is changed in the guide, and when a program has a line too many.
+/// Verified to fail when a line of a program is changed in the guide, when a program has a line too many, and when one
+/// has a property `let secret: SecretBytes`.
 @Suite("The programs in the guide for users of the library", .requirement("L13"))
 struct ProgramTests {
   private static let page = "docs/guides/using-the-library.md"
@@ -30,6 +31,13 @@ struct ProgramTests {
     let lines = try Readme.text(of: "\(Self.directory)/\(name).swift").split(
       separator: "\n", omittingEmptySubsequences: false)
     #expect(lines.count - 1 <= most)
+  }
+
+  /// A program gives its secrets away or lends them; one that keeps a secret would need a box around it.
+  @Test("none keeps a secret", arguments: Driver.all.map(\.name))
+  func boxes(name: String) throws {
+    let text = try Readme.text(of: "\(Self.directory)/\(name).swift")
+    #expect(!text.contains(/(let|var) \w+: (SecretBytes|SharedSecret|Passcode)/))
   }
 
   @Test("each file of the programs has its driver")

@@ -60,7 +60,7 @@ struct AttackKeyTests {
     let other = try VaultCore.open(at: place.path, protector: place.protector, environment: strict)
     for _ in 0..<8 {
       expect(.policy) { () throws(VaultError) in try other.unlock(with: Passcode(testing: "right")) }
-      clock.advance(milliseconds: 20_000)
+      clock.advance(by: .seconds(20))
     }
     #expect(try core.status().passcodeFailures == 0)
     try core.unlock(with: Passcode(testing: "right"))

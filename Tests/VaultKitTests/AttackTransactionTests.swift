@@ -87,7 +87,7 @@ struct AttackTransactionTests {
     let core = try place.makeCore()
     let kept = try core.add(NewItem(.genericPassword, name: "kept"), secret: SecretBytes(testing: "s"))
     _ = try core.add(NewItem(.genericPassword, name: "old", expires: clock.now()))
-    clock.advance(milliseconds: 48 * 3600 * 1000)
+    clock.advance(by: .seconds(48 * 3600))
     random.fail(after: 0)
     #expect(try place.openCore().secret(of: kept.id).byteCount == 1)
   }

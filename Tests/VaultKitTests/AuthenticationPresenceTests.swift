@@ -208,7 +208,7 @@ struct AuthenticationPresenceTests {
     #expect(try core.secret(failing: one, with: context) == nil)
     #expect(try core.secret(failing: two, with: context) == nil)
     #expect(source.requests.count == 1)
-    clock.advance(milliseconds: 60_000)
+    clock.advance(by: .seconds(60))
     #expect(try core.secret(failing: two, with: context) == .authenticationFailed)
     let entries = try core.auditEntries(from: before + 1)
     #expect(

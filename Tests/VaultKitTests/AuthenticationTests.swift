@@ -80,12 +80,12 @@ struct AuthenticationTests {
     }
     try open(one, asked: 1)
     try open(two, asked: 1)
-    clock.advance(milliseconds: 59_999)
+    clock.advance(by: .milliseconds(59_999))
     try open(one, asked: 1)
-    clock.advance(milliseconds: 1)
+    clock.advance(by: .milliseconds(1))
     try open(one, asked: 2)
     clock.reboot()
-    clock.advance(milliseconds: 1_100_000)
+    clock.advance(by: .seconds(1_100))
     try open(two, asked: 3)
     core.lock()
     try open(one, asked: 4)
@@ -115,11 +115,11 @@ struct AuthenticationTests {
       let context = context(prompt, reuse: reuse)
       _ = try core.secret(of: id, context: context)
       if kept > 0 {
-        clock.advance(milliseconds: Int64(kept))
+        clock.advance(by: .milliseconds(kept))
         _ = try core.secret(of: id, context: context)
         #expect(prompt.requests.count == 1)
       }
-      clock.advance(milliseconds: 1)
+      clock.advance(by: .milliseconds(1))
       _ = try core.secret(of: id, context: context)
       #expect(prompt.requests.count == 2)
     }
@@ -143,8 +143,8 @@ struct AuthenticationTests {
       } catch { return error.code }
     }
     switch way {
-    case 0: #expect(try use { clock.advance(milliseconds: 29_999) } == nil)
-    case 1: #expect(try use { clock.advance(milliseconds: 30_000) } == .verificationNeeded)
+    case 0: #expect(try use { clock.advance(by: .milliseconds(29_999)) } == nil)
+    case 1: #expect(try use { clock.advance(by: .seconds(30)) } == .verificationNeeded)
     case 2: #expect(try use { clock.reboot() } == .verificationNeeded)
     default:
       #expect(

@@ -63,10 +63,10 @@ struct DerivationCalibrationTests {
 
   @Test("a vault's passcode is derived with what was measured by its own clock, and the old cost is told")
   func vault() throws {
-    let clock = FixedClock(milliseconds: 0, boot: 1000)
+    let clock = FixedClock(at: Instant(seconds: 0), sinceBoot: .seconds(1))
     // Each derivation of this world takes 100 ms, so the target of 1 s allows more memory, and passes.
     let place = TemporaryVault(
-      environment: .testing(clock: clock, derivationObserver: { clock.advance(milliseconds: 100) }))
+      environment: .testing(clock: clock, derivationObserver: { clock.advance(by: .milliseconds(100)) }))
     let core = try place.makeCore(passcode: "pass")
     let (before, now) = try core.recalibrate(Passcode(testing: "pass"), target: .seconds(1))
     #expect(before.memoryKiB == 64 && before.passes == 1 && before.milliseconds == 100)

@@ -155,7 +155,7 @@ struct EnrolledSetTests {
     for _ in 0..<3 { #expect(try core.secret(failing: id, with: phrase("right")) == .biometryLocked) }
     #expect(counter.value == 5)
     #expect(try place.openCore().secret(failing: id, with: phrase("right")) != nil)
-    clock.advance(milliseconds: 1 << 40)
+    clock.advance(by: .milliseconds(1 << 40))
     clock.reboot()
     #expect(try core.secret(failing: id, with: phrase("right")) == .biometryLocked)
     #expect(try core.status().passcodeFailures == 0)

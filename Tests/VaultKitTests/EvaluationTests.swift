@@ -93,7 +93,7 @@ struct EvaluationTests {
         .authenticationFailed, awaiting: { _ = try await vault.evaluate(.devicePasscode, context: wrong) })
     }
     #expect(try await can(vault) == [false, false, false, false])
-    clock.advance(milliseconds: 60_000)
+    clock.advance(by: .seconds(60))
     #expect(try await can(vault) == [true, true, false, false])
     await expect(.policy, awaiting: { _ = try await vault.canEvaluate([.or, .and, .devicePasscode]) })
   }
@@ -117,12 +117,12 @@ struct EvaluationTests {
     #expect(await vault.isCurrent(first))
     let again = try place.open()
     #expect(await !again.isCurrent(first))
-    clock.advance(milliseconds: 30_000)
+    clock.advance(by: .seconds(30))
     #expect(await vault.isCurrent(first))
-    clock.advance(milliseconds: 1)
+    clock.advance(by: .milliseconds(1))
     #expect(await !vault.isCurrent(first))
     #expect(await vault.isCurrent(first, within: .seconds(1000)))
-    clock.advance(milliseconds: 270_000)
+    clock.advance(by: .seconds(270))
     #expect(await !vault.isCurrent(first, within: .seconds(1000)))
     let second = try await evaluate()
     vault.lock()
@@ -131,7 +131,7 @@ struct EvaluationTests {
     #expect(await vault.isCurrent(third))
     #expect(await !vault.isCurrent(second))
     clock.reboot()
-    clock.advance(milliseconds: 1_400_000)
+    clock.advance(by: .seconds(1_400))
     #expect(await !vault.isCurrent(third, within: .seconds(300)))
   }
 

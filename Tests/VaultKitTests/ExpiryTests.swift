@@ -37,14 +37,14 @@ struct ExpiryTests {
   }
 
   private func setWall(by milliseconds: Int64) {
-    clock.setWall(milliseconds: clock.now().advanced(byMilliseconds: milliseconds).milliseconds)
+    clock.set(to: clock.now().advanced(byMilliseconds: milliseconds))
   }
 
   @Test("what has expired stays expired when the wall clock is set back")
   func setBack() throws {
     let core = try place.makeCore()
     let id = try add(to: core, after: Self.hour)
-    clock.advance(milliseconds: Self.hour)
+    clock.advance(by: .milliseconds(Self.hour))
     try commit(core)
     setWall(by: -2 * Self.hour)
     expect(.expired) { () throws(VaultError) in _ = try core.secret(of: id) }
@@ -57,7 +57,7 @@ struct ExpiryTests {
   func anotherProcess() throws {
     let core = try place.makeCore()
     let id = try add(to: core, after: Self.hour)
-    clock.advance(milliseconds: Self.hour)
+    clock.advance(by: .milliseconds(Self.hour))
     try commit(place.openCore())
     setWall(by: -2 * Self.hour)
     expect(.expired) { () throws(VaultError) in _ = try core.secret(of: id) }
@@ -70,7 +70,7 @@ struct ExpiryTests {
       .genericPassword, name: "n", access: try AccessControl(.devicePasscode),
       expires: clock.now().advanced(byMilliseconds: Self.hour))
     let id = try core.add(item, secret: SecretBytes(testing: "s")).id
-    clock.advance(milliseconds: Self.hour)
+    clock.advance(by: .milliseconds(Self.hour))
     try commit(core)
     setWall(by: -2 * Self.hour)
     let context = AuthenticationContext(reason: "", interaction: .notAllowed)
@@ -89,7 +89,7 @@ struct ExpiryTests {
     expect(.expired) { () throws(VaultError) in _ = try core.secret(of: soon) }
     #expect(try core.secret(of: late).byteCount == 1)
     // With the boot clock it rises further.
-    clock.advance(milliseconds: Self.hour)
+    clock.advance(by: .milliseconds(Self.hour))
     setWall(by: 400 * Self.day)
     try commit(core)
     setWall(by: -400 * Self.day - Self.hour)

@@ -61,7 +61,7 @@ struct ItemTests {
     let place = TemporaryVault(environment: .testing(clock: clock))
     let core = try place.makeCore()
     let item = try core.add(NewItem(.genericPassword, name: "old"), secret: SecretBytes(testing: "1"))
-    clock.advance(milliseconds: 5000)
+    clock.advance(by: .seconds(5))
     var attributes = Attributes()
     attributes[.name] = "new"
     attributes[.comment] = "moved"
@@ -143,9 +143,9 @@ struct ItemTests {
       NewItem(.genericPassword, name: "n", expires: clock.now().advanced(byMilliseconds: 1000)),
       secret: SecretBytes(testing: "s"))
     #expect(try core.secret(of: item.id).byteCount == 1)
-    clock.advance(milliseconds: 1000)
+    clock.advance(by: .seconds(1))
     expect(.expired) { () throws(VaultError) in _ = try core.secret(of: item.id) }
-    clock.advance(milliseconds: 24 * 3600 * 1000)
+    clock.advance(by: .seconds(24 * 3600))
     clock.setSynchronized(true)
     let later = try place.openCore()
     #expect(try later.items(matching: Query()).isEmpty)

@@ -1,3 +1,4 @@
+import Foundation
 import SecretMemory
 import TestSupport
 import Testing
@@ -6,7 +7,7 @@ import VaultKit
 import VaultTestKit
 
 /// Verified to fail when a program may change the state of any kind, and when a restore over a vault ignores the states
-/// of programs' kinds.
+/// of programs' kinds. Verified to fail when a restore, or the first commit to a copy, does not mark these states.
 @Suite("Kinds of programs", .requirement("L7"))
 struct OwnKindTests {
   private static let lease = ItemKind(rawValue: 0x8007)
@@ -107,5 +108,57 @@ struct OwnKindTests {
       from: backup, passphrase: Passcode(testing: "p"), to: place.folder + "/data/r.vault",
       protector: place.protector, newer: core.restorePoint(), environment: place.environment)
     #expect(try counter(restored.core) == 9)
+  }
+
+  @Test("a restored state says that another side may be ahead of it, until the program has settled that")
+  func restored() throws {
+    let core = try place.makeCore()
+    let id = try core.add(newLease(7)).id
+    _ = try core.add(NewItem(Self.lease, name: "bare"))
+    let backup = place.folder + "/data/b.vault"
+    _ = try core.backUp(to: backup, passphrase: Passcode(testing: "p"))
+    let restored = try VaultCore.restore(
+      from: backup, passphrase: Passcode(testing: "p"), to: place.folder + "/data/r.vault",
+      protector: place.protector, environment: place.environment)
+    #expect(try state(of: id, in: restored.core) == (7, true))
+    #expect(restored.report.items == 2 && restored.report.needsResync == 0)
+    #expect(try state(of: id, in: core) == (7, false))
+    try restored.core.writing { transaction throws(VaultError) in
+      try transaction.updateState(of: id) { $0.needsResync = false }
+    }
+    #expect(try state(of: id, in: restored.core) == (7, false))
+    #expect(try restored.core.verify().problems == [])
+  }
+
+  @Test(
+    "the state in a copy of the file says it too, before the program changes it; an item without a state has none"
+  )
+  func copied() throws {
+    let id = try {
+      let core = try place.makeCore()
+      _ = try core.add(NewItem(Self.lease, name: "bare"))
+      return try core.add(newLease(7)).id
+    }()
+    _ = try place.openCore().add(NewItem(.genericPassword, name: "gives the file its identity"))
+    let files = FileManager.default
+    try files.copyItem(atPath: place.path, toPath: place.path + ".copy")
+    try files.removeItem(atPath: place.path)
+    try files.moveItem(atPath: place.path + ".copy", toPath: place.path)
+    let core = try place.openCore()
+    let seen = try core.writing { transaction throws(VaultError) in
+      try transaction.updateState(of: id) { $0.needsResync }
+    }
+    #expect(seen)
+    #expect(try state(of: id, in: core) == (7, true))
+    let details = try core.auditEntries().filter { $0.operation == .copyDetected }.map(\.detail)
+    #expect(details == ["1 counters need a resynchronization"])
+    #expect(try core.verify().problems == [])
+  }
+
+  private func state(of id: ItemID, in core: VaultCore) throws(VaultError) -> (UInt64, Bool) {
+    try core.reading { transaction throws(VaultError) in
+      let state = try transaction.state(of: id)
+      return (state.counter, state.needsResync)
+    }
   }
 }

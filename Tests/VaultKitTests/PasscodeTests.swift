@@ -83,14 +83,14 @@ struct PasscodeTests {
     #expect(count.value == 5)
     for minutes: Int64 in [1, 5, 15, 30, 90, 240, 720, 2160, 2160] {
       expectLockedOut(core)
-      clock.advance(milliseconds: minutes * 60_000 - 1)
+      clock.advance(by: .milliseconds(minutes * 60_000 - 1))
       expectLockedOut(core)
       let before = count.value
-      clock.advance(milliseconds: 1)
+      clock.advance(by: .milliseconds(1))
       fail(core)
       #expect(count.value == before + 1)
     }
-    clock.advance(milliseconds: 2160 * 60_000)
+    clock.advance(by: .seconds(2160 * 60))
     try core.unlock(with: Passcode(testing: "right"))
     fail(core)
     try core.unlock(with: Passcode(testing: "right"))
@@ -102,14 +102,14 @@ struct PasscodeTests {
     let place = TemporaryVault(environment: .testing(clock: clock))
     let core = try place.makeCore(passcode: "right")
     for _ in 0..<5 { fail(core) }
-    clock.setWall(milliseconds: 4_000_000_000_000)
+    clock.set(to: Instant(milliseconds: 4_000_000_000_000))
     expectLockedOut(core)
-    clock.advance(milliseconds: 59_000)
+    clock.advance(by: .seconds(59))
     clock.reboot()
     expectLockedOut(core)
-    clock.advance(milliseconds: 59_999)
+    clock.advance(by: .milliseconds(59_999))
     expectLockedOut(core)
-    clock.advance(milliseconds: 1)
+    clock.advance(by: .milliseconds(1))
     try core.unlock(with: Passcode(testing: "right"))
   }
 

@@ -55,7 +55,7 @@ struct PreparedSecretTests {
       NewItem(.genericPassword, name: "n", expires: Instant(milliseconds: clock.now().milliseconds + 10_000)),
       secret: SecretBytes(testing: "first"))
     expect(.expired) { () throws(VaultError) in
-      _ = try use(core, item.id) { clock.advance(milliseconds: 11_000) }
+      _ = try use(core, item.id) { clock.advance(by: .seconds(11)) }
     }
   }
 

@@ -109,7 +109,7 @@ struct PreparedTransactionTests {
       await expect(.verificationNeeded, awaiting: { _ = try await open(id, vault, context) })
     }
     try await vault.prepareSecrets(of: ids, context: context)
-    clock.advance(milliseconds: 30_000)
+    clock.advance(by: .seconds(30))
     for id in ids {
       await expect(.verificationNeeded, awaiting: { _ = try await open(id, vault, context) })
     }

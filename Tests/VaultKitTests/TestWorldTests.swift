@@ -55,6 +55,28 @@ struct TestWorldTests {
     _ = try await Vault.open(at: VaultPath(place.path), protector: place.protector)
   }
 
+  @Test("of many tasks that open or create in a world, one creates, and nothing else opens the vault")
+  func openOrCreate() async throws {
+    let place = TemporaryVault()
+    let (path, protector) = (VaultPath(place.folder + "/new.vault"), place.protector)
+    let opened = try await withThrowingTaskGroup(of: OpenedOrCreatedVault.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          try Vault.openOrCreate(
+            at: path, protector: protector, passcode: Passcode(testing: "right"), in: TestWorld())
+        }
+      }
+      return try await group.reduce(into: [OpenedOrCreatedVault]()) { $0.append($1) }
+    }
+    #expect(opened.count { $0.isNew } == 1)
+    let id = try await opened[0].vault.status().vault
+    for each in opened {
+      #expect(try await each.vault.status().vault == id)
+      #expect(await each.vault.isUnlocked)
+    }
+    await expect(.policy) { _ = try await Vault.openOrCreate(at: path, protector: protector) }
+  }
+
   @Test("a vault of one world opens, restores and recovers in another")
   func lifeCycle() async throws {
     let place = TemporaryVault(TestWorld(random: SeededRandom(seed: 1)))

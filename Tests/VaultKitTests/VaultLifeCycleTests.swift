@@ -211,10 +211,10 @@ struct VaultLifeCycleTests {
     var new = NewItem(.genericPassword, name: "short")
     new.expires = clock.now().advanced(byMilliseconds: 1_000)
     let short = try await vault.add(new, secret: SecretBytes(testing: "s"))
-    clock.advance(milliseconds: 2_000)
+    clock.advance(by: .seconds(2))
     try await add(1, to: vault)
     for wall in [clock.now().milliseconds - 365 * 24 * 3_600_000, 0] {
-      clock.setWall(milliseconds: wall)
+      clock.set(to: Instant(milliseconds: wall))
       await expect(.expired) { _ = try await vault.secret(of: short.id) }
       _ = try await vault.rotateEpoch(passcode: Passcode(testing: "pass"))
       _ = try await vault.backUp(
@@ -224,9 +224,9 @@ struct VaultLifeCycleTests {
     for _ in 0..<5 {
       await expect(.authenticationFailed) { try await vault.unlock(with: Passcode(testing: "wrong")) }
     }
-    clock.setWall(milliseconds: clock.now().milliseconds + 365 * 24 * 3_600_000)
+    clock.set(to: clock.now().advanced(byMilliseconds: 365 * 24 * 3_600_000))
     await expect(.passcodeDelay) { try await vault.unlock(with: Passcode(testing: "pass")) }
-    clock.setWall(milliseconds: 0)
+    clock.set(to: Instant(seconds: 0))
     await expect(.passcodeDelay) { try await vault.unlock(with: Passcode(testing: "pass")) }
     let opened = try await Vault.openOrCreate(
       at: VaultPath(place.path), protector: place.protector, environment: place.environment)

@@ -42,6 +42,6 @@ public struct NewOTPCredential: Sendable {
     do throws(OTPError) {
       return try OTPAuthURI(
         kind: kind, issuer: issuer, account: account ?? "", secret: key, algorithm: algorithm, digits: digits)
-    } catch { throw VaultError(otp: error) }
+    } catch { throw VaultError(otpParameters: error) }
   }
 }

@@ -76,8 +76,9 @@ public struct OTPCredential: Sendable {
   ///   - code: Exactly the characters of a code.
   ///   - context: Verifies the person if the credential has constraints.
   /// - Returns: The counter or time step of the code.
-  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/alreadyUsed``, ``VaultError/Code/lockedOut``
-  ///   with `retryAfter`, ``VaultError/Code/malformed``.
+  /// - Throws: ``VaultError/Code/authenticationFailed`` for a wrong code, ``VaultError/Code/lockedOut`` before the delay
+  ///   after one is over, both with `retryAfter` and no attempts left; ``VaultError/Code/alreadyUsed``,
+  ///   ``VaultError/Code/malformed``.
   public func verify(_ code: String, context: AuthenticationContext? = nil) async throws(VaultError)
     -> OTPAcceptance
   {

@@ -128,7 +128,7 @@ func otp<R: ~Copyable>(_ body: () throws(OTPError) -> R) throws(VaultError) -> R
 }
 
 extension VaultError {
-  /// An error of the module OneTimePassword, with what to do next.
+  /// An error of the module OneTimePassword about a URI, a code or a credential, with what to do next.
   package init(otp error: OTPError) {
     let (code, hint): (Code, Hint?) =
       switch error.code {
@@ -139,5 +139,17 @@ extension VaultError {
       default: (.malformed, nil)
       }
     self.init(code, error.message, hint: hint)
+  }
+
+  /// An error of the module OneTimePassword about parameters that a program gave one by one: there is no URI to copy.
+  package init(otpParameters error: OTPError) {
+    switch error.code {
+    case .emptyKey, .secretTooShort, .secretTooLong:
+      self.init(.malformed, error.message, hint: "give a key of 10 to 512 bytes; 20 are recommended")
+    case .invalidURI:
+      let fault = error.fault.map { ": \($0)" } ?? ""
+      self.init(.malformed, "the issuer or the account cannot be part of a URI\(fault)")
+    default: self.init(otp: error)
+    }
   }
 }

@@ -6,8 +6,8 @@ extension VaultCore {
   /// Judges one code, single use: an accepted code is on disk before this returns.
   ///
   /// - Parameter text: Exactly the characters of a code.
-  /// - Throws: ``VaultError/Code/authenticationFailed``, ``VaultError/Code/alreadyUsed``, ``VaultError/Code/lockedOut``
-  ///   with `retryAfter`, ``VaultError/Code/malformed``, ``VaultError/Code/policy`` for a prover.
+  /// - Throws: ``VaultError/Code/authenticationFailed`` and ``VaultError/Code/lockedOut`` with `retryAfter`,
+  ///   ``VaultError/Code/alreadyUsed``, ``VaultError/Code/malformed``, ``VaultError/Code/policy`` for a prover.
   package func verifyOTP(
     of id: ItemID, code text: String, context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPAcceptance {
@@ -35,42 +35,50 @@ extension VaultCore {
     body: (OTPItem, borrowing SecretBytes, inout ItemState, Clocks) throws(VaultError) -> OTPVerdict
   ) throws(VaultError) -> OTPAcceptance {
     let clocks = Clocks(environment.clock)
-    let verdict = try authorizing(.use, on: id, context: context) { (grant) throws(VaultError) in
+    let judged = try authorizing(.use, on: id, context: context) { (grant) throws(VaultError) in
       var grant = consume grant
-      return try writing { transaction throws(VaultError) -> OTPVerdict in
+      return try writing { transaction throws(VaultError) -> JudgedCode in
         let item = try OTPItem(transaction.item(id))
         try item.refuse(unless: .verifier)
         let key = try transaction.useSecret(of: item.item, with: grant.take())
-        var verdict: OTPVerdict?
-        try transaction.changeState(of: id) { state throws(VaultError) in
-          verdict = try body(item, key, &state, clocks)
-          if case .accepted = verdict! { state.lastUse = Instant(seconds: clocks.wall) }
+        let judged = try transaction.changeState(of: id) { state throws(VaultError) in
+          let verdict = try body(item, key, &state, clocks)
+          if case .accepted = verdict { state.lastUse = Instant(seconds: clocks.wall) }
+          let delay = item.throttle(of: state, at: clocks).remainingSeconds(at: clocks.boot)
+          return JudgedCode(verdict: verdict, delay: .seconds(delay))
         }
-        try transaction.log(operation, item: item.item, result: verdict!.result)
-        return verdict!
+        try transaction.log(operation, item: item.item, result: judged.verdict.result)
+        return judged
       }
     }
-    return try verdict.acceptance()
+    return try judged.acceptance()
   }
 }
 
-extension OTPVerdict {
+private struct JudgedCode {
+  let verdict: OTPVerdict
+  /// How long the verifier judges no other code.
+  let delay: Duration
+
   /// How the code was accepted.
   ///
-  /// - Throws: Why it was refused.
-  fileprivate func acceptance() throws(VaultError) -> OTPAcceptance {
-    switch self {
+  /// - Throws: Why it was refused. A delay begins with the first wrong code, so no attempt is left after it.
+  func acceptance() throws(VaultError) -> OTPAcceptance {
+    switch verdict {
     case .accepted(let acceptance): return acceptance
-    case .refused(.noMatch): throw VaultError(.authenticationFailed, "the code is wrong")
+    case .refused(.noMatch):
+      throw VaultError(.authenticationFailed, "the code is wrong", attemptsLeft: 0, retryAfter: delay)
     case .refused(.alreadyUsed):
       throw VaultError(.alreadyUsed, "the code was used already", hint: "wait for the next one")
     case .refused(.waiting(let seconds)):
       throw VaultError(
-        .lockedOut, "too many wrong codes: the next one is judged in \(seconds) s",
+        .lockedOut, "too many wrong codes: the next one is judged in \(seconds) s", attemptsLeft: 0,
         retryAfter: .seconds(seconds))
     }
   }
+}
 
+extension OTPVerdict {
   /// The result as the audit log records it.
   fileprivate var result: AuditResult {
     switch self {
@@ -157,7 +165,7 @@ extension OTPItem {
   }
 
   /// The throttle as stored. After a reboot, its delay starts again.
-  private func throttle(of state: ItemState, at clocks: Clocks) -> Throttle {
+  fileprivate func throttle(of state: ItemState, at clocks: Clocks) -> Throttle {
     guard state.failures > 0 else { return Throttle() }
     var throttle = Throttle(
       failures: state.failures, lastFailure: Int64(clamping: state.failureBootMilliseconds / 1000))

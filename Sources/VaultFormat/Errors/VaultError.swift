@@ -10,7 +10,8 @@ public struct VaultError: Error, Sendable {
   /// What to do next, or `nil` when the message says it.
   public let advice: Hint?
   /// How many more wrong attempts are judged before a delay or a lock, where attempts are counted: for a wrong passcode,
-  /// phrase or finger. 0 if the delay or the lock has begun.
+  /// phrase, finger or one-time password. 0 if the delay or the lock has begun; with one-time passwords it begins with
+  /// the first wrong one.
   public package(set) var attemptsLeft: Int?
   /// How long to wait before another attempt is accepted.
   public let retryAfter: Duration?

@@ -40,8 +40,10 @@ public struct ItemState: Sendable, Equatable {
       bytes.setBigEndian(newValue ?? 0, at: Offset.lastAccepted)
     }
   }
-  /// Set when the counter may be behind its server: after a restore or a copy. In an item of a program's own kind
-  /// (``ItemKind/isOfPrograms``) the vault never sets it, so after a restore the counter is that of the backup.
+  /// Set when the counter may be behind its server: after a restore, and by the first commit to a copy of the file.
+  ///
+  /// A one-time password gives no code until its component has settled it. For an item of a program's own kind
+  /// (``ItemKind/isOfPrograms``), the program decides what to do, and sets it back to `false`.
   public var needsResync: Bool {
     get { has(.needsResync) }
     set { set(.needsResync, newValue) }

@@ -182,9 +182,9 @@ private struct RestoredStates {
       state.lastAccepted = [state.lastAccepted, later.lastAccepted].compactMap { $0 }.max()
       state.isBlocked = state.isBlocked || later.isBlocked
     }
-    if item.isHOTPProver || item.kind == .pin {
+    if item.canBeBehind || item.kind == .pin {
       state.needsResync = true
-      needsResync += 1
+      needsResync += item.kind.isOfPrograms ? 0 : 1
     }
     return try source.keys(of: row.generation).sealState(
       state.bytes, of: row.id, revision: stored.revision + 1, in: source.vault,
@@ -205,6 +205,9 @@ private struct RestoredStates {
 }
 
 extension Item {
+  /// Whether another side may have seen a later state of the item than a copy has: a server, or what a program says.
+  var canBeBehind: Bool { isHOTPProver || kind.isOfPrograms }
+
   /// A credential whose counter a server follows.
-  var isHOTPProver: Bool { kind == .otp && attributes[.otpType] == 1 && attributes[.otpRole] == 1 }
+  private var isHOTPProver: Bool { kind == .otp && attributes[.otpType] == 1 && attributes[.otpRole] == 1 }
 }

@@ -25,30 +25,41 @@ extension WriteTransaction {
   }
 
   /// The first step. A file with another identity, or with fewer commits than were seen before, is a copy or an old
-  /// state. Its HOTP counters may be behind those of the servers.
+  /// state. Its HOTP counters may be behind those of the servers, and the states of programs' kinds as well.
   mutating func adoptFile() throws(VaultError) {
     let identity = store.rows.fileIdentity
     let isOld = head.sequence < store.seenSequence
     guard head.fileIdentity != identity || isOld else { return }
     if head.fileIdentity != 0 {
-      var provers: [ItemID] = []
-      // Skip a credential that does not open, because it gives no code.
-      try store.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
-        if item.isHOTPProver { provers.append(item.id) }
-        return true
-      }
-      for id in provers {
-        do throws(VaultError) { try changeState(of: id) { $0.needsResync = true } } catch {
-          guard error.isUnreadable, changes.underWay == 0 else { throw error }
-        }
-      }
-      try log(.copyDetected, detail: "\(provers.count) counters need a resynchronisation")
+      let marked = try markStatesBehind()
+      try log(.copyDetected, detail: "\(marked) counters need a resynchronization")
     }
     if head.fileIdentity != 0, head.fileIdentity != identity { head.isCopy = true }
     head.fileIdentity = identity
     // From this commit on, this file is the newest again.
     head.sequence = max(head.sequence, store.seenSequence)
     changes.isDirty = true
+  }
+
+  /// Marks the states that another side may be ahead of, and returns their number.
+  private mutating func markStatesBehind() throws(VaultError) -> Int {
+    var items: [ItemID] = []
+    // Skip a credential that does not open, because it gives no code.
+    try store.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
+      if item.canBeBehind { items.append(item.id) }
+      return true
+    }
+    var marked = 0
+    for id in items {
+      do throws(VaultError) {
+        try changeState(of: id) { $0.needsResync = true }
+        marked += 1
+      } catch {
+        // An item of a program's own kind may have no state.
+        guard error.isUnreadable || error.code == .itemNotFound, changes.underWay == 0 else { throw error }
+      }
+    }
+    return marked
   }
 
   /// Writes a changed header with its slots, and increases `config` by 1 in both places.

@@ -18,10 +18,10 @@ struct DatabasePassword: Sendable {
 
   /// Replaces the password. `change` tells it to the server; after an interruption, it gets the same one again.
   func rotate(_ change: @Sendable (RawSpan) throws -> Void) async throws {
-    let random = try SecretBytes.random(characterCount: 32)
-    let left = try await vault.items(matching: Query(name: "next database")).first
-    let new = NewItem(.genericPassword, name: "next database")
-    let next = if let left { left } else { try await vault.add(new, secret: random) }
+    let next = try await vault.write(consuming: SecretBytes.random(characterCount: 32)) { vault, new in
+      if let left = try vault.items(matching: Query(name: "next database")).first { return left }
+      return try vault.add(NewItem(.genericPassword, name: "next database"), secret: new)
+    }
     try await vault.withSecret(of: next.id) { try change($0) }
     try await vault.write { vault in
       for old in try vault.items(matching: Query(name: "database")) { try vault.delete(old.id) }

@@ -9,12 +9,13 @@ struct LoginVerifier: Sendable {
 
   let vault: Vault
 
-  /// Enrolls a user, and lends the URI that the user's app scans to `show`.
-  func enroll(_ user: String, show: (borrowing SecretBytes) throws -> Void) async throws {
-    let key = try SecretBytes.random(byteCount: 20)
-    let uri = try OTPAuthURI(kind: .totp(periodSeconds: 30), account: user, secret: key).text()
-    _ = try await OTPCredential.enroll(uri, role: .verifier, named: user, in: vault)
-    try show(uri)
+  /// Enrolls a user. Returns the URI that the user's app scans: show it after the transaction.
+  func enroll(_ user: String, in transaction: inout WriteTransaction) throws -> SecretBytes {
+    let kind = OTPAuthURI.Kind.totp(periodSeconds: 30)
+    let uri = try OTPAuthURI(kind: kind, account: user, secret: .random(byteCount: 20))
+    let new = NewOTPCredential(kind, name: user, role: .verifier)
+    try transaction.enroll(new, key: uri.secret.expose { SecretBytes(copying: $0) })
+    return uri.text()
   }
 
   /// Judges a code. An accepted code is refused from then on; an unknown user gets the answer of a wrong code.

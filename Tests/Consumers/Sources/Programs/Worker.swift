@@ -5,16 +5,9 @@ struct Worker: Sendable {
   let name: String
   let vault: Vault
 
-  private func take() async throws -> Item? {
-    try await vault.write { [name] vault in
-      var waiting = Attributes()
-      waiting[.service] = "waiting"
-      guard let job = try vault.items(matching: Query(.genericPassword, where: waiting, limit: 1)).first
-      else { return nil }
-      var taken = ItemChanges()
-      (taken.attributes[.service], taken.attributes[.comment]) = ("taken", name)
-      return try vault.update(job.id, taken)
-    }
+  /// Joins the workers of a vault. The first one creates it.
+  static func start(_ name: String, at path: VaultPath, keys: any Protector) async throws -> Worker {
+    Worker(name: name, vault: try await Vault.openOrCreate(at: path, protector: keys).vault)
   }
 
   /// Works until no job is left. A job whose worker is killed remains in the vault, with the name of the worker.
@@ -22,6 +15,14 @@ struct Worker: Sendable {
     while let job = try await take() {
       try await vault.withSecret(of: job.id) { try work(job, $0) }
       try await vault.delete(Query(id: job.id))
+    }
+  }
+
+  private func take() async throws -> Item? {
+    var (job, taken) = (Query(.genericPassword, limit: 1), ItemChanges())
+    (job.attributes[.service], taken.attributes[.service]) = ("waiting", "taken by \(name)")
+    return try await vault.write { [job, taken] vault in
+      try vault.items(matching: job).first.map { try vault.update($0.id, taken) }
     }
   }
 }

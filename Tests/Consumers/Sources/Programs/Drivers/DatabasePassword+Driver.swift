@@ -1,7 +1,10 @@
+import VaultKit
+import VaultTestKit
+
 extension Driver {
   static let databasePassword = Driver(name: "DatabasePassword") {
-    let scene = Scene()
-    let password = DatabasePassword(vault: try await scene.make())
+    let place = TemporaryVault()
+    let password = DatabasePassword(vault: try place.make())
     let server = Server()
 
     try await password.rotate { server.setPassword($0.text) }
