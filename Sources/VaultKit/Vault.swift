@@ -89,12 +89,10 @@ public actor Vault {
   /// Wipes at once the keys that the passcode opened. Ends the prompts of other calls that are open: these calls throw
   /// ``VaultError/Code/appCancelled``, and an answer opens nothing.
   ///
-  /// Waits for the end of a transaction that is under way. Do not call it inside a transaction, nor in a `progress`
-  /// closure: the program would trap.
+  /// Waits for a transaction that is under way. In the closure of `read`, `write` or `progress`, it takes effect at the
+  /// end of that transaction.
   ///
   /// Does not wipe the secrets that a context was given or keeps: ``AuthenticationContext/invalidate()`` wipes those.
-  /// Waits for a transaction that is under way. So the closures of `read`, `write` and ``verify(progress:)`` must not
-  /// call it.
   public nonisolated func lock() { core.lock() }
 
   /// Whether everything that a passcode guards is open.

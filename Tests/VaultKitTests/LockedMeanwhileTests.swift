@@ -87,4 +87,22 @@ struct LockedMeanwhileTests {
     try core.rotateEpoch(passcode: Passcode(testing: "passcode"))
     #expect(try core.verify().problems == [])
   }
+
+  // Verified to fail (the process traps) when lock() always waits for the transaction.
+  @Test("a lock in the closure of a transaction takes effect at its end; the transaction is made")
+  func inTransaction() async throws {
+    let vault = try place.make(passcode: "passcode")
+    let guarded = NewItem(.genericPassword, name: "n", access: AccessControl(.whenUnlocked))
+    let id = try await vault.write { transaction in
+      vault.lock()
+      return try transaction.add(guarded, secret: SecretBytes(testing: "s")).id
+    }
+    #expect(await !vault.isUnlocked)
+    await expect(.locked, awaiting: { _ = try await vault.secret(of: id) })
+    try await vault.unlock(with: Passcode(testing: "passcode"))
+    _ = try await vault.verify(progress: { _ in vault.lock() })
+    #expect(await !vault.isUnlocked)
+    try await vault.unlock(with: Passcode(testing: "passcode"))
+    #expect(try await vault.secret(of: id).byteCount == 1)
+  }
 }

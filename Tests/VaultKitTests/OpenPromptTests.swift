@@ -220,7 +220,7 @@ struct DiscardedVerificationTests {
     #expect(await !vault.isUnlocked)
     #expect(try await vault.status().passcodeFailures == 0)
     isHeld.store(false, ordering: .relaxed)
-    clock.advance(milliseconds: 10_000)
+    clock.advance(by: .seconds(10))
     try await vault.unlock(with: Passcode(testing: "passcode"))
     #expect(try await !vault.auditEntries().contains { $0.detail?.contains("killed") == true })
   }
@@ -514,6 +514,24 @@ extension HangingPromptTests {
     reader.gate.answer("")
   }
 
+  // Verified to fail (by its time limit) when the protector is told inside of the lock around the store.
+  @Test("a protector that hangs when it is told of a commit holds neither a read nor a lock")
+  func told() async throws {
+    let held = try await GuardedVault()
+    let (vault, protector) = try reopened(held)
+    try await vault.unlock(with: Passcode(testing: "passcode"))
+    protector.hangWhenTold()
+    let core = await vault.core
+    let adding = Task.detached {
+      _ = try core.add(NewItem(.genericPassword, name: "new"), secret: SecretBytes(testing: "s"))
+    }
+    await protector.whenHanging()
+    vault.lock()
+    #expect(try core.items(matching: Query()).count == 3)
+    protector.letGo()
+    try await adding.value
+  }
+
   private func reopened(_ held: GuardedVault) throws -> (Vault, HangingProtector) {
     let protector = HangingProtector(held.place.protector)
     let core = try VaultCore.open(
@@ -542,13 +560,16 @@ private final class HangingProtector: Protector {
   private let base: FileProtector
   private let gate = HeldPrompt()
   private let hangs = Atomic(false)
+  private let hangsWhenTold = Atomic(false)
 
   init(_ base: FileProtector) { self.base = base }
 
   func hang() { hangs.store(true, ordering: .relaxed) }
+  func hangWhenTold() { hangsWhenTold.store(true, ordering: .relaxed) }
   func whenHanging() async { await gate.whenOpen() }
   func letGo() {
     hangs.store(false, ordering: .relaxed)
+    hangsWhenTold.store(false, ordering: .relaxed)
     gate.answer("")
   }
 
@@ -568,4 +589,9 @@ private final class HangingProtector: Protector {
     try base.promoteKey(key, replacing: old, of: vault)
   }
   func keys(of vault: VaultID) throws(VaultError) -> [DeviceKeyID] { try base.keys(of: vault) }
+  func noteSequence(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID) {
+    if hangsWhenTold.load(ordering: .relaxed) {
+      _ = try? gate.readSecret(PromptRequest(.passcode, operation: ""))
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import DeviceKeys
+import Glibc
 import SealedStorage
 import VaultFormat
 import VaultKeys
@@ -24,10 +25,41 @@ package final class VaultCore: Sendable {
     let store: Mutex<SealedStore?>
     /// The prompts of all calls that are open. Locking the vault ends them.
     let prompts = OpenPrompts()
+    /// The thread that has the store in a transaction; 0 if none has.
+    private let owner = Atomic<pthread_t>(0)
+    /// Whether the closure of the transaction asked to lock the vault.
+    private let locksAtEnd = Atomic(false)
+    /// The newest commit that the protector was told of.
+    private let noted = Mutex((key: DeviceKeyID?.none, sequence: UInt64(0)))
 
     init(_ store: consuming SealedStore, protector: any Protector) {
       self.protector = Mutex(protector)
       self.store = Mutex(consume store)
+    }
+
+    func beginTransaction() { owner.store(pthread_self(), ordering: .relaxed) }
+
+    /// Returns whether the vault is to be locked now.
+    func endTransaction() -> Bool {
+      owner.store(0, ordering: .relaxed)
+      return locksAtEnd.exchange(false, ordering: .relaxed)
+    }
+
+    /// Locks the vault at the end of the transaction in whose closure this is called; false outside of one.
+    func lockAtEnd() -> Bool {
+      guard owner.load(ordering: .relaxed) == pthread_self() else { return false }
+      locksAtEnd.store(true, ordering: .relaxed)
+      return true
+    }
+
+    /// Tells the protector of a commit. Called outside of the lock around the store, because a protector can hang; so
+    /// another thread can be faster, and an older commit must not overwrite its number.
+    func note(_ sequence: UInt64, under key: DeviceKeyID, of vault: VaultID) {
+      noted.withLock { last in
+        guard last.key != key || last.sequence < sequence else { return }
+        protector.withLock { $0 }.noteSequence(sequence, under: key, of: vault)
+        last = (key, sequence)
+      }
     }
   }
 
@@ -75,7 +107,9 @@ package final class VaultCore: Sendable {
   ///
   /// - Throws: What `body` throws, with nothing changed, or ``VaultError``.
   package func write<R>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
-    try refreshingKeys { store in
+    var committed: (sequence: UInt64, key: DeviceKeyID, vault: VaultID)?
+    defer { if let committed { session.note(committed.sequence, under: committed.key, of: committed.vault) } }
+    return try refreshingKeys { store in
       try store.rows.beginImmediate()
       store.caller = environment.caller
       let head = try store.headForWriting()
@@ -97,7 +131,7 @@ package final class VaultCore: Sendable {
       }
       try store.rows.commit()
       store.seenSequence = max(store.seenSequence, sequence)
-      currentProtector.noteSequence(sequence, under: store.keys.header.deviceKey, of: store.vault)
+      committed = (sequence, store.keys.header.deviceKey, store.vault)
       if changes.needsCleaning { store.clean() }
       return outcome
     }
@@ -112,6 +146,7 @@ package final class VaultCore: Sendable {
       var needsDeviceKey: DeviceKeyID?
       session.store.withLock { slot in
         var store = slot.take()!
+        session.beginTransaction()
         do { outcome = try body(&store) } catch let error as KeysAreStale {
           store.rows.rollback()
           needsDeviceKey = error.deviceKey
@@ -119,6 +154,7 @@ package final class VaultCore: Sendable {
           store.rows.rollback()
           outcome = .failure(error)
         }
+        if session.endTransaction() { store.lock() }
         slot = consume store
       }
       if let outcome { return try outcome.get() }

@@ -53,9 +53,10 @@ extension VaultCore {
   /// Whether a passcode is set.
   package var hasPasscode: Bool { withStore { $0.keys.header.hasPasscode } }
 
-  /// Wipes the class keys that the passcode opened. Ends the prompts that are open.
+  /// Wipes the class keys that the passcode opened: at once, or at the end of the transaction in whose closure it is
+  /// called. Ends the prompts that are open.
   package func lock() {
-    withStore { $0.lock() }
+    if !session.lockAtEnd() { withStore { $0.lock() } }
     prompts.end()
   }
 
