@@ -208,7 +208,7 @@ let package = Package(
     // What the README, the guides and the transcripts show, run as it stands there.
     tests(
       of: "ReadmeTests",
-      on: ["VaultKit", "AuthenticatorKit", "VaultTestKit", "SecretMemory", "GuidePrograms"]),
+      on: ["VaultKit", "AuthenticatorKit", "VaultPrompts", "VaultTestKit", "SecretMemory", "GuidePrograms"]),
     tests(
       of: "TortureTests",
       on: [

@@ -4,8 +4,8 @@ import VaultCrypto
 import VaultFormat
 import VaultKeys
 
-/// Secrets from outside the program, read straight into secret memory, and random ones. At most 1 MiB, the longest
-/// secret of an item.
+/// Secrets from outside the program, read straight into secret memory, and random ones: at most 1 MiB, the longest
+/// secret of an item. And the way out, to a descriptor.
 extension SecretBytes {
   /// Everything that a descriptor gives up to its end. Blocks until the end, and leaves the descriptor open.
   ///
@@ -68,6 +68,18 @@ extension SecretBytes {
     }
     defer { close(file) }
     return try read(file, named: shown(path), keepingNewline: keepingNewline)
+  }
+
+  /// Writes the bytes to a descriptor, such as the pipe to another program, and adds no newline. Waits until all are
+  /// written, and leaves the descriptor open. As with each write to a pipe that nobody reads any more, `SIGPIPE` ends a
+  /// program that does not ignore it.
+  ///
+  /// - Throws: ``VaultError/Code/io``; a part may then be written.
+  public func write(toDescriptor descriptor: Int32) throws(VaultError) {
+    let code = expose { SecretOutput.write($0, to: descriptor) }
+    guard code == 0 else {
+      throw VaultError(.io, "writing to descriptor \(descriptor) failed", underlying: code)
+    }
   }
 
   /// Random bytes, such as a key.

@@ -161,6 +161,11 @@ public actor Vault {
   /// secret. ``Query/constrained`` can leave out items with constraints.
   public func items(matching query: Query) throws(VaultError) -> [Item] { try core.items(matching: query) }
 
+  /// The item with this name. Asks no person.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/damaged``.
+  public func item(named name: String) throws(VaultError) -> Item { try core.item(named: name) }
+
   /// The secret of an item.
   ///
   /// While a prompt is open, other calls of the vault go on. If the task is cancelled, the context is invalidated or the
@@ -201,6 +206,11 @@ public actor Vault {
   /// - Throws: ``VaultError/Code/malformed`` for an empty query other than ``Query/all``.
   @discardableResult
   public func delete(_ query: Query) throws(VaultError) -> Int { try core.delete(query) }
+
+  /// Deletes an item, without a prompt.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound``.
+  public func delete(_ item: ItemID) throws(VaultError) { try core.delete(item) }
 
   // MARK: Members
 

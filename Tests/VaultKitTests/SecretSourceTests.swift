@@ -45,6 +45,19 @@ struct SecretSourceTests {
     }
   }
 
+  @Test("a descriptor gets all bytes, also through a pipe with less room; one that is not open is refused")
+  func written() async throws {
+    let pipe = Pipe()
+    #expect(fcntl(pipe.fileHandleForWriting.fileDescriptor, F_SETFL, O_NONBLOCK) == 0)
+    let reading = Task.detached { pipe.fileHandleForReading.readDataToEndOfFile() }
+    let secret = try SecretBytes.random(byteCount: 300_000)
+    try secret.write(toDescriptor: pipe.fileHandleForWriting.fileDescriptor)
+    try pipe.fileHandleForWriting.close()
+    #expect(await Array(reading.value) == secret.bytesForTesting)
+    let error = thrown { () throws(VaultError) in try secret.write(toDescriptor: -1) }
+    #expect(error?.code == .io)
+  }
+
   @Test("a file and a credential of another user are refused")
   func owner() throws {
     guard geteuid() == 0 else { return print("skipped: not root, so there is no other owner to take") }

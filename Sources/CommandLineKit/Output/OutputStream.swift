@@ -56,28 +56,10 @@ package final class OutputStream: TextOutput {
   }
 
   private func writeAll(_ bytes: RawSpan) throws(CommandError) {
-    var offset = 0
-    while offset < bytes.byteCount {
-      let written = unsafe bytes.extracting(offset..<bytes.byteCount).withUnsafeBytes {
-        unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
-      }
-      if written < 0, errno == EINTR { continue }
-      if written < 0, errno == EAGAIN {
-        waitUntilWritable()
-        continue
-      }
-      guard written > 0 else {
-        let problem = written == 0 ? EIO : errno
-        if problem == EPIPE { hasLostReader = true }
-        throw failure(problem)
-      }
-      offset += written
-    }
-  }
-
-  private func waitUntilWritable() {
-    var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    _ = unsafe poll(&wait, 1, -1)
+    let problem = SecretOutput.write(bytes, to: descriptor)
+    guard problem != 0 else { return }
+    if problem == EPIPE { hasLostReader = true }
+    throw failure(problem)
   }
 
   private func failure(_ code: Int32) -> CommandError {

@@ -9,8 +9,9 @@ struct SessionToken: Sendable {
     -> SecretBytes
   {
     do {
-      return try await vault.secret(of: vault.read { try $0.item(named: "token").id }, context: context)
-    } catch let error as VaultError where [.itemNotFound, .invalidated].contains(error.code) {
+      return try await vault.secret(of: vault.item(named: "token").id, context: context)
+    } catch {
+      guard [.itemNotFound, .invalidated].contains(error.code) else { throw error }
       try await vault.delete(Query(name: "token"))
       let new = NewItem(.genericPassword, name: "token", access: try AccessControl(.biometryCurrentSet))
       return try await vault.secret(of: vault.add(new, secret: signIn()).id, context: context)

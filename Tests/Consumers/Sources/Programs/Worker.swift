@@ -14,7 +14,7 @@ struct Worker: Sendable {
   func run(_ work: @Sendable (Item, RawSpan) throws -> Void) async throws {
     while let job = try await take() {
       try await vault.withSecret(of: job.id) { try work(job, $0) }
-      try await vault.delete(Query(id: job.id))
+      try await vault.delete(job.id)
     }
   }
 
