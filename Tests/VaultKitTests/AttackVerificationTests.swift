@@ -206,7 +206,7 @@ struct AttackActorTests {
     async let error = thrown(awaiting: { () throws(VaultError) in
       _ = try await vault.secret(of: id, context: AuthenticationContext(reason: "", prompt: prompt))
     })
-    while !prompt.isOpen { await Task.yield() }
+    while !prompt.isOpen { try await Task.sleep(for: .milliseconds(2)) }
     vault.lock()
     prompt.answer()
     #expect(await error?.code == .appCancelled)
