@@ -27,7 +27,7 @@ extension Torture {
       var failures = 0
       var runs = 0
       for (call, count) in try template.calls() {
-        let step = Scale.isLong || count < 4 ? 1 : 2
+        let step = Scale.isLong || count < 4 ? 1 : 3
         for number in stride(from: count, through: 1, by: -step) {
           for forGood in Scale.isLong ? ["", "+"] : [number % 2 == 0 ? "" : "+"] {
             let home = try template.copy()
@@ -56,7 +56,7 @@ extension Torture {
       let template = try KeyHome(change, hasNamedKey: false)
       var kills = 0
       for (call, count) in try template.calls() {
-        let step = Scale.isLong || change == .create ? 1 : 3
+        let step = Scale.isLong || change == .create ? 1 : 4
         for number in stride(from: count, through: 1, by: -step) {
           let home = try template.copy()
           let status = try home.run(failing: "\(call):signal=KILL:when=\(number)")
@@ -78,7 +78,7 @@ extension Torture {
       let template = try KeyHome(change, hasNamedKey: hasNamedKey)
       let looks = try template.calls(["newfstatat"]).first?.1 ?? 0
       var failures = 0
-      for number in stride(from: looks, through: 1, by: -(Scale.isLong ? 1 : max(1, looks / 16))) {
+      for number in stride(from: looks, through: 1, by: -(Scale.isLong ? 1 : max(1, looks / 10))) {
         let home = try template.copy()
         let status = try home.run(failing: "newfstatat:error=EIO:when=\(number)")
         // The loader failed, before the program began.
