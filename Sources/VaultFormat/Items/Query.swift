@@ -36,7 +36,7 @@ public struct Query: Sendable {
   /// Whether the caller has said that every item is meant.
   private var meansAll = false
 
-  /// Every item, also for a deletion. ``Vault/delete(_:)`` refuses any other query without a kind, an attribute or an
+  /// Every item, also for a deletion. ``Vault/delete(_:)-(Query)`` refuses any other query without a kind, an attribute or an
   /// identifier.
   public static var all: Query {
     var query = Query()
