@@ -27,9 +27,19 @@ extension KeyedHMAC {
     }
   }
 
+  /// The code of a message, cut down to 31 bits by dynamic truncation, as ``truncatedCode(forCounter:)``.
+  package func truncatedCode(of message: (inout HMACMessage) -> Void) -> UInt32 {
+    unsafe truncating { unsafe write(to: $0, message) }
+  }
+
   private func truncatedLongCode(_ counter: UInt64) -> UInt32 {
+    unsafe truncating { unsafe writeLongCode(to: $0, counter) }
+  }
+
+  @inline(__always)
+  private func truncating(_ write: (UnsafeMutableRawBufferPointer) -> Void) -> UInt32 {
     unsafe withUnsafeTemporaryAllocation(byteCount: 64, alignment: 16) { code in
-      unsafe writeLongCode(to: code, counter)
+      unsafe write(code)
       let offset = unsafe Int(code[algorithm.digestByteCount - 1] & 0x0f)
       let word = unsafe code.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
       return UInt32(bigEndian: word) & 0x7fff_ffff
