@@ -4,12 +4,13 @@ import VaultCrypto
 
 /// Generates the codes of one credential (RFC 4226). The key is hashed once.
 ///
-/// This is the front page of OneTimePassword: HOTP, TOTP and Steam codes as pure values. The module knows no vault,
+/// This is the front page of OneTimePassword: HOTP, TOTP, Steam and OCRA codes as pure values. The module knows no vault,
 /// no store and no clock. Read in this order:
 ///
 /// - ``HOTPGenerator`` and ``TOTPGenerator`` make codes in an ``OTPFormat``; ``TimeSteps`` divides time into steps.
 /// - ``HOTPVerifier`` and ``TOTPVerifier`` judge an ``OTPCode`` with an ``OTPVerdict``; ``Throttle`` delays after
 ///   wrong codes. ``BulkVerifier`` judges the codes of many credentials at once.
+/// - ``OCRAGenerator`` makes and checks codes for challenges and for data that is signed.
 /// - ``OTPAuthURI`` reads and writes what services print into QR codes, with ``Base32``.
 /// - ``CounterReservation`` and ``OfflineUse`` are for provers that work without their store or their peer for a
 ///   while.
@@ -144,7 +145,7 @@ public struct HOTPGenerator: ~Copyable, Sendable {
 }
 
 extension OTPAlgorithm {
-  fileprivate var hash: HashAlgorithm {
+  var hash: HashAlgorithm {
     switch self {
     case .sha1: .sha1
     case .sha256: .sha256

@@ -21,7 +21,21 @@ extension OTPError: CustomStringConvertible {
     case .invalidReservation: "the block of counters is too large"
     case .desynchronized: "the credential is out of step"
     case .invalidURI: "that is not an otpauth URI" + (fault.map { ": \($0)" } ?? "")
+    case .invalidSuite, .missingInput, .unexpectedInput, .invalidInput, .invalidData: ocraMessage
     default: code.rawValue
+    }
+  }
+
+  private var ocraMessage: String {
+    let name = part?.name ?? "value"
+    switch code {
+    case .invalidSuite:
+      return "that is not an OCRA suite" + (position.map { " (character \($0 + 1))" } ?? "")
+        + (part.map { ": \($0)" } ?? "")
+    case .missingInput: return "the suite needs a \(name)"
+    case .unexpectedInput: return "the suite has no \(name)"
+    case .invalidInput: return "the suite does not allow this \(name)" + (part.map { ": \($0.limit)" } ?? "")
+    default: return "the suite cannot sign this data; a suite with QH64 signs any data"
     }
   }
 
@@ -54,6 +68,46 @@ extension OTPError.URIFault: CustomStringConvertible {
     case .missingSecret: "it has no secret"
     case .missingCounter: "a hotp URI needs a counter"
     case .unknownEncoder: "its encoder is unknown"
+    }
+  }
+}
+
+extension OCRASuite.Part: CustomStringConvertible {
+  /// What a suite may have there, as a clause: "the session is S and three digits from 001 to 512".
+  public var description: String {
+    switch self {
+    case .algorithm: "it begins with OCRA-1"
+    case .cryptoFunction: "OCRA-1 is followed by :HOTP"
+    case .hash: "the hash is -SHA1, -SHA256 or -SHA512"
+    case .digits: "the number of digits is -0 or -4 to -10"
+    case .counter: "the counter is C, before the question"
+    case .question: "the question is QA, QN or QH and a length from 04 to 64, after : or :C-"
+    case .pinHash: "the hash of the PIN is PSHA1, PSHA256 or PSHA512"
+    case .session: "the session is S and three digits from 001 to 512"
+    case .timeStep: "the time step is T and 1S to 59S, 1M to 59M or 0H to 48H"
+    case .order: "only -P, -S and -T follow the question, in this order, each at most once"
+    }
+  }
+
+  /// What a person calls the value that this part asks for.
+  fileprivate var name: String {
+    switch self {
+    case .counter: "counter"
+    case .question: "question"
+    case .pinHash: "PIN"
+    case .session: "session"
+    case .timeStep: "time"
+    case .algorithm, .cryptoFunction, .hash, .digits, .order: "value"
+    }
+  }
+
+  /// What a value that this part asks for may be.
+  fileprivate var limit: String {
+    switch self {
+    case .question: "it is empty, too long, or has other characters"
+    case .pinHash: "it is empty, or was hashed by another function"
+    case .session: "it is too long"
+    case .counter, .timeStep, .algorithm, .cryptoFunction, .hash, .digits, .order: "it is out of range"
     }
   }
 }

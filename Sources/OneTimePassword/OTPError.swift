@@ -9,15 +9,22 @@ public struct OTPError: Error, Hashable, Sendable {
   public let fault: URIFault?
   /// How many bits the secret has, for ``Code/secretTooShort``.
   public let bitCount: Int?
-  /// Where the Base32 text cannot be read, for ``Code/invalidBase32``: an offset in bytes, or the length of the text if it
-  /// ends too early.
+  /// Where the Base32 text or the suite cannot be read, for ``Code/invalidBase32`` and ``Code/invalidSuite``: an offset in
+  /// bytes, or the length of the text if it ends too early.
   public let position: Int?
+  /// Which part of the suite is meant, for ``Code/invalidSuite``, ``Code/missingInput``, ``Code/unexpectedInput`` and
+  /// ``Code/invalidInput``. Its description says what is allowed there.
+  public let part: OCRASuite.Part?
 
-  private init(_ code: Code, fault: URIFault? = nil, bitCount: Int? = nil, position: Int? = nil) {
+  private init(
+    _ code: Code, fault: URIFault? = nil, bitCount: Int? = nil, position: Int? = nil,
+    part: OCRASuite.Part? = nil
+  ) {
     self.code = code
     self.fault = fault
     self.bitCount = bitCount
     self.position = position
+    self.part = part
   }
 
   /// The key has no bytes.
@@ -53,6 +60,20 @@ public struct OTPError: Error, Hashable, Sendable {
   public static var desynchronized: OTPError { OTPError(.desynchronized) }
   /// The text is not an acceptable `otpauth:` URI.
   public static func invalidURI(_ fault: URIFault) -> OTPError { OTPError(.invalidURI, fault: fault) }
+  /// The text is not an OCRA suite: at this offset, this part is missing or wrong.
+  public static func invalidSuite(_ part: OCRASuite.Part, position: Int) -> OTPError {
+    OTPError(.invalidSuite, position: position, part: part)
+  }
+  /// The suite names a value that was not given.
+  public static func missingInput(_ part: OCRASuite.Part) -> OTPError { OTPError(.missingInput, part: part) }
+  /// A value was given that the suite does not name, and that would not be a part of the code.
+  public static func unexpectedInput(_ part: OCRASuite.Part) -> OTPError {
+    OTPError(.unexpectedInput, part: part)
+  }
+  /// The suite does not allow this question, PIN hash or session information.
+  public static func invalidInput(_ part: OCRASuite.Part) -> OTPError { OTPError(.invalidInput, part: part) }
+  /// The suite takes this data neither as it is nor as its hash value.
+  public static var invalidData: OTPError { OTPError(.invalidData) }
 }
 
 extension OTPError {
@@ -93,6 +114,16 @@ extension OTPError {
     public static let desynchronized = Code(rawValue: "desynchronized")
     /// See ``OTPError/invalidURI(_:)``.
     public static let invalidURI = Code(rawValue: "invalidURI")
+    /// See ``OTPError/invalidSuite(_:position:)``.
+    public static let invalidSuite = Code(rawValue: "invalidSuite")
+    /// See ``OTPError/missingInput(_:)``.
+    public static let missingInput = Code(rawValue: "missingInput")
+    /// See ``OTPError/unexpectedInput(_:)``.
+    public static let unexpectedInput = Code(rawValue: "unexpectedInput")
+    /// See ``OTPError/invalidInput(_:)``.
+    public static let invalidInput = Code(rawValue: "invalidInput")
+    /// See ``OTPError/invalidData``.
+    public static let invalidData = Code(rawValue: "invalidData")
   }
 
   /// What is wrong with an `otpauth:` URI.

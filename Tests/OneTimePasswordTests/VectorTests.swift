@@ -6,7 +6,7 @@ import Testing
 import VaultCrypto
 
 /// One file of the vector folder: the whole folder is read, and what nobody checks is a failure.
-private struct VectorFile {
+struct VectorFile {
   let name: String
   let header: [String: Any]
 
@@ -34,8 +34,8 @@ private struct VectorFile {
 private struct UnknownVectorFile: Error { let name: String }
 
 extension [String: Any] {
-  fileprivate func string(_ key: String) throws -> String { try #require(self[key] as? String) }
-  fileprivate func integer(_ key: String) throws -> Int64 { try #require(self[key] as? NSNumber).int64Value }
+  func string(_ key: String) throws -> String { try #require(self[key] as? String) }
+  func integer(_ key: String) throws -> Int64 { try #require(self[key] as? NSNumber).int64Value }
   fileprivate func algorithm() throws -> OTPAlgorithm {
     try #require(OTPAlgorithm(rawValue: string("hash")))
   }
@@ -61,6 +61,7 @@ struct VectorTests {
     case "generated_hotp_totp.json": try generatedCounters(file) + generatedTimes(file)
     case "steam_guard.json": try steamVectors(file)
     case "otpauth_uris.json": try acceptedURIs(file) + refusedURIs(file)
+    case "rfc6287_ocra.json", "generated_ocra.json": try ocraVectors(file)
     default: throw UnknownVectorFile(name: file.name)
     }
   }
