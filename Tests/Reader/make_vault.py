@@ -35,7 +35,7 @@ class Maker(Contents):
         self.vault_id, self.device_key = self.rnd(16), self.rnd(32)
         self.slots, self.items, self.material, self.state, self.blind = [], [], {}, {}, []
         self.segments, self.audit, self.terms, self.expected = [], [], {}, []
-        self.factors, self.private, self.members, self.set_record = {}, {}, [], None
+        self.factors, self.private, self.members, self.set_record, self.session = {}, {}, [], None, bytes(32)
         self.next_row, self.sequence, self.last_mac = 1, 1, bytes(32)
         self.sealed = []                                   # key, associated data, plaintext, seal; for test_example.py
         self.recovery_code = self.rnd(16) if recovery and not backup else None
@@ -120,7 +120,7 @@ class Maker(Contents):
     def make_header(self, sources):
         self.key_id = hm(self.device_key, b"vault/1/key-id")[:16]
         h = self.header_fields = {
-            1: u16(1), 2: self.vault_id, 3: i64(NOW), 4: u64(self.config), 5: u8(1), 6: u32(1), 7: u32(self.generation),
+            1: u16(1), 2: self.vault_id, 3: i64(NOW), 4: u64(self.config), 5: u8(1), 6: u32(1) + u32(2), 7: u32(self.generation),
             9: u8(1), 10: self.key_id, 99: b"a field of a later version"}
         if not self.standard:
             h[17] = u8(1)
@@ -229,10 +229,11 @@ class Maker(Contents):
             self.slot(4, number, g, 6, member_id, layers, self.private[number])
 
     # items
-    def policy(self, accessibility=1, device=False, word=0, constraints=(), audit=0, exportable=False, token=None):
+    def policy(self, accessibility=1, device=False, word=0, constraints=(), audit=0, exportable=False, token=None, pin=None, more=None):
+        """`pin`: (mode, id of the PIN item). `more`: fields of a later version."""
         listed_constraints = listed([record({1: u32(bit), 2: u32(f)}) for bit, f in constraints]) if constraints else None
         return record({1: u8(accessibility), 2: u8(device), 3: u32(word), 4: listed_constraints, 5: u8(audit),
-                       6: u8(exportable), 7: token, 50: None})
+                       6: u8(exportable), 7: token, 8: record({1: u8(pin[0]), 2: pin[1]}) if pin else None, **(more or {})})
 
     def put_state(self, row, item_id, plaintext, revision=1):
         body = self.seal2("state", self.aad("state", {2: item_id, 15: u64(revision)}), plaintext.ljust(160, b"\x00"))
@@ -245,7 +246,8 @@ class Maker(Contents):
     def blind_values(self, values): return sorted(self.index(c, values[c]) for c in SEARCHABLE if c in values)
 
     def primary_key(self, kind, values):
-        codes = {1: [2, 3], 2: [3, 15, 16, 17, 18, 19, 20], 3: [8, 21, 22, 23, 24, 25, 26, 27, 28], 4: [37, 40, 41]}
+        codes = {1: [2, 3], 2: [3, 15, 16, 17, 18, 19, 20], 3: [8, 21, 22, 23, 24, 25, 26, 27, 28], 4: [37, 40, 41],
+                 22: [3, 4], 23: [3]}
         fields = {c: values.get(c, i64(0) if c in (17, 19) else b"") for c in codes.get(kind, [1])}
         fields |= {12: values.get(12, b""), 13: values.get(13, b"\x00"), 0xFFF0: b"", 0xFFF1: b""}
         pk = record({1: b"pk", 2: u32(kind), 3: record(fields)})
@@ -254,9 +256,10 @@ class Maker(Contents):
     def class_of(self, accessibility, device): return accessibility + (0x80 if device else 0)
 
     def put_item(self, kind, attributes, secret=None, policy=None, accessibility=1, device=False, alternatives=None,
-                 state=None, expires=None, extra_meta=None, flags=0, version=1, material=1, item_id=None, opens=True):
-        """`alternatives`: list of (factor numbers, bits of further secrets, those, KDF record of an application password)."""
-        if self.backup and (device or kind in (19, 20)):
+                 state=None, expires=None, extra_meta=None, flags=0, version=1, material=1, item_id=None, opens=True, shown=None):
+        """`alternatives`: list of (factor numbers, bits of further secrets, those, KDF record of an application password).
+        `shown`: what a reader finds, where that is not the stored secret."""
+        if self.backup and (device or kind in (19, 20, 22)):
             return None
         item_id, row = item_id or self.rnd(16), self.next_row
         self.next_row += 1
@@ -291,7 +294,7 @@ class Maker(Contents):
         if state is not None:
             self.put_state(row, item_id, state)
         self.expected.append({"id": item_id.hex(), "kind": kind, "name": values[1].decode() if 1 in values else None,
-                              "secretBase64": None if secret is None else base64.b64encode(secret).decode(),
+                              "secretBase64": None if secret is None else base64.b64encode(shown or secret).decode(),
                               "class": cls, "opens": opens if secret is not None else False})
         return item_id
 
@@ -409,7 +412,7 @@ class Maker(Contents):
         return {"vaultId": self.vault_id.hex(), "deviceKey": self.device_key.hex(), "recoveryCode": self.recovery_text(),
                 "passcode": self.passcode.decode() if self.passcode else None,
                 "phrase": self.phrase.decode() if self.phrase else None, "auditEntries": len(self.audit),
-                "applicationPassword": "app password", "pin": "2580", "items": self.expected}
+                "applicationPassword": "app password", "pin": "2580", "session": self.session.hex(), "items": self.expected}
 
 
 def make(path, entries=0, small=False, maker=None, **options):

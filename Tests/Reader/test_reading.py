@@ -8,6 +8,9 @@ import make_vault
 from cases import PASSCODE, Case, always, reader
 
 
+def by_member(expected): return expected["opens"] in (True, "phrase")
+
+
 class RoundTrips(Case):
     def check_items(self, out, opens):
         items = {i["id"]: i for i in out["items"]}
@@ -36,12 +39,12 @@ class RoundTrips(Case):
 
     def test_the_phrase_of_a_member_opens_what_its_set_guards(self):
         maker = self.make()
-        self.check_items(self.read(device_key=maker.device_key, passcode=PASSCODE, phrase=maker.phrase), lambda e: e["opens"])
+        self.check_items(self.read(device_key=maker.device_key, passcode=PASSCODE, phrase=maker.phrase), by_member)
         self.refused("wrong phrase", 3, device_key=maker.device_key, passcode=PASSCODE, phrase=b"another phrase")
 
     def test_a_member_that_a_reader_of_fingers_vouches_for_needs_no_phrase(self):
         self.make(members=("phrase", "fprintd"))
-        self.check_items(self.read(), lambda e: e["opens"])
+        self.check_items(self.read(), by_member)
 
     def test_the_login_password_opens_presence_alone(self):
         maker = self.make(members=("phrase", "login"))
@@ -63,13 +66,69 @@ class RoundTrips(Case):
         self.assertEqual(needs["card of a session"], "needs the session")
         self.assertEqual(needs["application password"], "needs the application password")
         self.assertEqual(needs["both"], "needs factor 0x04000001")
-        self.assertEqual(needs["all of it"], "needs the application password and the PIN and the session and a secret of a later version")
+        self.assertEqual(needs["camouflaged"], "needs the PIN: it is masked")
+        for name in ("all of it", "a rule of later", "a mode of later"):
+            self.assertEqual(needs[name], "a rule of a later version")
+        for name in ("a kind of later", "a component of later"):
+            self.assertEqual(needs[name], "a kind of a later version")
+        for name in ("an entry record", "in the trash"):
+            self.assertEqual(needs[name], "a flag of a later version")
         self.assertEqual(needs["no data"], "the item has no data")
         locked = {i["name"]: i.get("secretMissing") for i in self.read(device_key=self.maker.device_key)["items"]}
         self.assertEqual(locked["mail"], "locked: needs the passcode")
         code = self.maker.recovery_text().encode()
         recovered = {i["name"]: i.get("secretMissing") for i in self.read(recovery=code, passcode=PASSCODE)["items"]}
         self.assertEqual(recovered["client key"], "this-device-only: needs the device key")
+
+    def test_a_pin_and_a_session_open_what_is_behind_them(self):
+        for passcode in (None, PASSCODE):
+            maker = self.make(passcode=passcode)
+            keys = {"device_key": maker.device_key, "passcode": passcode}
+            self.check_items(self.read(pin=b"2580", **keys), lambda e: e["opens"] in (True, "pin"))
+            self.check_items(self.read(session=maker.session, **keys), lambda e: e["opens"] in (True, "session"))
+            needs = {i["name"]: i for i in self.read(pin=b"2581", session=bytes(32), **keys)["items"]}
+            self.assertEqual(needs["behind pin"]["secretMissing"], "needs the PIN")
+            self.assertEqual(needs["card of a session"]["secretMissing"], "needs another session")
+            # Nothing tells a wrong camouflaged PIN from a right one.
+            masked = base64.b64decode(needs["camouflaged"]["secretBase64"])
+            self.assertEqual(len(masked), 20)
+            self.assertNotEqual(masked, b"12345678901234567890")
+        done = self.run_reader(self.path, "--json", "--device-key", self.path + ".key", pin=b"2580\n", passcode=PASSCODE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        items = {i["name"]: i for i in json.loads(done.stdout)["items"]}
+        self.assertEqual(items["behind pin"]["pin"], {"mode": 1, "item": items["default pin"]["id"]})
+
+    def test_each_offset_of_the_state_of_a_component(self):
+        self.make()
+        states = {(i["kind"], i["name"], i["row"]): i.get("state") for i in self.read()["items"]}
+        found = [s for (kind, _, _), s in states.items() if kind == 22]
+        self.assertEqual([s["state"] for s in found], [4, 1])
+        expected = {"wrongUnlockCodes": 2, "resends": 3, "underWay": 0, "deadline": 70_000, "deadlineBoot": make_vault.BOOT_ID.hex(),
+                    "lastSync": make_vault.NOW, "codesSinceSync": 9, "secondsOffset": -5}
+        self.assertEqual({k: found[0][k] for k in expected}, expected)
+        self.assertFalse([s for (kind, _, _), s in states.items() if kind in (23, 24, 25) and s])
+
+    # Each was verified to open, or to be read as another damage, when the condition is left out of the reader.
+    def test_keys_that_are_not_what_the_policy_requires(self):
+        def wrong(name, alternatives, **policy):
+            maker = self.make(small=True, members=())
+            maker.put_item(16, {1: make_vault.string(name)}, b"secret", policy=maker.policy(**policy), alternatives=alternatives, state=b"\1")
+            maker.write(self.path)
+        pin, life = (1, bytes(16)), make_vault.record({1: bytes(8), 2: bytes(8), 3: bytes(16), 4: bytes(8), 5: bytes(4), 6: bytes(32)})
+        for name, alternatives, policy in (
+                ("form 0 behind a PIN", None, {"pin": pin}), ("form 1 without a rule", [([], 2, [bytes(32)])], {}),
+                ("form 1 behind a camouflaged PIN", [([], 2, [bytes(32)])], {"pin": (2, bytes(16))})):
+            with self.subTest(name):
+                wrong(name, alternatives, **policy)
+                self.refused("damaged: form of the keys")
+        for bits in (0, 1, 4, 6, 8, 10):
+            with self.subTest(bits):
+                wrong("bits", [([], bits, [bytes(32)] * bits.bit_count(), self.maker.kdf() if bits & 1 else None)], pin=pin)
+                self.refused("damaged: ")
+        maker = self.make(small=True, members=())
+        maker.put_item(19, {1: make_vault.string("token")}, b"secret", policy=maker.policy(token=life), state=b"\1")
+        maker.write(self.path)
+        self.refused("damaged: form of the keys")
 
     def test_an_application_password_opens_its_item_and_no_other(self):
         self.make(members=())

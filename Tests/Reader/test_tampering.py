@@ -46,8 +46,9 @@ class Tampering(Case):
                 for column in columns:
                     for where, blob in db.execute(f"SELECT {key}, {column} FROM {table} WHERE length({column}) > 0").fetchall():
                         at = dice.randrange(len(blob))
-                        if column == "secret" and not self.maker.expected[where - 1]["opens"] is True:
-                            at = len(blob) - 1             # the sum covers tags; the rest of an unopened secret is not read
+                        opens = self.maker.expected[where - 1]["opens"] if table == "material" else True
+                        if opens is not True and (column == "secret" or opens == "later"):
+                            at = len(blob) - 1             # the sum covers tags; the rest of what is not opened is not read
                         changed = blob[:at] + bytes([blob[at] ^ (1 << dice.randrange(8))]) + blob[at + 1:]
                         yield [(f"UPDATE {table} SET {column} = ? WHERE {key} = ?", (changed, where))]
 
@@ -122,6 +123,14 @@ class Tampering(Case):
         self.make()
         self.sql("PRAGMA user_version = 2")
         self.refused("newer format", 15)
+
+    def test_a_table_that_a_later_version_adds(self):
+        self.make(small=True)
+        self.sql("CREATE TABLE former(x)")
+        self.refused("newer format", 15)
+        self.make(small=True)
+        self.sql("CREATE VIEW former AS SELECT 1")
+        self.refused("schema", 10)
 
     def test_a_required_feature_is_refused(self):
         maker = self.make()

@@ -145,12 +145,50 @@ class Vaultctl(Case):
             self.assertRegex(report, r"audit entries +\d+, chain checked")
             for expected in maker.expected:
                 # What stands behind a member alone is opened in a test of its own.
-                if expected["opens"] is True and expected["name"] not in (None, "biometry") and expected["kind"] in (1, 2, 777):
+                if expected["opens"] is True and expected["name"] not in (None, "biometry") and expected["kind"] in (1, 2, 0x8001):
                     shown = self.tool("item", "get", expected["name"], program=TESTING)
                     self.assertEqual(shown, base64.b64decode(expected["secretBase64"]), expected["name"])
             self.assertEqual(self.tool("otp", "code", "rfc", program=TESTING).strip(), b"162583")     # counter 7
             self.assertEqual(self.tool("otp", "code", "rfc6238", "--at", "59", program=TESTING).strip(), b"94287082")
             self.read(device_key=maker.device_key, passcode=passcode)    # and the reader, what it was made into
+
+    # Verified to fail when the gate does not look at the kind, and when an unknown field of a policy is ignored.
+    def test_vaultctl_hands_out_no_secret_of_a_component_or_of_a_later_version(self):
+        for passcode in (None, PASSCODE):
+            maker = self.make(passcode=passcode, members=("phrase", "fprintd"))
+            self.passcode = passcode
+            for expected in maker.expected:
+                of_component = 16 <= expected["kind"] <= 25 or expected["kind"] == 3
+                if not of_component and expected["opens"] != "later":
+                    continue
+                code = 9 if of_component else 15
+                self.tool("item", "get", "--id", expected["id"], program=TESTING, code=code)
+                if expected["name"]:
+                    self.tool("exec", "--fd", f"8={expected['name']}", "--", "true", program=TESTING, code=code)
+            for name, code in (("behind pin", 6), ("camouflaged", 6), ("a mode of later", 15)):
+                self.tool("otp", "code", name, program=TESTING, code=code)
+                self.tool("otp", "export", name, program=TESTING, code=code)
+            exported = [json.loads(line)["name"] for line in self.tool("export", "jsonl", "--plain", program=TESTING).splitlines()]
+            self.assertFalse({"behind pin", "camouflaged", "a mode of later", "a rule of later", "in the trash", "default pin", "card"} & {*exported})
+            self.assertLessEqual({"mail", "rfc"}, {*exported})
+
+    def test_vaultctl_renames_and_deletes_items_of_every_kind(self):
+        maker = self.make(passcode=None)
+        for number, expected in enumerate(maker.expected):
+            code = 9 if expected["kind"] in (22, 23) else 0
+            typed = {"application_password": b"app password"} if expected["name"] == "application password" else {}
+            self.tool("item", "rename", "--id", expected["id"], f"new name {number}", program=TESTING, code=code, **typed)
+        self.read()
+        pins = [e["id"] for e in maker.expected if e["kind"] == 17]
+        for pin in pins:
+            self.tool("item", "rm", "--id", pin, program=TESTING, code=9)
+        self.assertEqual(len(self.read()["items"]), len(maker.expected))
+        for expected in maker.expected:
+            if expected["id"] not in pins:
+                self.tool("item", "rm", "--id", expected["id"], program=TESTING)
+        for pin in pins:
+            self.tool("item", "rm", "--id", pin, program=TESTING)
+        self.assertEqual(self.read()["items"], [])
 
     # Verified to fail when the test world changes a vault without noting it in field 17.
     def test_the_released_tool_refuses_a_vault_of_a_test_and_one_that_a_test_changed(self):
@@ -182,7 +220,10 @@ class Vaultctl(Case):
         codes = {a["code"]: a["value"] for a in items["mail"]["attributes"]}
         self.assertEqual((codes[9000], codes[4], items["mail"]["unknownMetaFields"]), ("AP8=", "another", [9]))
         later = items["a kind of later"]
-        self.assertEqual((later["kind"], later["flags"] & 0x100, base64.b64decode(later["secretBase64"])), (777, 0x100, b"kept"))
+        self.assertEqual((later["kind"], later["flags"] & 0x100, later["secretMissing"]), (777, 0x100, "a kind of a later version"))
+        secrets = {row: secret for row, _, secret in vault.material}
+        for name in ("a kind of later", "a rule of later", "in the trash"):
+            self.assertEqual(secrets[items[name]["row"]], maker.material[items[name]["row"]][1], name)
         self.assertEqual({a["code"]: a["value"] for a in later["attributes"]}[60000], -1)
         self.assertEqual(vault.h[99], b"a field of a later version")
         self.assertEqual(reader.decode(vault.set_record, "set")[9], b"of a later version")

@@ -95,17 +95,18 @@ class WrongWriters(Case):
             self.assertFalse(self.read(device_key=maker.device_key)["unlocked"])
 
     def test_alternatives_that_contradict_themselves(self):
-        for message, alternative in (("alternative of", ([], 1, [b""])), ("alternative of", ([make_vault.PASSCODE], 0, [], b"a KDF record")),
-                                     ("factors of", ([], 0)), ("factors of", ([make_vault.PASSCODE] * 2,)),
-                                     ("factors of", ([make_vault.ANY, make_vault.PASSCODE],))):
+        for message, word, alternative in (("alternative of", 0x80000000, ([], 1, [b""])), ("alternative of", 0x10, ([make_vault.PASSCODE], 0, [], b"a KDF record")),
+                                           ("factors of", 0x10, ([], 0)), ("factors of", 0x10, ([make_vault.PASSCODE] * 2,)),
+                                           ("factors of", 0x10, ([make_vault.ANY, make_vault.PASSCODE],))):
             maker = self.make(small=True)
-            maker.put_item(1, {2: make_vault.string("x"), 3: make_vault.string("x")}, b"x", alternatives=[alternative])
+            policy = maker.policy(1, False, word, [(0x10, make_vault.PASSCODE)] if word == 0x10 else ())
+            maker.put_item(1, {2: make_vault.string("x"), 3: make_vault.string("x")}, b"x", policy=policy, alternatives=[alternative])
             maker.write(self.path)
             self.refused(message)
 
     def test_an_application_password_that_policy_and_keys_do_not_agree_about(self):
-        for message, word, alternatives in (("application password of", 0x80000010, lambda kdf: [([make_vault.PASSCODE],)]),
-                                            ("application password of", 0x10, lambda kdf: [([make_vault.PASSCODE], 1, [b"x" * 32], kdf)]),
+        for message, word, alternatives in (("further secrets of", 0x80000010, lambda kdf: [([make_vault.PASSCODE],)]),
+                                            ("further secrets of", 0x10, lambda kdf: [([make_vault.PASSCODE], 1, [b"x" * 32], kdf)]),
                                             ("keys of", 0x80000000, lambda kdf: None)):
             maker = self.make(small=True)
             constraints = [(0x10, make_vault.PASSCODE)] if word & 0x10 else []

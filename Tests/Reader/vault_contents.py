@@ -1,4 +1,6 @@
 """What a test vault holds: every kind of item, and for the kinds that have choices, every choice."""
+import struct
+
 from vault_bytes import *  # noqa: F403
 
 
@@ -24,19 +26,45 @@ class Contents:
                            68: integer(30), 69: integer(1)}, rfc, accessibility=2, state=u8(1))
         self.put_pins(rfc)
         self.put_item(18, {1: string("finger")}, self.rnd(16), device=True, state=u8(1))
+        self.put_short_lived()
+        self.put_item(21, {1: string("client")}, b"{}")
+        self.put_item(22, {3: string("anna"), 4: string("order 7")}, b"Pay 12 EUR", state=self.component_state(4))
+        self.put_item(22, {3: string("anna"), 4: string("order 8")}, b"Pay 13 EUR", state=self.component_state(1))
+        self.put_item(23, {3: string("00" * 16)}, b"tokens")
+        self.put_item(24, {1: string("answer")}, b"a.b.c", expires=NOW + 300_000)
+        self.put_item(25, {1: string("photo")}, b"\xff\xd8")
+        self.put_later()
+        self.put_constrained()
+
+    def component_state(self, state):
+        """A state row with a value at each offset of a component, 112 to 159."""
+        return u8(1).ljust(112, b"\x00") + u8(state) + u8(2) + u16(3) + u32(0) + u64(70_000) + BOOT_ID + i64(NOW) + u32(9) + struct.pack(">i", -5)
+
+    def put_short_lived(self):
         life = record({1: i64(NOW), 2: u64(1000), 3: BOOT_ID, 4: u64(60_000), 5: u32(1)})
         self.put_item(19, {1: string("card")}, b"token", policy=self.policy(1, True, token=life), device=True,
                       state=u8(1).ljust(72, b"\x00") + u32(1), expires=NOW + 60_000)
-        session = self.rnd(32)
-        life = record({1: i64(NOW), 2: u64(1000), 3: BOOT_ID, 4: u64(60_000), 5: u32(1), 6: sha(b"vault/1/session" + session)})
-        self.put_item(19, {1: string("card of a session")}, b"token", policy=self.policy(1, True, token=life), device=True,
-                      alternatives=[([], 4, [session])], state=u8(1), opens=False)
-        consent = self.rnd(16)
-        self.put_item(20, {1: string("consent")}, sha(b"vault/1/consent" + consent + b"123456"), item_id=consent,
-                      policy=self.policy(1, True, token=life), device=True, state=u8(1), expires=NOW + 300_000)
-        self.put_item(21, {1: string("client")}, b"{}")
-        self.put_item(777, {1: string("a kind of later"), 60000: integer(-1)}, b"kept", flags=0x100, version=9, material=4)
-        self.put_constrained()
+        session = self.session = self.rnd(32)
+        of_session = record({1: i64(NOW), 2: u64(1000), 3: BOOT_ID, 4: u64(60_000), 5: u32(1), 6: sha(b"vault/1/session" + session)})
+        self.put_item(19, {1: string("card of a session")}, b"token", policy=self.policy(1, True, token=of_session), device=True,
+                      alternatives=[([], 4, [session])], state=u8(1), opens="session")
+        key = self.rnd(32)
+        self.put_item(20, {1: string("issued consent"), 65: integer(2)}, record({1: u8(2), 2: key, 3: hm(key, b"123456")}),
+                      policy=self.policy(1, True, token=life), device=True, state=self.component_state(0), expires=NOW + 300_000)
+        self.put_item(20, {1: string("consent"), 65: integer(1)}, record({1: u8(1)}),
+                      policy=self.policy(1, True, token=life), device=True, state=self.component_state(4), expires=NOW + 300_000)
+
+    def put_later(self):
+        """What a later version may add: a program lists it, keeps it, and opens none of it."""
+        self.put_item(777, {1: string("a kind of later"), 60000: integer(-1)}, b"kept", flags=0x100, version=9, material=4, opens="later")
+        self.put_item(26, {1: string("a component of later")}, b"kept", state=u8(1), opens="later")
+        self.put_item(1, {1: string("an entry record"), 2: string("later"), 3: string("1")}, b"kept", flags=16, opens="later")
+        self.put_item(1, {1: string("in the trash"), 2: string("later"), 3: string("2")}, b"kept", flags=32, opens="later")
+        self.put_item(1, {1: string("a rule of later"), 2: string("later"), 3: string("3")}, b"kept", policy=self.policy(more={9: b"?"}), opens="later")
+        pin = (3, self.rnd(16))
+        self.put_item(16, {1: string("a mode of later"), 64: integer(1), 65: integer(1), 66: integer(1), 67: integer(6)}, b"kept" * 5,
+                      policy=self.policy(pin=pin), state=u8(1), opens="later")
+        self.put_item(0x8001, {1: string("of a program")}, b"its own")
 
     def put_few(self):
         self.put_item(1, {1: string("mail"), 2: string("mail.example"), 3: string("anna")}, b"correct horse")
@@ -52,14 +80,21 @@ class Contents:
         self.put_item(17, {1: string("default pin")}, record({1: u8(1), 2: kdf, 3: sealed}), policy=policy, item_id=pin_id,
                       state=u8(1))
         self.put_item(16, {1: string("behind pin"), 64: integer(1), 65: integer(1), 66: integer(1), 67: integer(6),
-                           70: raw(pin_id)}, rfc, alternatives=[([], 2, [d])], state=u8(1), opens=False)
+                           70: raw(pin_id)}, rfc, policy=self.policy(pin=(1, pin_id)), alternatives=[([], 2, [d])], state=u8(1), opens="pin")
+        if any(source != "login" for _, source, _ in self.members):
+            biokey = self.rnd(16)
+            self.put_item(18, {1: string("biokey of the pin")}, record({1: biokey, 2: pin_id, 3: d}), accessibility=3, device=True, state=u8(1),
+                          policy=self.policy(3, True, 2, [(2, ANY)]), alternatives=[([ANY],)])
+            self.put_item(16, {1: string("behind pin and passcode"), 64: integer(1), 65: integer(1), 66: integer(1), 67: integer(6)}, rfc, state=u8(1),
+                          policy=self.policy(1, False, 0x10, [(0x10, PASSCODE)], pin=(1, pin_id)), alternatives=[([PASSCODE], 2, [d])], opens="pin")
         kdf, pin_id, otp_id, b = self.kdf(), self.rnd(16), self.rnd(16), [self.randomness.randrange(10) for _ in range(6)]
         mask = derive(self.argon(bytes(0x30 + x for x in b), kdf), b"vault/1/camouflage" + self.vault_id + otp_id, len(rfc))
         offset = bytes((x - int(y)) % 10 for x, y in zip(b, "258000"))
         self.put_item(17, {1: string("camouflaged pin")}, record({1: u8(2), 2: kdf}), item_id=pin_id,
                       state=u8(1).ljust(80, b"\x00") + offset)
         self.put_item(16, {1: string("camouflaged"), 64: integer(1), 65: integer(1), 66: integer(1), 67: integer(6),
-                           70: raw(pin_id)}, bytes(x ^ y for x, y in zip(rfc, mask)), item_id=otp_id, state=u8(1))
+                           70: raw(pin_id)}, bytes(x ^ y for x, y in zip(rfc, mask)), item_id=otp_id, state=u8(1),
+                      policy=self.policy(pin=(2, pin_id)), opens="pin", shown=rfc)
 
     def put_constrained(self):
         kdf = self.kdf()
@@ -83,5 +118,6 @@ class Contents:
             self.put_item(1, {1: string(name), 2: string("bank"), 3: string(name)}, b"behind " + name.encode(),
                           policy=self.policy(1, False, word, bound), alternatives=[(sorted(f for _, f in bound), 0)], opens="phrase")
         secrets = [self.rnd(32), self.rnd(32), self.rnd(32), self.rnd(32)]
-        self.put_item(1, {1: string("all of it"), 2: string("bank"), 3: string("f")}, b"behind all of it", policy=self.policy(1, False, 0x80000010, [(0x10, PASSCODE)]),
-                      alternatives=[([PASSCODE], 0x0F, secrets, kdf)], opens=False)
+        self.put_item(1, {1: string("all of it"), 2: string("bank"), 3: string("f")}, b"behind all of it",
+                      policy=self.policy(1, False, 0x80000010, [(0x10, PASSCODE)], more={11: b"a further secret"}),
+                      alternatives=[([PASSCODE], 0x0F, secrets, kdf)], opens="later")

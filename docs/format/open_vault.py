@@ -25,16 +25,20 @@ synchronizable,accessibility,server,securityDomain,protocol,authenticationType,p
 keyType,bits,effectiveBits,startDate,endDate,canEncrypt,canDecrypt,canDerive,canSign,canVerify,canWrap,canUnwrap,tokenID,
 certificateType,certificateEncoding,subject,issuer,serialNumber,subjectKeyID,publicKeyHash,creationDate,
 modificationDate""".replace("\n", "").split(","), 1)) | {64: "otpType", 65: "otpRole", 66: "otpAlgorithm", 67: "otpDigits",
-  68: "otpPeriod", 69: "otpWindow", 70: "pinItem", 71: "pinAttemptLimit", 72: "ocraSuite", 73: "pinPolicy", 74: "activationState"}
+  68: "otpPeriod", 69: "otpWindow", 70: "pinItem", 71: "pinAttemptLimit", 72: "ocraSuite", 73: "pinPolicy"}
 INDEXED = {2, 3, 4, 7, 12, 15, 21, 22, 40, 41, 43}
-PRIMARY = {1: [2, 3], 2: [3, *range(15, 21)], 3: [8, *range(21, 29)], 4: [37, 40, 41]}
+PRIMARY = {1: [2, 3], 2: [3, *range(15, 21)], 3: [8, *range(21, 29)], 4: [37, 40, 41], 22: [3, 4], 23: [3]}
 KINDS = {1: "genericPassword", 2: "internetPassword", 3: "key", 4: "certificate", 16: "otp", 17: "pin", 18: "biokey", 19: "cardToken",
-  20: "consent", 21: "clientRegistration"}
+  20: "consent", 21: "clientRegistration", 22: "transaction", 23: "tokenSet", 24: "responseJWT", 25: "attachment"}
+PROGRAMS, WITH_STATE, NAMELESS, LATER_FLAGS = range(0x8000, 0xC000), {16, 17, 18, 19, 20, 22}, {22, 23}, 16 | 32
 STATE = {"bits": (1, 2), "failures": (4, 8), "counter": (8, 16), "lastAccepted": (16, 24), "lastUse": (24, 32), "delay": (56, 64),
-  "clockOffset": (64, 72), "usesLeft": (72, 76), "unconfirmed": (76, 80), "reservedEnd": (96, 104), "uses": (104, 112)}
+  "clockOffset": (64, 72), "usesLeft": (72, 76), "unconfirmed": (76, 80), "reservedEnd": (96, 104), "uses": (104, 112), "state": (112, 113),
+  "wrongUnlockCodes": (113, 114), "resends": (114, 116), "underWay": (116, 120), "deadline": (120, 128), "lastSync": (144, 152),
+  "codesSinceSync": (152, 156), "secondsOffset": (156, 160)}
+SIGNED = ("lastUse", "clockOffset", "lastSync", "secondsOffset")
 ENTRY = {1: "wall", 2: "boot", 4: "uid", 5: "pid", 7: "operation", 9: "kind", 10: "result", 12: "outcome", 13: "callerUid", 14: "callerPid"}
 OUTCOMES = {1: "answered", 2: "cancelled", 3: "signal", 4: "timeout", 5: "program"}
-EXTRA = {1: "the application password", 2: "the PIN", 4: "the session", 0xF8: "a secret of a later version"}
+EXTRA = {1: "the application password", 2: "the PIN", 4: "the session"}
 WHEN_UNLOCKED, AFTER_FIRST_UNLOCK, DEVICE_ONLY, ANY, LOGIN, RECOVERY = 1, 2, 0x80, 0x03000000, 0x05000000, 0x07000000
 KNOWN_SLOTS = {1: (1, 2, 3), 2: (1,), 3: (4, 8), 4: (5, 6, 7), 5: (4, 8), 6: (8,)}   # openers by kind; slots of a later version are ignored
 
@@ -97,9 +101,9 @@ def is_text(data):
   except UnicodeDecodeError: return False
 
 class Vault:
-  def __init__(self, path, device_key=None, passcode=None, recovery=None, passphrase=None, phrase=None, application_password=None):
+  def __init__(self, path, device_key=None, passcode=None, recovery=None, passphrase=None, phrase=None, application_password=None, pin=None, session=None):
     need(os.path.isfile(path), "no vault at that path", 14)
-    self.inode, self.out, self.application_password = os.stat(path).st_ino, {}, application_password
+    self.inode, self.out, self.application_password, self.pin, self.session = os.stat(path).st_ino, {}, application_password, pin, session
     self.db = None
     try: self.read_tables(path)
     finally: self.db and self.db.close()
@@ -118,6 +122,7 @@ class Vault:
     need(one("PRAGMA application_id") == 0x564C5431, "damaged: not a vault (application id)")
     version = one("PRAGMA user_version"); need(version <= 1, f"newer format: {version}", 15); need(version == 1, "damaged: user version")
     need(one("PRAGMA encoding") == "UTF-8" and one("PRAGMA page_size") == 4096, "damaged: page size or encoding")
+    need(not db.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'former'").fetchone(), "newer format: a table of a later version", 15)
     found = db.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL OR name NOT LIKE 'sqlite_autoindex_%'").fetchall()
     need(len(found) == 9 and {(t, name): sql for t, name, sql in found} == {("table", name): sql for name, sql in SCHEMA.items()}, "damaged: the schema is not that of format 1")
     need(one("PRAGMA integrity_check") == "ok", "damaged: SQLite's integrity check fails")
@@ -143,8 +148,8 @@ class Vault:
   def open_header(self, device_key, recovery, passphrase):
     (_, body, tag), = self.header; h = self.h = decode(body, "header", f1=2, f2=16, f3=8, f4=8, f5=1, f6=None, f7=4, f9=1, f10=16)
     need(n(h[1]) == 1 and n(h[5]) == 1, "newer format: header", 15); features = {n(e) for e in packed(h, 6, 4)}
-    need(features <= {1}, f"newer format: required features {h[6].hex()}", 15)
-    need(1 in features, "made before the first release: open it with commit b5afbda and 'export jsonl --plain', then import", 15)
+    need(features <= {1, 2}, f"newer format: required features {h[6].hex()}", 15); commit = "6cbfd72" if 1 in features else "b5afbda"
+    need(features == {1, 2}, f"made before the first release: open it with commit {commit} and 'export jsonl --plain', then import", 15)
     self.id, self.generation, self.marks = h[2], n(h[7]), n(h.get(17, b"")); self.cheap = bool(self.marks & 1); self.check_fields()
     opener, wrapping, kdf, cut = self.root_opener(device_key, recovery, passphrase)
     def open_root(g):
@@ -299,11 +304,13 @@ class Vault:
   def open_items(self):
     material, state, blind = {r[0]: r[1:] for r in self.material}, {r[0]: r[1:] for r in self.state}, {}
     for value, row in self.blind: blind.setdefault(row, set()).add(value)
-    self.terms, self.out["items"] = [], []
+    self.terms, self.out["items"], self.pins = [], [], {}
     zero = self.open_state(0, bytes(16), state.pop(0, None), None, 2); need(zero is not None, "damaged: no state row 0")
     self.out["vaultState"] = {"failures": n(zero[4:8]), "delay": n(zero[40:48]), "biometryFailures": n(zero[48:52])}
-    for r in self.item:
+    # PIN items first: what is behind a PIN needs what the PIN opens. The list keeps the order of the rows.
+    for r in sorted(self.item, key=lambda r: r[2] != 17):
       self.out["items"].append(self.open_item(r, material.pop(r[0], None), state.pop(r[0], None), blind.pop(r[0], set())))
+    self.out["items"].sort(key=lambda i: i["row"])
     need(not material and not state and not blind, "damaged: rows of an item that does not exist")
     need(all(r[0] < n(self.head_row[24:32]) for r in self.item), "damaged: a row beyond the head row's next row")
   def open_state(self, row, item_id, stored, generation, layout):
@@ -323,7 +330,7 @@ class Vault:
     need(all(attributes.values()), f"damaged: attributes of {what}"); values = {c: v[1:] for c, v in attributes.items()}
     need(policy[1][0] in (1, 2, 3) and policy[5][0] < 2 and not n(policy[3]) & ~0xC000C01B, f"newer format: policy of {what}", 15)
     need(policy[2][0] < 2 and policy[6][0] < 2, f"damaged: policy of {what}")
-    need(cls == policy[1][0] + DEVICE_ONLY * policy[2][0], f"damaged: {what}, class is not the policy's")
+    need(cls == policy[1][0] + DEVICE_ONLY * policy[2][0], f"damaged: {what}, class is not the policy's"); closed = self.why_closed(kind, flags, policy, what)
     key = self.key("index", g); index = lambda c: mac(key, encode({1: u(c, 2), 2: values[c]}))[:16]
     self.terms += [(4, row, value, g) for value in blind]
     need(name == (index(1) if 1 in values else None), f"damaged: {what}, name")
@@ -338,44 +345,80 @@ class Vault:
         "exportable": policy[6] == b"\1", "recordBase64": b64(m[2])}, "unknownMetaFields": [k for k in m if k > 2]}
     if expires is not None: out["expires"] = expires
     self.terms.append((1, row, meta[-16:], g)); plain = self.open_state(row, item_id, state, g, 1)
-    need(plain or kind not in range(16, 21), f"damaged: {what} has no state")
-    if plain: out["state"] = {k: n(plain[a:b], k in ("lastUse", "clockOffset")) for k, (a, b) in STATE.items()} | {"offset": plain[80:86].hex(), "pending": plain[86:92].hex()}
+    need(plain or kind not in WITH_STATE, f"damaged: {what} has no state")
+    if plain: out["state"] = {k: n(plain[a:b], k in SIGNED) for k, (a, b) in STATE.items()} | {"offset": plain[80:86].hex(), "pending": plain[86:92].hex(), "deadlineBoot": plain[128:144].hex()}
+    if 8 in policy and not closed: out["pin"] = {"mode": self.guard(policy)[0], "item": self.guard(policy)[1].hex()}
     if material:
       self.terms.append((2, row, material[0][-16:] + material[1][-16:], g)); bound = {2: item_id, 6: u(cls, 1), 7: H(m[2]), 9: u(kind, 4)}
-      dek, why = self.data_key(material[0], cls, g, bound, what, n(policy[3]))
+      dek, why = (None, closed) if closed else self.data_key(material[0], cls, g, bound, what, policy)
       if dek is None: out["secretMissing"] = why
       else:
         aad = self.aad("secret", {2: item_id, 5: u(mv, 8), 7: bound[7], 9: bound[9]})
-        out["secretBase64"] = b64(open1(dek, b"vault/1/seal-secret", aad, material[1], f"secret of {what}"))
+        secret = open1(dek, b"vault/1/seal-secret", aad, material[1], f"secret of {what}")
+        if kind == 17: self.open_pin(item_id, secret, plain, what)
+        if 8 in policy and self.guard(policy)[0] == 2: secret = self.unmask(policy, item_id, secret)
+        if secret is None: out["secretMissing"] = "needs the PIN: it is masked"
+        else: out["secretBase64"] = b64(secret)
     else: out["secretMissing"] = "the item has no data"
     return out
 
+  # ---- section 6: what kind, flags and policy say before anything opens, and section 11
+  def guard(self, policy): g = decode(policy[8], "policy field 8", f1=1, f2=16); return g[1][0], g[2]
+  def why_closed(self, kind, flags, policy, what):
+    """Why a program must not open the secret; None if it may."""
+    if kind not in KINDS and kind not in PROGRAMS: return "a kind of a later version"
+    if flags & LATER_FLAGS: return "a flag of a later version"
+    life = decode(policy[7], f"policy of {what}", f1=8, f2=8, f3=16, f4=8, f5=4) if 7 in policy else {}
+    need(len(life.get(6, bytes(32))) == 32, f"damaged: policy of {what}")
+    pin = decode(policy[8], f"policy of {what}", f1=1, f2=16) if 8 in policy else {}
+    known = max(policy) <= 8 and max(life, default=0) <= 6 and max(pin, default=0) <= 2 and pin.get(1, b"\1") in (b"\1", b"\2")
+    return None if known and (not life or kind in (19, 20)) and (not pin or kind in (3, 16)) else "a rule of a later version"
+  def open_pin(self, item_id, secret, state, what):
+    """Keeps what the PIN item gives to what is behind it: D, or the KDF record and the digits to add."""
+    p = decode(secret, f"data of {what}", f1=1, f2=None); kdf_record(p[2], f"data of {what}")
+    need(p[1] in (b"\1", b"\2") and (3 in p) == (p[1] == b"\1"), f"damaged: data of {what}")
+    if self.pin is None: return
+    if p[1] == b"\2": self.pins[item_id] = p[2], state[86:92] if state[1] & 8 else state[80:86]; return
+    key = hkdf(argon(self.pin, p[2], f"data of {what}", self.cheap), b"vault/1/pin"); wrong = Failure("")
+    try: self.pins[item_id] = open1(key, b"vault/1/seal-pin", self.aad("pin", {2: item_id}), p[3], what, wrong)
+    except Failure as failure:
+      if failure is not wrong: raise
+  def unmask(self, policy, item_id, masked):
+    if self.guard(policy)[1] not in self.pins: return None
+    kdf, offset = self.pins[self.guard(policy)[1]]
+    digits = bytes(48 + (d - 48 + o) % 10 for d, o in zip(self.pin.ljust(6, b"0"), offset))
+    mask = hkdf(argon(digits, kdf, "camouflage", self.cheap), b"vault/1/camouflage" + self.id + item_id, len(masked))
+    return bytes(a ^ b for a, b in zip(masked, mask))
+
   # ---- section 10
-  def data_key(self, keys, cls, g, bound, what, word):
+  def data_key(self, keys, cls, g, bound, what, policy):
     if (cls, g) not in self.ck: return None, "this-device-only: needs the device key" if cls & DEVICE_ONLY and not self.lk else "locked: needs the passcode"
     plain = open1(self.ck[cls, g], b"vault/1/seal-keys", self.aad("keys", {**bound, 4: u(g, 4)}), keys, f"keys of {what}")
-    guarded = word & 0x80000000                            # with an application password: in each alternative, or in none
-    if plain[:1] == b"\0": need(len(plain) == 33 and not guarded, f"damaged: keys of {what}"); return plain[1:], None
-    need(plain[:1] == b"\1", f"newer format: keys of {what}", 15); reasons = []
+    mode, pin_id = self.guard(policy) if 8 in policy else (None, None)
+    further = (n(policy[3]) >> 31) | 2 * (mode == 1) | 4 * (7 in policy and 6 in decode(policy[7], what)); reasons = []
+    need(plain[:1] == (b"\1" if further or 4 in policy else b"\0"), f"damaged: form of the keys of {what}")
+    if plain[:1] == b"\0": need(len(plain) == 33, f"damaged: keys of {what}"); return plain[1:], None
     alternatives = items_of(plain[1:], f"alternatives of {what}"); need(1 <= len(alternatives) <= 2, f"damaged: alternatives of {what}")
     for alternative in alternatives:
       a = decode(alternative, f"alternative of {what}", f1=None, f2=32, f4=None, f5=1)
       numbers, extra = [n(a[1][i:i + 4]) for i in range(0, len(a[1]), 4)], a[5][0]
       need(numbers == sorted(set(numbers)) and len(numbers) * 4 == len(a[1]) and (numbers or extra), f"damaged: factors of {what}")
       need((3 in a) == bool(extra & 1) and (numbers or not any(a[2])), f"damaged: alternative of {what}")
-      need(bool(extra & 1) == bool(guarded), f"damaged: application password of {what} is not the policy's")
+      need(extra == further, f"damaged: further secrets of {what} are not the policy's")
       lacks = [f"factor {f:#010x}" + (", which is gone" if f not in self.factors else "") for f in numbers if f not in self.private]
-      typed = extra & 1 and self.application_password
-      lacks += [secret for bit, secret in EXTRA.items() if extra & bit and not (bit == 1 and typed)]
+      typed = extra & 1 and self.application_password; given = {1: typed, 2: self.pins.get(pin_id), 4: self.session}
+      lacks += [secret for bit, secret in EXTRA.items() if extra & bit and not given[bit]]
       if lacks: reasons.append(" and ".join(lacks)); continue
       info = H(encode({1: bound[2], 2: bound[7], 3: a[1], 4: a[2], 5: b"".join(self.factors[f] for f in numbers), 6: a[5]}))
       shared = b"".join(exchange(self.private[f], a[2]) for f in numbers)
       if typed: shared += argon(typed, a[3], f"application password of {what}", self.cheap)
-      other = Failure("") if typed else None               # each item may have a separate application password
+      if extra & 2: shared += given[2]
+      if extra & 4: shared += self.session
+      other = Failure("") if typed or extra & 4 else None  # each item may have a separate application password or session
       try: dek = open1(hkdf(shared, b"vault/1/alternative" + info), b"vault/1/seal-alternative", self.aad("alternative", bound), a[4], f"alternative of {what}", other)
       except Failure as failure:
         if failure is not other: raise
-        reasons.append("another application password"); continue
+        reasons.append("another application password" if typed else "another session"); continue
       need(len(dek) == 32, f"damaged: alternative of {what}"); return dek, None
     return None, "needs " + ", or ".join(reasons)
 
@@ -432,12 +475,12 @@ def read_fd(fd):
 def main():
   p = argparse.ArgumentParser(description="Open a vault file, format 1, check all of it, list its items.")
   p.add_argument("vault"); p.add_argument("--device-key", metavar="FILE", help="32 raw bytes")
-  for name in ("passcode", "recovery", "passphrase", "phrase", "application-password"): p.add_argument(f"--{name}-fd", type=int, metavar="N")
+  for name in ("passcode", "recovery", "passphrase", "phrase", "application-password", "pin", "session"): p.add_argument(f"--{name}-fd", type=int, metavar="N")
   p.add_argument("--json", action="store_true", help="one object, secrets included"); p.add_argument("--secrets", action="store_true")
   o = p.parse_args()
   try:
     key = open(o.device_key, "rb").read(33) if o.device_key else None
-    out = Vault(o.vault, key, *map(read_fd, (o.passcode_fd, o.recovery_fd, o.passphrase_fd, o.phrase_fd, o.application_password_fd))).out
+    out = Vault(o.vault, key, *map(read_fd, (o.passcode_fd, o.recovery_fd, o.passphrase_fd, o.phrase_fd, o.application_password_fd, o.pin_fd, o.session_fd))).out
   except Failure as e: print(f"open_vault: {e}", file=sys.stderr); return e.code
   except sqlite3.Error as e: print(f"open_vault: damaged: {e}", file=sys.stderr); return 10
   except OSError as e: print(f"open_vault: {e}", file=sys.stderr); return 13
