@@ -174,7 +174,7 @@ let package = Package(
       of: "OneTimePasswordTests", isOptimized: true,
       on: ["OneTimePassword", "SecretMemory", "VaultCrypto"]),
     tests(of: "VaultStorageTests", on: ["VaultStorage", "VaultTestKit", "CSQLite"]),
-    tests(of: "VaultFormatTests", on: ["VaultFormat", "VaultTestKit"]),
+    tests(of: "VaultFormatTests", on: ["VaultFormat", "VaultTestKit", "VaultExpectations"]),
     tests(
       of: "VaultKitTests",
       on: [

@@ -4,14 +4,16 @@ package import VaultFormat
 /// The keys that open an item's secret.
 package struct ItemKeys: Sendable {
   package let classKey: SharedSecret
-  /// The data key of an item with constraints, as a verification opened it.
+  /// The data key of an item whose key is wrapped, as a verification opened it.
   package var dataKey: SharedSecret?
-  /// The key of its application password, to seal a new secret with.
-  package var password: PasswordKey?
+  /// The further secrets that its key is wrapped to, to seal a new secret with.
+  package var further: FurtherSecrets
 
-  package init(classKey: SharedSecret, dataKey: SharedSecret? = nil, password: PasswordKey? = nil) {
+  package init(
+    classKey: SharedSecret, dataKey: SharedSecret? = nil, further: FurtherSecrets = FurtherSecrets()
+  ) {
     self.classKey = classKey
     self.dataKey = dataKey
-    self.password = password
+    self.further = further
   }
 }

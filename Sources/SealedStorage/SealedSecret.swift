@@ -36,15 +36,20 @@ package struct SealedSecret: Sendable {
   }
 
   /// The data key. If it opens, class and policy are proven to the holder of the class key.
+  ///
+  /// - Throws: ``VaultError/Code/unsupported`` for a policy that this version does not understand,
+  ///   ``VaultError/Code/verificationNeeded`` if the data key is wrapped and `keys` does not have it.
   package func dataKey(with keys: ItemKeys) throws(VaultError) -> SecretBytes {
     let content = try content(under: keys.classKey)
-    let form = content.expose { $0.byteCount > 0 ? unsafe $0.unsafeLoad(as: UInt8.self) : 0xFF }
-    if let dataKey = keys.dataKey {
-      guard form == 1 else { throw VaultError(crypto: .malformed) }
+    guard try !policy.isWrapped() else {
+      guard let dataKey = keys.dataKey else {
+        throw VaultError(
+          .verificationNeeded, "the item's key is behind a PIN or a session, which was not given",
+          hint: "use it through its component")
+      }
       return dataKey.bytes.copy()
     }
-    guard form != 1 else { throw Self.unsupported }
-    guard form == 0, content.byteCount == 33 else { throw VaultError(crypto: .malformed) }
+    guard content.byteCount == 33 else { throw VaultError(crypto: .malformed) }
     return content.expose { SecretBytes(copying: $0.extracting(1..<33)) }
   }
 
@@ -57,29 +62,36 @@ package struct SealedSecret: Sendable {
     try MaterialSeal.check(material.secret)
   }
 
-  /// The ways to the data key of an item with constraints.
+  /// Checks that the data key belongs to this item and this policy, also for a policy that this version does not
+  /// understand.
+  ///
+  /// - Throws: ``VaultError/Code/damaged``.
+  package func checkBinding(under classKey: SharedSecret) throws(VaultError) {
+    _ = try seal.openKeys(material.keys, under: classKey)
+  }
+
+  /// The ways to a data key that is wrapped.
+  ///
+  /// - Throws: ``VaultError/Code/unsupported`` for a policy that this version does not understand,
+  ///   ``VaultError/Code/damaged`` if the ways do not need exactly the further secrets that the policy names.
   package func alternatives(under classKey: SharedSecret) throws(VaultError) -> [Alternative] {
-    guard Constraints.supported.isSuperset(of: policy.access.constraints) else { throw Self.unsupported }
-    // This content is still sealed, so it is public, except for a data key without constraint, which is refused unread.
+    // These keys are still sealed, so they are public. A data key that is not wrapped is refused unread.
+    guard try policy.isWrapped() else { throw VaultError(crypto: .malformed) }
     let content = try content(under: classKey)
-    let form = content.expose { $0.byteCount > 0 ? unsafe $0.unsafeLoad(as: UInt8.self) : 0xFF }
-    guard form == 1 else { throw VaultError(crypto: .malformed) }
     let list = try Alternative.list(
       decoding: content.expose { $0.extracting(1..<$0.byteCount).array })
-    let hasPassword = policy.access.constraints.contains(.applicationPassword)
-    guard list.allSatisfy({ ($0.password != nil) == hasPassword }) else {
-      throw VaultError(crypto: .malformed)
-    }
+    let further = try policy.furtherSecrets()
+    guard list.allSatisfy({ $0.further == further }) else { throw VaultError(crypto: .malformed) }
     return list
   }
 
+  /// The content of `keys`, in the form that the policy requires: 1 if the data key is wrapped, otherwise 0.
   private func content(under classKey: SharedSecret) throws(VaultError) -> SecretBytes {
-    try seal.openKeys(material.keys, under: classKey)
-  }
-
-  private static var unsupported: VaultError {
-    VaultError(
-      .unsupported, "the secret stands behind something that this version does not ask for",
-      hint: .useNewerVersion)
+    let form: UInt8 = try policy.isWrapped() ? 1 : 0
+    let content = try seal.openKeys(material.keys, under: classKey)
+    guard content.expose({ $0.byteCount > 0 ? unsafe $0.unsafeLoad(as: UInt8.self) == form : false }) else {
+      throw VaultError(crypto: .malformed)
+    }
+    return content
   }
 }

@@ -173,14 +173,14 @@ extension SealedStore {
     let secret = try SealedSecret(vault, row, item.policy, material)
     let dataKey: SecretBytes?
     do throws(VaultError) {
-      if item.access.word == 0 {
-        dataKey = try secret.dataKey(with: ItemKeys(classKey: key))
-      } else {
+      if try item.policy.isWrapped() {
         _ = try secret.alternatives(under: key)
         dataKey = nil
+      } else {
+        dataKey = try secret.dataKey(with: ItemKeys(classKey: key))
       }
     } catch {
-      // A data key that needs a PIN or a session is for a later version, and is not damaged.
+      // A policy of a later version is not damaged.
       guard error.code == .unsupported else { throw error.saying("its data key does not open") }
       dataKey = nil
     }

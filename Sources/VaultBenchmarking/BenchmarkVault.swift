@@ -149,7 +149,7 @@ public final class BenchmarkVault {
             new.attributes[.otpAlgorithm] = 1
             new.attributes[.otpDigits] = 6
             new.attributes[.issuer] = "example.org"
-            _ = try transaction.add(new, secret: SecretBytes.random(byteCount: 20))
+            _ = try transaction.add(new, secret: SecretBytes.random(byteCount: 20), by: .otp)
           }
         }
       })
@@ -178,7 +178,7 @@ public final class BenchmarkVault {
       many: { [self] count in
         try core.read { transaction in
           for _ in 0..<count {
-            _ = try transaction.useSecret(of: transaction.item(named: Self.name(random())))
+            _ = try transaction.useSecret(of: transaction.item(named: Self.name(random())), by: nil)
           }
         }
       })

@@ -131,6 +131,23 @@ package enum FieldNumber {
     package static let audit: UInt16 = 5
     package static let exportable: UInt16 = 6
     package static let tokenLife: UInt16 = 7
+    package static let guardingPIN: UInt16 = 8
+  }
+
+  /// Section 6, policy field 8: the PIN that guards a key.
+  package enum GuardingPIN {
+    package static let mode: UInt16 = 1
+    package static let item: UInt16 = 2
+  }
+
+  /// Section 12, policy field 7: the life of a token or a consent.
+  package enum TokenLife {
+    package static let issued: UInt16 = 1
+    package static let issuedBootTime: UInt16 = 2
+    package static let boot: UInt16 = 3
+    package static let length: UInt16 = 4
+    package static let mostUses: UInt16 = 5
+    package static let session: UInt16 = 6
   }
 
   /// Section 6: a constraint of a policy.

@@ -14,7 +14,18 @@ enum FieldOffset {
     static let delay = 56
     static let clockOffset = 64
     static let unconfirmed = 76
+    static let offset = 80
+    static let pendingOffset = 86
     static let uses = 104
+    static let progress = 112
+    static let wrongUnlockCodes = 113
+    static let resends = 114
+    static let underWay = 116
+    static let deadline = 120
+    static let deadlineBoot = 128
+    static let lastSync = 144
+    static let codesSinceSync = 152
+    static let secondsOffset = 156
   }
 
   /// Section 7: the state of the vault.

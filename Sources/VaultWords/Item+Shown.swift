@@ -14,7 +14,9 @@ extension ItemKind {
   private static let words: [(word: String, kind: ItemKind)] = [
     ("password", .genericPassword), ("internet-password", .internetPassword), ("key", .key),
     ("certificate", .certificate), ("otp", .otp), ("pin", .pin), ("biokey", .biokey), ("token", .cardToken),
-    ("consent", .consent), ("client-registration", .clientRegistration),
+    ("consent", .consent), ("client-registration", .clientRegistration), ("transaction", .transaction),
+    ("token-set", .tokenSet),
+    ("response-jwt", .responseJWT), ("attachment", .attachment),
   ]
 }
 

@@ -47,7 +47,7 @@ struct Content: Equatable {
   private static func secret(of item: Item, in core: VaultCore) -> String {
     guard item.hasSecret else { return "-" }
     do throws(VaultError) {
-      return try core.secret(of: item.id).expose { span in
+      return try core.secret(of: item.id, by: Component(item.kind)).expose { span in
         "="
           + hexadecimal(
             (0..<span.byteCount).map { unsafe span.unsafeLoad(fromByteOffset: $0, as: UInt8.self) })

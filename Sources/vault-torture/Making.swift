@@ -30,7 +30,9 @@ enum Making {
     ]
     for (index, kind) in kinds.enumerated() {
       let access = accesses(hasPasscode)[index % accesses(hasPasscode).count]
-      _ = try core.add(item(kind, access), secret: SecretBytes(testing: "secret of kind \(kind.rawValue)"))
+      _ = try core.add(
+        item(kind, access), secret: SecretBytes(testing: "secret of kind \(kind.rawValue)"),
+        by: Component(kind))
     }
     for (index, access) in accesses(hasPasscode).enumerated() {
       _ = try core.add(
@@ -75,7 +77,7 @@ enum Making {
       secret: SecretBytes(testing: "expired secret"))
     _ = try core.add(
       NewItem(.cardToken, name: "expires", expires: now.advanced(byMilliseconds: 86_400_000)),
-      secret: SecretBytes(testing: "token secret"))
+      secret: SecretBytes(testing: "token secret"), by: Component(.cardToken))
   }
 
   private static func fillCredentials(_ core: VaultCore) throws(VaultError) {

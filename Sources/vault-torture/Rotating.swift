@@ -74,7 +74,8 @@ enum Watching {
   private static func read(_ core: VaultCore, name: String, passcode: String) throws(VaultError) {
     for _ in 0..<20 {
       do throws(VaultError) {
-        let secret = try core.secret(of: core.item(named: name).id)
+        let item = try core.item(named: name)
+        let secret = try core.secret(of: item.id, by: Component(item.kind))
         guard secret.bytesForTesting == Array("secret of \(name)".utf8) else {
           fail("\(name) holds another secret")
         }

@@ -16,10 +16,11 @@ struct CounterBackTests {
     "no public call changes the state of a kind of ours",
     arguments: [16, 17, 18, 19, 20] as [UInt32])
   func publicCall(kind: UInt32) async throws {
-    let vault = try TemporaryVault().make()
-    let item = try await vault.add(
-      NewItem(ItemKind(rawValue: kind), name: "n"), secret: SecretBytes(testing: "k"))
-    let id = item.id
+    let core = try TemporaryVault().makeCore()
+    let kind = ItemKind(rawValue: kind)
+    let item = try core.add(
+      NewItem(kind, name: "n"), secret: SecretBytes(testing: "k"), by: Component(kind))
+    let (vault, id) = (Vault(core: core), item.id)
     await expect(
       .policy,
       awaiting: {

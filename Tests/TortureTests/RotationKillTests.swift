@@ -65,7 +65,7 @@ extension Torture {
             let kind: ItemKind = number % 5 == 0 ? .otp : .genericPassword
             _ = try transaction.add(
               NewItem(kind, name: "n\(number)", access: classes[number % 3]),
-              secret: SecretBytes(testing: "secret of n\(number)"))
+              secret: SecretBytes(testing: "secret of n\(number)"), by: Component(kind))
           }
         }
       }
@@ -92,7 +92,10 @@ extension Torture {
     private func lost(_ core: VaultCore, _ numbers: some Sequence<Int>) throws -> [String] {
       numbers.compactMap { number in
         let name = "n\(number)"
-        let secret = try? core.secret(of: core.item(named: name).id).bytesForTesting
+        let item = try? core.item(named: name)
+        let secret = item.flatMap {
+          try? core.secret(of: $0.id, by: Component($0.kind)).bytesForTesting
+        }
         return secret == Array("secret of \(name)".utf8) ? nil : name
       }
     }

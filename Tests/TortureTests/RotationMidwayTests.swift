@@ -71,7 +71,8 @@ extension Torture {
           let access = AccessControl(number % 2 == 0 ? .whenUnlocked : .afterFirstUnlock)
           _ = try transaction.add(
             NewItem(number % 5 == 0 ? .otp : .genericPassword, name: "n\(number)", access: access),
-            secret: SecretBytes(testing: "secret of n\(number)"))
+            secret: SecretBytes(testing: "secret of n\(number)"),
+            by: Component(number % 5 == 0 ? .otp : .genericPassword))
         }
       }
     }
@@ -106,7 +107,9 @@ extension Torture {
 
     private func check(_ core: VaultCore) throws {
       for number in 0..<40 {
-        let secret = try core.secret(of: core.item(named: "n\(number)").id)
+        let secret = try core.secret(
+          of: core.item(named: "n\(number)").id,
+          by: Component(number % 5 == 0 ? .otp : .genericPassword))
         #expect(secret.bytesForTesting == Array("secret of n\(number)".utf8))
       }
       #expect(try core.verify().problems == [])

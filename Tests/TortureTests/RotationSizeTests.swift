@@ -69,7 +69,8 @@ extension Torture {
             var new = NewItem(number % 5 == 0 ? .otp : .genericPassword, name: "item \(number)")
             new.attributes[.service] = "service \(number % 1_000)"
             new.attributes[.account] = "account \(number)"
-            _ = try transaction.add(new, secret: SecretBytes(testing: "secret \(number)"))
+            _ = try transaction.add(
+              new, secret: SecretBytes(testing: "secret \(number)"), by: Component(new.kind))
           }
         }
       }

@@ -14,7 +14,8 @@ struct AttackDeviceKeyTests {
     for byte: UInt8 in [0xFF, 0x7F] {
       let place = TemporaryVault()
       let core = try place.makeCore()
-      let item = try core.add(NewItem(.otp, name: "n"), secret: SecretBytes(testing: "s"))
+      let item = try core.add(
+        NewItem(.otp, name: "n"), secret: SecretBytes(testing: "s"), by: Component(.otp))
       try Intruder(place: place).changeHead { head in
         head.replaceSubrange(offset..<offset + 8, with: [byte] + [UInt8](repeating: 0xFF, count: 7))
       }
@@ -30,7 +31,8 @@ struct AttackDeviceKeyTests {
     for offset in [32, 40, 88] {
       let place = TemporaryVault()
       let core = try place.makeCore()
-      let item = try core.add(NewItem(.otp, name: "n"), secret: SecretBytes(testing: "s"))
+      let item = try core.add(
+        NewItem(.otp, name: "n"), secret: SecretBytes(testing: "s"), by: Component(.otp))
       try Intruder(place: place).changeHead { head in
         head.replaceSubrange(offset..<offset + 8, with: [UInt8](repeating: 0, count: 8))
       }

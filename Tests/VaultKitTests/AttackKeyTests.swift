@@ -108,7 +108,7 @@ struct AttackRotationTests {
     let random = FailingRandom()
     let place = TemporaryVault(environment: .testing(random: random))
     let core = try place.makeCore(passcode: passcode)
-    let item = try core.add(NewItem(.otp, name: "n"), secret: SecretBytes(testing: "s"))
+    let item = try core.add(NewItem(.otp, name: "n"), secret: SecretBytes(testing: "s"), by: Component(.otp))
     var isDone = false
     // Each attempt adds to the log, whose entries take a draw each.
     for draws in Array(0..<80) + stride(from: 80, to: 6_000, by: 60) where !isDone {
@@ -118,7 +118,7 @@ struct AttackRotationTests {
       random.heal()
       let again = try place.openCore()
       if let passcode { try again.unlock(with: Passcode(testing: passcode)) }
-      #expect(try again.secret(of: item.id).byteCount == 1)
+      #expect(try again.secret(of: item.id, by: Component(.otp)).byteCount == 1)
       #expect(try again.verify().problems == [])
     }
     #expect(isDone)

@@ -19,7 +19,8 @@ struct AttackPolicyTests {
     let core = try place.makeCore()
     for (number, access) in [(UInt32(1), AccessControl()), (2, AccessControl(.afterFirstUnlock))] {
       let item = try core.add(
-        NewItem(.otp, name: "n\(number)", access: access), secret: SecretBytes(testing: "s\(number)"))
+        NewItem(.otp, name: "n\(number)", access: access), secret: SecretBytes(testing: "s\(number)"),
+        by: Component(.otp))
       let intruder = Intruder(place: place)
       let keys = try intruder.keys()
       let (row, material, slots) = try intruder.tamper { store throws(StorageError) in
@@ -98,41 +99,6 @@ struct AttackPolicyTests {
     try intruder.tamper { [row] store throws(StorageError) in _ = try store.updateItem(row) }
     // The sum in the head row is sealed for the device key as well.
     let after = SumKeys(keys).value(of: row)
-    try intruder.changeHead { head in
-      var sum = Array(head[48..<80])
-      Self.subtract(before, from: &sum)
-      Self.add(after, to: &sum)
-      head.replaceSubrange(48..<80, with: sum)
-    }
-  }
-
-  private static func add(_ value: [UInt8], to sum: inout [UInt8]) {
-    var carry = 0
-    for index in (0..<32).reversed() {
-      carry += Int(sum[index]) + Int(value[index])
-      sum[index] = UInt8(carry & 255)
-      carry >>= 8
-    }
-  }
-
-  private static func subtract(_ value: [UInt8], from sum: inout [UInt8]) {
-    var borrow = 0
-    for index in (0..<32).reversed() {
-      let difference = Int(sum[index]) - Int(value[index]) - borrow
-      borrow = difference < 0 ? 1 : 0
-      sum[index] = UInt8(difference & 255)
-    }
-  }
-}
-
-/// What a row adds to the sum, from the format.
-private struct SumKeys: ~Copyable {
-  private let key: SecretBytes
-
-  init(_ keys: borrowing RootKeys) { key = HKDF.derive(from: keys.root, label: Labels.sum) }
-
-  func value(of row: ItemRow) -> [UInt8] {
-    let number = (0..<8).map { UInt8(truncatingIfNeeded: row.row >> (56 - 8 * $0)) }
-    return KeyedHMAC(key: key).code(for: [1] + number + row.meta.suffix(16))
+    try intruder.changeSum(from: [before], to: [after])
   }
 }

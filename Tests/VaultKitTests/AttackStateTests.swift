@@ -147,7 +147,9 @@ struct AttackStateTests {
     var item = NewItem(.otp, name: "prover")
     item.attributes[.otpType] = 1
     item.attributes[.otpRole] = 1
-    return try core.add(item, secret: SecretBytes(testing: "12345678901234567890")).id
+    return try core.add(
+      item, secret: SecretBytes(testing: "12345678901234567890"), by: Component(.otp)
+    ).id
   }
 
   private static let tables = [

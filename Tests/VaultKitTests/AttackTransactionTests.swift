@@ -11,12 +11,12 @@ struct AttackTransactionTests {
   func swallowedDuplicate() throws {
     let place = TemporaryVault()
     let core = try place.makeCore()
-    _ = try core.add(NewItem(.otp, name: "a"), secret: SecretBytes(testing: "1"))
+    _ = try core.add(NewItem(.genericPassword, name: "a"), secret: SecretBytes(testing: "1"))
     let added = try core.writing { transaction throws(VaultError) in
       var added = 0
       for name in ["a", "b", "a", "c"] {
         do throws(VaultError) {
-          _ = try transaction.add(NewItem(.otp, name: name), secret: SecretBytes(testing: name))
+          _ = try transaction.add(NewItem(.genericPassword, name: name), secret: SecretBytes(testing: name))
           added += 1
         } catch { #expect(error.code == .duplicateItem) }
       }
@@ -32,8 +32,8 @@ struct AttackTransactionTests {
   func swallowedUpdate() throws {
     let place = TemporaryVault()
     let core = try place.makeCore()
-    _ = try core.add(NewItem(.otp, name: "a"), secret: SecretBytes(testing: "1"))
-    let item = try core.add(NewItem(.otp, name: "b"), secret: SecretBytes(testing: "2"))
+    _ = try core.add(NewItem(.genericPassword, name: "a"), secret: SecretBytes(testing: "1"))
+    let item = try core.add(NewItem(.genericPassword, name: "b"), secret: SecretBytes(testing: "2"))
     var attributes = Attributes()
     attributes[.name] = "a"
     try core.writing { transaction throws(VaultError) in
@@ -41,7 +41,7 @@ struct AttackTransactionTests {
         try transaction.update(
           item.id, ItemChanges(attributes: attributes), secret: SecretBytes(testing: "3"))
       } catch { #expect(error.code == .duplicateItem) }
-      _ = try transaction.add(NewItem(.otp, name: "c"))
+      _ = try transaction.add(NewItem(.genericPassword, name: "c"))
     }
     let again = try place.openCore()
     #expect(try again.secret(of: item.id).bytesForTesting == Array("2".utf8))
@@ -55,9 +55,10 @@ struct AttackTransactionTests {
     try core.writing { transaction throws(VaultError) in
       do throws(VaultError) {
         _ = try transaction.add(
-          NewItem(.otp, name: "a"), secret: SecretBytes(copying: [UInt8](repeating: 1, count: 1 << 20 | 1)))
+          NewItem(.genericPassword, name: "a"),
+          secret: SecretBytes(copying: [UInt8](repeating: 1, count: 1 << 20 | 1)))
       } catch { #expect(error.code == .malformed) }
-      _ = try transaction.add(NewItem(.otp, name: "b"), secret: SecretBytes(testing: "2"))
+      _ = try transaction.add(NewItem(.genericPassword, name: "b"), secret: SecretBytes(testing: "2"))
     }
     #expect(try place.openCore().verify().problems == [])
   }
@@ -71,7 +72,8 @@ struct AttackTransactionTests {
       random.fail(after: draws)
       _ = try? core.writing { transaction throws(VaultError) in
         do throws(VaultError) {
-          _ = try transaction.add(NewItem(.otp, name: "n\(draws)"), secret: SecretBytes(testing: "s"))
+          _ = try transaction.add(
+            NewItem(.genericPassword, name: "n\(draws)"), secret: SecretBytes(testing: "s"))
         } catch { random.heal() }
       }
       random.heal()
@@ -97,7 +99,7 @@ struct AttackTransactionTests {
     let core = try TemporaryVault().makeCore()
     var attributes = Attributes()
     attributes[Attribute<[UInt8]>(code: 1)] = Array("a\u{1B}[2J".utf8)
-    let new = NewItem(.otp, attributes: attributes)
+    let new = NewItem(.genericPassword, attributes: attributes)
     expect(.malformed) { () throws(VaultError) in _ = try core.add(new) }
   }
 

@@ -55,7 +55,7 @@ struct AuthenticationTests {
     #expect(try core.secret(failing: id, with: nil) == .interactionNotAllowed)
     expect(.verificationNeeded) { () throws(VaultError) in
       try core.reading { transaction throws(VaultError) in
-        _ = try transaction.useSecret(of: transaction.item(id))
+        _ = try transaction.useSecret(of: transaction.item(id), by: nil)
       }
     }
     let silent = context(ScriptedPrompt([.text("passcode")]), interaction: .notAllowed)
@@ -136,7 +136,7 @@ struct AuthenticationTests {
           var grant = consume grant
           if grant != nil { meanwhile() }
           try core.reading { transaction throws(VaultError) in
-            _ = try transaction.useSecret(of: transaction.item(id), with: grant.take())
+            _ = try transaction.useSecret(of: transaction.item(id), by: nil, with: grant.take())
           }
         }
         return nil
@@ -167,7 +167,7 @@ struct AuthenticationTests {
           try core.update(id, ItemChanges(), secret: SecretBytes(testing: "new"), context: context)
         }
         try core.reading { transaction throws(VaultError) in
-          _ = try transaction.useSecret(of: transaction.item(id), with: grant.take())
+          _ = try transaction.useSecret(of: transaction.item(id), by: nil, with: grant.take())
         }
       }
     }

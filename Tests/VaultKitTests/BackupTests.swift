@@ -129,11 +129,13 @@ struct BackupTests {
     attributes[.otpRole] = 1
     var hotp = NewItem(.otp, name: "hotp", attributes: attributes)
     hotp.state.counter = 9
-    let credential = try core.add(hotp, secret: SecretBytes(testing: "12345678901234567890"))
+    let credential = try core.add(
+      hotp, secret: SecretBytes(testing: "12345678901234567890"), by: Component(.otp))
     let device = AccessControl(.whenUnlocked, thisDeviceOnly: true)
     _ = try core.add(
       NewItem(.genericPassword, name: "device", access: device), secret: SecretBytes(testing: "d"))
-    _ = try core.add(NewItem(.cardToken, name: "token"), secret: SecretBytes(testing: "t"))
+    _ = try core.add(
+      NewItem(.cardToken, name: "token"), secret: SecretBytes(testing: "t"), by: Component(.cardToken))
     return (place, [plain.id, credential.id])
   }
 }

@@ -48,7 +48,8 @@ struct ItemTests {
     }
     attributes[.account] = "bob"
     expect(.duplicateItem) { () throws(VaultError) in
-      _ = try core.add(NewItem(.otp, name: "a", attributes: attributes))
+      _ = try core.add(
+        NewItem(.otp, name: "a", attributes: attributes), by: Component(.otp))
     }
     _ = try core.add(NewItem(.genericPassword, name: "c", attributes: attributes))
     #expect(try core.items(matching: Query(.genericPassword)).count == 2)
@@ -81,7 +82,7 @@ struct ItemTests {
     let place = TemporaryVault()
     let core = try place.makeCore()
     for name in ["a", "b", "c"] {
-      _ = try core.add(NewItem(.otp, name: name), secret: SecretBytes(testing: name))
+      _ = try core.add(NewItem(.otp, name: name), secret: SecretBytes(testing: name), by: Component(.otp))
     }
     #expect(try core.delete(Query(name: "b")) == 1)
     #expect(try core.items(matching: Query()).map(\.name) == ["a", "c"])
@@ -98,7 +99,8 @@ struct ItemTests {
       attributes[.account] = "a\(index)"
       attributes[.comment] = "c\(index % 2)"
       _ = try core.add(
-        NewItem(index % 8 == 0 ? .otp : .genericPassword, name: "n\(index)", attributes: attributes))
+        NewItem(index % 8 == 0 ? .otp : .genericPassword, name: "n\(index)", attributes: attributes),
+        by: Component(index % 8 == 0 ? .otp : .genericPassword))
     }
     var wanted = Attributes()
     wanted[.service] = "s2"
@@ -170,7 +172,7 @@ struct ItemTests {
   func state() throws {
     let place = TemporaryVault()
     let core = try place.makeCore(passcode: "1234")
-    let item = try core.add(NewItem(.otp, name: "n"), secret: SecretBytes(testing: "k"))
+    let item = try core.add(NewItem(.otp, name: "n"), secret: SecretBytes(testing: "k"), by: Component(.otp))
     let locked = try place.openCore()
     for expected in UInt64(0)..<5 {
       let used = try locked.write { transaction in

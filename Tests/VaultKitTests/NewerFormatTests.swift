@@ -25,21 +25,37 @@ struct NewerFormatTests {
       try Intruder(place: place).changeHeader { header in
         if field == 1 { header.set(1, u16: 2) }
         if field == 5 { header.set(5, u8: 2) }
-        if field == 6 { header[6] = [0, 0, 0, 1, 0, 0, 0, 2] }
+        if field == 6 { header[6] = [0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3] }
       }
     }
     expect(.newerFormat) { () throws(VaultError) in _ = try place.openCore() }
     expect(.newerFormat) { () throws(VaultError) in _ = try VaultCore.outline(at: place.path) }
   }
 
-  /// Verified to fail on commit b5afbda, whose own vaults lack required feature 1, and when an empty list is accepted.
-  @Test("made before the first release: refused, and said so")
-  func older() throws {
+  /// Verified to fail on commit b5afbda, whose own vaults lack required feature 1, on commit 6cbfd72, whose vaults lack
+  /// 2, and when an empty list is accepted.
+  @Test(
+    "made before the first release: refused, with the last commit that opens it",
+    arguments: [([], "b5afbda"), ([0, 0, 0, 2], "b5afbda"), ([0, 0, 0, 1], "6cbfd72")] as [([UInt8], String)])
+  func older(features: [UInt8], commit: String) throws {
     let place = TemporaryVault()
     do { _ = try place.makeCore() }
-    try Intruder(place: place).changeHeader { $0[6] = [] }
+    try Intruder(place: place).changeHeader { $0[6] = features }
     expect(.olderFormat) { () throws(VaultError) in _ = try place.openCore() }
-    expect(.olderFormat) { () throws(VaultError) in _ = try VaultCore.outline(at: place.path) }
+    let error = thrown { () throws(VaultError) in _ = try VaultCore.outline(at: place.path) }
+    #expect(error?.code == .olderFormat && error?.message.contains("commit \(commit)") == true)
+    #expect(error?.advice?.subject == commit)
+  }
+
+  /// Verified to fail when such a table is a strange schema like any other.
+  @Test("a table whose name is reserved for a later version: refused, and said so")
+  func laterTable() throws {
+    let place = TemporaryVault()
+    do { _ = try place.makeCore() }
+    try RawSQLite.run("CREATE TABLE former(x)", on: place.path)
+    expect(.newerFormat) { () throws(VaultError) in _ = try place.openCore() }
+    try RawSQLite.run("DROP TABLE former; CREATE VIEW former AS SELECT 1", on: place.path)
+    expect(.damaged) { () throws(VaultError) in _ = try place.openCore() }
   }
 
   /// Verified to fail when only the numbers are compared, and not their order and the length of the list.

@@ -150,7 +150,7 @@ private struct Mixed {
           new.attributes[.otpType] = 1
           new.attributes[.otpRole] = 1
         }
-        return try transaction.add(new, secret: SecretBytes(testing: "secret")).id
+        return try transaction.add(new, secret: SecretBytes(testing: "secret"), by: Component(new.kind)).id
       }
     }
   }

@@ -63,10 +63,10 @@ struct OwnKindTests {
     "only kinds of programs have a state that their program changes",
     arguments: [1, 4, 16, 21, 0x7FFF, 0xC000])
   func otherKinds(number: UInt32) async throws {
-    let vault = try place.make()
+    let core = try place.makeCore()
     var new = NewItem(ItemKind(rawValue: number), name: "n")
     new.state.counter = 1
-    let id = try await vault.add(new).id
+    let (vault, id) = (Vault(core: core), try core.add(new, by: Component(new.kind)).id)
     await expect(
       .policy,
       awaiting: {

@@ -67,7 +67,7 @@ struct PreparedSecretTests {
       secret: SecretBytes(testing: "first"))
     var isPrepared = true
     try core.reading { transaction throws(VaultError) in
-      let prepared = try transaction.prepareSecret(of: transaction.item(item.id))
+      let prepared = try transaction.prepareSecret(of: transaction.item(item.id), by: nil)
       isPrepared = prepared != nil
     }
     #expect(!isPrepared)
@@ -86,12 +86,12 @@ struct PreparedSecretTests {
   ) throws(VaultError) -> String? {
     var prepared: PreparedSecret?
     try core.reading { transaction throws(VaultError) in
-      prepared = try transaction.prepareSecret(of: transaction.item(id))
+      prepared = try transaction.prepareSecret(of: transaction.item(id), by: nil)
     }
     do { try between() } catch { Issue.record("\(error)") }
     return try core.writing { transaction throws(VaultError) in
       let item = try transaction.item(id, of: prepared)
-      let secret = try transaction.useSecret(of: item, prepared: prepared.take())
+      let secret = try transaction.useSecret(of: item, by: nil, prepared: prepared.take())
       return String(decoding: secret.bytesForTesting, as: UTF8.self)
     }
   }

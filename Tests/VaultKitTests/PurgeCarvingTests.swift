@@ -157,7 +157,7 @@ struct PurgeCarvingTests {
         name == "doomed" ? .otp : .genericPassword, name: name,
         access: AccessControl(name.hasSuffix("unlock") ? .afterFirstUnlock : .whenUnlocked))
       new.attributes[.service] = "service of \(name)"
-      _ = try core.add(new, secret: SecretBytes(testing: "secret of \(name)"))
+      _ = try core.add(new, secret: SecretBytes(testing: "secret of \(name)"), by: Component(new.kind))
     }
     for index in 0..<60 {
       _ = try core.add(NewItem(.genericPassword, name: "other \(index)"), secret: SecretBytes(testing: "s"))

@@ -95,7 +95,7 @@ struct RotationDamageTests {
     let problems = try later.verify().problems
     #expect(part == .audit ? problems.count == 1 && problems[0].contains("missing") : problems == [])
     for id in vault.ids where try later.items(matching: Query(id: id)).count == 1 {
-      #expect(try later.secret(of: id).byteCount == 6)
+      #expect(try later.secret(of: id, by: Component(later.items(.id(id))[0].kind)).byteCount == 6)
     }
   }
 
@@ -164,7 +164,7 @@ struct RotationDamageTests {
     for _ in 0..<2_000 where last.isRotating { try last.resumeRotation() }
     #expect(!last.isRotating)
     #expect(try last.verify().problems == [])
-    #expect(try last.secret(of: vault.ids[1_299]).byteCount == 6)
+    #expect(try last.secret(of: vault.ids[1_299], by: Component(.otp)).byteCount == 6)
   }
 
   /// Verified to fail when `resumeRotation` gives up, or throws, at a row that does not open.
@@ -181,7 +181,7 @@ struct RotationDamageTests {
       status = try core.status()
     }
     #expect(status.isRotating && status.isRotationPaused)
-    #expect(try core.secret(of: vault.ids[1_299]).byteCount == 6)
+    #expect(try core.secret(of: vault.ids[1_299], by: Component(.otp)).byteCount == 6)
     try core.rotateEpoch(dropDamaged: true)
     #expect(!core.isRotating)
     #expect(try core.verify().problems == [])
@@ -233,7 +233,7 @@ private struct Damaged {
           new.attributes[.otpType] = 1
           new.attributes[.otpRole] = 1
         }
-        return try transaction.add(new, secret: SecretBytes(testing: "secret")).id
+        return try transaction.add(new, secret: SecretBytes(testing: "secret"), by: Component(new.kind)).id
       }
     }
   }

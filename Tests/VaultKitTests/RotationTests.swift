@@ -51,7 +51,7 @@ struct RotationTests {
       let item = try core.add(
         NewItem(
           index % 7 == 0 ? .otp : .genericPassword, name: "n\(index)", attributes: attributes, access: access),
-        secret: SecretBytes(testing: "s\(index)"))
+        secret: SecretBytes(testing: "s\(index)"), by: Component(index % 7 == 0 ? .otp : .genericPassword))
       ids.append(item.id)
     }
     _ = try core.write { transaction in try transaction.changeState(of: ids[7]) { $0.counter = 42 } }
@@ -64,7 +64,9 @@ struct RotationTests {
     let later = try place.openCore()
     if let passcode { try later.unlock(with: Passcode(testing: passcode)) }
     for (index, id) in ids.enumerated() where index % 50 == 0 {
-      #expect(try later.secret(of: id).bytesForTesting == Array("s\(index)".utf8))
+      #expect(
+        try later.secret(of: id, by: Component(later.items(.id(id))[0].kind)).bytesForTesting
+          == Array("s\(index)".utf8))
     }
     #expect(
       try later.reading { transaction throws(VaultError) in try transaction.state(of: ids[7]).counter } == 42)
@@ -94,7 +96,7 @@ struct RotationTests {
       steps += 1
       do {
         _ = try other.add(NewItem(.genericPassword, name: "new\(steps)"), secret: SecretBytes(testing: "x"))
-        _ = try other.secret(of: ids[0])
+        _ = try other.secret(of: ids[0], by: Component(.otp))
         _ = try other.secret(of: ids[1499])
         var attributes = Attributes()
         attributes[.comment] = "step \(steps)"

@@ -29,7 +29,7 @@ struct RotationTransitionTests {
     let half = try Half(passcode: nil)
     try half.core.setPasscode(Passcode(testing: "new"))
     let later = try half.place.openCore()
-    expect(.locked) { () throws(VaultError) in _ = try later.secret(of: half.ids[0]) }
+    expect(.locked) { () throws(VaultError) in _ = try later.secret(of: half.ids[0], by: Component(.otp)) }
     expect(.locked) { () throws(VaultError) in _ = try later.secret(of: half.ids[4]) }
     try half.check(later, "new")
     try half.end("new")
@@ -166,7 +166,8 @@ struct RotationTransitionTests {
       try transaction.changeState(of: half.ids[0]) { (state) throws(VaultError) in state.counter = 7 }
     }
     #expect(try count() == before + 1)
-    let new = try half.core.add(NewItem(.otp, name: "new"), secret: SecretBytes(testing: "s"))
+    let new = try half.core.add(
+      NewItem(.otp, name: "new"), secret: SecretBytes(testing: "s"), by: Component(.otp))
     let added = try count()
     _ = try half.core.write { transaction in
       try transaction.changeState(of: new.id) { (state) throws(VaultError) in state.counter = 7 }
@@ -201,7 +202,8 @@ private struct Half {
     let access = AccessControl(classes[names.count % 2], thisDeviceOnly: isHere)
     let kind: ItemKind = names.count == 0 ? .otp : .genericPassword
     let item = try core.add(
-      NewItem(kind, name: name, access: access), secret: SecretBytes(testing: "secret of \(name)"))
+      NewItem(kind, name: name, access: access), secret: SecretBytes(testing: "secret of \(name)"),
+      by: Component(kind))
     ids.append(item.id)
     names.append(name)
     if isHere { thisDevice.append(name) }
@@ -222,7 +224,9 @@ private struct Half {
         continue
       }
       #expect(try core.item(named: name).id == id)
-      #expect(try core.secret(of: id).bytesForTesting == Array("secret of \(name)".utf8))
+      #expect(
+        try core.secret(of: id, by: Component(core.items(.id(id))[0].kind)).bytesForTesting
+          == Array("secret of \(name)".utf8))
     }
     #expect(try core.verify().problems == [])
   }

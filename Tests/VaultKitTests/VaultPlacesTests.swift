@@ -25,7 +25,9 @@ struct VaultPlacesTests {
     (attributes[.otpType], attributes[.otpRole]) = (1, 1)
     var new = NewItem(.otp, name: "counter", attributes: attributes)
     new.state.counter = 5
-    let counter = try core.add(new, secret: SecretBytes(testing: "12345678901234567890")).id
+    let counter = try core.add(
+      new, secret: SecretBytes(testing: "12345678901234567890"), by: Component(.otp)
+    ).id
     _ = try core.backUp(to: backup.path, passphrase: Passcode(testing: "phrase"))
     _ = try core.add(NewItem(.genericPassword, name: "late"), secret: SecretBytes(testing: "l"))
     try core.write { transaction in try transaction.changeState(of: counter) { $0.counter = 9 } }

@@ -17,7 +17,7 @@ extension VaultCore {
       access: access,
       audit: audit)
     if case .hotp(let counter) = uri.kind { new.state.counter = counter }
-    let item = try add(new, secret: uri.secret.copy(), context: context)
+    let item = try add(new, secret: uri.secret.copy(), by: .otp, context: context)
     return try OTPItem(item).description(new.state)
   }
 
@@ -38,18 +38,19 @@ extension VaultCore {
   package func nextHOTPCode(of id: ItemID, context: AuthenticationContext? = nil) throws(VaultError)
     -> OTPResult
   {
-    try authorizing(.use, on: id, context: context) { (grant) throws(VaultError) in
+    try authorizing(.use, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
       var grant = consume grant
       var prepared: PreparedSecret?
       try reading { transaction throws(VaultError) in
         let item = try OTPItem(transaction.item(id))
         try item.refuse(unless: .prover)
-        prepared = try transaction.prepareSecret(of: item.item)
+        prepared = try transaction.prepareSecret(of: item.item, by: .otp)
       }
       return try writing { transaction throws(VaultError) in
         let item = try OTPItem(transaction.item(id, of: prepared))
         try item.refuse(unless: .prover)
-        let key = try transaction.useSecret(of: item.item, prepared: prepared.take(), with: grant.take())
+        let key = try transaction.useSecret(
+          of: item.item, by: .otp, prepared: prepared.take(), with: grant.take())
         let counter = try transaction.takeCounter(of: item.item)
         try transaction.log(.codeGenerated, item: item.item)
         return OTPResult(
@@ -68,7 +69,7 @@ extension VaultCore {
   package func timedCode(
     of id: ItemID, at seconds: Int64? = nil, stepsAhead: Int64 = 0, context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPResult {
-    try authorizing(.use, on: id, context: context) { (grant) throws(VaultError) in
+    try authorizing(.use, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
       try timedCode(of: id, at: seconds, stepsAhead: stepsAhead, with: grant)
     }
   }
@@ -80,7 +81,7 @@ extension VaultCore {
     let (result, item, notes) = try reading { transaction throws(VaultError) in
       let item = try OTPItem(transaction.item(id))
       try item.refuse(unless: .prover)
-      let opened = try transaction.useSecret(of: item.item, with: grant.take())
+      let opened = try transaction.useSecret(of: item.item, by: .otp, with: grant.take())
       let generator = try item.totp(opened.secret)
       let now = seconds ?? environment.clock.now().seconds
       let ahead = stepsAhead.multipliedReportingOverflow(by: item.period)
@@ -112,7 +113,8 @@ extension VaultCore {
   package func setCounter(
     of id: ItemID, to counter: UInt64, force: Bool = false, context: AuthenticationContext? = nil
   ) throws(VaultError) {
-    try authorizing(.update, on: id, context: context) { (grant) throws(VaultError) in
+    try authorizing(force ? .replace : .update, on: id, by: .otp, context: context) {
+      (grant) throws(VaultError) in
       try setCounter(of: id, to: counter, force: force, with: grant)
     }
   }
@@ -133,7 +135,8 @@ extension VaultCore {
           hint: Hint(.forceCounter, saying: "force it if the server really is behind"))
       }
       // Repeated codes are as sensitive as the secret, so the same rules apply.
-      try transaction.permitChange(of: id, needingKeys: isBackward, with: grant.take())
+      try transaction.permitChange(
+        of: id, force ? .replace : .update, needingKeys: isBackward, by: .otp, with: grant.take())
       try transaction.changeState(of: id) { state throws(VaultError) in
         state.counter = counter
         state.needsResync = false
@@ -147,7 +150,7 @@ extension VaultCore {
   package func exportOTP(of id: ItemID, context: AuthenticationContext? = nil) throws(VaultError)
     -> SecretBytes
   {
-    try authorizing(.export, on: id, context: context) { (grant) throws(VaultError) in
+    try authorizing(.export, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
       var grant = consume grant
       var text: SecretBytes?
       try writing { transaction throws(VaultError) in

@@ -26,19 +26,20 @@ extension VaultCore {
   package func reserveHOTPCodes(
     _ count: UInt64, of id: ItemID, lookAhead: UInt64? = nil, context: AuthenticationContext? = nil
   ) throws(VaultError) -> ReservedCodes {
-    try authorizing(.use, on: id, context: context) { (grant) throws(VaultError) in
+    try authorizing(.use, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
       var grant = consume grant
       var prepared: PreparedSecret?
       try reading { transaction throws(VaultError) in
         let item = try OTPItem(transaction.item(id))
         try item.refuseUnlessHOTPProver()
-        prepared = try transaction.prepareSecret(of: item.item)
+        prepared = try transaction.prepareSecret(of: item.item, by: .otp)
       }
       var codes: ReservedCodes?
       try writing { transaction throws(VaultError) in
         let item = try OTPItem(transaction.item(id, of: prepared))
         try item.refuseUnlessHOTPProver()
-        let key = try transaction.useSecret(of: item.item, prepared: prepared.take(), with: grant.take())
+        let key = try transaction.useSecret(
+          of: item.item, by: .otp, prepared: prepared.take(), with: grant.take())
         let generator = try item.hotp(key)
         let block = try transaction.takeCounters(count, of: item.item, lookAhead: lookAhead ?? item.window)
         codes = ReservedCodes(name: item.item.name ?? "", generator: generator, block: block)
@@ -49,12 +50,12 @@ extension VaultCore {
 
   /// Records that the server accepted the last code.
   package func confirmOTP(of id: ItemID, context: AuthenticationContext? = nil) throws(VaultError) {
-    try authorizing(.update, on: id, context: context) { (grant) throws(VaultError) in
+    try authorizing(.update, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
       var grant = consume grant
       try writing { transaction throws(VaultError) in
         let item = try OTPItem(transaction.item(id))
         try item.refuseUnlessHOTPProver()
-        try transaction.permitChange(of: id, with: grant.take())
+        try transaction.permitChange(of: id, by: .otp, with: grant.take())
         try transaction.changeState(of: id) { $0.unconfirmed = 0 }
       }
     }

@@ -17,7 +17,7 @@ extension WriteTransaction {
       .otp, name: name, attributes: try OTPItem.attributes(of: uri, role: role, window: window))
     if case .hotp(let counter) = uri.kind { new.state.counter = counter }
     adjust(&new)
-    return try add(new, secret: uri.secret.copy())
+    return try add(new, secret: uri.secret.copy(), by: .otp)
   }
 
   /// The URI of a credential with its secret. An entry in the audit records the export.
@@ -25,7 +25,7 @@ extension WriteTransaction {
     -> SecretBytes
   {
     let credential = try OTPItem(item)
-    let key = try exportSecret(of: item, with: grant)
+    let key = try exportSecret(of: item, by: .otp, with: grant)
     let text = try credential.uri(key: key, state: try state(of: item.id)).text()
     try log(.exported, item: item)
     return text

@@ -159,7 +159,9 @@ extension Command {
     let context = try vault.context(for: item.access, keeping: true)
     do {
       return try vault.unlocking { core in
-        try core.authorizing(.export, on: item.id, context: context) { (grant) throws(VaultError) in
+        try core.authorizing(
+          .export, on: item.id, by: item.kind == .otp ? .otp : nil, context: context
+        ) { (grant) throws(VaultError) in
           var grant = consume grant
           return try core.writing { transaction throws(VaultError) in
             try Exported(transaction.item(item.id), in: &transaction, with: grant.take())

@@ -55,15 +55,8 @@ enum ItemGet: VaultVerb {
 
 extension Command {
   /// The secret of an item, for whoever asked for it.
-  ///
-  /// - Throws: exit 9 for a one-time-password credential, which only makes codes.
   func secret(of item: Item) throws -> SharedSecret {
-    guard item.kind != .otp else {
-      throw CommandError(
-        .refused, "the item is a one-time-password credential, whose secret is not shown here",
-        hint: "use 'vaultctl otp code', or 'vaultctl otp export' to take it out")
-    }
-    return SharedSecret(try vault.unlocking { try $0.secret(of: item.id, context: vault.context(for: item)) })
+    SharedSecret(try vault.unlocking { try $0.secret(of: item.id, context: vault.context(for: item)) })
   }
 }
 

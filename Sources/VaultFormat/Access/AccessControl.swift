@@ -36,6 +36,9 @@ public struct AccessControl: Sendable, Equatable {
   /// What a person must show.
   public var constraints: Constraints { Constraints(rawValue: word) }
 
+  /// Whether a person must show anything.
+  package var asksPerson: Bool { constraints.hasSingle || constraints.contains(.applicationPassword) }
+
   /// The number of the class key that seals the item's data key.
   package var classNumber: UInt8 { accessibility.rawValue | (thisDeviceOnly ? 0x80 : 0) }
 }

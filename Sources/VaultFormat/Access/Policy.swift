@@ -1,31 +1,58 @@
 import VaultCrypto
 
-/// The policy record of an item: access control, audit, exportability. The record is kept whole, including fields
-/// unknown to this version.
+/// The policy record of an item: access control, audit, and what else guards its key. The record is kept whole,
+/// including fields unknown to this version.
 package struct Policy: Sendable {
   private typealias Number = FieldNumber.PolicyRecord
 
   package let access: AccessControl
   package let audit: AuditPolicy
   package let record: Record
+  private let reading: Result<Requirements, VaultError>
+
+  /// What the policy requires of whoever opens the secret, besides the access control (section 6).
+  package struct Requirements: Sendable, Equatable {
+    package var life: TokenLife?
+    package var pin: GuardingPIN?
+
+    package init(life: TokenLife? = nil, pin: GuardingPIN? = nil) {
+      self.life = life
+      self.pin = pin
+    }
+  }
 
   /// - Parameters:
   ///   - factors: The factor for each single constraint of a new item.
-  ///   - record: The record of an existing item; its constraints stay.
+  ///   - isExportable: Whether the secret of a new key may be read; `false` for other kinds.
+  ///   - requirements: What else a new item requires.
   package init(
     access: AccessControl, audit: AuditPolicy, factors: [BoundConstraint] = [],
-    keeping record: Record = Record()
+    isExportable: Bool = false, requirements: Requirements = Requirements()
   ) {
     self.access = access
     self.audit = audit
-    var record = record
+    var record = Record()
     record.set(Number.accessibility, u8: access.accessibility.rawValue)
     record.set(Number.thisDeviceOnly, u8: access.thisDeviceOnly ? 1 : 0)
     record.set(Number.constraintWord, u32: access.word)
     if !factors.isEmpty { record[Number.constraints] = Record.list(factors.map(\.encoded)).encoded }
     record.set(Number.audit, u8: audit.rawValue)
-    // Exportable: no code uses the field yet, but the format requires it.
-    if record[Number.exportable] == nil { record.set(Number.exportable, u8: 0) }
+    record.set(Number.exportable, u8: isExportable ? 1 : 0)
+    if let life = requirements.life { record[Number.tokenLife] = life.encoded }
+    if let pin = requirements.pin { record[Number.guardingPIN] = pin.encoded }
+    self.record = record
+    reading = .success(requirements)
+  }
+
+  /// The same policy with another audit policy.
+  package func with(audit: AuditPolicy) -> Policy { Policy(self, audit: audit) }
+
+  private init(_ policy: Policy, audit: AuditPolicy) {
+    access = policy.access
+    reading = policy.reading
+    self.audit = audit
+    var record = policy.record
+    record.set(Number.audit, u8: audit.rawValue)
     self.record = record
   }
 
@@ -40,21 +67,59 @@ package struct Policy: Sendable {
     else { throw VaultError(.damaged, "an item's policy is not readable") }
     guard let accessibility = Accessibility(rawValue: number), let policy = AuditPolicy(rawValue: audit),
       word & ~Self.knownBits == 0
-    else {
-      throw VaultError(
-        .unsupported, "the item has an access rule that this version does not know",
-        hint: .useNewerVersion)
-    }
+    else { throw Self.unknownRule }
     access = AccessControl(accessibility: accessibility, thisDeviceOnly: only == 1, word: word)
     self.audit = policy
     self.record = record
+    let isKnown = Constraints.supported.isSuperset(of: access.constraints)
+    reading =
+      isKnown
+      ? Result { () throws(VaultError) in try Self.requirements(of: record) } : .failure(Self.unknownRule)
   }
 
-  /// A token's lifetime is a rule too. This version cannot check it, and so does not open the item.
-  package var hasNoTokenLife: Bool { record[Number.tokenLife] == nil }
+  private static func requirements(of record: Record) throws(VaultError) -> Requirements {
+    guard record.numbers.allSatisfy({ $0 <= Number.guardingPIN }) else { throw unknownRule }
+    return Requirements(
+      life: try record[Number.tokenLife].map { bytes throws(VaultError) in try TokenLife(decoding: bytes) },
+      pin: try record[Number.guardingPIN].map { bytes throws(VaultError) in try GuardingPIN(decoding: bytes) }
+    )
+  }
+
+  // MARK: What it requires
+
+  /// What the policy requires. An item with a policy that this version does not understand is listed, and its secret is
+  /// neither opened nor sealed.
+  ///
+  /// - Throws: ``VaultError/Code/unsupported`` for a field or a value that this version does not know,
+  ///   ``VaultError/Code/damaged``.
+  package func requirements() throws(VaultError) -> Requirements { try reading.get() }
+
+  /// Whether the secret of a key may be read. Has no meaning for other kinds.
+  package var isExportable: Bool { record[Number.exportable] == [1] }
+
+  /// The further secrets that each way to the data key needs.
+  ///
+  /// - Throws: As ``requirements()``.
+  package func furtherSecrets() throws(VaultError) -> FurtherSecrets.Names {
+    let required = try requirements()
+    var names: FurtherSecrets.Names = []
+    if access.constraints.contains(.applicationPassword) { names.insert(.password) }
+    if required.pin?.mode == .checked { names.insert(.pin) }
+    if required.life?.session != nil { names.insert(.session) }
+    return names
+  }
+
+  /// Whether the class key alone does not open the data key: it is wrapped to factors or further secrets (form 1).
+  ///
+  /// - Throws: As ``requirements()``.
+  package func isWrapped() throws(VaultError) -> Bool {
+    try !furtherSecrets().isEmpty || access.constraints.hasSingle
+  }
 
   /// The SHA-256 of the record as stored, bound in `keys` and `secret`.
   package var hash: [UInt8] { SHA256.hash(record.encoded) }
+
+  // MARK: Constraints
 
   /// The constraints with their factors.
   ///
@@ -87,8 +152,13 @@ package struct Policy: Sendable {
     return access.constraints.contains(.or) ? factors.map { [$0] } : [factors]
   }
 
-  private static var unreadable: VaultError {
+  static var unreadable: VaultError {
     VaultError(.damaged, "an item's access rule is not readable", hint: "restore the vault from a backup")
+  }
+
+  static var unknownRule: VaultError {
+    VaultError(
+      .unsupported, "the item has an access rule that this version does not know", hint: .useNewerVersion)
   }
 
   private static let knownBits: UInt32 = 1 | 2 | 8 | 0x10 | 0x4000 | 0x8000 | 0x4000_0000 | 0x8000_0000

@@ -23,6 +23,8 @@ extension Hint {
     public static let setVaultPath = Action(rawValue: "setVaultPath")
     /// Move the vault into the user's home, or name another.
     public static let moveVaultHome = Action(rawValue: "moveVaultHome")
+    /// Open it with the commit that is the subject, export its items, and import them here.
+    public static let exportWithOldCommit = Action(rawValue: "exportWithOldCommit")
     /// Open it with the newer version that made it.
     public static let useNewerVersion = Action(rawValue: "useNewerVersion")
     /// List the items for their names.
@@ -109,7 +111,21 @@ extension Hint {
     /// Move the file away that prevents the removal of replaced device keys, then remove the keys.
     public static let removeOldKeys = Action(rawValue: "removeOldKeys")
 
+    // MARK: Items of components
+
+    /// Use the PIN instead of reading the item that stores it.
+    public static let usePIN = Action(rawValue: "usePIN")
+    /// List or reset the biokeys instead of reading one.
+    public static let manageBiokeys = Action(rawValue: "manageBiokeys")
+    /// Add items of this kind as their component does.
+    public static let addWithComponent = Action(rawValue: "addWithComponent")
+    /// Delete the items behind the PIN too.
+    public static let deleteWithPIN = Action(rawValue: "deleteWithPIN")
+
     // MARK: One-time passwords
+
+    /// Make codes with the credential, or export it, instead of reading its secret.
+    public static let useCredential = Action(rawValue: "useCredential")
 
     /// List the credentials for their names.
     public static let listCredentials = Action(rawValue: "listCredentials")

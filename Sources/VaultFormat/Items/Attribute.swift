@@ -48,7 +48,7 @@ extension Attribute where Value == [UInt8] {
   public static var serialNumber: Self { Self(code: 41) }
   /// The hash of a public key.
   public static var publicKeyHash: Self { Self(code: 43) }
-  /// The id of the PIN item that protects a credential.
+  /// The identifier of the PIN item that protects a credential, for display: the credential's policy decides.
   public static var pinItem: Self { Self(code: 70) }
 }
 

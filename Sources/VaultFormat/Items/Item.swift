@@ -34,7 +34,7 @@ public struct Item: Sendable, Identifiable {
   /// The time from which it cannot be used, or `nil`.
   public var expires: Instant? { columns.expires.map { Instant(milliseconds: $0) } }
   /// Whether it has a secret. An empty secret is a secret too.
-  public var hasSecret: Bool { columns.hasSecret }
+  public var hasSecret: Bool { columns.flags & ItemFlags.hasSecret != 0 }
   /// The version of the row; each change of the row adds 1.
   public var version: UInt64 { columns.version }
 
@@ -44,6 +44,7 @@ public struct Item: Sendable, Identifiable {
   /// The row in the file; ascending in the order of insertion.
   package var row: Int64 { columns.row }
   package var policy: Policy { opened.policy }
+  package var flags: UInt32 { columns.flags }
 
   private var columns: OpenedItems.Columns { opened.columns(of: index) }
 }

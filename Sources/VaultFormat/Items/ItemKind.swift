@@ -27,6 +27,14 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable {
   public static let consent = ItemKind(rawValue: 20)
   /// An OAuth client registration.
   public static let clientRegistration = ItemKind(rawValue: 21)
+  /// A transaction that a person accepts or rejects. It has no name; unique by account and label.
+  public static let transaction = ItemKind(rawValue: 22)
+  /// The tokens of an OAuth client. It has no name; unique by account, which is the identifier of its registration.
+  public static let tokenSet = ItemKind(rawValue: 23)
+  /// A signed answer of a server, kept until it expires.
+  public static let responseJWT = ItemKind(rawValue: 24)
+  /// A file that belongs to another item.
+  public static let attachment = ItemKind(rawValue: 25)
 
   /// Whether programs define the kind, so that they may change the state of its items: 0x8000–0xBFFF.
   public var isOfPrograms: Bool { 0x8000...0xBFFF ~= rawValue }
@@ -38,13 +46,22 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable {
     case .internetPassword: [3, 15, 16, 17, 18, 19, 20]
     case .key: [8, 21, 22, 23, 24, 25, 26, 27, 28]
     case .certificate: [37, 40, 41]
+    case .transaction: [3, 4]
+    case .tokenSet: [3]
     default: [1]
     }
   }
 
-  /// Whether the kind belongs, or will belong, to an authenticator component. Only the component changes its state.
-  package var isOfAuthenticator: Bool { rawValue >= 16 && rawValue <= 25 }
+  /// Whether the kind belongs to an authenticator component. Only the component changes its state, and only the
+  /// component opens, adds or replaces its secret.
+  package var isOfAuthenticator: Bool { 16...25 ~= rawValue }
+
+  /// Whether this version knows what the secret of such an item is. Other items are listed, and never opened.
+  package var isKnown: Bool { 1...4 ~= rawValue || isOfAuthenticator || isOfPrograms }
 
   /// Whether every item of this kind has a state row.
-  package var hasState: Bool { rawValue >= 16 && rawValue <= 20 }
+  package var hasState: Bool { 16...20 ~= rawValue || self == .transaction }
+
+  /// Whether items of this kind have a name.
+  package var hasName: Bool { self != .transaction && self != .tokenSet }
 }

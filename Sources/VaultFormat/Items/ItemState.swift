@@ -94,12 +94,19 @@ public struct ItemState: Sendable, Equatable {
     set { bytes.setBigEndian(newValue, at: Offset.uses) }
   }
 
+  /// Whether a change of a camouflaged PIN waits for its confirmation.
+  package var hasPendingOffset: Bool {
+    get { has(.pendingOffset) }
+    set { set(.pendingOffset, newValue) }
+  }
+
   private static let boot = Offset.failureBoot..<Offset.failureBoot + 16
 
   private enum Bit: UInt8 {
     case needsResync = 1
     case blocked = 2
     case lastAccepted = 4
+    case pendingOffset = 8
   }
   private func has(_ bit: Bit) -> Bool { bytes[Offset.bits] & bit.rawValue != 0 }
   private mutating func set(_ bit: Bit, _ on: Bool) {

@@ -17,6 +17,18 @@ public struct NewItem: Sendable {
     set { givenState = newValue }
   }
   private var givenState: ItemState?
+  /// Whether the secret of a key (``ItemKind/key``) may be read; without meaning for other kinds. **Advisory**: only a
+  /// component adds and uses a key that is not exportable, and the library refuses to read its secret.
+  public var isExportable = true
+  /// The PIN that guards the key; only a component adds such an item.
+  package var guardingPIN: GuardingPIN?
+  /// How long a token or a consent is valid.
+  package var tokenLife: TokenLife?
+
+  /// What the item's policy requires besides its access control.
+  package var requirements: Policy.Requirements {
+    Policy.Requirements(life: tokenLife, pin: guardingPIN)
+  }
 
   /// Whether the item gets a state row.
   package var hasState: Bool { kind.hasState || kind.isOfPrograms && givenState != nil }

@@ -13,7 +13,7 @@ package final class OpenedItems: Sendable {
     package let version: UInt64
     package let expires: Int64?
     package let kind: UInt32
-    package let hasSecret: Bool
+    package let flags: UInt32
     package let end: Int
 
     package init(_ row: ItemFields, end: Int) {
@@ -22,7 +22,7 @@ package final class OpenedItems: Sendable {
       version = row.version
       expires = row.expires
       kind = row.kind
-      hasSecret = row.flags & ItemFlags.hasSecret != 0
+      flags = row.flags
       self.end = end
     }
   }

@@ -27,7 +27,11 @@ package struct Header: Sendable, Equatable {
     record.set(Number.created, i64: created.milliseconds)
     record.set(Number.config, u64: 1)
     record.set(Number.lowestSuite, u8: 1)
-    record.set(Number.features, u32: Self.firstRelease)
+    record[Number.features] = Self.features.flatMap { number in
+      var bytes = [UInt8](repeating: 0, count: 4)
+      bytes.setBigEndian(number, at: 0)
+      return bytes
+    }
     record.set(Number.generation, u32: 1)
     record.set(Number.protector, u8: protector.rawValue)
     record[Number.deviceKey] = key.bytes
@@ -82,8 +86,9 @@ package struct Header: Sendable, Equatable {
   /// How many replaced device keys field 20 remembers.
   package static let mostReplacedKeys = 64
 
-  /// Required feature 1, introduced by the first release. A vault without it was made before that release.
-  private static let firstRelease: UInt32 = 1
+  /// The required features of a vault, all introduced by the first release. A vault without one of them was made before
+  /// that release.
+  private static let features: [UInt32] = [1, 2]
 
   /// Before any key is used, refuses a vault of a later version, or from before the first release.
   private static func checkVersion(of record: Record, _ format: UInt16) throws(VaultError) {
@@ -91,15 +96,18 @@ package struct Header: Sendable, Equatable {
       let features = record.packedList(Number.features, of: 4)
     else { throw unreadable }
     let numbers = features.map { $0.bigEndian(at: 0) as UInt32 }
-    guard format == 1, suite == 1, numbers.allSatisfy({ $0 == firstRelease }) else {
+    guard format == 1, suite == 1, numbers.allSatisfy(Self.features.contains) else {
       throw VaultError(
         .newerFormat, "the vault was written by a newer version of this program", hint: "update this program")
     }
-    guard numbers.contains(firstRelease) else {
+    guard numbers == Self.features else {
+      let commit = numbers.contains(1) ? "6cbfd72" : "b5afbda"
       throw VaultError(
         .olderFormat,
-        "made before the first release: open it with commit b5afbda and export its items, then import them",
-        hint: "docs/guides/backup-and-recovery.md says what an export leaves out")
+        "made before the first release: open it with commit \(commit) and export its items, then import them",
+        hint: Hint(
+          .exportWithOldCommit, subject: commit,
+          saying: "docs/guides/backup-and-recovery.md says what an export leaves out"))
     }
   }
 

@@ -2,7 +2,7 @@ package import SecretMemory
 package import VaultCrypto
 package import VaultStorage
 
-/// One way to an item's data key: a list of factors, perhaps with an application password (section 10).
+/// One way to an item's data key: a list of factors, perhaps with further secrets (section 10).
 package struct Alternative: Sendable {
   private typealias Number = FieldNumber.Way
 
@@ -12,10 +12,8 @@ package struct Alternative: Sendable {
   /// How the application password becomes a key; `nil` where the item has none.
   package let password: KeyDerivation?
   private let sealed: [UInt8]
-  private let extras: UInt8
-
-  /// The only further secret that this version can ask for.
-  private static let passwordBit: UInt8 = 1
+  /// The further secrets that it needs.
+  package let further: FurtherSecrets.Names
 
   /// What a seal of a data key is bound to.
   package struct Place {
@@ -32,27 +30,22 @@ package struct Alternative: Sendable {
     package var aad: [UInt8] { AssociatedData.alternative(vault, row, policyHash: policyHash) }
   }
 
-  /// - Throws: ``VaultError/Code/unsupported`` if it needs something that this version cannot ask for.
+  /// - Throws: ``VaultError/Code/damaged``.
   package init(decoding bytes: [UInt8]) throws(VaultError) {
     guard let record = try? Record(decoding: bytes), let numbers = record[Number.factors],
       numbers.count % 4 == 0,
       let ephemeral = try? record.bytes(Number.ephemeral, count: 32), let sealed = record[Number.sealed],
       let extras = try? record.u8(Number.extras)
     else { throw Self.unreadable }
-    guard extras & ~Self.passwordBit == 0 else {
-      throw VaultError(
-        .unsupported, "the secret stands behind something that this version does not ask for",
-        hint: .useNewerVersion)
-    }
     factors = stride(from: 0, to: numbers.count, by: 4).map { Factor(rawValue: numbers.bigEndian(at: $0)) }
     self.ephemeral = ephemeral
     self.sealed = sealed
-    self.extras = extras
+    further = FurtherSecrets.Names(rawValue: extras)
     password = try record[Number.derivation].map { bytes throws(VaultError) in
       try KeyDerivation(decoding: bytes)
     }
     let isAscending = zip(factors, factors.dropFirst()).allSatisfy { $0.rawValue < $1.rawValue }
-    guard isAscending, (password != nil) == (extras & Self.passwordBit != 0), !factors.isEmpty || extras != 0,
+    guard isAscending, (password != nil) == further.contains(.password), !factors.isEmpty || extras != 0,
       !factors.isEmpty || ephemeral.allSatisfy({ $0 == 0 })
     else { throw Self.unreadable }
   }
@@ -67,9 +60,9 @@ package struct Alternative: Sendable {
   ///
   /// - Parameters:
   ///   - halves: The public halves of `factors`, in the same order.
-  ///   - password: The application password's key with its derivation.
+  ///   - further: Exactly the further secrets that the policy requires.
   package static func sealing(
-    _ dataKey: borrowing SecretBytes, for factors: [Factor], halves: [[UInt8]], password: PasswordKey?,
+    _ dataKey: borrowing SecretBytes, for factors: [Factor], halves: [[UInt8]], further: FurtherSecrets,
     at place: Place, random: any RandomSource
   ) throws(CryptoError) -> [UInt8] {
     let pair = try ephemeralPair(dataKey, random: random)
@@ -79,17 +72,17 @@ package struct Alternative: Sendable {
       secrets = SecretBytes.joining(
         secrets, try X25519KeyPair.sharedSecret(private: pair.privateKey, public: half))
     }
-    if let password { secrets = SecretBytes.joining(secrets, password.box.bytes) }
-    let extras = password == nil ? 0 : passwordBit
+    let names = further.names
     let key = wrappingKey(
-      secrets, factors: factors, ephemeral: ephemeral, halves: halves, extras: extras, place: place)
+      further.joined(to: secrets, names), factors: factors, ephemeral: ephemeral, halves: halves,
+      further: names, place: place)
     var record = Record()
     record[Number.factors] = factors.flatMap(\.bytes)
     record[Number.ephemeral] = ephemeral
-    record[Number.derivation] = password?.derivation.encoded
+    record[Number.derivation] = further.password?.derivation.encoded
     record[Number.sealed] = try CommittingSeal.seal(
       dataKey, under: key, label: Labels.sealAlternative, aad: place.aad, random: random)
-    record.set(Number.extras, u8: extras)
+    record.set(Number.extras, u8: names.rawValue)
     return record.encoded
   }
 
@@ -98,9 +91,10 @@ package struct Alternative: Sendable {
   /// - Parameters:
   ///   - privates: The private halves of the factors.
   ///   - halves: The public halves of the factors, in their order.
-  /// - Throws: ``CryptoError/commitmentMismatch`` for another key: a wrong application password.
+  ///   - given: At least the further secrets that it needs.
+  /// - Throws: ``CryptoError/commitmentMismatch`` for another key: a wrong further secret.
   package func open(
-    with privates: [Factor: SharedSecret], _ halves: [[UInt8]], password: PasswordKey?, at place: Place
+    with privates: [Factor: SharedSecret], _ halves: [[UInt8]], further given: FurtherSecrets, at place: Place
   ) throws(CryptoError) -> SecretBytes {
     var secrets = SecretBytes(zeroes: 0)
     for factor in factors {
@@ -108,9 +102,10 @@ package struct Alternative: Sendable {
       secrets = SecretBytes.joining(
         secrets, try X25519KeyPair.sharedSecret(private: half.bytes, public: ephemeral))
     }
-    if let password { secrets = SecretBytes.joining(secrets, password.box.bytes) }
+    guard given.names.isSuperset(of: further) else { throw .invalidKey }
     let key = Self.wrappingKey(
-      secrets, factors: factors, ephemeral: ephemeral, halves: halves, extras: extras, place: place)
+      given.joined(to: secrets, further), factors: factors, ephemeral: ephemeral, halves: halves,
+      further: further, place: place)
     let dataKey = try CommittingSeal.open(sealed, under: key, label: Labels.sealAlternative, aad: place.aad)
     guard dataKey.byteCount == 32 else { throw .malformed }
     return dataKey
@@ -126,7 +121,7 @@ package struct Alternative: Sendable {
 
   private static func wrappingKey(
     _ secrets: borrowing SecretBytes, factors: [Factor], ephemeral: [UInt8], halves: [[UInt8]],
-    extras: UInt8, place: Place
+    further: FurtherSecrets.Names, place: Place
   ) -> SecretBytes {
     var bound = Record()
     bound[FieldNumber.WayKey.item] = place.row.id.bytes
@@ -134,7 +129,7 @@ package struct Alternative: Sendable {
     bound[FieldNumber.WayKey.factors] = factors.flatMap(\.bytes)
     bound[FieldNumber.WayKey.ephemeral] = ephemeral
     bound[FieldNumber.WayKey.halves] = halves.flatMap(\.self)
-    bound.set(FieldNumber.WayKey.extras, u8: extras)
+    bound.set(FieldNumber.WayKey.extras, u8: further.rawValue)
     return HKDF.derive(
       from: secrets, info: Labels.alternative.utf8 + SHA256.hash(bound.encoded), byteCount: 32)
   }

@@ -73,27 +73,31 @@ enum Gate {
     let notes: [AuditNote]
   }
 
-  /// Decides inside a transaction. Does not prompt: an item with constraints needs a grant.
+  /// Decides inside a transaction. Does not prompt: an item whose key is wrapped needs a grant.
   ///
-  /// - Throws: ``VaultError/Code/verificationNeeded`` without a valid grant.
+  /// - Parameter component: The component that asks; `nil` for every other caller.
+  /// - Throws: ``VaultError/Code/policy`` for a secret of another component; ``VaultError/Code/unsupported``;
+  ///   ``VaultError/Code/verificationNeeded`` without a valid grant.
   static func decide(
     _ operation: ItemOperation, on item: Item, row: ItemRow, in store: borrowing SealedStore,
-    with grant: consuming Grant? = nil
+    by component: Component? = nil, with grant: consuming Grant? = nil
   ) throws(VaultError) -> Decision {
+    try permit(operation, on: item, by: component)
     try refuseExpired(item, operation: operation, now: store.time.now)
-    guard item.policy.hasNoTokenLife else { throw unsupported }
+    let isWrapped = try item.policy.isWrapped()
     guard let key = store.keys.classKey(item.access.classNumber, generation: row.generation) else {
-      guard item.access.word == 0 || grant != nil else { throw verificationNeeded }
+      guard !isWrapped || grant != nil else { throw verificationNeeded }
       throw locked(item.access, keys: store.keys)
     }
     guard let grant else {
-      guard item.access.word == 0 else { throw verificationNeeded }
+      guard !isWrapped else { throw verificationNeeded }
       let opening = Opening(item: item.id, keys: ItemKeys(classKey: key))
       return Decision(opening: opening, notes: notes(operation, item: item))
     }
     try check(grant, operation: operation, item: item, row: row, store: store)
     let keys = ItemKeys(
-      classKey: key, dataKey: grant.verified.dataKey, password: grant.verified.password)
+      classKey: key, dataKey: grant.verified.dataKey,
+      further: component.furtherSecrets(password: grant.verified.password))
     return Decision(
       opening: Opening(item: item.id, keys: keys),
       notes: grant.notes.map { $0 + notes(operation, item: item) } ?? [])
@@ -110,9 +114,13 @@ enum Gate {
   /// Adding an item does not prompt. It needs an open class. With constraints it also needs an unlocked session,
   /// because only unlocking authenticates the public halves of the factors.
   ///
-  /// - Throws: ``VaultError/Code/policy`` for a constraint that no factor of this vault satisfies,
-  ///   ``VaultError/Code/locked``.
-  static func rule(for access: AccessControl, keys: borrowing KeyRing) throws(VaultError) -> Rule {
+  /// - Throws: ``VaultError/Code/policy`` for a constraint that no factor of this vault satisfies, and for an item of a
+  ///   component; ``VaultError/Code/locked``.
+  static func rule(
+    for new: NewItem, by component: Component?, keys: borrowing KeyRing
+  ) throws(VaultError) -> Rule {
+    try permit(adding: new, by: component)
+    let access = new.access
     if keys.isShut, access.accessibility != .afterFirstUnlock { throw KeyRing.shutError }
     if access.accessibility == .whenPasscodeSet, !keys.header.hasPasscode {
       throw VaultError(
@@ -211,12 +219,6 @@ enum Gate {
     VaultError(
       .verificationNeeded, "the item's access rule asks for a person, and nobody is asked here",
       hint: "use a call that takes an authentication context")
-  }
-
-  private static var unsupported: VaultError {
-    VaultError(
-      .unsupported, "the item's access constraints are not supported by this version",
-      hint: "use a later version of this program")
   }
 
   static var nobodyEnrolled: VaultError {

@@ -7,7 +7,7 @@ import VaultStorage
 
 /// An operation that a caller requests on an item.
 package enum ItemOperation: Sendable {
-  case read, use, export, update, add, unlock, evaluate
+  case read, use, export, update, replace, add, unlock, evaluate
 
   /// The operation, as a prompt names it.
   var words: String {
@@ -15,7 +15,7 @@ package enum ItemOperation: Sendable {
     case .read: "read the secret"
     case .use: "use the secret"
     case .export: "export the secret"
-    case .update: "change the item"
+    case .update, .replace: "change the item"
     case .add: "store the item"
     case .unlock: "unlock the vault"
     case .evaluate: "verify you"

@@ -5,18 +5,21 @@ package import SecretMemory
 extension VaultCore {
   /// Adds an item; durable when this returns.
   ///
-  /// - Parameter context: Gives the passcode if the vault is locked, and the item's application password.
+  /// - Parameters:
+  ///   - component: The component of the item's kind, with what its policy requires.
+  ///   - context: Gives the passcode if the vault is locked, and the item's application password.
   package func add(
-    _ item: NewItem, secret: consuming SecretBytes? = nil, context: AuthenticationContext? = nil
+    _ item: NewItem, secret: consuming SecretBytes? = nil, by component: Component? = nil,
+    context: AuthenticationContext? = nil
   ) throws(VaultError) -> Item {
     var secret = consume secret
     guard item.access.word == 0 else {
-      return try addConstrained(item, secret: secret.take(), context: context)
+      return try addConstrained(item, secret: secret.take(), by: component, context: context)
     }
-    if context != nil { try permitAdding(item, context: context) }
+    if context != nil { try permitAdding(item, by: component, context: context) }
     return try using(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
-        try transaction.add(item, secret: secret.take(), password: nil)
+        try transaction.add(item, secret: secret.take(), by: component)
       }
     }
   }
@@ -33,14 +36,17 @@ extension VaultCore {
 
   /// The secret of an item. Its audit entries are durable before the secret is returned.
   ///
-  /// - Parameter context: Verifies the person if the item has constraints.
-  package func secret(of id: ItemID, context: AuthenticationContext? = nil) throws(VaultError) -> SecretBytes
-  {
-    try authorizing(.read, on: id, context: context) { (grant) throws(VaultError) in
+  /// - Parameters:
+  ///   - component: The component of the item's kind, with what its policy requires.
+  ///   - context: Verifies the person if the item has constraints.
+  package func secret(
+    of id: ItemID, by component: Component? = nil, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> SecretBytes {
+    try authorizing(.read, on: id, by: component, context: context) { (grant) throws(VaultError) in
       var grant = consume grant
       var found: OpenedSecret?
       try reading { transaction throws(VaultError) in
-        found = try transaction.openSecret(of: id, .read, with: grant.take())
+        found = try transaction.openSecret(of: id, .read, by: component, with: grant.take())
       }
       let opened = found.take()!
       if !opened.notes.isEmpty {
@@ -51,17 +57,22 @@ extension VaultCore {
   }
 
   /// Changes an item, and its secret if a new one is given.
+  ///
+  /// - Parameter component: The component of the item's kind, if it changes its item.
   @discardableResult
   package func update(
     _ id: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes? = nil,
-    context: AuthenticationContext? = nil
+    by component: Component? = nil, context: AuthenticationContext? = nil
   ) throws(VaultError) -> Item {
     let box = boxed(secret)
-    if box != nil || changes.audit != nil { try permitSealing(of: id, context) }
-    return try authorizing(.update, on: id, context: context) { (grant) throws(VaultError) in
+    let operation: ItemOperation = box == nil ? .update : .replace
+    if box != nil || changes.audit != nil { try permitSealing(of: id, operation, by: component, context) }
+    return try authorizing(operation, on: id, by: component, context: context) {
+      (grant) throws(VaultError) in
       var grant = consume grant
       return try writing { transaction throws(VaultError) in
-        try transaction.update(id, changes, secret: box?.bytes.copy(), with: grant.take())
+        try transaction.update(
+          id, changes, secret: box?.bytes.copy(), by: component, with: grant.take())
       }
     }
   }

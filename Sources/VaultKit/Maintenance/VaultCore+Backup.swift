@@ -7,7 +7,8 @@ import VaultCrypto
 import VaultStorage
 
 extension VaultCore {
-  /// Writes a backup: a vault that a passphrase opens, without this-device-only items, tokens, consents and the log.
+  /// Writes a backup: a vault that a passphrase opens, without this-device-only items, tokens, consents, transactions
+  /// and the log.
   ///
   /// The vault may be locked: items that need the passcode need it in the backup too. The file appears complete.
   /// Before this returns, it opens the backup once with the passphrase and verifies it. While the keys are being
@@ -140,7 +141,7 @@ extension Item {
   /// Why an item never leaves this device, or `nil`.
   package var reasonToStay: BackupReport.Reason? {
     if access.thisDeviceOnly { return .thisDeviceOnly }
-    if kind == .cardToken || kind == .consent { return .shortLived }
+    if [.cardToken, .consent, .transaction].contains(kind) { return .shortLived }
     return nil
   }
 }

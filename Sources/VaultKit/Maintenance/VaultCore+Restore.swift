@@ -176,11 +176,7 @@ private struct RestoredStates {
     guard let (before, _) = try source.state(of: row) else { return stored }
     var state = before
     if let later = newer?.states[item.id] {
-      state.counter = max(state.counter, later.counter)
-      state.failures = max(state.failures, later.failures)
-      state.uses = max(state.uses, later.uses)
-      state.lastAccepted = [state.lastAccepted, later.lastAccepted].compactMap { $0 }.max()
-      state.isBlocked = state.isBlocked || later.isBlocked
+      state.keepProgress(of: later, kind: item.kind)
     }
     if item.canBeBehind || item.kind == .pin {
       state.needsResync = true

@@ -182,24 +182,23 @@ private struct Verification {
     }
     let secret = try SealedSecret(store.vault, row, item.policy, material)
     try secret.checkSeals()
-    guard item.access.word == 0 else {
-      report.guardedSecrets += 1
-      do throws(VaultError) { try checkAlternatives(of: &store, row: row, item: item, secret: secret) } catch
-      {
-        // An access rule that this version does not know.
-        guard error.code == .unsupported else { throw error }
-      }
-      return
-    }
     do throws(VaultError) {
+      guard try !item.policy.isWrapped() else {
+        report.guardedSecrets += 1
+        return try checkAlternatives(of: &store, row: row, item: item, secret: secret)
+      }
       let decision = try Gate.decide(.update, on: item, row: row, in: store)
       _ = try secret.open(with: decision.opening.spend(on: item.id))
       report.secrets += 1
     } catch {
       switch error.code {
       case .locked, .policy: report.lockedSecrets += 1
-      // The secret needs a PIN or a session.
-      case .unsupported: report.guardedSecrets += 1
+      // A rule that this version does not know.
+      case .unsupported:
+        if let key = store.keys.classKey(item.access.classNumber, generation: row.generation) {
+          try secret.checkBinding(under: key)
+        }
+        report.guardedSecrets += 1
       default: throw error
       }
     }

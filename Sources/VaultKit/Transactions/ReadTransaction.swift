@@ -76,33 +76,37 @@ public struct ReadTransaction: ~Copyable, Sendable {
   }
 
   mutating func openSecret(
-    of id: ItemID, _ operation: ItemOperation, with grant: consuming Grant? = nil
+    of id: ItemID, _ operation: ItemOperation, by component: Component? = nil,
+    with grant: consuming Grant? = nil
   ) throws(VaultError) -> OpenedSecret {
     let row = try store.row(of: id)
     let item = try store.open(row)
     try store.readTime(for: item)
-    let decision = try Gate.decide(operation, on: item, row: row, in: store, with: grant)
+    let decision = try Gate.decide(operation, on: item, row: row, in: store, by: component, with: grant)
     let notes = decision.notes
     let keys = decision.opening.spend(on: id)
     return OpenedSecret(secret: try store.sealedSecret(of: row, item).open(with: keys), notes: notes)
   }
+
   /// The secret of an item, for a component that uses it and never hands it out.
   ///
   /// - Returns: The secret, with the audit notes that must be written before any result made from it is shown.
   /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/expired``, ``VaultError/Code/verificationNeeded``.
-  package mutating func useSecret(of item: Item, with grant: consuming Grant? = nil) throws(VaultError)
-    -> OpenedSecret
-  {
-    try openSecret(of: item.id, .use, with: grant)
+  package mutating func useSecret(
+    of item: Item, by component: Component?, with grant: consuming Grant? = nil
+  ) throws(VaultError) -> OpenedSecret {
+    try openSecret(of: item.id, .use, by: component, with: grant)
   }
 
   /// Opens the secret of an item before the write transaction that uses it, so that no other writer waits meanwhile.
   ///
-  /// - Returns: `nil` if the item has constraints: only the write transaction uses its grant and opens its secret.
-  /// - Throws: As ``useSecret(of:with:)``.
-  package mutating func prepareSecret(of item: Item) throws(VaultError) -> PreparedSecret? {
-    guard item.access.word == 0 else { return nil }
-    let opened = try openSecret(of: item.id, .use)
+  /// - Returns: `nil` if the item's key is wrapped: only the write transaction uses its grant and opens its secret.
+  /// - Throws: As ``useSecret(of:by:with:)``.
+  package mutating func prepareSecret(
+    of item: Item, by component: Component?
+  ) throws(VaultError) -> PreparedSecret? {
+    guard try !item.policy.isWrapped() else { return nil }
+    let opened = try openSecret(of: item.id, .use, by: component)
     return PreparedSecret(
       secret: opened.secret, item: item, row: try store.row(of: item.id), session: store.identity,
       config: store.keys.header.config)

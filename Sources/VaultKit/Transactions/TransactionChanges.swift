@@ -1,3 +1,5 @@
+import VaultFormat
+
 /// What a write transaction has done so far.
 struct TransactionChanges: Sendable {
   /// Something was written. A transaction without changes is rolled back.
@@ -7,6 +9,8 @@ struct TransactionChanges: Sendable {
   /// The number of operations with several writes that have begun but not ended. An operation that failed in the
   /// middle stays counted, so the transaction is rolled back even if its closure ignores the error.
   var underWay = 0
+  /// PIN items that were deleted. No item may be left behind them when the transaction ends.
+  var removedPINs: Set<ItemID> = []
   /// Suite-2 seals written.
   var seals: UInt64 = 0
 }

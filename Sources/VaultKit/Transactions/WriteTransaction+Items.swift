@@ -15,17 +15,19 @@ extension WriteTransaction {
   /// - Throws: ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``, ``VaultError/Code/policy``,
   ///   ``VaultError/Code/malformed``.
   public mutating func add(_ new: NewItem, secret: consuming SecretBytes? = nil) throws(VaultError) -> Item {
-    try add(new, secret: secret, password: nil)
+    try add(new, secret: secret, by: nil)
   }
 
-  /// - Parameter password: The key of the application password, if the item's access requires one.
-  mutating func add(
-    _ new: NewItem, secret: consuming SecretBytes?, password: PasswordKey?
+  /// - Parameters:
+  ///   - component: The component of the item's kind, with what its policy requires.
+  ///   - password: The key of the application password, if the item's access requires one.
+  package mutating func add(
+    _ new: NewItem, secret: consuming SecretBytes?, by component: Component?, password: PasswordKey? = nil
   ) throws(VaultError) -> Item {
     var attributes = new.attributes
     try ItemLimits.check(attributes)
     let keys = store.keys.current
-    let rule = try Gate.rule(for: new.access, keys: store.keys)
+    let rule = try Gate.rule(for: new, by: component, keys: store.keys)
     guard (password != nil) == new.access.constraints.contains(.applicationPassword) else {
       throw VaultError(
         .verificationNeeded, "the item's application password is not given",
@@ -37,7 +39,9 @@ extension WriteTransaction {
     let index = keys.blindIndex
     try refuseDuplicates(of: attributes, kind: new.kind)
     let id = try store.environment.random.newBytes(16)
-    let policy = Policy(access: new.access, audit: new.audit, factors: rule.factors)
+    let policy = Policy(
+      access: new.access, audit: new.audit, factors: rule.factors,
+      isExportable: new.kind == .key && new.isExportable, requirements: new.requirements)
     var row = ItemRow(
       row: head.nextRow, id: Bytes16(id), kind: new.kind.rawValue,
       primaryKey: index.primaryKey(of: new.kind, attributes), name: index.name(of: attributes), flags: 0,
@@ -51,7 +55,8 @@ extension WriteTransaction {
       row.material = 1
       try insert(&row, attributes: attributes, policy: policy)
       changes.underWay += 1
-      let itemKeys = ItemKeys(classKey: rule.classKey, password: password)
+      let further = component.furtherSecrets(password: password)
+      let itemKeys = ItemKeys(classKey: rule.classKey, further: further)
       try setMaterial(secret, of: row, policy: policy, under: itemKeys, replacing: nil)
     } else {
       try insert(&row, attributes: attributes, policy: policy)
@@ -76,16 +81,20 @@ extension WriteTransaction {
   public mutating func update(
     _ id: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes? = nil
   ) throws(VaultError) -> Item {
-    try update(id, changes, secret: secret, with: nil)
+    try update(id, changes, secret: secret, by: nil, with: nil)
   }
 
-  /// - Parameter grant: For an item with constraints.
-  mutating func update(
-    _ id: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes?, with grant: consuming Grant?
+  /// - Parameters:
+  ///   - component: The component of the item's kind, if it changes its item.
+  ///   - grant: For an item whose key is wrapped.
+  package mutating func update(
+    _ id: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes?, by component: Component?,
+    with grant: consuming Grant?
   ) throws(VaultError) -> Item {
     let found = try store.row(of: id)
     let old = found.generation == store.keys.current.generation ? found : try move(found)
     let item = try store.open(old)
+    try ItemRule.check(changes, of: item, by: component)
     let keys = store.keys.current
     var attributes = item.attributes
     attributes.merge(changes.attributes)
@@ -100,14 +109,16 @@ extension WriteTransaction {
     row.primaryKey = index.primaryKey(of: item.kind, attributes)
     row.name = index.name(of: attributes)
     if let expires = changes.expires { row.expires = expires?.milliseconds }
-    let policy = Policy(access: item.access, audit: changes.audit ?? item.audit, keeping: item.policy.record)
+    let policy = item.policy.with(audit: changes.audit ?? item.audit)
     let later = try store.laterFields(of: old, item: item)
     let isRebound = item.hasSecret && policy.hash != item.policy.hash
-    if secret != nil || isRebound || item.access.word != 0 {
-      let decision = try Gate.decide(.update, on: item, row: old, in: store, with: grant)
+    if secret != nil || isRebound || item.access.asksPerson {
+      let decision = try Gate.decide(
+        secret == nil ? .update : .replace, on: item, row: old, in: store, by: component, with: grant)
       try log(decision.notes)
       let itemKeys = decision.opening.spend(on: item.id)
       if let secret = consume secret {
+        try refuseSecondMask(of: item)
         try rewrite(
           &row, item: item, attributes: attributes, policy: policy, with: secret, keys: itemKeys,
           keeping: later)
@@ -137,7 +148,8 @@ extension WriteTransaction {
     return try store.open(row)
   }
 
-  /// Deletes an item permanently, even a damaged one that does not open. Never prompts.
+  /// Deletes an item permanently, even a damaged one that does not open. Never prompts. A PIN is deleted only together
+  /// with all items behind it: otherwise the transaction fails with ``VaultError/Code/policy`` when it ends.
   ///
   /// - Throws: ``VaultError/Code/itemNotFound``.
   public mutating func delete(_ id: ItemID) throws(VaultError) {
@@ -147,9 +159,37 @@ extension WriteTransaction {
       guard error.isUnreadable else { throw error }
       return try removeUnreadable([row])
     }
+    if ItemRule.of(item.kind).staysUnderOthers { self.changes.removedPINs.insert(id) }
     try remove(row, item: item)
     try log(
       AuditNote(operation: .itemDeleted, item: id, kind: item.kind, detail: item.name))
+  }
+
+  /// Refuses the end of a transaction that deleted a PIN and left items behind it, which would never open again.
+  ///
+  /// - Throws: ``VaultError/Code/policy``.
+  mutating func refuseOrphans() throws(VaultError) {
+    let removed = changes.removedPINs
+    guard !removed.isEmpty else { return }
+    var left = 0
+    try store.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
+      // A policy of a later version names no PIN that this version can read.
+      if let pin = (try? item.policy.requirements())?.pin, removed.contains(pin.item) { left += 1 }
+      return true
+    }
+    guard left == 0 else {
+      throw VaultError(
+        .policy, "\(left) \(left == 1 ? "item is" : "items are") behind the PIN, and would never open again",
+        hint: Hint(.deleteWithPIN, saying: "delete them in the same transaction, or first"))
+    }
+  }
+
+  /// One secret is masked once in its life: two masks of one length under the same digits reveal the PIN.
+  private func refuseSecondMask(of item: Item) throws(VaultError) {
+    guard try item.policy.requirements().pin?.mode == .camouflaged else { return }
+    throw VaultError(
+      .policy, "the secret behind a camouflaged PIN is never replaced",
+      hint: "delete the item, have the server make a new secret, and add that")
   }
 
   /// Removes all rows of an item.
@@ -255,11 +295,12 @@ extension WriteTransaction {
     let seal = MaterialSeal(of: row, in: store.vault, policyHash: policy.hash)
     let dataKey = try random.newSecret(32)
     let content =
-      policy.access.word == 0
-      ? SecretBytes(capacity: 33) { output in
+      try policy.isWrapped()
+      ? try alternatives(to: dataKey, of: row, policy: policy, further: keys.further)
+      : SecretBytes(capacity: 33) { output in
         output.append(UInt8(0))
         dataKey.expose { output.append(copying: $0) }
-      } : try alternatives(to: dataKey, of: row, policy: policy, password: keys.password)
+      }
     let material = MaterialRow(
       keys: try seal.sealKeys(content, under: keys.classKey, random: random),
       secret: try seal.sealSecret(secret, under: dataKey, random: random))
@@ -272,18 +313,14 @@ extension WriteTransaction {
 
   /// The ways to a data key that its policy allows, without those whose factor no longer exists.
   private func alternatives(
-    to dataKey: borrowing SecretBytes, of row: ItemRow, policy: Policy, password: PasswordKey?
+    to dataKey: borrowing SecretBytes, of row: ItemRow, policy: Policy, further: FurtherSecrets
   ) throws(VaultError) -> SecretBytes {
+    let further = try further.required(by: policy)
     let header = store.keys.header
     let ways = try policy.ways().filter { $0.allSatisfy(header.isAlive) }
     guard !ways.isEmpty else {
       throw VaultError(
         .policy, "nothing is left that could open the item", hint: "delete it and store it again")
-    }
-    guard (password != nil) == policy.access.constraints.contains(.applicationPassword) else {
-      throw VaultError(
-        .policy, "an application password guards a secret from its first day",
-        hint: "delete the item and add it with its secret")
     }
     // The halves come from the header, and only unlocking checks their MAC (section 14, rule 4).
     guard ways.allSatisfy(\.isEmpty) || store.keys.isUnlocked else {
@@ -297,7 +334,7 @@ extension WriteTransaction {
       do throws(CryptoError) {
         list.append(
           try Alternative.sealing(
-            dataKey, for: factors, halves: halves, password: password, at: place, random: random))
+            dataKey, for: factors, halves: halves, further: further, at: place, random: random))
       } catch { throw VaultError(crypto: error) }
     }
     return SecretBytes(copying: [1] + Record.list(list).encoded)
@@ -337,5 +374,25 @@ extension WriteTransaction {
     guard let expires else { return }
     let earliest = head.earliestExpiry
     head.earliestExpiry = earliest == 0 ? max(expires, 1) : min(earliest, max(expires, 1))
+  }
+}
+
+extension FurtherSecrets {
+  /// Exactly the secrets that a policy requires.
+  fileprivate func required(by policy: Policy) throws(VaultError) -> FurtherSecrets {
+    let names = try policy.furtherSecrets()
+    guard !names.contains(.password) || password != nil else {
+      throw VaultError(
+        .policy, "an application password guards a secret from its first day",
+        hint: "delete the item and add it with its secret")
+    }
+    guard self.names.isSuperset(of: names) else {
+      throw VaultError(
+        .verificationNeeded, "the item's key is behind a PIN or a session, which was not given",
+        hint: "use it through its component")
+    }
+    return FurtherSecrets(
+      password: names.contains(.password) ? password : nil, pin: names.contains(.pin) ? pin : nil,
+      session: names.contains(.session) ? session : nil)
   }
 }

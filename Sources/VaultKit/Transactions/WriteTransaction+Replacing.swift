@@ -61,6 +61,11 @@ extension NewItem {
         .policy, "the present item has another access rule, which only a new item can change",
         hint: "delete the item, then add it")
     }
+    guard kind != .key || old.policy.isExportable == isExportable else {
+      throw VaultError(
+        .policy, "only a new key can be exportable where the present one is not, or the other way round",
+        hint: "delete the key, then add it")
+    }
     let kept = Set(
       attributes.codes + [Attribute<Instant>.creationDate.code, Attribute<Instant>.modificationDate.code])
     var changes = ItemChanges(

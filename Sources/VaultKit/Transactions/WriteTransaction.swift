@@ -48,21 +48,23 @@ public struct WriteTransaction: ~Copyable, Sendable {
   /// The secret of an item, for a component that uses it inside this transaction and never hands it out.
   ///
   /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/expired``, ``VaultError/Code/verificationNeeded``.
-  package mutating func useSecret(of item: Item, with grant: consuming Grant? = nil) throws(VaultError)
-    -> SecretBytes
-  {
-    try openLogged(item, operation: .use, grant: grant)
+  package mutating func useSecret(
+    of item: Item, by component: Component?, with grant: consuming Grant? = nil
+  ) throws(VaultError) -> SecretBytes {
+    try openLogged(item, operation: .use, by: component, grant: grant)
   }
 
   /// The same, with a secret that was opened before this transaction, if it is unchanged. The gate decides in this
   /// call.
   package mutating func useSecret(
-    of item: Item, prepared: consuming PreparedSecret?, with grant: consuming Grant? = nil
+    of item: Item, by component: Component?, prepared: consuming PreparedSecret?,
+    with grant: consuming Grant? = nil
   ) throws(VaultError) -> SecretBytes {
     guard let prepared = consume prepared, prepared.isOf(try store.row(of: item.id), in: store) else {
-      return try useSecret(of: item, with: grant)
+      return try useSecret(of: item, by: component, with: grant)
     }
-    let decision = try Gate.decide(.use, on: item, row: prepared.row, in: store, with: grant)
+    let decision = try Gate.decide(
+      .use, on: item, row: prepared.row, in: store, by: component, with: grant)
     try log(decision.notes)
     return prepared.secret
   }
@@ -79,31 +81,36 @@ public struct WriteTransaction: ~Copyable, Sendable {
 
   /// The secret of an item that is about to be handed out.
   ///
-  /// - Throws: As ``useSecret(of:with:)``.
-  package mutating func exportSecret(of item: Item, with grant: consuming Grant? = nil) throws(VaultError)
-    -> SecretBytes
-  {
-    try openLogged(item, operation: .export, grant: grant)
+  /// - Throws: As ``useSecret(of:by:with:)``.
+  package mutating func exportSecret(
+    of item: Item, by component: Component? = nil, with grant: consuming Grant? = nil
+  ) throws(VaultError) -> SecretBytes {
+    try openLogged(item, operation: .export, by: component, grant: grant)
   }
 
   private mutating func openLogged(
-    _ item: Item, operation: ItemOperation, grant: consuming Grant?
+    _ item: Item, operation: ItemOperation, by component: Component?, grant: consuming Grant?
   ) throws(VaultError) -> SecretBytes {
-    let opened = try reading.openSecret(of: item.id, operation, with: grant)
+    let opened = try reading.openSecret(of: item.id, operation, by: component, with: grant)
     try log(opened.notes)
     return opened.secret
   }
 
   /// Asks the gate whether an item may be changed, for a change that opens no secret.
   ///
-  /// - Parameter needingKeys: Whether an item without constraints must be unlocked too.
+  /// - Parameters:
+  ///   - operation: `update`, or `replace` for a change that is as sensitive as the secret.
+  ///   - needingKeys: Whether an item without constraints must be unlocked too; for `replace`, a PIN that guards the
+  ///     item must then be given.
+  ///   - component: The component that changes it.
   package mutating func permitChange(
-    of id: ItemID, needingKeys: Bool = false, with grant: consuming Grant? = nil
+    of id: ItemID, _ operation: ItemOperation = .update, needingKeys: Bool = false, by component: Component,
+    with grant: consuming Grant? = nil
   ) throws(VaultError) {
     let row = try store.row(of: id)
     let item = try store.open(row)
-    guard item.access.word != 0 || needingKeys else { return }
-    let decision = try Gate.decide(.update, on: item, row: row, in: store, with: grant)
+    guard item.access.asksPerson || needingKeys else { return }
+    let decision = try Gate.decide(operation, on: item, row: row, in: store, by: component, with: grant)
     try log(decision.notes)
   }
 }

@@ -35,11 +35,13 @@ struct Authentication {
 
   /// Opens the data key of an item.
   ///
+  /// - Parameter component: The component that asks, with the further secrets that the item's policy requires.
   /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/invalidated``; `.interactionNotAllowed`,
   ///   `.authenticationFailed`, `.cancelled`, `.passcodeDelay`, `.biometryLocked`, `.locked`, `.policy`, `.expired`.
-  mutating func open(_ id: ItemID) throws(VaultError) -> VerifiedItem {
+  mutating func open(_ id: ItemID, by component: Component?) throws(VaultError) -> VerifiedItem {
     var locked = try core.lockedItem(id)
     asking.item = locked.item
+    try Gate.permit(asking.operation, on: locked.item, by: component)
     try Gate.refuseExpired(locked.item, operation: asking.operation, now: locked.now)
     try refuseDead(locked)
     if let why = locked.whyLocked {
@@ -56,7 +58,12 @@ struct Authentication {
       guard let alternative = locked.alternatives.first(where: { $0.factors == factors }) else {
         throw VaultError(crypto: .malformed)
       }
-      (dataKey, password) = try open(alternative, privates: privates, halves: halves, locked: locked)
+      let further = component.furtherSecrets(password: nil)
+      // A change of attributes needs the person, and not the key.
+      if further.names.union(.password).isSuperset(of: alternative.further) || asking.operation != .update {
+        (dataKey, password) = try open(
+          alternative, privates: privates, halves: halves, further: further, locked: locked)
+      }
     }
     try asking.refuseInvalid()
     return VerifiedItem(
@@ -226,13 +233,14 @@ struct Authentication {
   // MARK: Application password
 
   private mutating func open(
-    _ alternative: Alternative, privates: [Factor: SharedSecret], halves: [[UInt8]], locked: LockedItem
+    _ alternative: Alternative, privates: [Factor: SharedSecret], halves: [[UInt8]], further: FurtherSecrets,
+    locked: LockedItem
   ) throws(VaultError) -> (SharedSecret?, PasswordKey?) {
     let place = Alternative.Place(
       vault: locked.factors.header.vault, row: locked.row, policyHash: locked.item.policy.hash)
     guard let derivation = alternative.password else {
       do throws(CryptoError) {
-        let key = try alternative.open(with: privates, halves, password: nil, at: place)
+        let key = try alternative.open(with: privates, halves, further: further, at: place)
         return (SharedSecret(key), nil)
       } catch { throw VaultError(crypto: error) }
     }
@@ -240,8 +248,10 @@ struct Authentication {
     return try asking.typed(.applicationPassword) {
       (bytes, _) throws(VaultError) -> (SharedSecret?, PasswordKey?) in
       let password = PasswordKey(try derivation.derive(from: bytes, core.environment), derivation: derivation)
+      var further = further
+      further.password = password
       do throws(CryptoError) {
-        let key = try alternative.open(with: privates, halves, password: password, at: place)
+        let key = try alternative.open(with: privates, halves, further: further, at: place)
         return (SharedSecret(key), password)
       } catch .commitmentMismatch {
         throw VaultError(.authenticationFailed, "wrong application password")

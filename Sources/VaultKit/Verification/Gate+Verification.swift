@@ -11,12 +11,13 @@ extension Gate {
   ///
   /// - Throws: ``VaultError/Code/interactionNotAllowed`` without a context, and what ``Authentication`` throws.
   static func grant(
-    _ operation: ItemOperation, on id: ItemID, in core: VaultCore, context: AuthenticationContext?
+    _ operation: ItemOperation, on id: ItemID, in core: VaultCore, by component: Component? = nil,
+    context: AuthenticationContext?
   ) throws(VaultError) -> Grant {
     try context?.call?.requirePerson()
     var verification = Authentication(core: core, context: context, operation: operation)
     do throws(VaultError) {
-      let verified = try verification.open(id)
+      let verified = try verification.open(id, by: component)
       return Grant(
         operation, verified: verified, for: core.environment.caller, session: verification.session,
         locks: verification.asking.validity.locks,

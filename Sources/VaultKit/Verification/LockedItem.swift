@@ -11,7 +11,7 @@ struct LockedItem: Sendable {
   let factors: FactorSlots
   /// `nil` while the vault is locked.
   let classKey: SharedSecret?
-  /// Empty while the vault is locked, and for an item without a secret.
+  /// Empty while the vault is locked, for an item without a secret, and where the class key alone opens it.
   let alternatives: [Alternative]
   let whyLocked: VaultError?
   /// When it was read, in the vault's time.

@@ -8,9 +8,12 @@ extension VaultCore {
   /// Runs an operation. If the gate requires a verification, verifies the person and runs the operation again with
   /// the grant. This costs nothing for an item without constraints.
   ///
-  /// - Parameter body: Must throw before it changes anything if it needs a grant and has none.
+  /// - Parameters:
+  ///   - component: The component that asks, with what the item's policy requires.
+  ///   - body: Must throw before it changes anything if it needs a grant and has none.
   package func authorizing<R: ~Copyable>(
-    _ operation: ItemOperation, on id: ItemID, context: AuthenticationContext?,
+    _ operation: ItemOperation, on id: ItemID, by component: Component? = nil,
+    context: AuthenticationContext?,
     body: (consuming Grant?) throws(VaultError) -> R
   ) throws(VaultError) -> R {
     do throws(VaultError) {
@@ -18,7 +21,7 @@ extension VaultCore {
     } catch {
       guard error.code == .verificationNeeded, context?.call?.needsPerson != true else { throw error }
     }
-    var grant: Grant? = try Gate.grant(operation, on: id, in: self, context: context)
+    var grant: Grant? = try Gate.grant(operation, on: id, in: self, by: component, context: context)
     return try using(context) { () throws(VaultError) in try body(grant.take()) }
   }
 
@@ -88,7 +91,7 @@ extension VaultCore {
       let number = item.access.classNumber
       let key = transaction.store.keys.classKey(number, generation: row.generation)
       var alternatives: [Alternative] = []
-      if let key, item.hasSecret {
+      if let key, item.hasSecret, try item.policy.isWrapped() {
         alternatives = try transaction.store.sealedSecret(of: row, item).alternatives(under: key)
       }
       let factors = FactorSlots(
@@ -192,21 +195,27 @@ extension VaultCore {
   // MARK: Adding
 
   /// Checks that an item with this access can be added now. Unlocks the vault for it if the context can.
-  func permitAdding(_ item: NewItem, context: AuthenticationContext?) throws(VaultError) {
+  func permitAdding(
+    _ item: NewItem, by component: Component?, context: AuthenticationContext?
+  ) throws(VaultError) {
     try unlocking(context) { () throws(VaultError) in
       try completeEnrolledSet()
       try reading { transaction throws(VaultError) in
-        _ = try Gate.rule(for: item.access, keys: transaction.store.keys)
+        _ = try Gate.rule(for: item, by: component, keys: transaction.store.keys)
       }
     }
   }
 
   /// Checks that an item's secret can be sealed again now. The secret is wrapped to factors, and only an unlocked
   /// vault has authenticated their halves. Unlocks the vault for it if the context can.
-  func permitSealing(of id: ItemID, _ context: AuthenticationContext?) throws(VaultError) {
+  func permitSealing(
+    of id: ItemID, _ operation: ItemOperation, by component: Component?, _ context: AuthenticationContext?
+  ) throws(VaultError) {
     try unlocking(context) { () throws(VaultError) in
       try reading { transaction throws(VaultError) in
-        let access = try transaction.item(id).access
+        let item = try transaction.item(id)
+        try Gate.permit(operation, on: item, by: component)
+        let access = item.access
         guard access.constraints.single.isEmpty || transaction.store.keys.isUnlocked else {
           throw Gate.locked(access, keys: transaction.store.keys)
         }
@@ -215,7 +224,8 @@ extension VaultCore {
   }
 
   func addConstrained(
-    _ item: NewItem, secret: consuming SecretBytes?, context: AuthenticationContext?
+    _ item: NewItem, secret: consuming SecretBytes?, by component: Component?,
+    context: AuthenticationContext?
   ) throws(VaultError) -> Item {
     let box = boxed(secret)
     guard box != nil || !item.access.constraints.contains(.applicationPassword) else {
@@ -224,7 +234,7 @@ extension VaultCore {
         hint: "add the item with its secret")
     }
     // An item that cannot be added is refused before a prompt for its password.
-    try permitAdding(item, context: context)
+    try permitAdding(item, by: component, context: context)
     var password: PasswordKey?
     var notes: [AuditNote] = []
     let validity = CallValidity(self, context: context)
@@ -241,7 +251,7 @@ extension VaultCore {
       try writing { transaction throws(VaultError) in
         try validity.check(locks: transaction.store.locks)
         try transaction.log(notes)
-        return try transaction.add(item, secret: box?.bytes.copy(), password: password)
+        return try transaction.add(item, secret: box?.bytes.copy(), by: component, password: password)
       }
     }
   }

@@ -15,8 +15,9 @@ extension VaultCore {
 
   private func prepareSecret(of id: ItemID, context: AuthenticationContext) throws(VaultError) {
     let item = try reading { transaction throws(VaultError) in try transaction.item(id) }
+    try Gate.permit(.read, on: item, by: nil)
     let found: Grant?
-    if item.access.word != 0 {
+    if try item.policy.isWrapped() {
       found = try Gate.grant(.read, on: id, in: self, context: context)
     } else {
       found = try unlocking(context) { () throws(VaultError) in try loggedGrant(id) }

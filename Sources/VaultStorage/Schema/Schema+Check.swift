@@ -5,7 +5,8 @@ extension Schema {
     guard application == applicationID else { throw .damaged(.notAVault) }
     let version = try pragma("user_version", of: connection)
     guard version <= userVersion else { throw .newerFormat(version: version) }
-    guard version == userVersion, try hasAllEntries(connection) else { throw .damaged(.schema) }
+    guard version == userVersion else { throw .damaged(.schema) }
+    try checkEntries(connection)
   }
 
   private static func pragma(_ name: String, of connection: borrowing Connection) throws(StorageError)
@@ -15,11 +16,12 @@ extension Schema {
     return number
   }
 
-  /// Whether the file has each entry of the format once, and no other entry. There are few entries, and their order
+  /// Checks that the file has each entry of the format once, and no other entry. There are few entries, and their order
   /// is not part of the format.
-  private static func hasAllEntries(_ connection: borrowing Connection) throws(StorageError) -> Bool {
+  private static func checkEntries(_ connection: borrowing Connection) throws(StorageError) {
     var missing = entries
     var isStrange = false
+    var isLater = false
     try connection.query("SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT 100") { row in
       let sql = row.text(3)
       guard let type = row.text(0), let name = row.text(1), let table = row.text(2),
@@ -27,10 +29,12 @@ extension Schema {
         let index = missing.firstIndex(of: Entry(type: type, name: name, table: table, sql: sql))
       else {
         isStrange = true
+        isLater = isLater || row.text(0) == "table" && row.text(1) == laterTable
         return
       }
       missing.remove(at: index)
     }
-    return missing.isEmpty && !isStrange
+    guard !isLater else { throw .newerFormat(version: userVersion) }
+    guard missing.isEmpty, !isStrange else { throw .damaged(.schema) }
   }
 }

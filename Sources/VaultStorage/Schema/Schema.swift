@@ -5,6 +5,9 @@ package enum Schema {
   package static let userVersion: Int32 = 1
   package static let pageSize = 4096
 
+  /// The name of a table that a later version adds. This version creates no such table.
+  static let laterTable = "former"
+
   /// Name and text of each table, in the order in which they are made.
   package static let tables: [(name: String, sql: String)] = [
     (

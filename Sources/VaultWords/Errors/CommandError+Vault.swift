@@ -15,9 +15,9 @@ extension CommandError {
 
   /// The message of the library. For a vault from before the first release, a message with the verb of that time.
   private static func message(of error: VaultError) -> String {
-    error.code == .olderFormat
-      ? "made before the first release: open it with commit b5afbda and 'export jsonl --plain', then import"
-      : error.message
+    guard error.code == .olderFormat, let commit = error.advice?.subject else { return error.message }
+    return
+      "made before the first release: open it with commit \(commit) and 'export jsonl --plain', then import"
   }
 
   private static func exit(of code: VaultError.Code) -> ExitCode {

@@ -26,7 +26,7 @@ package enum HintWords {
     "chmod 600 \(path); if others have read it, make a new key with 'vaultctl rotate device-key'"
   }
 
-  private static let words = [vault, damage, people, deviceKey, oneTimePassword].reduce(into: [:]) {
+  private static let words = [vault, damage, people, deviceKey, components].reduce(into: [:]) {
     $0.merge($1) { first, _ in first }
   }
 
@@ -39,6 +39,7 @@ package enum HintWords {
     .setVaultPath: "name one with --vault or VAULT_PATH",
     .moveVaultHome:
       "if it is your vault, move it into your home and let only yourself read it; else name another with --vault",
+    .exportWithOldCommit: "docs/guides/backup-and-recovery.md says what an export leaves out",
     .useNewerVersion: "open it with the version of vaultctl that made it",
     .listItems: "'vaultctl item list' shows the names",
   ]
@@ -112,7 +113,12 @@ package enum HintWords {
       "if you do not need that file, move it away, then run 'vaultctl doctor --remove-old-keys'",
   ]
 
-  private static let oneTimePassword: [Hint.Action: String] = [
+  private static let components: [Hint.Action: String] = [
+    .useCredential: "use 'vaultctl otp code', or 'vaultctl otp export' to take it out",
+    .usePIN: "use 'vaultctl pin verify' or 'vaultctl pin change'",
+    .manageBiokeys: "use 'vaultctl biokey list' or 'vaultctl biokey reset'",
+    .addWithComponent: "use 'vaultctl otp add' for a credential, 'vaultctl pin set' for a PIN",
+    .deleteWithPIN: "'vaultctl item list' shows them; delete them first",
     .listCredentials: "the item of that name is of another kind; 'vaultctl otp list' shows the credentials",
     .setCounter: "ask the server for its counter and set it with 'vaultctl otp counter NAME --set N'",
     .forceCounter: "add --force if the server really is behind",

@@ -1,0 +1,7 @@
+package import VaultKit
+
+/// The rights of the components of this module.
+extension Component {
+  /// One-time-password credentials.
+  package static let otp = Component(.otp)
+}

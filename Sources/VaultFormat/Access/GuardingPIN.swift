@@ -1,0 +1,30 @@
+/// The PIN item that guards the key of an item (policy field 8).
+package struct GuardingPIN: Sendable, Hashable {
+  private typealias Number = FieldNumber.GuardingPIN
+
+  package let mode: PINMode
+  package let item: ItemID
+
+  package init(_ mode: PINMode, item: ItemID) {
+    self.mode = mode
+    self.item = item
+  }
+
+  /// - Throws: ``VaultError/Code/unsupported`` for another mode or a field that this version does not know.
+  init(decoding bytes: [UInt8]) throws(VaultError) {
+    guard let record = try? Record(decoding: bytes), let number = try? record.u8(Number.mode),
+      let item = record[Number.item].flatMap(ItemID.init)
+    else { throw Policy.unreadable }
+    guard let mode = PINMode(rawValue: number), record.numbers == [Number.mode, Number.item] else {
+      throw Policy.unknownRule
+    }
+    self.init(mode, item: item)
+  }
+
+  var encoded: [UInt8] {
+    var record = Record()
+    record.set(Number.mode, u8: mode.rawValue)
+    record[Number.item] = item.bytes
+    return record.encoded
+  }
+}

@@ -1,0 +1,105 @@
+import SealedStorage
+import VaultFormat
+
+/// The part of the decision that needs no key and no person: what kind, flags and policy of an item permit.
+extension Gate {
+  /// Decides by kind, flags and policy whether a caller may do this with an item's secret.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` for a secret of a component, ``VaultError/Code/unsupported`` for an item that
+  ///   this version does not understand, ``VaultError/Code/verificationNeeded`` without its PIN or its session.
+  static func permit(
+    _ operation: ItemOperation, on item: Item, by component: Component?
+  ) throws(VaultError) {
+    guard operation.concernsSecret else { return }
+    try refuseUnlessOwner(of: item.kind, component, isExportable: item.policy.isExportable)
+    guard item.flags & ItemFlags.ofLaterVersion == 0 else { throw ofLaterVersion }
+    try refuse(item.policy.requirements(), of: item.kind, by: component)
+  }
+
+  /// Decides whether a caller may add an item of this kind with such a policy.
+  ///
+  /// - Throws: As ``permit(_:on:by:)``.
+  static func permit(adding new: NewItem, by component: Component?) throws(VaultError) {
+    do throws(VaultError) {
+      try refuseUnlessOwner(of: new.kind, component, isExportable: new.isExportable)
+    } catch {
+      guard error.code == .policy else { throw error }
+      throw VaultError(
+        .policy, "only the component of its kind adds such an item",
+        hint: Hint(
+          .addWithComponent,
+          saying: "add it through its component; for data of your own, use a kind of your own"))
+    }
+    try refuse(new.requirements, of: new.kind, by: component)
+    guard new.kind.hasName || new.attributes.bytes(of: Attribute<String>.name.code) == nil else {
+      throw ItemRule.noName
+    }
+  }
+
+  private static func refuseUnlessOwner(
+    of kind: ItemKind, _ component: Component?, isExportable: Bool
+  ) throws(VaultError) {
+    if component?.kind == kind { return }
+    guard kind.isKnown else { throw ofLaterVersion }
+    guard !kind.isOfAuthenticator else { throw ofComponent(kind) }
+    guard kind != .key || isExportable else { throw ofComponent(kind) }
+  }
+
+  private static func refuse(
+    _ required: Policy.Requirements, of kind: ItemKind, by component: Component?
+  ) throws(VaultError) {
+    guard required.life == nil || kind == .cardToken || kind == .consent,
+      required.pin == nil || kind == .otp || kind == .key
+    else { throw ofLaterVersion }
+    guard required.pin?.mode == nil || required.pin?.mode == component?.pin?.mode else {
+      throw VaultError(
+        .verificationNeeded, "a PIN guards the item, and it was not given", hint: "give the PIN")
+    }
+    guard required.life?.session == nil || component?.session != nil else {
+      throw VaultError(
+        .verificationNeeded, "the item belongs to a session, which was not given", hint: "give the session")
+    }
+  }
+
+  /// Why the secret of a component's kind is refused, and what its component does instead.
+  private static func ofComponent(_ kind: ItemKind) -> VaultError {
+    let (what, hint): (String, Hint?) =
+      switch kind {
+      case .otp:
+        (
+          "a one-time-password credential",
+          Hint(.useCredential, saying: "make codes with it, or export it through its component")
+        )
+      case .pin: ("a PIN", Hint(.usePIN, saying: "verify or change the PIN through its component"))
+      case .biokey:
+        ("a biokey", Hint(.manageBiokeys, saying: "list or reset the biokeys through their component"))
+      case .key: ("a key that is not exportable", "sign with it through its component")
+      case .cardToken: ("a card token", nil)
+      case .consent: ("a consent", nil)
+      case .clientRegistration: ("a client registration", nil)
+      case .transaction: ("a transaction", nil)
+      case .tokenSet: ("a token set", nil)
+      case .responseJWT: ("a signed answer", nil)
+      default: ("an attachment", nil)
+      }
+    return VaultError(
+      .policy, "the item is \(what), whose secret only its component uses",
+      hint: hint ?? "use it through its component")
+  }
+
+  private static var ofLaterVersion: VaultError {
+    VaultError(
+      .unsupported, "this version does not know what the item is, and does not open it",
+      hint: .useNewerVersion)
+  }
+}
+
+extension ItemOperation {
+  /// Whether the operation hands out, uses, makes or replaces a secret.
+  fileprivate var concernsSecret: Bool {
+    switch self {
+    case .read, .use, .export, .replace: true
+    case .update, .add, .unlock, .evaluate: false
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import VaultFormat
+
+/// What every caller must keep of items of one kind: the rules of its component that hold in the whole library, also
+/// for programs that never call the component. A component adds the rules of its kind here.
+struct ItemRule {
+  /// Attributes of people and programs that a caller without the component must not change.
+  var fixedAttributes: Set<UInt16> = []
+  /// Whether only the component changes the expiry.
+  var fixesExpiry = false
+  /// Whether such an item stays while others are behind it: they are deleted in the same transaction, or it is not.
+  var staysUnderOthers = false
+
+  private static let rules: [ItemKind: ItemRule] = [
+    .pin: ItemRule(fixesExpiry: true, staysUnderOthers: true),
+    .biokey: ItemRule(fixesExpiry: true),
+    .cardToken: ItemRule(fixesExpiry: true),
+    .consent: ItemRule(fixesExpiry: true),
+    .transaction: ItemRule(fixedAttributes: [1, 3, 4], fixesExpiry: true),
+    .tokenSet: ItemRule(fixedAttributes: [1, 3]),
+    .responseJWT: ItemRule(fixesExpiry: true),
+  ]
+
+  static func of(_ kind: ItemKind) -> ItemRule { rules[kind] ?? ItemRule() }
+
+  /// Refuses changes of an item of a component that only the component may make.
+  ///
+  /// - Throws: ``VaultError/Code/policy``.
+  static func check(_ changes: ItemChanges, of item: Item, by component: Component?) throws(VaultError) {
+    let codes = changes.attributes.codes + changes.removed
+    let name = Attribute<String>.name.code
+    guard item.kind.hasName || !codes.contains(name) else { throw noName }
+    guard item.kind.isOfAuthenticator, component?.kind != item.kind else { return }
+    let rule = of(item.kind)
+    guard codes.allSatisfy({ ofPeople.contains($0) || 0x8000...0xBFFF ~= $0 }),
+      rule.fixedAttributes.isDisjoint(with: codes), changes.expires == nil || !rule.fixesExpiry
+    else {
+      throw VaultError(
+        .policy, "only the component of the item's kind may change that",
+        hint: "name, label, comment and attributes of your own can be changed")
+    }
+  }
+
+  static var noName: VaultError {
+    VaultError(.policy, "items of this kind have no name", hint: "use the identifier of the item")
+  }
+
+  /// Name, service, account, label, comment, description, generic, issuer.
+  private static let ofPeople: Set<UInt16> = [1, 2, 3, 4, 5, 6, 7, 40]
+}
