@@ -174,7 +174,9 @@ let package = Package(
       of: "OneTimePasswordTests", isOptimized: true,
       on: ["OneTimePassword", "SecretMemory", "VaultCrypto"]),
     tests(of: "VaultStorageTests", on: ["VaultStorage", "VaultTestKit", "CSQLite"]),
-    tests(of: "VaultFormatTests", on: ["VaultFormat", "VaultTestKit", "VaultExpectations"]),
+    tests(
+      of: "VaultFormatTests",
+      on: ["VaultFormat", "VaultTestKit", "VaultExpectations", "VaultCrypto", "SecretMemory"]),
     tests(
       of: "VaultKitTests",
       on: [

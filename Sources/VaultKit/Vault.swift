@@ -144,7 +144,9 @@ public actor Vault {
   /// item's application password.
   ///
   /// - Throws: ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``, ``VaultError/Code/malformed``,
-  ///   ``VaultError/Code/policy`` for a constraint that no passcode or member of the vault can satisfy.
+  ///   ``VaultError/Code/policy`` for a constraint that no passcode or member of the vault can satisfy, and for an item
+  ///   of a component (one-time password, PIN, biokey, token …) or a key that is not exportable, which only the component
+  ///   of its kind adds; ``VaultError/Code/unsupported`` for a kind that this version does not know.
   public func add(
     _ item: NewItem, secret: consuming SecretBytes? = nil, context: AuthenticationContext? = nil
   ) async throws(VaultError) -> Item {
@@ -174,7 +176,9 @@ public actor Vault {
   /// - Parameters:
   ///   - item: The item.
   ///   - context: Verifies the person if the item has constraints.
-  /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/invalidated``, ``VaultError/Code/locked``,
+  /// - Throws: ``VaultError/Code/policy`` for a secret that only the component of the item's kind uses;
+  ///   ``VaultError/Code/unsupported`` for an item that this version does not understand;
+  ///   ``VaultError/Code/itemNotFound``, ``VaultError/Code/invalidated``, ``VaultError/Code/locked``,
   ///   ``VaultError/Code/expired``, ``VaultError/Code/damaged``; when a person must be verified
   ///   ``VaultError/Code/interactionNotAllowed``, ``VaultError/Code/authenticationFailed``,
   ///   ``VaultError/Code/cancelled``, ``VaultError/Code/appCancelled``, ``VaultError/Code/timedOut``,
@@ -189,6 +193,9 @@ public actor Vault {
   }
 
   /// Changes an item, and its secret if a new one is given.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` for a new secret, a parameter or an expiry that only the component of the
+  ///   item's kind changes.
   @discardableResult
   public func update(
     _ item: ItemID, _ changes: ItemChanges, secret: consuming SecretBytes? = nil,
@@ -203,7 +210,8 @@ public actor Vault {
   /// Deletes all items that match, without a prompt. Returns their number.
   ///
   /// - Parameter query: Which items; ``Query/all`` for every item.
-  /// - Throws: ``VaultError/Code/malformed`` for an empty query other than ``Query/all``.
+  /// - Throws: ``VaultError/Code/malformed`` for an empty query other than ``Query/all``; ``VaultError/Code/policy`` for
+  ///   a PIN without all the items behind it. Nothing is deleted then.
   @discardableResult
   public func delete(_ query: Query) throws(VaultError) -> Int { try core.delete(query) }
 

@@ -26,7 +26,7 @@ enum Making {
   private static func fill(_ core: VaultCore, hasPasscode: Bool) throws(VaultError) {
     let kinds: [ItemKind] = [
       .genericPassword, .internetPassword, .key, .certificate, .pin, .biokey, .cardToken, .consent,
-      .clientRegistration, ItemKind(rawValue: 999),
+      .clientRegistration, .transaction, .tokenSet, .responseJWT, .attachment, ItemKind(rawValue: 999),
     ]
     for (index, kind) in kinds.enumerated() {
       let access = accesses(hasPasscode)[index % accesses(hasPasscode).count]
@@ -53,7 +53,7 @@ enum Making {
   }
 
   private static func item(_ kind: ItemKind, _ access: AccessControl) -> NewItem {
-    var new = NewItem(kind, name: "kind \(kind.rawValue)", access: access)
+    var new = NewItem(kind, name: kind.hasName ? "kind \(kind.rawValue)" : nil, access: access)
     new.attributes[.label] = "label of \(kind.rawValue)"
     new.attributes[.server] = "server.example"
     new.attributes[.port] = 443

@@ -109,6 +109,18 @@ struct LayeringTests {
     #expect(makers == ["Sources/VaultKit/Verification/Gate+Verification.swift"])
   }
 
+  /// Verified to fail when a verb makes one.
+  @Test(
+    "the right to a component's secrets is made by AuthenticatorKit alone, and by programs that are never installed"
+  )
+  func makerOfComponents() throws {
+    for file in try Repository.files(below: "Sources") where file.hasSuffix(".swift") {
+      let isMaker = file.hasPrefix("Sources/AuthenticatorKit/") || file.hasPrefix("Sources/vault-torture/")
+      guard try !isMaker && Repository.text(file).contains(/\bComponent\(\./) else { continue }
+      Issue.record("\(file) makes a Component")
+    }
+  }
+
   @Test("tests see what users and our own package see: no @testable, no XCTest")
   func testImports() throws {
     for file in try Repository.files(below: "Tests") where file.hasSuffix(".swift") {
