@@ -29,7 +29,8 @@ struct ConsentRecordTests {
     let expected = KeyedHMAC(key: SecretBytes(copying: Array(data[13..<45]))).code(for: Array(code.utf8))
     #expect(Array(data[51...]) == expected)
     let read = try ConsentRecord(first.data.copy())
-    let accepted = ["123456", "123457", "", "1234567", "12345"].filter { read.issued(SecretBytes(testing: $0)) }
+    let typed = ["123456", "123457", "", "1234567", "12345"]
+    let accepted = typed.filter { read.issued(SecretBytes(testing: $0)) }
     #expect(read.role == .issuer && accepted == [code])
   }
 

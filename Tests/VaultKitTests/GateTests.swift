@@ -125,19 +125,22 @@ struct GateTests {
   @Test("the refusal comes before every question, and names what helps")
   func order() throws {
     let place = TemporaryVault()
-    var id = ItemID.zero
+    var ids: [ItemID] = []
     do {
       let core = try place.makeCore(passcode: "passcode")
-      let new = NewItem(.pin, name: "pin", access: try AccessControl(.devicePasscode))
-      id = try core.add(new, secret: SecretBytes(testing: "s"), by: Component(.pin)).id
+      for access in [AccessControl(), try AccessControl(.devicePasscode)] {
+        let new = NewItem(.pin, name: "pin \(ids.count)", access: access)
+        ids.append(try core.add(new, secret: SecretBytes(testing: "s"), by: Component(.pin)).id)
+      }
     }
     let locked = try place.openCore()
     let prompt = ScriptedPrompt([.text("passcode")])
     let context = AuthenticationContext(reason: "a test", prompt: prompt)
-    let error = try #require(
-      thrown { () throws(VaultError) in _ = try locked.secret(of: id, context: context) })
-    #expect(error.code == .policy && error.advice?.action == .usePIN)
-    #expect(prompt.requests.isEmpty && !locked.isUnlocked)
+    for id in ids {
+      let error = thrown { () throws(VaultError) in _ = try locked.secret(of: id, context: context) }
+      #expect(error?.code == .policy && error?.advice?.action == .usePIN)
+      #expect(prompt.requests.isEmpty && !locked.isUnlocked)
+    }
     let hints: [(ItemKind, Hint.Action)] = [(.otp, .useCredential), (.biokey, .manageBiokeys)]
     for (kind, action) in hints {
       try locked.unlock(with: Passcode(testing: "passcode"))
