@@ -8,7 +8,8 @@
 //   `SecretBytes+Sources.swift`: secrets from files and descriptors. `VaultPath.swift`: the path of the file.
 // - `Core/`: ``VaultCore``, the synchronous vault behind the actor. It lends transactions.
 // - `Transactions/`: ``ReadTransaction`` and ``WriteTransaction``, a state of the vault and the changes of one commit.
-// - `Access/`: ``Gate``, the only place that decides whether an item may be used.
+// - `Access/`: ``Gate``, the only place that decides whether an item may be used, and ``ItemRule``, what every call
+//   keeps of the items of a component. A component shows its right as a ``Component``.
 // - `Verification/`: ``AuthenticationContext``, ``Prompt`` and ``Authentication``, which verify a person for the gate.
 // - `Items/`: the operations on items, each a transaction and, if needed, a verification.
 // - `Keys/`: unlock, passcode, recovery code, members, device keys.
