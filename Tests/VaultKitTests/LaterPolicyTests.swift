@@ -72,6 +72,27 @@ struct LaterPolicyTests {
     try core.delete(item.id)
   }
 
+  /// Verified to fail when only policies that this version understands are looked at.
+  @Test(
+    "a PIN that a rule of a later version names is not deleted before its item", arguments: [true, false])
+  func pinOfLaterRule(hasOtherMode: Bool) throws {
+    let (place, item) = try make(.otp)
+    let pin = try place.openCore().add(NewItem(.pin, name: "pin"), by: Component(.pin)).id
+    try Intruder(place: place).rewrite(
+      item,
+      change: { policy, _ in
+        var named = Record()
+        named.set(1, u8: hasOtherMode ? 3 : 2)
+        named[2] = pin.bytes
+        policy.set(8, record: named)
+        if !hasOtherMode { policy[9] = [1] }
+      },
+      content: { form(0, $0) })
+    let core = try place.openCore()
+    expect(.policy) { () throws(VaultError) in try core.delete(pin) }
+    #expect(try core.delete(.all) == 2)
+  }
+
   private func keeps(_ rule: Rule, _ item: Item, _ place: TemporaryVault) throws {
     let intruder = Intruder(place: place)
     let keys = try intruder.keys()

@@ -21,6 +21,13 @@ package struct GuardingPIN: Sendable, Hashable {
     self.init(mode, item: item)
   }
 
+  /// The PIN item that a policy names, also in a mode or with a field that this version does not know.
+  static func item(in policy: Record) -> ItemID? {
+    guard let bytes = policy[FieldNumber.PolicyRecord.guardingPIN], let record = try? Record(decoding: bytes)
+    else { return nil }
+    return record[Number.item].flatMap(ItemID.init)
+  }
+
   var encoded: [UInt8] {
     var record = Record()
     record.set(Number.mode, u8: mode.rawValue)

@@ -94,6 +94,9 @@ package struct Policy: Sendable {
   ///   ``VaultError/Code/damaged``.
   package func requirements() throws(VaultError) -> Requirements { try reading.get() }
 
+  /// The PIN item that guards the key, also by a rule that this version does not know.
+  package var guardingPINItem: ItemID? { GuardingPIN.item(in: record) }
+
   /// Whether the secret of a key may be read. Has no meaning for other kinds.
   package var isExportable: Bool { record[Number.exportable] == [1] }
 

@@ -173,8 +173,7 @@ extension WriteTransaction {
     guard !removed.isEmpty else { return }
     var left = 0
     try store.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
-      // A policy of a later version names no PIN that this version can read.
-      if let pin = (try? item.policy.requirements())?.pin, removed.contains(pin.item) { left += 1 }
+      if let pin = item.policy.guardingPINItem, removed.contains(pin) { left += 1 }
       return true
     }
     guard left == 0 else {
