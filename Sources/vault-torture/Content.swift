@@ -61,7 +61,7 @@ struct Content: Equatable {
         let state = try transaction.state(of: item.id)
         return "\(state.counter),\(state.lastAccepted.map(String.init) ?? "-"),\(state.needsResync),"
           + "\(state.isBlocked),\(state.failures),\(state.lastUse.milliseconds),\(state.uses),\(state.clockOffset)"
-      } catch  where error.code == .itemNotFound && !(16...20 ~= item.kind.rawValue) { return "none" }
+      } catch  where error.code == .itemNotFound && !item.kind.hasState { return "none" }
     }
   }
 
