@@ -88,6 +88,10 @@ extension PromptText {
     case .presence: "login password"
     case .finger: "finger"
     case .confirmation: "continue"
+    case .pin: "PIN"
+    case .newPIN: "new PIN"
+    case .code: "code"
+    case .transaction: "accept"
     }
   }
 }

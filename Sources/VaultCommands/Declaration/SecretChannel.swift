@@ -8,6 +8,9 @@ package enum SecretChannel: String, CaseIterable, Sendable {
   case applicationPassword = "application-password"
   case passphrase
   case recovery
+  case pin
+  case newPIN = "new-pin"
+  case code
 
   /// What a prompt and the help call it.
   package var title: String {
@@ -18,6 +21,9 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     case .applicationPassword: "application password"
     case .passphrase: "passphrase"
     case .recovery: "recovery code"
+    case .pin: "PIN"
+    case .newPIN: "new PIN"
+    case .code: "code"
     }
   }
 
@@ -39,7 +45,9 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     case .passphrase: isNew ? "protect the backup" : "open the backup"
     case .recovery: "check that it opens the vault"
     case .phrase: "enroll it"
-    case .applicationPassword: "use the item"
+    case .applicationPassword, .pin: "use the item"
+    case .newPIN: "guard the items behind it"
+    case .code: "check it"
     }
   }
 

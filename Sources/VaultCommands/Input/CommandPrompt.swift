@@ -85,6 +85,9 @@ extension SecretChannel {
     case .passcode: self = .passcode
     case .applicationPassword: self = .applicationPassword
     case .phrase: self = .phrase
+    case .pin: self = .pin
+    case .newPIN: self = .newPIN
+    case .code: self = .code
     default: return nil
     }
   }

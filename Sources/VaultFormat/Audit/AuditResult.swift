@@ -37,11 +37,11 @@ extension VaultError {
     switch code {
     case .itemNotFound, .invalidated: .notFound
     case .authenticationFailed, .alreadyUsed, .locked: .authenticationFailed
-    case .lockedOut, .passcodeDelay, .biometryLocked: .lockedOut
+    case .lockedOut, .passcodeDelay, .biometryLocked, .biokeyLocked, .blocked: .lockedOut
     case .cancelled, .appCancelled, .timedOut: .cancelled
     case .interactionNotAllowed, .verificationNeeded: .interactionNotAllowed
     case .expired: .expired
-    case .policy: .refused
+    case .policy, .pinRefused, .pinReused: .refused
     case .damaged: .damaged
     case .malformed: .malformed
     case .unsupported, .newerFormat, .olderFormat: .unsupported

@@ -8,6 +8,9 @@ package enum SecretName: String, Sendable {
   case newPhrase = "new phrase"
   case finger = "finger of a member"
   case login = "login password"
+  case pin = "PIN"
+  case newPIN = "new PIN"
+  case code
   case recoveryCode = "recovery code"
   case newRecoveryCode = "new recovery code"
 }

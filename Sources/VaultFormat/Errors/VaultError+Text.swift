@@ -21,7 +21,11 @@ extension VaultError.Code: CustomStringConvertible {
   public var isCancellation: Bool { [.cancelled, .appCancelled, .timedOut].contains(self) }
 
   /// Whether attempts are refused, without judging them, after too many wrong ones.
-  public var isLockout: Bool { [.lockedOut, .passcodeDelay, .biometryLocked].contains(self) }
+  public var isLockout: Bool { Self.lockouts.contains(self) }
+
+  private static let lockouts: Set<Self> = [
+    .lockedOut, .passcodeDelay, .biometryLocked, .biokeyLocked, .blocked,
+  ]
 
   /// Whether there is no such item, or none that can ever be opened.
   public var isAbsence: Bool { [.itemNotFound, .invalidated].contains(self) }

@@ -68,7 +68,8 @@ public struct VaultError: Error, Sendable {
   public var recovery: Recovery {
     switch code {
     case .lockedOut, .passcodeDelay, .busy: .retry(after: retryAfter)
-    case .locked, .authenticationFailed, .alreadyUsed, .biometryLocked, .cancelled, .appCancelled, .timedOut,
+    case .locked, .authenticationFailed, .alreadyUsed, .biometryLocked, .biokeyLocked, .cancelled, .appCancelled,
+      .timedOut, .pinRefused, .pinReused,
       .interactionNotAllowed, .verificationNeeded, .malformed, .duplicateItem, .itemNotFound, .outOfStep,
       .policy, .expired:
       .startOver
@@ -104,6 +105,14 @@ extension VaultError {
     public static let passcodeDelay = Code(rawValue: "passcodeDelay")
     /// Too many wrong phrases or fingers: biometry is locked until the vault is unlocked with the passcode.
     public static let biometryLocked = Code(rawValue: "biometryLocked")
+    /// Too many wrong PINs: only an unlock of the PIN ends it.
+    public static let blocked = Code(rawValue: "blocked")
+    /// Too many failures of a biokey: it is locked until a right PIN.
+    public static let biokeyLocked = Code(rawValue: "biokeyLocked")
+    /// A PIN does not have the digits that its policy asks for, or is too common for a new one. Not an attempt.
+    public static let pinRefused = Code(rawValue: "pinRefused")
+    /// The new PIN is the old one.
+    public static let pinReused = Code(rawValue: "pinReused")
     /// A person cancelled a prompt.
     public static let cancelled = Code(rawValue: "cancelled")
     /// The program ended a prompt: the context was invalidated, the task was cancelled, or a signal ended the process.

@@ -12,22 +12,24 @@ struct Asking {
   /// Whether the result is still wanted.
   let validity: CallValidity
   /// Notes to log with the operation or its denial, and not logged yet.
-  private(set) var notes: [AuditNote] = []
+  var notes: [AuditNote] = []
   /// The last item that was examined.
   var item: Item?
   /// The person declined or could not be asked. Another factor may still be asked for.
   var isDeclined = false
   let operation: ItemOperation
+  /// The operation, as a prompt names it.
+  var action: String
   private let environment: VaultEnvironment
   /// Logs at once, if possible.
-  private let write: ([AuditNote]) -> Void
+  let write: ([AuditNote]) -> Void
   /// The names of the members who may type a phrase.
   var members: [String] = []
   /// The name of an item that is not stored yet.
-  private var label: String?
+  var label: String?
 
   /// How many times a person is asked for one secret.
-  private static let tries = 3
+  static let tries = 3
 
   init(
     context: AuthenticationContext?, operation: ItemOperation, environment: VaultEnvironment,
@@ -35,6 +37,7 @@ struct Asking {
   ) {
     self.context = context
     self.operation = operation
+    action = operation.words
     self.environment = environment
     self.validity = validity
     self.write = write
@@ -171,7 +174,7 @@ struct Asking {
     }
   }
 
-  private func read(_ request: PromptRequest, at prompt: any Prompt) throws(VaultError) -> SecretBytes {
+  func read(_ request: PromptRequest, at prompt: any Prompt) throws(VaultError) -> SecretBytes {
     try whileOpen(request, at: prompt, cancel: prompt.cancel) { request throws(VaultError) in
       try prompt.readSecret(request)
     }
@@ -240,7 +243,7 @@ struct Asking {
     let caller = environment.caller ?? environment.process
     let reason = context?.reason ?? ""
     var request = PromptRequest(
-      subject, operation: operation.words, label: item.map { $0.name ?? $0.id.hexadecimal } ?? label,
+      subject, operation: action, label: item.map { $0.name ?? $0.id.hexadecimal } ?? label,
       reason: reason.isEmpty ? nil : reason,
       requester: PromptRequest.Requester(caller),
       problem: problem?.message)
@@ -313,6 +316,10 @@ extension PromptRequest.Subject {
     case .presence: "presence of a person"
     case .finger: "finger of a member"
     case .confirmation: "consent"
+    case .pin: "PIN"
+    case .newPIN: "new PIN"
+    case .code: "code"
+    case .transaction: "acceptance of the transaction"
     }
   }
 
@@ -324,18 +331,22 @@ extension PromptRequest.Subject {
     case .phrase: .phrase
     case .presence: .login
     case .finger: .finger
-    // No access rule asks for a confirmation.
-    case .confirmation: preconditionFailure("PromptRequest.Subject: a confirmation is no secret")
+    case .pin: .pin
+    case .newPIN: .newPIN
+    case .code: .code
+    // No access rule asks for a yes or a no.
+    case .confirmation, .transaction:
+      preconditionFailure("PromptRequest.Subject: a confirmation is no secret")
     }
   }
 
   /// The effect of an empty answer; nil if nothing is typed.
   fileprivate var emptyAnswer: String? {
     switch self {
-    case .passcode, .applicationPassword: "cancels"
+    case .passcode, .applicationPassword, .pin, .newPIN, .code: "cancels"
     case .phrase: "skips it"
     case .presence: "counts as an answer"
-    case .finger, .confirmation: nil
+    case .finger, .confirmation, .transaction: nil
     }
   }
 }

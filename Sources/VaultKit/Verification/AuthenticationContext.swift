@@ -69,6 +69,13 @@ public struct AuthenticationContext: Sendable {
   /// Gives the phrase of a member in advance.
   public func provide(_ phrase: consuming BiometricPhrase) { memory.give(.phrase, secret: phrase.bytes) }
 
+  /// Gives the PIN of an item in advance. Each call uses it once; a wrong one is dropped. A vault keeps a PIN nowhere else:
+  /// `reuse` does not serve it.
+  public func provide(_ pin: consuming PIN) { memory.give(.pin, secret: pin.bytes) }
+
+  /// Gives a new PIN in advance, for a call that makes or changes one.
+  public func provide(new pin: consuming PIN) { memory.give(.newPIN, secret: pin.bytes) }
+
   /// Ends the context permanently. An open prompt ends, the call that shows it throws
   /// ``VaultError/Code/appCancelled``, and all given or verified secrets are wiped.
   public func invalidate() { memory.invalidate() }

@@ -20,6 +20,14 @@ public struct PromptRequest: Sendable, Equatable {
     case finger
     /// Yes or no.
     case confirmation
+    /// The PIN of an item: digits.
+    case pin
+    /// A new PIN, which is typed twice.
+    case newPIN
+    /// The code of another system, which a person copies: digits.
+    case code
+    /// Whether the person accepts the transaction whose ``PromptRequest/text`` is shown.
+    case transaction
 
     /// The name of the subject for people: "passcode".
     public var description: String { words }
@@ -64,6 +72,10 @@ public struct PromptRequest: Sendable, Equatable {
   public var triesLeft: Int?
   /// The effect of an empty answer, as a verb: "cancels". nil if nothing is typed.
   public var emptyAnswer: String?
+  /// A text that the person must see whole before the answer, such as the data that is about to be signed; nil if there
+  /// is none. At most 4,096 bytes of lines whose characters all show: a prompt refuses any other text with
+  /// ``VaultError/Code/policy``, and never cuts or cleans it.
+  public var text: String?
   /// Ends the prompt when the answer is no longer wanted; nil if the caller waits in any case.
   package var ending: PromptEnding?
 

@@ -25,11 +25,11 @@ extension CommandError {
     case .itemNotFound, .invalidated: .notFound
     case .duplicateItem, .vaultExists, .fileExists: .alreadyExists
     case .authenticationFailed, .alreadyUsed, .locked: .authenticationFailed
-    case .lockedOut, .passcodeDelay, .biometryLocked: .blocked
+    case .lockedOut, .passcodeDelay, .biometryLocked, .biokeyLocked, .blocked: .blocked
     case .cancelled, .appCancelled, .timedOut: .cancelled
     case .interactionNotAllowed, .verificationNeeded: .interactionNotAllowed
     case .expired: .expired
-    case .policy: .refused
+    case .policy, .pinRefused, .pinReused: .refused
     case .damaged: .damaged
     case .deviceKeyAbsent, .deviceKeyLocked, .deviceKeyUnavailable, .deviceKeyWrong, .deviceKeyDamaged:
       .deviceKey
