@@ -152,7 +152,7 @@ package enum VaultFindings {
       var seen = 0
       try transaction.forEachItem(keepingPages: false, damaged: { _, _ in damaged += 1 }) {
         item throws(VaultError) in
-        if item.kind == .otp, item.attributes[.otpType] == 1 { credentials.append(item.id) }
+        if item.countsCodes { credentials.append(item.id) }
         if let expires = item.expires, expires <= now { expired += 1 }
         seen += 1
         if seen % 1024 == 0 { progress(seen) }

@@ -78,7 +78,7 @@ extension Item {
   }
 
   private var credentialFields: [Field] {
-    let types: [Int64: String] = [1: "hotp", 2: "totp", 3: "steam"]
+    let types: [Int64: String] = [1: "hotp", 2: "totp", 3: "steam", 4: "ocra"]
     let algorithms: [Int64: String] = [1: "SHA1", 2: "SHA256", 3: "SHA512"]
     var fields: [Field] = []
     if let type = attributes[.otpType].flatMap({ types[$0] }) { fields.append(Field("type", type)) }
@@ -87,6 +87,7 @@ extension Item {
       fields.append(Field("algorithm", name))
     }
     if let digits = attributes[.otpDigits] { fields.append(Field("digits", digits)) }
+    if let suite = attributes[.ocraSuite] { fields.append(Field("suite", suite)) }
     if attributes[.otpType] != 1, let period = attributes[.otpPeriod] {
       fields.append(Field("period", period))
     }

@@ -14,14 +14,13 @@ struct OTPItem {
 
   /// - Throws: ``VaultError/Code/itemNotFound`` for an item of another kind; `.unsupported` for parameters this version does not know.
   init(_ item: Item) throws(VaultError) {
-    guard item.kind == .otp else {
-      throw VaultError(
-        .itemNotFound, "there is no one-time-password credential with that name",
-        hint: Hint(
-          .listCredentials,
-          saying: "the item of that name is of another kind; list the credentials for their names"))
-    }
+    guard item.kind == .otp else { throw .noCredential }
     let attributes = item.attributes
+    guard attributes[.otpType] != OCRAItem.type else {
+      throw VaultError(
+        .policy, "the credential has a suite: its codes are for questions",
+        hint: Hint(.signQuestion, saying: "sign a question with it, or verify the code of one"))
+    }
     guard let kind = attributes[.otpType].flatMap(OTPDescription.Kind.init),
       let role = attributes[.otpRole].flatMap(OTPRole.init),
       let algorithm = attributes[.otpAlgorithm].flatMap(Self.algorithm),
@@ -128,6 +127,14 @@ func otp<R: ~Copyable>(_ body: () throws(OTPError) -> R) throws(VaultError) -> R
 }
 
 extension VaultError {
+  static var noCredential: VaultError {
+    VaultError(
+      .itemNotFound, "there is no one-time-password credential with that name",
+      hint: Hint(
+        .listCredentials,
+        saying: "the item of that name is of another kind; list the credentials for their names"))
+  }
+
   /// An error of the module OneTimePassword about a URI, a code or a credential, with what to do next.
   package init(otp error: OTPError) {
     let (code, hint): (Code, Hint?) =
@@ -136,6 +143,10 @@ extension VaultError {
       case .counterExhausted: (.expired, "enroll a new credential")
       case .desynchronized: (.outOfStep, "synchronize it first")
       case .invalidURI: (.malformed, "it looks like otpauth://totp/NAME?secret=...")
+      case .invalidSuite: (.malformed, "it looks like OCRA-1:HOTP-SHA256-8:QH64")
+      case .missingInput: (.malformed, "give exactly the values that the suite names")
+      case .unexpectedInput: (.malformed, "leave it out: the code would not depend on it")
+      case .invalidData: (.policy, "sign text that the suite takes as it is, or use a suite with QH64")
       default: (.malformed, nil)
       }
     self.init(code, error.message, hint: hint)

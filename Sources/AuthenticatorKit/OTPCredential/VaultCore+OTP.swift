@@ -107,7 +107,7 @@ extension VaultCore {
     return result
   }
 
-  /// Sets the counter of a HOTP credential and ends "needs resynchronization".
+  /// Sets the counter of a credential that has one, and ends "needs resynchronization".
   ///
   /// - Parameter force: Allows a smaller counter, which generates codes again.
   package func setCounter(
@@ -124,8 +124,9 @@ extension VaultCore {
   ) throws(VaultError) {
     var grant = consume grant
     try writing { transaction throws(VaultError) in
-      let item = try OTPItem(transaction.item(id))
-      guard item.kind == .hotp else { throw VaultError(.policy, "only HOTP credentials have a counter") }
+      let item = try transaction.item(id)
+      guard item.kind == .otp else { throw .noCredential }
+      guard item.countsCodes else { throw VaultError(.policy, "the credential has no counter") }
       let before = try transaction.state(of: id)
       // A counter at its end stays there and is blocked, because setting it again would go back.
       let isBackward = counter < before.counter || before.isBlocked
@@ -142,7 +143,7 @@ extension VaultCore {
         state.needsResync = false
         state.isBlocked = false
       }
-      try transaction.log(.counterSet, item: item.item, detail: "\(before.counter) to \(counter)")
+      try transaction.log(.counterSet, item: item, detail: "\(before.counter) to \(counter)")
     }
   }
 

@@ -13,7 +13,8 @@ extension VaultCore {
   package func listOTP(where attributes: Attributes) throws(VaultError) -> [OTPDescription] {
     try reading { transaction throws(VaultError) in
       var found: [OTPDescription] = []
-      for item in try transaction.items(matching: Query(.otp, where: attributes)) {
+      for item in try transaction.items(matching: Query(.otp, where: attributes))
+      where item.attributes[.otpType] != OCRAItem.type {
         do throws(VaultError) { found.append(try transaction.describeOTP(item)) } catch {
           guard error.code == .unsupported else { throw error }
         }
@@ -53,8 +54,7 @@ extension VaultCore {
     try authorizing(.update, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
       var grant = consume grant
       try writing { transaction throws(VaultError) in
-        let item = try OTPItem(transaction.item(id))
-        try item.refuseUnlessHOTPProver()
+        try transaction.item(id).refuseUnlessCountingProver()
         try transaction.permitChange(of: id, by: .otp, with: grant.take())
         try transaction.changeState(of: id) { $0.unconfirmed = 0 }
       }
@@ -66,6 +66,15 @@ extension OTPItem {
   fileprivate func refuseUnlessHOTPProver() throws(VaultError) {
     try refuse(unless: .prover)
     guard kind == .hotp else { throw VaultError(.policy, "only HOTP credentials have a counter") }
+  }
+}
+
+extension Item {
+  /// Throws unless it is a prover with a counter, HOTP or OCRA.
+  fileprivate func refuseUnlessCountingProver() throws(VaultError) {
+    guard attributes[.otpType] == OCRAItem.type else { return try OTPItem(self).refuseUnlessHOTPProver() }
+    try OCRAItem(self).refuse(unless: .prover)
+    guard countsCodes else { throw VaultError(.policy, "the suite of the credential has no counter") }
   }
 }
 

@@ -43,9 +43,7 @@ extension VaultCore {
         let key = try transaction.useSecret(of: item.item, by: .otp, with: grant.take())
         let judged = try transaction.changeState(of: id) { state throws(VaultError) in
           let verdict = try body(item, key, &state, clocks)
-          if case .accepted = verdict { state.lastUse = Instant(seconds: clocks.wall) }
-          let delay = item.throttle(of: state, at: clocks).remainingSeconds(at: clocks.boot)
-          return JudgedCode(verdict: verdict, delay: .seconds(delay))
+          return JudgedCode(verdict, state: &state, clocks: clocks)
         }
         try transaction.log(operation, item: item.item, result: judged.verdict.result)
         return judged
@@ -55,10 +53,17 @@ extension VaultCore {
   }
 }
 
-private struct JudgedCode {
+/// A verdict that was stored, and what it says to the caller.
+struct JudgedCode {
   let verdict: OTPVerdict
   /// How long the verifier judges no other code.
   let delay: Duration
+
+  init(_ verdict: OTPVerdict, state: inout ItemState, clocks: Clocks) {
+    self.verdict = verdict
+    if case .accepted = verdict { state.lastUse = Instant(seconds: clocks.wall) }
+    delay = .seconds(state.throttle(at: clocks).remainingSeconds(at: clocks.boot))
+  }
 
   /// How the code was accepted.
   ///
@@ -80,7 +85,7 @@ private struct JudgedCode {
 
 extension OTPVerdict {
   /// The result as the audit log records it.
-  fileprivate var result: AuditResult {
+  var result: AuditResult {
     switch self {
     case .accepted: .success
     case .refused(.waiting): .lockedOut
@@ -138,7 +143,7 @@ extension OTPItem {
     try otp { () throws(OTPError) in
       try HOTPVerifier(
         nextCounter: state.counter, lastAccepted: state.lastAccepted,
-        throttle: throttle(of: state, at: clocks),
+        throttle: state.throttle(at: clocks),
         lookAhead: window)
     }
   }
@@ -147,7 +152,7 @@ extension OTPItem {
     try otp { () throws(OTPError) in
       try TOTPVerifier(
         lastAccepted: state.lastAccepted, offsetSteps: state.clockOffset,
-        throttle: throttle(of: state, at: clocks),
+        throttle: state.throttle(at: clocks),
         window: window)
     }
   }
@@ -155,27 +160,28 @@ extension OTPItem {
   private func store(_ verifier: HOTPVerifier, in state: inout ItemState, at clocks: Clocks) {
     state.counter = verifier.nextCounter
     state.lastAccepted = verifier.lastAccepted
-    store(verifier.throttle, in: &state, at: clocks)
+    state.store(verifier.throttle, at: clocks)
   }
 
   private func store(_ verifier: TOTPVerifier, in state: inout ItemState, at clocks: Clocks) {
     state.lastAccepted = verifier.lastAccepted
     state.clockOffset = verifier.offsetSteps
-    store(verifier.throttle, in: &state, at: clocks)
+    state.store(verifier.throttle, at: clocks)
   }
+}
 
+extension ItemState {
   /// The throttle as stored. After a reboot, its delay starts again.
-  fileprivate func throttle(of state: ItemState, at clocks: Clocks) -> Throttle {
-    guard state.failures > 0 else { return Throttle() }
-    var throttle = Throttle(
-      failures: state.failures, lastFailure: Int64(clamping: state.failureBootMilliseconds / 1000))
-    if state.failureBoot != clocks.bootID { throttle.restartDelay(at: clocks.boot) }
+  func throttle(at clocks: Clocks) -> Throttle {
+    guard failures > 0 else { return Throttle() }
+    var throttle = Throttle(failures: failures, lastFailure: Int64(clamping: failureBootMilliseconds / 1000))
+    if failureBoot != clocks.bootID { throttle.restartDelay(at: clocks.boot) }
     return throttle
   }
 
-  private func store(_ throttle: Throttle, in state: inout ItemState, at clocks: Clocks) {
-    state.failures = throttle.failures
-    state.failureBootMilliseconds = UInt64(clamping: (throttle.lastFailure ?? 0)) &* 1000
-    state.failureBoot = throttle.lastFailure == nil ? [] : clocks.bootID
+  mutating func store(_ throttle: Throttle, at clocks: Clocks) {
+    failures = throttle.failures
+    failureBootMilliseconds = UInt64(clamping: (throttle.lastFailure ?? 0)) &* 1000
+    failureBoot = throttle.lastFailure == nil ? [] : clocks.bootID
   }
 }

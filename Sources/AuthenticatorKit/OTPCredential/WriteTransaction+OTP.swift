@@ -24,6 +24,11 @@ extension WriteTransaction {
   package mutating func exportOTP(_ item: Item, with grant: consuming Grant? = nil) throws(VaultError)
     -> SecretBytes
   {
+    guard item.attributes[.otpType] != OCRAItem.type else {
+      throw VaultError(
+        .policy, "no otpauth URI has a place for the suite of the credential",
+        hint: Hint(.exportItems, saying: "export the items of the vault instead"))
+    }
     let credential = try OTPItem(item)
     let key = try exportSecret(of: item, by: .otp, with: grant)
     let text = try credential.uri(key: key, state: try state(of: item.id)).text()

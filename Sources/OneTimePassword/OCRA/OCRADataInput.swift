@@ -34,7 +34,7 @@ public struct OCRADataInput: ~Copyable, Sendable {
 
 extension OCRADataInput {
   /// Throws unless a suite names exactly these values and allows each.
-  func check(for suite: OCRASuite) throws(OTPError) {
+  package func check(for suite: OCRASuite) throws(OTPError) {
     guard question.fits(suite) else { throw .invalidInput(.question) }
     try check(.counter, isGiven: counter != nil, isNamed: suite.hasCounter)
     try check(.pinHash, isGiven: hasPINHash, isNamed: suite.pinHash != nil)

@@ -137,5 +137,13 @@ extension Hint {
     public static let makeCode = Action(rawValue: "makeCode")
     /// Verify a code: the credential is a verifier.
     public static let verifyCode = Action(rawValue: "verifyCode")
+    /// Sign a question: the credential has a suite.
+    public static let signQuestion = Action(rawValue: "signQuestion")
+    /// Verify the code of a question: the credential is a verifier with a suite.
+    public static let verifySignature = Action(rawValue: "verifySignature")
+    /// Export the items of the vault: a URI cannot describe the credential.
+    public static let exportItems = Action(rawValue: "exportItems")
+    /// Add a credential with a suite: this one has none.
+    public static let addSuite = Action(rawValue: "addSuite")
   }
 }

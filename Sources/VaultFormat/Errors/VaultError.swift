@@ -68,7 +68,8 @@ public struct VaultError: Error, Sendable {
   public var recovery: Recovery {
     switch code {
     case .lockedOut, .passcodeDelay, .busy: .retry(after: retryAfter)
-    case .locked, .authenticationFailed, .alreadyUsed, .biometryLocked, .biokeyLocked, .cancelled, .appCancelled,
+    case .locked, .authenticationFailed, .alreadyUsed, .biometryLocked, .biokeyLocked, .cancelled,
+      .appCancelled,
       .timedOut, .pinRefused, .pinReused,
       .interactionNotAllowed, .verificationNeeded, .malformed, .duplicateItem, .itemNotFound, .outOfStep,
       .policy, .expired:

@@ -35,6 +35,8 @@ extension Attribute where Value == String {
   public static var path: Self { Self(code: 20) }
   /// Who issued a credential or certificate.
   public static var issuer: Self { Self(code: 40) }
+  /// One-time password of type 4: the suite of its codes, such as `OCRA-1:HOTP-SHA256-8:C-QH64` (RFC 6287 §6).
+  public static var ocraSuite: Self { Self(code: 72) }
 }
 
 extension Attribute where Value == [UInt8] {
@@ -57,7 +59,7 @@ extension Attribute where Value == Int64 {
   public static var networkProtocol: Self { Self(code: 17) }
   /// The port of an internet password.
   public static var port: Self { Self(code: 19) }
-  /// One-time password: 1 HOTP, 2 TOTP, 3 Steam.
+  /// One-time password: 1 HOTP, 2 TOTP, 3 Steam, 4 OCRA.
   public static var otpType: Self { Self(code: 64) }
   /// One-time password: 1 prover, 2 verifier.
   public static var otpRole: Self { Self(code: 65) }

@@ -41,6 +41,14 @@ public struct Item: Sendable, Identifiable {
   /// Its vault-wide name, or `nil`.
   public var name: String? { attributes[.name] }
 
+  /// Whether it is a credential whose codes follow a counter: HOTP, or a suite with `C`.
+  package var countsCodes: Bool {
+    guard kind == .otp else { return false }
+    let attributes = attributes
+    return attributes[.otpType] == 1
+      || attributes[.otpType] == 4 && attributes[.ocraSuite]?.contains(":C-") == true
+  }
+
   /// The row in the file; ascending in the order of insertion.
   package var row: Int64 { columns.row }
   package var policy: Policy { opened.policy }

@@ -202,8 +202,8 @@ private struct RestoredStates {
 
 extension Item {
   /// Whether another side may have seen a later state of the item than a copy has: a server, or what a program says.
-  var canBeBehind: Bool { isHOTPProver || kind.isOfPrograms }
+  var canBeBehind: Bool { isCountingProver || kind.isOfPrograms }
 
   /// A credential whose counter a server follows.
-  private var isHOTPProver: Bool { kind == .otp && attributes[.otpType] == 1 && attributes[.otpRole] == 1 }
+  private var isCountingProver: Bool { countsCodes && attributes[.otpRole] == 1 }
 }

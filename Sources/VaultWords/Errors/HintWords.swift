@@ -124,5 +124,9 @@ package enum HintWords {
     .forceCounter: "add --force if the server really is behind",
     .makeCode: "use 'vaultctl otp code'",
     .verifyCode: "use 'vaultctl otp verify'",
+    .signQuestion: "use 'vaultctl transaction sign'; of a verifier 'vaultctl transaction verify'",
+    .verifySignature: "use 'vaultctl transaction verify'",
+    .exportItems: "export the items of the vault with 'vaultctl export jsonl FILE --plain'",
+    .addSuite: "add one with 'vaultctl otp add --suite', or use 'vaultctl otp code' or 'vaultctl otp verify'",
   ]
 }

@@ -1,0 +1,135 @@
+import OneTimePassword
+package import SecretMemory
+package import VaultKit
+
+/// Credentials with a suite on the synchronous core. ``OCRACredential`` offers the same on the actor.
+extension VaultCore {
+  /// Adds a credential.
+  package func addOCRA(
+    _ new: NewOCRACredential, key: borrowing SecretBytes, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> OCRADescription {
+    let new = try new.item(key: key)
+    let item = try add(new, secret: key.copy(), by: .otp, context: context)
+    return try OCRAItem(item).description(new.state)
+  }
+
+  /// A credential without its secret.
+  package func describeOCRA(named name: String) throws(VaultError) -> OCRADescription {
+    try reading { transaction throws(VaultError) in
+      try transaction.describeOCRA(transaction.item(named: name))
+    }
+  }
+
+  /// A credential without its secret.
+  package func describeOCRA(of id: ItemID) throws(VaultError) -> OCRADescription {
+    try reading { transaction throws(VaultError) in try transaction.describeOCRA(transaction.item(id)) }
+  }
+
+  /// The credentials with suites that this version knows.
+  package func listOCRA() throws(VaultError) -> [OCRADescription] {
+    try reading { transaction throws(VaultError) in
+      var found: [OCRADescription] = []
+      for item in try transaction.items(matching: Query(.otp))
+      where item.attributes[.otpType] == OCRAItem.type {
+        do throws(VaultError) { found.append(try transaction.describeOCRA(item)) } catch {
+          guard error.code == .unsupported else { throw error }
+        }
+      }
+      return found
+    }
+  }
+
+  /// The code for a question. With a suite with a counter, the counter after it is on disk before this returns.
+  ///
+  /// - Parameter context: Who is asked where the credential has constraints.
+  /// - Throws: As ``OCRACredential/sign(_:context:)``. After an error of the request, no counter is used.
+  package func signOCRA(
+    _ request: OCRARequest, with id: ItemID, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> OCRAResult {
+    let unixTime = request.unixTime ?? environment.clock.now().seconds
+    return try authorizing(.use, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
+      let item = try reading { transaction throws(VaultError) in try OCRAItem(transaction.item(id)) }
+      try item.refuse(unless: .prover)
+      let signing = try Signing(request, suite: item.suite, unixTime: unixTime)
+      return item.suite.hasCounter
+        ? try signCounted(signing, with: id, grant: grant)
+        : try signUncounted(signing, with: id, grant: grant)
+    }
+  }
+
+  private func signCounted(
+    _ signing: Signing, with id: ItemID, grant: consuming Grant?
+  ) throws(VaultError) -> OCRAResult {
+    var grant = consume grant
+    var prepared: PreparedSecret?
+    try reading { transaction throws(VaultError) in
+      prepared = try transaction.prepareSecret(of: transaction.item(id), by: .otp)
+    }
+    return try writing { transaction throws(VaultError) in
+      let item = try OCRAItem(transaction.item(id, of: prepared))
+      let key = try transaction.useSecret(
+        of: item.item, by: .otp, prepared: prepared.take(), with: grant.take())
+      let counter = try transaction.takeCounter(of: item.item)
+      try transaction.log(.codeGenerated, item: item.item)
+      return try signing.result(by: item, key: key, counter: counter)
+    }
+  }
+
+  /// Stores nothing, so it works on a read-only vault; only the use of a credential with constraints is logged.
+  private func signUncounted(
+    _ signing: Signing, with id: ItemID, grant: consuming Grant?
+  ) throws(VaultError) -> OCRAResult {
+    var grant = consume grant
+    let (result, item, notes) = try reading { transaction throws(VaultError) in
+      let item = try OCRAItem(transaction.item(id))
+      let opened = try transaction.useSecret(of: item.item, by: .otp, with: grant.take())
+      return (try signing.result(by: item, key: opened.secret, counter: nil), item.item, opened.notes)
+    }
+    if item.audit == .all || !item.access.constraints.isEmpty {
+      try writing { transaction throws(VaultError) in
+        try transaction.log(notes)
+        try transaction.log(.codeGenerated, item: item)
+      }
+    }
+    return result
+  }
+}
+
+/// A request that fits its suite, and the time step of its code.
+private struct Signing {
+  let request: OCRARequest
+  let step: TimeStep?
+
+  /// - Throws: ``VaultError/Code/malformed`` for a request that the suite does not allow.
+  init(_ request: OCRARequest, suite: OCRASuite, unixTime: Int64) throws(VaultError) {
+    self.request = request
+    guard suite.timeStepSeconds != nil || request.unixTime == nil else {
+      throw VaultError(otp: .unexpectedInput(.timeStep))
+    }
+    step = try otp { () throws(OTPError) in
+      let step = suite.timeStepSeconds == nil ? nil : try suite.timeStep(at: unixTime)
+      // The code is made where its counter is taken; whether it can be made is known before.
+      try request.input(for: suite, counter: suite.hasCounter ? 0 : nil, timeStep: step?.number)
+        .check(for: suite)
+      return step
+    }
+  }
+
+  func result(
+    by item: OCRAItem, key: borrowing SecretBytes, counter: UInt64?
+  ) throws(VaultError) -> OCRAResult {
+    let generator = try item.generator(key)
+    let code = try otp { () throws(OTPError) in
+      try generator.code(for: request.input(for: item.suite, counter: counter, timeStep: step?.number))
+    }
+    return OCRAResult(
+      name: item.item.name ?? "", code: code, counter: counter,
+      validity: step.map { $0.validFrom..<$0.validTo })
+  }
+}
+
+extension ReadTransaction {
+  fileprivate mutating func describeOCRA(_ item: Item) throws(VaultError) -> OCRADescription {
+    try OCRAItem(item).description(state(of: item.id))
+  }
+}

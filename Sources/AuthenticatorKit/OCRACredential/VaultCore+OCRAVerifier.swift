@@ -1,0 +1,53 @@
+package import OneTimePassword
+import SecretMemory
+package import VaultKit
+
+extension VaultCore {
+  /// Judges one code for a question. With a suite with a counter or time, an accepted code is on disk before this
+  /// returns. A refusal is committed before it is thrown, so that failures count across crashes.
+  ///
+  /// - Throws: As ``OCRACredential/verify(_:for:context:)``.
+  package func verifyOCRA(
+    _ text: String, for request: OCRARequest, with id: ItemID, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> OTPAcceptance {
+    let clocks = Clocks(environment.clock)
+    let judged = try authorizing(.use, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
+      var grant = consume grant
+      return try writing { transaction throws(VaultError) -> JudgedCode in
+        let item = try OCRAItem(transaction.item(id))
+        try item.refuse(unless: .verifier)
+        let code = try otp { () throws(OTPError) in try OCRACode(text, for: item.suite) }
+        let key = try transaction.useSecret(of: item.item, by: .otp, with: grant.take())
+        let judged = try transaction.changeState(of: id) { state throws(VaultError) in
+          let verdict = try item.accept(code, for: request, key: key, state: &state, clocks: clocks)
+          return JudgedCode(verdict, state: &state, clocks: clocks)
+        }
+        try transaction.log(.codeVerified, item: item.item, result: judged.verdict.result)
+        return judged
+      }
+    }
+    return try judged.acceptance()
+  }
+}
+
+extension OCRAItem {
+  fileprivate func accept(
+    _ code: OCRACode, for request: OCRARequest, key: borrowing SecretBytes, state: inout ItemState,
+    clocks: Clocks
+  ) throws(VaultError) -> OTPVerdict {
+    var verifier = try otp { () throws(OTPError) in
+      try OCRAVerifier(
+        nextCounter: state.counter, lastAccepted: state.lastAccepted,
+        throttle: state.throttle(at: clocks), window: window)
+    }
+    let generator = try generator(key)
+    let verdict = try otp { () throws(OTPError) in
+      try verifier.accept(
+        code, by: generator, input: request.input(for: suite), unixTime: clocks.wall, at: clocks.boot)
+    }
+    state.counter = verifier.nextCounter
+    state.lastAccepted = verifier.lastAccepted
+    state.store(verifier.throttle, at: clocks)
+    return verdict
+  }
+}

@@ -1,0 +1,101 @@
+import AuthenticatorKit
+import CommandLineKit
+import OneTimePassword
+import SecretMemory
+import VaultKit
+import VaultWords
+
+/// The options of a question, and what `transaction sign` and `transaction verify` make of them.
+enum QuestionOptions {
+  static let question = Setting(
+    "question", .text, "Q", "The challenge itself. Without it, standard input has the data that is signed.")
+  static let ownQuestion = Setting(
+    "own-question", .text, "Q", "With mutual authentication, the challenge of the side that makes the code.")
+  static let session = Setting("session", .text, "S", "The session information, for a suite with S.")
+  static let sessionFormat = Setting(
+    "session-format", .choice(["text": SessionFormat.text, "hex": .hexadecimal]), "",
+    "How --session is written.", defaultValue: "text")
+  static let all: [any OptionKey] = [question, ownQuestion, session, sessionFormat]
+
+  static let notes = [
+    "--question takes up to as many characters as the suite says: A letters and digits, N decimal digits, H hexadecimal "
+      + "digits.",
+    "Data goes into the code as it is where the suite takes exactly that: for N as many digits as the suite says, for A up "
+      + "to so many ASCII letters and digits. A suite with QH64 always takes the SHA-256 of the data. Other data is "
+      + "refused (9). A newline at the end is a part of the data.",
+    "Other options are given exactly where the suite names their value: --session for S, the PIN for P.",
+  ]
+
+  enum SessionFormat {
+    case text
+    case hexadecimal
+  }
+}
+
+extension Command {
+  /// The credential with a suite that the command is about.
+  func signer() throws -> OCRADescription {
+    let item = try credential()
+    return try vault.opened().describeOCRA(of: item.id)
+  }
+
+  /// What a code of the suite is asked for.
+  func request(for suite: OCRASuite, to purpose: String) throws(CommandError) -> OCRARequest {
+    try refuseSurplusOptions(of: suite)
+    let question = try question(for: suite, to: purpose)
+    guard suite.pinHash != nil else { return try adding(to: OCRARequest(question), suite: suite) }
+    return try adding(to: OCRARequest(question, pin: secrets.secret(.pin, to: purpose)), suite: suite)
+  }
+
+  private func adding(to request: OCRARequest, suite: OCRASuite) throws(CommandError) -> OCRARequest {
+    var request = request
+    if let text = self[QuestionOptions.session] {
+      request.session = try bytes(ofSession: text)
+    } else if suite.sessionByteCount != nil {
+      throw .usage("the suite needs --session")
+    }
+    return request
+  }
+
+  private func bytes(ofSession text: String) throws(CommandError) -> [UInt8] {
+    guard self[QuestionOptions.sessionFormat] == .hexadecimal else { return Array(text.utf8) }
+    let digits = Array(text)
+    let bytes = stride(from: 0, to: digits.count - 1, by: 2).compactMap { index in
+      digits[index].isHexDigit && digits[index + 1].isHexDigit
+        ? UInt8(String(digits[index...index + 1]), radix: 16) : nil
+    }
+    guard 2 * bytes.count == digits.count else {
+      throw .malformed("--session is not hexadecimal", hint: "give pairs of the digits 0-9 and a-f")
+    }
+    return bytes
+  }
+
+  /// The challenge of the options, or the question of the data on standard input.
+  private func question(for suite: OCRASuite, to purpose: String) throws(CommandError) -> OCRAQuestion {
+    do throws(OTPError) {
+      if let text = self[QuestionOptions.question] {
+        let question = try OCRAQuestion(text, for: suite)
+        guard let own = self[QuestionOptions.ownQuestion] else { return question }
+        return try OCRAChallenges(client: OCRAQuestion(own, for: suite), server: question).clientQuestion
+      }
+    } catch { throw CommandError(VaultError(otp: error)) }
+    guard !has(QuestionOptions.ownQuestion) else { throw .usage("--own-question needs --question") }
+    let data = try secrets.data("data", to: purpose)
+    do throws(OTPError) {
+      return try data.expose { (data) throws(OTPError) in try OCRAQuestion(data: data, for: suite) }
+    } catch { throw CommandError(VaultError(otp: error)) }
+  }
+
+  /// An option for a value that is no part of the code would make believe that it is signed.
+  private func refuseSurplusOptions(of suite: OCRASuite) throws(CommandError) {
+    let pin = SecretChannel.pin.options
+    let surplus: [(isNamed: Bool, options: [any OptionKey], part: String)] = [
+      (suite.sessionByteCount != nil, [QuestionOptions.session, QuestionOptions.sessionFormat], "session"),
+      (suite.pinHash != nil, [pin.descriptor, pin.file], "PIN"),
+      (suite.timeStepSeconds != nil, [TransactionSign.at], "time"),
+    ]
+    for (isNamed, options, part) in surplus where !isNamed {
+      if let option = options.first(where: has) { throw .usage("\(option.shown): the suite has no \(part)") }
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import AuthenticatorKit
+import CommandLineKit
+import OneTimePassword
+import TextFormats
+import VaultKit
+import VaultWords
+
+/// `vaultctl transaction sign NAME`: the data comes on standard input, or a challenge as an option.
+enum TransactionSign: VaultVerb {
+  static let words = ["transaction", "sign"]
+  static let summary = "Print the code for a challenge or for data. A counter is on disk before its code is shown."
+  static let arguments = [ItemOptions.name]
+  static let target = Target.full
+  static let at = Setting("at", .moment, "T", "The code of this moment, for a suite with T; else of now.")
+  static let ownOptions: [any OptionKey] = QuestionOptions.all + [at]
+  static let channels = ItemOptions.accessChannels + [.pin]
+  static let standardInput = StandardInput.data("data, unless --question is given")
+  static let needs = VaultNeed.unlocked
+  static let asksByFlags = true
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = [.expired, .refused, .outOfStep]
+  static let notes =
+    QuestionOptions.notes + [
+      "A code without a counter changes nothing and is audited only for items made with --audit all. Nothing here can "
+        + "tell whether the PIN is right."
+    ]
+  static let example = "printf 'Pay 12 EUR to Anna' | vaultctl transaction sign bank"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let signer = try command.signer()
+    try command.vault.unlockBeforeTyping(signer.item.access)
+    var request = try command.request(for: signer.suite, to: "sign it")
+    request.unixTime = command[at]
+    let result = try command.vault.unlocking { core in
+      try core.signOCRA(request, with: signer.item.id, context: command.vault.context(for: signer.item))
+    }
+    return Outcome(json: json(result, suite: signer.suite), lines: [result.code])
+  }
+
+  private static func json(_ result: OCRAResult, suite: OCRASuite) -> JSON {
+    .object {
+      Field("name", result.name)
+      Field("type", "ocra")
+      Field("suite", suite.description)
+      Field("code", result.code)
+      Field("counter", result.counter)
+      Field("validFrom", result.validity?.lowerBound)
+      Field("validTo", result.validity?.upperBound)
+    }
+  }
+}
+
+extension ValueKind where Value == Int64 {
+  /// Seconds since 1970 of any size, or RFC 3339: a suite may count them in steps far beyond the year 9999.
+  fileprivate static var moment: ValueKind {
+    ValueKind { text, name throws(CommandError) in
+      let isNumber = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+      guard isNumber, let seconds = Int64(text) else { return try ValueKind.instant.read(text, name) }
+      return seconds
+    }
+  }
+}
