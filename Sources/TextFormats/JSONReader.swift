@@ -44,6 +44,22 @@ package final class JSONReader {
     return sign * value
   }
 
+  /// A whole number from 0 to 2^64 − 1.
+  package func unsigned() throws(TextError) -> UInt64 {
+    var value: UInt64?
+    while let byte = try bytes.peek(), (0x30...0x39).contains(byte) {
+      let (product, isBeyond) = (value ?? 0).multipliedReportingOverflow(by: 10)
+      let (sum, isFurther) = product.addingReportingOverflow(UInt64(byte - 0x30))
+      guard value != 0, !isBeyond, !isFurther else {
+        throw .malformed("a number begins with a zero, or is too large")
+      }
+      value = sum
+      _ = try bytes.next()
+    }
+    guard let value else { throw .malformed("a whole number from 0 on is missing") }
+    return value
+  }
+
   package func boolean() throws(TextError) -> Bool {
     let isTrue = try accept("t")
     let isKnown = try isTrue ? true : accept("f")

@@ -76,7 +76,7 @@ extension VaultVerb {
 
   package static var namesCommand: String? {
     guard target != .none else { return nil }
-    return NamesCommand.text(kind: words.first == "otp" ? "otp" : nil)
+    return NamesCommand.text(kind: words.first == "otp" || words.first == "transaction" ? "otp" : nil)
   }
 
   package static func check(_ invocation: Invocation) throws(CommandError) {

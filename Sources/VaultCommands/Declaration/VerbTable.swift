@@ -52,6 +52,9 @@ package enum VerbTable {
       ]
     ),
     (
+      "transaction", "Codes for challenges and data: OCRA.", [TransactionSign.self, TransactionVerify.self]
+    ),
+    (
       "biometry", "Members of the enrolled biometric set.",
       [BiometryEnroll.self, BiometryList.self, BiometryRemove.self]
     ),

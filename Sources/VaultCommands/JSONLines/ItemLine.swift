@@ -13,7 +13,9 @@ struct ItemLine {
   var item: NewItem
   var role = OTPRole.prover
   var window: UInt64?
-  /// The secret, or the otpauth URI of a credential.
+  /// What a credential's codes are made of, if they are not in a URI.
+  var suite: OCRASuite?
+  /// The secret, or the otpauth URI of a credential without a suite.
   let secret: SharedSecret
 
   var name: String { item.attributes[.name] ?? "" }
@@ -66,15 +68,18 @@ struct ItemLineReader {
     var texts: [String: String] = [:]
     var flags: [String: Bool] = [:]
     var numbers: [String: Int64] = [:]
+    var counter: UInt64?
     var secret: SharedSecret?
   }
 
   private func value(of key: String, into fields: inout Fields) throws(TextError) {
     switch key {
-    case "kind", "name", "service", "account", "label", "comment", "accessible", "access", "audit", "role":
+    case "kind", "name", "service", "account", "label", "comment", "accessible", "access", "audit", "role",
+      "suite":
       fields.texts[key] = try json.string(limit: Names.longestText)
     case "thisDeviceOnly", "needsResync": fields.flags[key] = try json.boolean()
     case "expires", "created", "modified", "window": fields.numbers[key] = try json.integer()
+    case "counter": fields.counter = try json.unsigned()
     case "secret": fields.secret = SharedSecret(try json.secret(limit: SecretReading.longestSecret))
     case "secretBase64":
       fields.secret = SharedSecret(try json.secretFromBase64(limit: SecretReading.longestSecret))
@@ -95,16 +100,22 @@ extension ItemLineReader.Fields {
     for (key, text) in texts where key != "name" { try Names.checkText(text, named: "\"\(key)\"") }
     for key in ["service", "account"] { try Names.checkShown(texts[key] ?? "", named: "\"\(key)\"") }
     let sources = ["secret", "secretBase64", "uri"].filter(seen.contains)
-    guard sources.count == 1, let secret, (sources[0] == "uri") == (kind == "otp") else {
+    let hasURI = kind == "otp" && texts["suite"] == nil
+    guard sources.count == 1, let secret, (sources[0] == "uri") == hasURI else {
       throw .unreadableLine(
-        kind == "otp" ? "a credential needs \"uri\" alone" : "a password needs \"secret\" or \"secretBase64\""
+        hasURI
+          ? "a credential needs \"uri\" alone, or \"suite\" and a secret"
+          : "a password, or a credential with \"suite\", needs \"secret\" or \"secretBase64\""
       )
     }
     guard secret.byteCount > 0 else { throw .unreadableLine("the secret is empty") }
     var line = ItemLine(number: number, item: try newItem(kind, name: name), secret: secret)
     guard kind == "otp" else {
-      guard texts["role"] == nil, numbers["window"] == nil, flags["needsResync"] == nil else {
-        throw .unreadableLine("\"role\", \"window\" and \"needsResync\" are for credentials")
+      guard texts["role"] == nil, numbers["window"] == nil, flags["needsResync"] == nil, counter == nil,
+        texts["suite"] == nil
+      else {
+        throw .unreadableLine(
+          "\"role\", \"window\", \"needsResync\", \"suite\" and \"counter\" are for credentials")
       }
       return line
     }
@@ -116,8 +127,22 @@ extension ItemLineReader.Fields {
       return window
     }
     line.item.state.needsResync = flags["needsResync"] ?? false
-    try check(secret)
+    try readSuite(of: &line)
+    if line.suite == nil { try check(secret) }
     return line
+  }
+
+  private func readSuite(of line: inout ItemLine) throws(CommandError) {
+    if let text = texts["suite"] {
+      do throws(OTPError) { line.suite = try OCRASuite(text) } catch {
+        throw .unreadableLine("\"suite\": \(error.message)")
+      }
+    }
+    guard let counter else { return }
+    guard line.suite?.hasCounter == true else {
+      throw .unreadableLine("\"counter\" is for credentials whose \"suite\" has C; a URI has its own")
+    }
+    line.item.state.counter = counter
   }
 
   private func newItem(_ kind: String, name: String) throws(CommandError) -> NewItem {

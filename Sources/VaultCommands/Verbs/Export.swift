@@ -267,7 +267,14 @@ private struct Exported {
     let isVerifier = item.attributes[.otpRole] == OTPRole.verifier.rawValue
     fields.append(("role", .string(isVerifier ? "verifier" : "prover")))
     if isVerifier { fields += JSON.optional("window", item.attributes[.otpWindow].map { .integer($0) }) }
-    if try transaction.state(of: item.id).needsResync { fields.append(("needsResync", .boolean(true))) }
+    let state = try transaction.state(of: item.id)
+    if state.needsResync { fields.append(("needsResync", .boolean(true))) }
+    if let suite = item.attributes[.ocraSuite] {
+      fields.append(("suite", .string(suite)))
+      if item.countsCodes { fields.append(("counter", .unsigned(state.counter))) }
+      let secret = SharedSecret(try transaction.exportOCRA(item, with: grant))
+      return .object(fields + [("secretBase64", .secretBase64(secret))])
+    }
     return .object(
       fields + [("uri", .secretText(SharedSecret(try transaction.exportOTP(item, with: grant))))])
   }

@@ -35,6 +35,7 @@ enum Import: VaultVerb {
     "All lines are read and checked first, and stored in one step: after an error nothing was imported. Each "
       + "line that cannot be read is named with its number and the reason.",
     "A line has kind (password or otp), name, and secret, secretBase64 or, for otp, uri; also service, "
+      + "for otp suite (with a secret in place of uri) and its counter, "
       + "account, label, comment, accessible, thisDeviceOnly, access (as --access of 'item add' takes it, "
       + "without application-password), audit, expires (Unix seconds), role, window, needsResync. created "
       + "and modified are ignored. Any other key is an error.",
@@ -199,17 +200,27 @@ extension ItemLine {
         _ = try transaction.add(item, secret: secret.copy())
         return
       }
+      if let suite { return try add(suite, to: &transaction) }
       let uri = try secret.expose { (text) throws(OTPError) in try OTPAuthURI(parsing: text) }
-      _ = try transaction.addOTP(uri, named: name, role: role, window: window) { new in
-        for (_, attribute) in Self.attributes {
-          if let text = item.attributes[attribute] { new.attributes[attribute] = text }
-        }
-        (new.access, new.audit, new.expires) = (item.access, item.audit, item.expires)
-        new.state.needsResync = item.state.needsResync
-      }
+      _ = try transaction.addOTP(uri, named: name, role: role, window: window, adjusting: adjust)
     } catch let error as VaultError where error.code != .locked {
       throw CommandError(error).inLine(number)
     }
+  }
+
+  private func add(_ suite: OCRASuite, to transaction: inout WriteTransaction) throws(VaultError) {
+    var new = NewOCRACredential(suite, name: name, role: role)
+    (new.counter, new.window) = (item.state.counter, window)
+    _ = try transaction.addOCRA(new, key: secret.copy(), adjusting: adjust)
+  }
+
+  /// What a line says besides the parameters of a credential.
+  private func adjust(_ new: inout NewItem) {
+    for (_, attribute) in Self.attributes {
+      if let text = item.attributes[attribute] { new.attributes[attribute] = text }
+    }
+    (new.access, new.audit, new.expires) = (item.access, item.audit, item.expires)
+    new.state.needsResync = item.state.needsResync
   }
 
   fileprivate func duplicate(_ why: String) -> CommandError {

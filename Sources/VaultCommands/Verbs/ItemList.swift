@@ -85,9 +85,11 @@ private func listed(_ command: Command, kind: ItemKind?) throws -> ItemListing {
 
 extension Item {
   fileprivate var row: [String] {
-    [
+    let attributes = attributes
+    let cells = [
       name ?? id.hexadecimal, kind.word, attributes[.issuer] ?? attributes[.service] ?? "",
       attributes[.account] ?? "",
     ]
+    return attributes[.ocraSuite].map { cells + [$0] } ?? cells
   }
 }

@@ -8,21 +8,21 @@ import VaultWords
 /// `vaultctl otp add NAME`: the URI comes on standard input.
 enum OTPAdd: VaultVerb {
   static let words = ["otp", "add"]
-  static let summary = "Store a credential from an otpauth:// URI."
+  static let summary = "Store a credential from an otpauth:// URI, or from a suite and a secret."
   static let arguments = [ItemOptions.newName]
   static let role = Setting(
     "role", .choice(["prover": OTPRole.prover, "verifier": .verifier]), "",
     "A prover makes codes, a verifier checks them.", defaultValue: "prover")
   static let accessible = ItemOptions.accessible("When codes can be made or checked.")
   static let ownOptions: [any OptionKey] = [
-    role, accessible, ItemOptions.thisDeviceOnly, ItemOptions.access, ItemOptions.audit,
+    role, suite, secretFormat, accessible, ItemOptions.thisDeviceOnly, ItemOptions.access, ItemOptions.audit,
   ]
   static let channels = [SecretChannel.applicationPassword]
-  static let standardInput = StandardInput.line("otpauth:// URI")
+  static let standardInput = StandardInput.line("otpauth:// URI, or with --suite the secret")
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .refused]
-  static let notes = ["The URI is never an argument, because every program could read it."]
+  static let notes = ["The URI is never an argument, because every program could read it."] + suiteNotes
   static let example =
     "printf %s 'otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0' | vaultctl otp add rfc"
 
@@ -32,6 +32,9 @@ enum OTPAdd: VaultVerb {
     _ = try command.vault.opened()
     let access = try command.newAccess(accessible: command[accessible])
     try command.vault.unlockBeforeTyping(access)
+    if let new = try newCredentialWithSuite(command, named: name, access: access) {
+      return try add(new, command)
+    }
     let uri = try OTPAuthURI(
       parsing: command.secrets.line("otpauth:// URI", to: "store a credential", twice: true))
     let warnings = uri.warnings.map(\.words)

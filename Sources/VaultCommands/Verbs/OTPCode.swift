@@ -30,7 +30,7 @@ enum OTPCode: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.credential()
     let result =
-      item.isCounterBased ? try counterCode(command, item: item) : try timedCode(command, item: item)
+      item.countsCodes ? try counterCode(command, item: item) : try timedCode(command, item: item)
     guard command.has(ItemOptions.copy) else { return Outcome(json: result.json, lines: [result.code]) }
     return try command.copy(
       SharedSecret(SecretBytes(copying: Array(result.code.utf8))), fields: result.factsWithoutCode)
@@ -104,9 +104,4 @@ extension OTPResult {
 extension Command {
   /// The credential that the command is about.
   func credential() throws -> Item { try target(.otp) }
-}
-
-extension Item {
-  /// Whether it is a HOTP credential.
-  var isCounterBased: Bool { attributes[.otpType] == OTPDescription.Kind.hotp.rawValue }
 }

@@ -7,7 +7,7 @@ import VaultWords
 /// `vaultctl otp counter NAME`.
 enum OTPCounter: VaultVerb {
   static let words = ["otp", "counter"]
-  static let summary = "Show the counter of a HOTP credential, or set it."
+  static let summary = "Show the counter of a credential, or set it."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
   static let set = Setting("set", .number(0...UInt64.max), "N", "The counter of the next code.")
@@ -21,9 +21,9 @@ enum OTPCounter: VaultVerb {
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.credential()
-    guard item.isCounterBased else {
+    guard item.countsCodes else {
       throw CommandError(
-        .refused, "the credential follows the time and has no counter", hint: "look at 'vaultctl otp show'")
+        .refused, "the credential has no counter", hint: "look at 'vaultctl otp show'")
     }
     let core = try command.vault.opened()
     if let counter = command[set] {

@@ -16,6 +16,9 @@ enum OTPExport: VaultVerb {
   static let asksByFlags = true
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.expired, .refused]
+  static let notes = [
+    "A credential with a suite has no such URI (9); 'vaultctl export jsonl' writes it as a line."
+  ]
   static let example = "vaultctl otp export rfc"
 
   static func run(_ command: Command) throws -> Outcome {

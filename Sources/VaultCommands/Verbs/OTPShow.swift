@@ -16,7 +16,7 @@ enum OTPShow: VaultVerb {
     let state = try command.vault.opened().state(of: item.id)
     var json = item.json
     var facts: [(String, String)] = []
-    if item.isCounterBased {
+    if item.countsCodes {
       json = json.adding("counter", .unsigned(state.counter))
       facts.append(("counter", String(state.counter)))
     }

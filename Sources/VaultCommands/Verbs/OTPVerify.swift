@@ -37,7 +37,7 @@ extension OTPAcceptance {
       json: .object {
         Field("name", item.name ?? "")
         Field("accepted", true)
-        Field(item.isCounterBased ? "counter" : "step", counter)
+        Field(item.countsCodes ? "counter" : "step", counter)
         Field("distance", distance)
       }, lines: [word])
   }
@@ -46,10 +46,13 @@ extension OTPAcceptance {
 extension Secrets {
   /// Codes from standard input. They are short and, once typed, no longer secret.
   func codes(_ what: String, to purpose: String) throws(CommandError) -> String {
-    let bytes = try line(what, to: purpose, twice: false)
+    try Self.text(ofCode: line(what, to: purpose, twice: false))
+  }
+
+  static func text(ofCode bytes: consuming SecretBytes) throws(CommandError) -> String {
     let malformed = CommandError.malformed(
       "that is no code", hint: "give just its characters, without spaces")
-    guard bytes.byteCount <= 64 else { throw malformed }
+    guard bytes.byteCount <= 128 else { throw malformed }
     let text = bytes.expose { span in
       unsafe span.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
     }

@@ -8,7 +8,8 @@ import VaultWords
 /// `vaultctl transaction sign NAME`: the data comes on standard input, or a challenge as an option.
 enum TransactionSign: VaultVerb {
   static let words = ["transaction", "sign"]
-  static let summary = "Print the code for a challenge or for data. A counter is on disk before its code is shown."
+  static let summary =
+    "Print the code for a challenge or for data. A counter is on disk before its code is shown."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
   static let at = Setting("at", .moment, "T", "The code of this moment, for a suite with T; else of now.")

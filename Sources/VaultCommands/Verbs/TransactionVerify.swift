@@ -14,7 +14,8 @@ enum TransactionVerify: VaultVerb {
   static let target = Target.full
   static let ownOptions = QuestionOptions.all
   static let channels = ItemOptions.accessChannels + [.pin, .code]
-  static let standardInput = StandardInput.data("data, or with --question the code, whose final newline is dropped")
+  static let standardInput = StandardInput.data(
+    "data, or with --question the code, whose final newline is dropped")
   static let needs = VaultNeed.unlocked
   static let asksByFlags = true
   static let audited = Audited.always
