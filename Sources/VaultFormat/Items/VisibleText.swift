@@ -17,7 +17,7 @@ package enum VisibleText {
   }
 
   /// Why a text would not show as itself, in words that continue "the text"; nil when all its characters show.
-  package static func flaw(in text: String) -> String? {
+  package static func flaw(in text: some StringProtocol) -> String? {
     var marks = Marks()
     for scalar in text.unicodeScalars {
       if isHidden(scalar) { return "has a character that does not show: U+\(hexadecimal(scalar, digits: 4))" }

@@ -178,9 +178,9 @@ private struct RestoredStates {
     if let later = newer?.states[item.id] {
       state.keepProgress(of: later, kind: item.kind)
     }
-    if item.canBeBehind || item.kind == .pin {
+    if item.canBeBehind {
       state.needsResync = true
-      needsResync += item.kind.isOfPrograms ? 0 : 1
+      needsResync += item.isHOTPProver ? 1 : 0
     }
     return try source.keys(of: row.generation).sealState(
       state.bytes, of: row.id, revision: stored.revision + 1, in: source.vault,
@@ -201,9 +201,10 @@ private struct RestoredStates {
 }
 
 extension Item {
-  /// Whether another side may have seen a later state of the item than a copy has: a server, or what a program says.
-  var canBeBehind: Bool { isCountingProver || kind.isOfPrograms }
+  /// Whether another side may have seen a later state of the item than a copy has: a server, what a program says, or the
+  /// person who tried a PIN in the original.
+  var canBeBehind: Bool { isCountingProver || kind == .pin || kind.isOfPrograms }
 
   /// A credential whose counter a server follows.
-  private var isCountingProver: Bool { countsCodes && attributes[.otpRole] == 1 }
+  var isCountingProver: Bool { countsCodes && attributes[.otpRole] == 1 }
 }

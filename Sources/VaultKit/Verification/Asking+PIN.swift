@@ -102,6 +102,7 @@ extension Asking {
       let pin = try Self.pin(first, request.policy)
       guard request.isTypedTwice else { return pin }
       var again = question
+      again.text = nil
       again.question = (question.question ?? request.subject.words) + " again"
       let second = try read(again, at: prompt)
       guard pin.bytes.isEqualInConstantTime(to: second) else {

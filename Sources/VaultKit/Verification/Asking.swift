@@ -180,11 +180,29 @@ struct Asking {
     }
   }
 
+  /// Asks whether the person accepts the text of the context, where there is one: neither a reader nor PAM shows it.
+  private func acceptText(at prompt: (any Prompt)?) throws(VaultError) {
+    guard context?.text != nil else { return }
+    guard let prompt else { throw nobodyToAsk(.transaction) }
+    let isAccepted = try whileOpen(
+      request(.transaction, problem: nil), at: prompt, cancel: prompt.cancel
+    ) { request throws(VaultError) in try prompt.confirm(request) }
+    guard isAccepted else { throw Self.cancelled }
+  }
+
+  /// A request to a source, whose text was accepted before.
+  private func sourceRequest(_ subject: PromptRequest.Subject) -> PromptRequest {
+    var request = request(subject, problem: nil)
+    request.text = nil
+    return request
+  }
+
   /// The finger that a reader verified; nil if the reader does not say which.
   func finger(
     at source: any BiometrySource, showingOn prompt: (any Prompt)?
   ) throws(VaultError) -> String? {
-    try whileOpen(request(.finger, problem: nil), at: source, cancel: source.cancel) {
+    try acceptText(at: prompt)
+    return try whileOpen(sourceRequest(.finger), at: source, cancel: source.cancel) {
       request throws(VaultError) in
       try source.verify(request) { line in prompt?.show(line, for: request) }
     }
@@ -192,12 +210,13 @@ struct Asking {
 
   /// Returns after a source verified that a person is there.
   func presence(from source: any PresenceSource, throughPrompt prompt: any Prompt) throws(VaultError) {
+    try acceptText(at: prompt)
     // The source may ask through the prompt with a request of its own.
     let cancel = { @Sendable in
       source.cancel()
       prompt.cancel()
     }
-    try whileOpen(request(.presence, problem: nil), at: source, cancel: cancel) {
+    try whileOpen(sourceRequest(.presence), at: source, cancel: cancel) {
       request throws(VaultError) in
       try source.verifyPresence(request, asking: prompt)
     }
@@ -249,6 +268,7 @@ struct Asking {
       problem: problem?.message)
     request.triesLeft = triesLeft
     request.emptyAnswer = subject.emptyAnswer
+    request.text = context?.text
     if subject == .phrase { request.question = Self.phrase(of: members) }
     return request
   }

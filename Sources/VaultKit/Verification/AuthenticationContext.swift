@@ -28,6 +28,8 @@ public struct AuthenticationContext: Sendable {
   let reuse: UInt64
   let interaction: Interaction
   let memory = ContextMemory()
+  /// Shown whole by every prompt of a call with this copy.
+  private(set) var text: ShownText?
   /// The call that this copy is used in; `nil` outside of the actor's calls.
   var call: OpenCall?
 
@@ -56,6 +58,17 @@ public struct AuthenticationContext: Sendable {
     let milliseconds = min(max(seconds, 0), 300) * 1000 + max(attoseconds, 0) / 1_000_000_000_000_000
     self.reuse = UInt64(min(milliseconds, 300_000))
     self.interaction = interaction
+  }
+
+  /// A copy whose prompts show a text whole before the person answers: the data that a call is about to sign. The copy
+  /// shares everything else with this context.
+  ///
+  /// A secret that was given in advance, and a verification that ``init(reason:prompt:presence:biometry:reuse:interaction:)``
+  /// lets serve again, need no prompt, and then nobody sees the text.
+  public func showing(_ text: ShownText) -> AuthenticationContext {
+    var copy = self
+    copy.text = text
+    return copy
   }
 
   /// Gives the passcode in advance. It is used until it is found to be wrong or the context is invalidated.

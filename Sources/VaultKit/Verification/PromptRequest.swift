@@ -3,7 +3,7 @@ import VaultFormat
 /// A request to a person, and the effect of an answer. A prompt shows all of its texts.
 ///
 /// The texts come from items and callers. A prompt removes control characters and visibly shortens texts that are too
-/// long.
+/// long; ``text`` alone is shown as it is, and whole.
 public struct PromptRequest: Sendable, Equatable {
   /// The subject of a request.
   @nonexhaustive
@@ -73,9 +73,8 @@ public struct PromptRequest: Sendable, Equatable {
   /// The effect of an empty answer, as a verb: "cancels". nil if nothing is typed.
   public var emptyAnswer: String?
   /// A text that the person must see whole before the answer, such as the data that is about to be signed; nil if there
-  /// is none. At most 4,096 bytes of lines whose characters all show: a prompt refuses any other text with
-  /// ``VaultError/Code/policy``, and never cuts or cleans it.
-  public var text: String?
+  /// is none. A prompt shows all of it, in pages where it is long, and never cuts or escapes it.
+  public var text: ShownText?
   /// Ends the prompt when the answer is no longer wanted; nil if the caller waits in any case.
   package var ending: PromptEnding?
 

@@ -33,10 +33,14 @@ struct PinentryTalk: ~Copyable {
     _ = try command("SETTIMEOUT", text: String(max(1, patience.components.seconds)))
   }
 
+  /// Shows what is asked for, with the text of the request: in the description of the question if it fits, otherwise in
+  /// pages before that, each with the button that goes on to the next.
   mutating func describe(_ request: PromptRequest) throws(VaultError) {
-    let text = Self.fitting(request)
     try require("SETTITLE", text: "Vault")
-    try require("SETDESC", text: Self.description(text))
+    let shown = request.text.map(TextPages.pinentry)?.pages ?? []
+    if shown.count > 1 { try show(shown) }
+    let text = Self.fitting(request)
+    try require("SETDESC", text: Self.description(text, shown))
     try require("SETPROMPT", text: text.question + ":")
     if let problem = text.problem { try require("SETERROR", text: problem) }
   }
@@ -58,6 +62,16 @@ struct PinentryTalk: ~Copyable {
 }
 
 extension PinentryTalk {
+  private mutating func show(_ pages: [[String]]) throws(VaultError) {
+    try require("SETOK", text: "Next")
+    for (number, page) in pages.enumerated() {
+      let title = "The vault shows a text, page \(number + 1) of \(pages.count):"
+      try require("SETDESC", text: ([title] + page).joined(separator: "\n"))
+      try ask("CONFIRM") { _ throws(VaultError) in throw .pinentryNonsense("unexpected data") }
+    }
+    try require("SETOK", text: "OK")
+  }
+
   private mutating func expectOK() throws(VaultError) {
     guard try final(until: setUp, isPerson: false, Self.noData) == nil else {
       throw .pinentryNonsense("an error before anything was asked")
@@ -126,16 +140,20 @@ extension PinentryTalk {
   private static func fitting(_ request: PromptRequest) -> PromptText {
     for limit in [300, 150, 75, 40] {
       let text = PromptText(request, longestField: limit)
-      let parts = [description(text), text.question, text.problem ?? ""]
-      if parts.allSatisfy({ AssuanChannel.escaped($0).utf8.count < 900 }) { return text }
+      let parts = [description(text, []), text.question, text.problem ?? ""]
+      let most = request.text == nil ? 900 : 900 - TextPages.mostWithQuestion
+      if parts.allSatisfy({ AssuanChannel.escaped($0).utf8.count < most }) { return text }
     }
     return PromptText(request, longestField: 20)
   }
 
   /// The first line is fixed text: if it began with a tag, Qt would take the whole for rich text, which can hide
   /// much.
-  private static func description(_ text: PromptText) -> String {
-    (["The vault asks for: \(text.question)"] + text.facts).joined(separator: "\n")
+  ///
+  /// - Parameter shown: The pages of the text. A single one is part of the description.
+  private static func description(_ text: PromptText, _ shown: [[String]]) -> String {
+    let lines = shown.count == 1 ? shown[0] : shown.isEmpty ? [] : ["  for the text of \(shown.count) pages"]
+    return (["The vault asks for: \(text.question)"] + text.facts + lines).joined(separator: "\n")
   }
 
   private func locale(of pinentry: Pinentry, named name: String) -> String {

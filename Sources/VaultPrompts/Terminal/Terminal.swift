@@ -40,6 +40,15 @@ package struct Terminal: ~Copyable {
   /// Whether this process is in the foreground of the terminal.
   package var isInForeground: Bool { JobControl.isInForeground(of: descriptor) }
 
+  /// Its rows and columns; 24 and 80 where it does not say.
+  package var size: (rows: Int, columns: Int) {
+    var size = winsize()
+    guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0, size.ws_col > 0 else {
+      return (24, 80)
+    }
+    return (Int(size.ws_row), Int(size.ws_col))
+  }
+
   /// Why no prompt can be shown on a terminal; nil when one can.
   package static func obstacle(at path: String) -> TerminalError? {
     do throws(TerminalError) {

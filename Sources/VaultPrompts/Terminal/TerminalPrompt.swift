@@ -49,18 +49,20 @@ public struct TerminalPrompt: Prompt, EndsWithRequest {
     _ request: PromptRequest, limit: Int = TypedSecret.longest, isRepeated: Bool = false
   ) throws(TerminalError) -> SecretBytes {
     let text = PromptText(request)
+    let question = text.question + ": "
     return try ask(
-      showing: isRepeated ? [] : text.lines, question: text.question + ": ", echoes: false, limit: limit,
-      until: request.ending)
+      showing: isRepeated ? [] : lastPage(of: request, text, question: question), question: question,
+      echoes: false, limit: limit, until: request.ending)
   }
 
   /// As ``confirm(_:)``.
   func agree(_ request: PromptRequest) throws(TerminalError) -> Bool {
     let text = PromptText(request)
+    let question = text.question + "? [y/N] "
+    let lines = try lastPage(of: request, text, question: question)
     for round in 0..<3 {
       let answer = try ask(
-        showing: round == 0 ? text.lines : [], question: text.question + "? [y/N] ", echoes: true,
-        until: request.ending)
+        showing: round == 0 ? lines : [], question: question, echoes: true, until: request.ending)
       if let answer = Self.decision(answer) { return answer }
     }
     return false
@@ -83,6 +85,22 @@ public struct TerminalPrompt: Prompt, EndsWithRequest {
 }
 
 extension TerminalPrompt {
+  /// The lines above the question. Where they need more than one screen, shows all pages but the last: the person goes on
+  /// from page to page, and has seen every line when the question appears.
+  private func lastPage(
+    of request: PromptRequest, _ text: PromptText, question: String
+  ) throws(TerminalError) -> [String] {
+    guard let shown = request.text else { return text.lines }
+    let size = try Terminal(path: path).size
+    let pages = TextPages(text.lines, shown, above: question, rows: size.rows, columns: size.columns).pages
+    for (number, page) in pages.enumerated().dropLast() {
+      _ = try ask(
+        showing: page, question: "page \(number + 1) of \(pages.count), Enter shows the next: ", echoes: false,
+        until: request.ending)
+    }
+    return pages.last ?? []
+  }
+
   private func ask(
     showing lines: [String], question: String, echoes: Bool, limit: Int = TypedSecret.longest,
     until ending: PromptEnding?

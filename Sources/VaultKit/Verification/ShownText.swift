@@ -1,0 +1,43 @@
+public import VaultFormat
+
+/// A text that a person sees whole before an answer, such as the data of a transaction that is about to be signed.
+///
+/// Each of its characters shows as itself, so what the person sees is what is signed: a text with any other character is
+/// refused, and never cut or cleaned. It may have lines, which end with LF.
+public struct ShownText: Sendable, Hashable {
+  /// The text.
+  public let text: String
+
+  /// A text from its bytes, which are the bytes that are signed.
+  ///
+  /// - Parameter bytes: UTF-8, at most 4,096 bytes.
+  /// - Throws: ``VaultError/Code/policy`` for more bytes, for bytes that are not UTF-8, and for a character that does not
+  ///   show as itself: control characters other than LF, format and bidirectional characters, spaces other than U+0020.
+  public init(_ bytes: RawSpan) throws(VaultError) {
+    guard bytes.byteCount <= Self.mostBytes else { throw Self.refused("has more than 4,096 bytes") }
+    let copy = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+    guard let text = String(validating: copy, as: UTF8.self), text.utf8.elementsEqual(copy) else {
+      throw Self.refused("is not UTF-8")
+    }
+    for line in text.split(separator: "\n" as Character) {
+      if let flaw = VisibleText.flaw(in: line) { throw Self.refused(flaw) }
+    }
+    self.text = text
+  }
+
+  /// A text.
+  ///
+  /// - Throws: As ``init(_:)-(RawSpan)``.
+  public init(_ text: String) throws(VaultError) {
+    let bytes = Array(text.utf8)
+    try self.init(unsafe bytes.span.bytes)
+  }
+
+  private static func refused(_ flaw: String) -> VaultError {
+    VaultError(
+      .policy, "the text \(flaw): a person could not see what it says",
+      hint: "have the other side send a text of at most 4,096 bytes whose characters all show")
+  }
+
+  private static let mostBytes = 4096
+}
