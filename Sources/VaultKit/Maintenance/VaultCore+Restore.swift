@@ -180,7 +180,7 @@ private struct RestoredStates {
     }
     if item.canBeBehind {
       state.needsResync = true
-      needsResync += item.isHOTPProver ? 1 : 0
+      needsResync += item.isCountingProver ? 1 : 0
     }
     return try source.keys(of: row.generation).sealState(
       state.bytes, of: row.id, revision: stored.revision + 1, in: source.vault,
