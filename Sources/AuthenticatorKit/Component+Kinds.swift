@@ -4,4 +4,6 @@ package import VaultKit
 extension Component {
   /// One-time-password credentials.
   package static let otp = Component(.otp)
+  /// PINs.
+  package static let pin = Component(.pin)
 }

@@ -140,6 +140,13 @@ package enum FieldNumber {
     package static let item: UInt16 = 2
   }
 
+  /// Section 11: the data of a PIN item.
+  enum PINData {
+    static let mode: UInt16 = 1
+    static let derivation: UInt16 = 2
+    static let sealed: UInt16 = 3
+  }
+
   /// Section 12, policy field 7: the life of a token or a consent.
   package enum TokenLife {
     package static let issued: UInt16 = 1

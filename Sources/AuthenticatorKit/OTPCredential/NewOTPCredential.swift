@@ -29,6 +29,9 @@ public struct NewOTPCredential: Sendable {
   public var access = AccessControl()
   /// Which operations on it are logged.
   public var audit = AuditPolicy.changes
+  /// The PIN that guards the key; `nil` for none. ``access`` must have the accessibility of the PIN item, and be on this
+  /// device only if that is.
+  public var pin: PINItem?
 
   /// A credential with SHA-1 and the usual number of digits.
   public init(_ kind: OTPAuthURI.Kind, name: String, role: OTPRole = .prover) {

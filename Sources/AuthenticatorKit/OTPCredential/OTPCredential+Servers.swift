@@ -9,8 +9,10 @@ extension OTPCredential {
   ///   - new: Everything but the key.
   ///   - key: The shared secret, 10 to 512 bytes; 20 recommended (RFC 4226 R6).
   ///   - vault: The vault that stores it.
-  ///   - context: Gives the passcode of a locked vault, and the application password if the access rule asks for one.
-  /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``.
+  ///   - context: Gives the passcode of a locked vault, the PIN, and the application password if the access rule asks for
+  ///     one.
+  /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``; with
+  ///   ``NewOTPCredential/pin`` as ``enroll(_:role:window:access:named:in:pin:context:)``.
   public static func enroll(
     _ new: NewOTPCredential, key: consuming SecretBytes, in vault: Vault,
     context: AuthenticationContext? = nil
@@ -48,8 +50,8 @@ extension OTPCredential {
   ///   - count: The number of codes, 1 or more, less than half of `lookAhead`.
   ///   - lookAhead: How many counters the server tries, at most 10,000; `nil` for the credential's own window.
   ///   - context: Who is asked where the credential has constraints.
-  /// - Throws: ``VaultError/Code/malformed`` for too many, ``VaultError/Code/policy`` for a verifier or a credential
-  ///   without a counter, ``VaultError/Code/outOfStep``, ``VaultError/Code/locked``, ``VaultError/Code/expired`` near
+  /// - Throws: ``VaultError/Code/malformed`` for too many, ``VaultError/Code/policy`` for a verifier, a credential
+  ///   without a counter or behind a PIN, ``VaultError/Code/outOfStep``, ``VaultError/Code/locked``, ``VaultError/Code/expired`` near
   ///   the end of the counter.
   public func reserve(
     _ count: UInt64, lookAhead: UInt64? = nil, context: AuthenticationContext? = nil
@@ -60,8 +62,12 @@ extension OTPCredential {
   /// Records that the server accepted the last code of a HOTP prover: ``ItemState/unconfirmed`` is then 0. A program
   /// can synchronize with the server before this number exceeds what the server looks ahead.
   ///
+  /// Behind a camouflaged PIN, of any prover: a pending change of the PIN is then final, as with
+  /// ``PINItem/confirm(context:)``.
+  ///
   /// - Parameter context: Verifies the person if the credential has constraints.
-  /// - Throws: ``VaultError/Code/policy`` for a verifier or a credential without a counter.
+  /// - Throws: ``VaultError/Code/policy`` for a verifier or a credential without a counter;
+  ///   ``VaultError/Code/locked`` behind a camouflaged PIN.
   public func confirm(context: AuthenticationContext? = nil) async throws(VaultError) {
     try await vault.confirmOTP(id, context: context)
   }
@@ -74,11 +80,17 @@ extension WriteTransaction {
   ///   - new: Everything but the key.
   ///   - key: The shared secret, 10 to 512 bytes; 20 recommended (RFC 4226 R6).
   /// - Returns: The item, for ``OTPCredential/init(id:in:)``.
-  /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``.
+  /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``;
+  ///   ``VaultError/Code/verificationNeeded`` behind a PIN, because a transaction asks no person.
   @discardableResult
   public mutating func enroll(_ new: NewOTPCredential, key: consuming SecretBytes) throws(VaultError) -> Item
   {
-    try addOTP(new.uri(key: key), named: new.name, role: new.role, window: new.window) { item in
+    guard new.pin == nil else {
+      throw VaultError(
+        .verificationNeeded, "a credential behind a PIN needs the PIN, and a transaction asks no person",
+        hint: "enroll it outside of a transaction")
+    }
+    return try addOTP(new.uri(key: key), named: new.name, role: new.role, window: new.window) { item in
       (item.access, item.audit) = (new.access, new.audit)
     }
   }
@@ -92,7 +104,7 @@ extension Vault {
     return try await asking(context) { core, context throws(VaultError) in
       try core.addOTP(
         new.uri(key: key.bytes.copy()), named: new.name, role: new.role, window: new.window,
-        access: new.access, audit: new.audit, context: context)
+        access: new.access, audit: new.audit, pin: new.pin?.id, context: context)
     }
   }
 

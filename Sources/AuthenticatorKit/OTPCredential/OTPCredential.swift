@@ -20,14 +20,22 @@ public import VaultKit
 ///   once.
 /// - ``OTPItem``: how a credential is stored in the attributes and the state of an item.
 /// - ``OTPDescription``, ``OTPRole`` and ``OTPResult``: what callers see.
+/// - ``PINItem``: the PIN that guards credentials.
 public struct OTPCredential: Sendable {
   /// The item that stores the credential.
   public let id: ItemID
   /// HOTP, TOTP or Steam.
   public let kind: OTPDescription.Kind
+  /// Who judges the PIN that guards the key; `nil` without a PIN.
+  public let pinMode: PINMode?
   let vault: Vault
 
   /// Adds a credential from an `otpauth:` URI.
+  ///
+  /// Behind a ``PINMode/checked`` PIN, the PIN is verified first. Behind a ``PINMode/camouflaged`` PIN, a person types the
+  /// PIN twice, and **nothing can check it**: with a mistyped PIN the server accepts no code. One secret is enrolled behind
+  /// a camouflaged PIN once: never the same secret again, under whatever name, because two masks of one secret reveal the
+  /// PIN.
   ///
   /// - Parameters:
   ///   - uri: The text as services print it, at most 4,096 bytes.
@@ -36,16 +44,20 @@ public struct OTPCredential: Sendable {
   ///   - access: Who may use the credential, and when.
   ///   - name: The vault-wide name of its item.
   ///   - vault: The vault that stores it.
-  ///   - context: Gives the application password, where `access` asks for one.
-  /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``.
+  ///   - pin: The PIN that guards the key; `nil` for none.
+  ///   - context: Gives the PIN, and the application password where `access` asks for one.
+  /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``;
+  ///   ``VaultError/Code/policy`` for another accessibility than that of the PIN, and behind a camouflaged PIN for a
+  ///   verifier, a key of printable characters only, and while a change of the PIN is pending; what
+  ///   ``PINItem/verify(context:)`` throws.
   public static func enroll(
     _ uri: borrowing SecretBytes, role: OTPRole = .prover, window: UInt64? = nil,
-    access: AccessControl = AccessControl(), named name: String, in vault: Vault,
+    access: AccessControl = AccessControl(), named name: String, in vault: Vault, pin: PINItem? = nil,
     context: AuthenticationContext? = nil
   ) async throws(VaultError) -> OTPCredential {
     let text = uri.expose { SecretBytes(copying: $0) }
     return try await vault.enroll(
-      text, role: role, window: window, access: access, name: name, context: context)
+      text, role: role, window: window, access: access, name: name, pin: pin?.id, context: context)
   }
 
   /// The credential with this name.
@@ -58,14 +70,19 @@ public struct OTPCredential: Sendable {
   init(_ description: OTPDescription, vault: Vault) {
     id = description.item.id
     kind = description.kind
+    pinMode = description.pinMode
     self.vault = vault
   }
 
   /// The next code. A HOTP counter is on disk before this returns: gaps are possible, duplicates are not.
   ///
-  /// - Parameter context: Who is asked where the credential has constraints.
+  /// Behind a PIN, asks for it by itself. A wrong camouflaged PIN makes a wrong code, without an error.
+  ///
+  /// - Parameter context: Who is asked where the credential has constraints; gives the PIN.
   /// - Throws: ``VaultError/Code/policy`` for a verifier, ``VaultError/Code/outOfStep`` after a restore,
-  ///   ``VaultError/Code/locked``, ``VaultError/Code/expired`` when the counter has reached its end.
+  ///   ``VaultError/Code/locked``, ``VaultError/Code/expired`` when the counter has reached its end; for a checked PIN
+  ///   ``VaultError/Code/authenticationFailed`` with `attemptsLeft`, ``VaultError/Code/blocked``; for any PIN
+  ///   ``VaultError/Code/pinRefused`` for a wrong form, ``VaultError/Code/interactionNotAllowed``.
   public func nextCode(context: AuthenticationContext? = nil) async throws(VaultError) -> OTPResult {
     try await vault.nextCode(of: self, context: context)
   }
@@ -111,14 +128,13 @@ public struct OTPCredential: Sendable {
 extension Vault {
   fileprivate func enroll(
     _ text: consuming SecretBytes, role: OTPRole, window: UInt64?, access: AccessControl,
-    name: String,
-    context: AuthenticationContext?
+    name: String, pin: ItemID?, context: AuthenticationContext?
   ) async throws(VaultError) -> OTPCredential {
     let text = SharedSecret(text)
     let description = try await asking(context) { core, context throws(VaultError) in
       let parsed = try otp { () throws(OTPError) in try OTPAuthURI(parsing: text.bytes) }
       return try core.addOTP(
-        parsed, named: name, role: role, window: window, access: access, context: context)
+        parsed, named: name, role: role, window: window, access: access, pin: pin, context: context)
     }
     return OTPCredential(description, vault: self)
   }

@@ -37,4 +37,10 @@ public struct OTPDescription: Sendable {
   public let window: UInt64
   /// The counters.
   public let state: ItemState
+
+  /// Who judges the PIN that guards the key; `nil` without a PIN. Nothing can check the PIN of a camouflaged one, not even
+  /// when the credential is enrolled.
+  public var pinMode: PINMode? { (try? item.guardingPIN())?.mode }
+  /// The PIN item that guards the key; `nil` without a PIN.
+  public var pinItem: ItemID? { (try? item.guardingPIN())?.item }
 }

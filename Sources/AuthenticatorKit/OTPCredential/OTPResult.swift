@@ -9,6 +9,21 @@ public struct OTPResult: Sendable, Equatable {
     /// many seconds are left (RFC 6238).
     case time(validFrom: Int64, validTo: Int64, remaining: Int64, isSteam: Bool)
   }
+  /// What the program should tell the person, besides the code.
+  @nonexhaustive
+  public enum Notice: Sendable, Equatable {
+    /// Since the server last confirmed a code, this many codes were made with a camouflaged PIN: the server may be behind,
+    /// and a change of the PIN may be wrong. Said from the fifth code on, whatever the PIN.
+    /// ``OTPCredential/confirm(context:)`` ends it; ``OTPCredential/setCounter(to:force:context:)`` sets the counter to the
+    /// server's.
+    case confirmationDue(codes: Int)
+    /// The file had been copied or restored since the last PIN, so that its count of wrong PINs may be too low. In a vault
+    /// with a passcode, the person has shown the passcode too.
+    case pinWasMarked
+
+    /// From how many codes on a confirmation is due.
+    static let codesBeforeConfirmation: UInt32 = 5
+  }
   /// The name of the credential.
   public let name: String
   /// The code. It is not secret from now on.
@@ -17,4 +32,6 @@ public struct OTPResult: Sendable, Equatable {
   public let digits: Int
   /// What the code was generated from.
   public let factor: Factor
+  /// What the program should tell the person, besides the code.
+  public internal(set) var notices: [Notice] = []
 }

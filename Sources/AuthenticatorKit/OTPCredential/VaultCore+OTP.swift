@@ -6,10 +6,12 @@ package import VaultKit
 extension VaultCore {
   /// Adds a credential.
   ///
-  /// - Parameter window: Counters, or steps to either side, that a verifier tries; `nil` for 10 and 1.
+  /// - Parameters:
+  ///   - window: Counters, or steps to either side, that a verifier tries; `nil` for 10 and 1.
+  ///   - pin: The PIN item that guards the key; `nil` for none.
   package func addOTP(
     _ uri: borrowing OTPAuthURI, named name: String, role: OTPRole = .prover, window: UInt64? = nil,
-    access: AccessControl = AccessControl(), audit: AuditPolicy = .changes,
+    access: AccessControl = AccessControl(), audit: AuditPolicy = .changes, pin: ItemID? = nil,
     context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPDescription {
     var new = NewItem(
@@ -17,7 +19,12 @@ extension VaultCore {
       access: access,
       audit: audit)
     if case .hotp(let counter) = uri.kind { new.state.counter = counter }
-    let item = try add(new, secret: uri.secret.copy(), by: .otp, context: context)
+    let item =
+      if let pin {
+        try add(new, secret: uri.secret.copy(), behind: pin, role: role, context: context)
+      } else {
+        try add(new, secret: uri.secret.copy(), by: .otp, context: context)
+      }
     return try OTPItem(item).description(new.state)
   }
 
@@ -38,24 +45,27 @@ extension VaultCore {
   package func nextHOTPCode(of id: ItemID, context: AuthenticationContext? = nil) throws(VaultError)
     -> OTPResult
   {
-    try authorizing(.use, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
+    try usingCredential(id, to: "make a code", context: context) { (grant, use) throws(VaultError) in
       var grant = consume grant
       var prepared: PreparedSecret?
       try reading { transaction throws(VaultError) in
         let item = try OTPItem(transaction.item(id))
         try item.refuse(unless: .prover)
-        prepared = try transaction.prepareSecret(of: item.item, by: .otp)
+        prepared = try transaction.prepareSecret(of: item.item, by: use.component)
       }
       return try writing { transaction throws(VaultError) in
         let item = try OTPItem(transaction.item(id, of: prepared))
         try item.refuse(unless: .prover)
         let key = try transaction.useSecret(
-          of: item.item, by: .otp, prepared: prepared.take(), with: grant.take())
+          of: item.item, by: use.component, prepared: prepared.take(), with: grant.take())
         let counter = try transaction.takeCounter(of: item.item)
+        let notices = try use.settle(in: &transaction)
         try transaction.log(.codeGenerated, item: item.item)
+        let code = try use.withSecret(key, of: item.item) { (key) throws(VaultError) in
+          try item.hotp(key).code(at: counter)
+        }
         return OTPResult(
-          name: item.item.name ?? "", code: try item.hotp(key).code(at: counter),
-          digits: item.format.length, factor: .counter(counter))
+          name: item.item.name ?? "", code: code, digits: item.format.length, factor: .counter(counter), notices: notices)
       }
     }
   }
@@ -69,20 +79,23 @@ extension VaultCore {
   package func timedCode(
     of id: ItemID, at seconds: Int64? = nil, stepsAhead: Int64 = 0, context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPResult {
-    try authorizing(.use, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
-      try timedCode(of: id, at: seconds, stepsAhead: stepsAhead, with: grant)
+    try usingCredential(id, to: "make a code", context: context) { (grant, use) throws(VaultError) in
+      try timedCode(of: id, at: seconds, stepsAhead: stepsAhead, using: use, with: grant)
     }
   }
 
   private func timedCode(
-    of id: ItemID, at seconds: Int64?, stepsAhead: Int64, with grant: consuming Grant?
+    of id: ItemID, at seconds: Int64?, stepsAhead: Int64, using use: CredentialUse,
+    with grant: consuming Grant?
   ) throws(VaultError) -> OTPResult {
     var grant = consume grant
-    let (result, item, notes) = try reading { transaction throws(VaultError) in
+    var (result, item, notes) = try reading { transaction throws(VaultError) in
       let item = try OTPItem(transaction.item(id))
       try item.refuse(unless: .prover)
-      let opened = try transaction.useSecret(of: item.item, by: .otp, with: grant.take())
-      let generator = try item.totp(opened.secret)
+      let opened = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
+      let generator = try use.withSecret(opened.secret, of: item.item) { (key) throws(VaultError) in
+        try item.totp(key)
+      }
       let now = seconds ?? environment.clock.now().seconds
       let ahead = stepsAhead.multipliedReportingOverflow(by: item.period)
       let moment = now.addingReportingOverflow(ahead.partialValue)
@@ -98,10 +111,12 @@ extension VaultCore {
         item.item, opened.notes
       )
     }
-    if item.audit == .all || !item.access.constraints.isEmpty {
-      try writing { transaction throws(VaultError) in
+    if item.audit == .all || !item.access.constraints.isEmpty || use.pin != nil {
+      result.notices = try writing { transaction throws(VaultError) in
+        let notices = try use.settle(in: &transaction)
         try transaction.log(notes)
         try transaction.log(.codeGenerated, item: item)
+        return notices
       }
     }
     return result
@@ -113,14 +128,20 @@ extension VaultCore {
   package func setCounter(
     of id: ItemID, to counter: UInt64, force: Bool = false, context: AuthenticationContext? = nil
   ) throws(VaultError) {
-    try authorizing(force ? .replace : .update, on: id, by: .otp, context: context) {
-      (grant) throws(VaultError) in
-      try setCounter(of: id, to: counter, force: force, with: grant)
+    guard force else {
+      return try authorizing(.update, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
+        try setCounter(of: id, to: counter, use: nil, with: grant)
+      }
+    }
+    try usingCredential(id, for: .replace, to: "set the counter back", context: context) {
+      (grant, use) throws(VaultError) in
+      try setCounter(of: id, to: counter, use: use, with: grant)
     }
   }
 
+  /// - Parameter use: What `force` has obtained; `nil` without `force`.
   private func setCounter(
-    of id: ItemID, to counter: UInt64, force: Bool, with grant: consuming Grant?
+    of id: ItemID, to counter: UInt64, use: CredentialUse?, with grant: consuming Grant?
   ) throws(VaultError) {
     var grant = consume grant
     try writing { transaction throws(VaultError) in
@@ -130,14 +151,16 @@ extension VaultCore {
       let before = try transaction.state(of: id)
       // A counter at its end stays there and is blocked, because setting it again would go back.
       let isBackward = counter < before.counter || before.isBlocked
-      guard !isBackward || force else {
+      guard !isBackward || use != nil else {
         throw VaultError(
           .policy, "the counter is \(before.counter) already; a smaller one would use codes twice",
           hint: Hint(.forceCounter, saying: "force it if the server really is behind"))
       }
       // Repeated codes are as sensitive as the secret, so the same rules apply.
       try transaction.permitChange(
-        of: id, force ? .replace : .update, needingKeys: isBackward, by: .otp, with: grant.take())
+        of: id, use == nil ? .update : .replace, needingKeys: isBackward, by: use?.component ?? .otp,
+        with: grant.take())
+      _ = try use?.settle(in: &transaction)
       try transaction.changeState(of: id) { state throws(VaultError) in
         state.counter = counter
         state.needsResync = false
@@ -151,11 +174,13 @@ extension VaultCore {
   package func exportOTP(of id: ItemID, context: AuthenticationContext? = nil) throws(VaultError)
     -> SecretBytes
   {
-    try authorizing(.export, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
+    try usingCredential(id, for: .export, to: "export the secret", context: context) {
+      (grant, use) throws(VaultError) in
       var grant = consume grant
       var text: SecretBytes?
       try writing { transaction throws(VaultError) in
-        text = try transaction.exportOTP(transaction.item(id), with: grant.take())
+        text = try transaction.exportOTP(transaction.item(id), by: use.component, with: grant.take())
+        _ = try use.settle(in: &transaction)
       }
       return text.take()!
     }

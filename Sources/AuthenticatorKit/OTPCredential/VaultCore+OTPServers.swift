@@ -33,6 +33,9 @@ extension VaultCore {
       try reading { transaction throws(VaultError) in
         let item = try OTPItem(transaction.item(id))
         try item.refuseUnlessHOTPProver()
+        guard try item.item.guardingPIN() == nil else {
+          throw VaultError(.policy, "counters of a credential behind a PIN are not reserved: each code needs the PIN")
+        }
         prepared = try transaction.prepareSecret(of: item.item, by: .otp)
       }
       var codes: ReservedCodes?
@@ -54,9 +57,12 @@ extension VaultCore {
     try authorizing(.update, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
       var grant = consume grant
       try writing { transaction throws(VaultError) in
-        try transaction.item(id).refuseUnlessCountingProver()
+        let item = try transaction.item(id)
+        let pin = try item.guardingPIN()
+        if pin?.mode == .camouflaged { try item.refuseUnlessProver() } else { try item.refuseUnlessCountingProver() }
         try transaction.permitChange(of: id, by: .otp, with: grant.take())
         try transaction.changeState(of: id) { $0.unconfirmed = 0 }
+        if let pin, pin.mode == .camouflaged { try transaction.confirmPIN(pin.item) }
       }
     }
   }
@@ -70,6 +76,11 @@ extension OTPItem {
 }
 
 extension Item {
+  fileprivate func refuseUnlessProver() throws(VaultError) {
+    guard attributes[.otpType] == OCRAItem.type else { return try OTPItem(self).refuse(unless: .prover) }
+    try OCRAItem(self).refuse(unless: .prover)
+  }
+
   /// Throws unless it is a prover with a counter, HOTP or OCRA.
   fileprivate func refuseUnlessCountingProver() throws(VaultError) {
     guard attributes[.otpType] == OCRAItem.type else { return try OTPItem(self).refuseUnlessHOTPProver() }

@@ -35,12 +35,13 @@ extension VaultCore {
     body: (OTPItem, borrowing SecretBytes, inout ItemState, Clocks) throws(VaultError) -> OTPVerdict
   ) throws(VaultError) -> OTPAcceptance {
     let clocks = Clocks(environment.clock)
-    let judged = try authorizing(.use, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
+    let judged = try usingCredential(id, to: "judge a code", context: context) { (grant, use) throws(VaultError) in
       var grant = consume grant
       return try writing { transaction throws(VaultError) -> JudgedCode in
         let item = try OTPItem(transaction.item(id))
         try item.refuse(unless: .verifier)
-        let key = try transaction.useSecret(of: item.item, by: .otp, with: grant.take())
+        let key = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
+        _ = try use.settle(in: &transaction)
         let judged = try transaction.changeState(of: id) { state throws(VaultError) in
           let verdict = try body(item, key, &state, clocks)
           return JudgedCode(verdict, state: &state, clocks: clocks)

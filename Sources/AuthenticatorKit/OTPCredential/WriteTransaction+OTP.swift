@@ -21,16 +21,20 @@ extension WriteTransaction {
   }
 
   /// The URI of a credential with its secret. An entry in the audit records the export.
-  package mutating func exportOTP(_ item: Item, with grant: consuming Grant? = nil) throws(VaultError)
-    -> SecretBytes
-  {
+  ///
+  /// - Parameter component: With what a PIN that guards the credential gave.
+  /// - Throws: ``VaultError/Code/policy`` behind a camouflaged PIN: a secret outside of it would reveal the PIN.
+  package mutating func exportOTP(
+    _ item: Item, by component: Component = .otp, with grant: consuming Grant? = nil
+  ) throws(VaultError) -> SecretBytes {
     guard item.attributes[.otpType] != OCRAItem.type else {
       throw VaultError(
         .policy, "no otpauth URI has a place for the suite of the credential",
         hint: Hint(.exportItems, saying: "export the items of the vault instead"))
     }
     let credential = try OTPItem(item)
-    let key = try exportSecret(of: item, by: .otp, with: grant)
+    try item.refuseIfCamouflaged("the secret behind a camouflaged PIN is never exported: it would reveal the PIN")
+    let key = try exportSecret(of: item, by: component, with: grant)
     let text = try credential.uri(key: key, state: try state(of: item.id)).text()
     try log(.exported, item: item)
     return text

@@ -47,6 +47,10 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
   public static let verified = AuditOperation(rawValue: 24)
   /// A person was asked for a secret; the entry's outcome says how the prompt ended.
   public static let promptShown = AuditOperation(rawValue: 25)
+  /// A PIN was changed, or a change of one was confirmed or undone.
+  public static let pinChanged = AuditOperation(rawValue: 27)
+  /// A checked PIN was judged.
+  public static let pinVerified = AuditOperation(rawValue: 28)
   /// A member of the enrolled set was enrolled.
   public static let memberEnrolled = AuditOperation(rawValue: 30)
   /// A member of the enrolled set was removed.

@@ -20,6 +20,8 @@ public struct NewItem: Sendable {
   /// Whether the secret of a key (``ItemKind/key``) may be read; without meaning for other kinds. **Advisory**: only a
   /// component adds and uses a key that is not exportable, and the library refuses to read its secret.
   public var isExportable = true
+  /// The identifier, 16 random bytes, if its component has bound the secret to it; `nil` for a new one.
+  package var id: ItemID?
   /// The PIN that guards the key; only a component adds such an item.
   package var guardingPIN: GuardingPIN?
   /// How long a token or a consent is valid.

@@ -62,6 +62,10 @@ package enum AssociatedData {
     }
   }
 
+  package static func pin(_ vault: VaultID, item: ItemID) -> [UInt8] {
+    part("pin", vault, item: item.stored) { _ in }
+  }
+
   package static func enrolled(_ vault: VaultID) -> [UInt8] { part("enrolled", vault) { _ in } }
 
   package static func secret(_ vault: VaultID, _ row: ItemRow, policyHash: [UInt8]) -> [UInt8] {

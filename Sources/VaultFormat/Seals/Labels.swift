@@ -30,11 +30,14 @@ package enum Labels {
   package static let memberWrap = Label("vault/1/member-wrap")
   package static let alternative = Label("vault/1/alternative")
   package static let ephemeral = Label("vault/1/ephemeral")
+  package static let pin = Label("vault/1/pin")
+  package static let camouflage = Label("vault/1/camouflage")
   // Seals of suite 1.
   package static let sealSlot = Label("vault/1/seal-slot")
   package static let sealKeys = Label("vault/1/seal-keys")
   package static let sealSecret = Label("vault/1/seal-secret")
   package static let sealAlternative = Label("vault/1/seal-alternative")
+  package static let sealPIN = Label("vault/1/seal-pin")
   // Hashes.
   package static let recoveryCheck = Label("vault/1/recovery-check")
   package static let auditAnchor = Label("vault/1/audit-anchor")
@@ -45,7 +48,8 @@ package enum Labels {
     keyID, header, index, sum, meta, metaNonce, state, stateNonce, head, headNonce, audit, auditNonce, slot,
     slotDevice, unlock, prompt, recovery, recoveryWrap, passphrase, auditChain, auditSegment, auditNext,
     factorMAC,
-    member, memberWrap, alternative, ephemeral, sealSlot, sealKeys, sealSecret, sealAlternative,
+    member, memberWrap, alternative, ephemeral, pin, camouflage, sealSlot, sealKeys, sealSecret,
+    sealAlternative, sealPIN,
     recoveryCheck, auditAnchor, enrolledDigest,
   ]
 }

@@ -7,19 +7,22 @@ extension VaultCore {
   ///
   /// - Parameters:
   ///   - component: The component of the item's kind, with what its policy requires.
+  ///   - notes: Logged in the same commit.
   ///   - context: Gives the passcode if the vault is locked, and the item's application password.
   package func add(
     _ item: NewItem, secret: consuming SecretBytes? = nil, by component: Component? = nil,
-    context: AuthenticationContext? = nil
+    noting notes: [AuditNote] = [], context: AuthenticationContext? = nil
   ) throws(VaultError) -> Item {
     var secret = consume secret
     guard item.access.word == 0 else {
-      return try addConstrained(item, secret: secret.take(), by: component, context: context)
+      return try addConstrained(
+        item, secret: secret.take(), by: component, noting: notes, context: context)
     }
     if context != nil { try permitAdding(item, by: component, context: context) }
     return try using(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
-        try transaction.add(item, secret: secret.take(), by: component)
+        try transaction.log(notes)
+        return try transaction.add(item, secret: secret.take(), by: component)
       }
     }
   }

@@ -8,4 +8,7 @@ import VaultStorage
 package struct OpenedSecret: ~Copyable {
   package let secret: SecretBytes
   package let notes: [AuditNote]
+
+  /// The secret, for a caller that has no notes to write.
+  package consuming func intoSecret() -> SecretBytes { secret }
 }

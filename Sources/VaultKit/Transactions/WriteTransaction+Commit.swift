@@ -26,7 +26,8 @@ extension WriteTransaction {
   }
 
   /// The first step. A file with another identity, or with fewer commits than were seen before, is a copy or an old
-  /// state. Its HOTP counters may be behind those of the servers, and the states of programs' kinds as well.
+  /// state. Its HOTP counters may be behind those of the servers; the attempts of PINs and the states of programs' kinds
+  /// may be behind as well.
   mutating func adoptFile() throws(VaultError) {
     let identity = store.rows.fileIdentity
     let isOld = head.sequence < store.seenSequence

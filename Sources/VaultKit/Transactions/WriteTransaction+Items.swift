@@ -38,7 +38,7 @@ extension WriteTransaction {
     attributes[.modificationDate] = now
     let index = keys.blindIndex
     try refuseDuplicates(of: attributes, kind: new.kind)
-    let id = try store.environment.random.newBytes(16)
+    let id = if let given = new.id { given.bytes } else { try store.environment.random.newBytes(16) }
     let policy = Policy(
       access: new.access, audit: new.audit, factors: rule.factors,
       isExportable: new.kind == .key && new.isExportable, requirements: new.requirements)

@@ -26,7 +26,7 @@ extension VaultCore {
   }
 
   /// Runs an operation. If the vault is locked, gets the passcode from the context and runs the operation again.
-  func unlocking<R: ~Copyable>(
+  package func unlocking<R: ~Copyable>(
     _ context: AuthenticationContext?, _ body: () throws(VaultError) -> R
   ) throws(VaultError) -> R {
     try unlockingIfNeeded({ () throws(VaultError) in try using(context, body) }) {
@@ -37,7 +37,7 @@ extension VaultCore {
   }
 
   /// Runs the last part of a call, which uses what was opened. If it succeeds, the call can no longer be cancelled.
-  func using<R: ~Copyable>(
+  package func using<R: ~Copyable>(
     _ context: AuthenticationContext?, _ body: () throws(VaultError) -> R
   ) throws(VaultError) -> R {
     guard context?.call?.beginUse() != false else { throw Asking.ended }
@@ -195,7 +195,7 @@ extension VaultCore {
   // MARK: Adding
 
   /// Checks that an item with this access can be added now. Unlocks the vault for it if the context can.
-  func permitAdding(
+  package func permitAdding(
     _ item: NewItem, by component: Component?, context: AuthenticationContext?
   ) throws(VaultError) {
     try unlocking(context) { () throws(VaultError) in
@@ -224,7 +224,7 @@ extension VaultCore {
   }
 
   func addConstrained(
-    _ item: NewItem, secret: consuming SecretBytes?, by component: Component?,
+    _ item: NewItem, secret: consuming SecretBytes?, by component: Component?, noting earlier: [AuditNote],
     context: AuthenticationContext?
   ) throws(VaultError) -> Item {
     let box = boxed(secret)
@@ -250,7 +250,7 @@ extension VaultCore {
     return try using(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         try validity.check(locks: transaction.store.locks)
-        try transaction.log(notes)
+        try transaction.log(earlier + notes)
         return try transaction.add(item, secret: box?.bytes.copy(), by: component, password: password)
       }
     }

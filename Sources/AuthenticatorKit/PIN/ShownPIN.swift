@@ -1,0 +1,60 @@
+import SecretMemory
+import VaultKit
+
+/// A PIN that a person has shown for one use, until the commit of this use.
+struct ShownPIN: Sendable {
+  /// What the PIN gave.
+  enum Secret: Sendable {
+    /// `D`: the PIN is right.
+    case checked(SharedSecret)
+    /// The key of the masks under this offset, right or wrong.
+    case camouflaged(SharedSecret, offset: [UInt8])
+  }
+
+  let stored: StoredPIN
+  let secret: Secret
+  /// The PIN, to compare a new one with.
+  let digits: SharedSecret
+  /// How it was given, for the log.
+  let shown: Shown
+  /// Whether the file had been copied or restored since the last PIN.
+  let wasMarked: Bool
+
+  /// What a component obtained for an item behind the PIN.
+  var obtained: Component.ObtainedPIN {
+    switch secret {
+    case .checked(let secret): .checked(secret)
+    case .camouflaged: .camouflaged
+    }
+  }
+
+}
+
+extension WriteTransaction {
+  /// Writes what the use of a PIN leaves in its item: of a checked one the verdict, of a camouflaged one that it was
+  /// tried. The same commit must hold what the PIN permits.
+  ///
+  /// - Returns: The number of codes since the server last confirmed one, for a camouflaged PIN.
+  @discardableResult
+  mutating func settle(_ pin: ShownPIN) throws(VaultError) -> UInt32? {
+    let id = pin.stored.id
+    guard try reading.materialVersion(of: id) == pin.stored.material else { throw .pinChanged }
+    let now = reading.expiryTime
+    let unconfirmed = try changeState(of: id) { state throws(VaultError) -> UInt32? in
+      state.uses &+= 1
+      state.lastUse = max(state.lastUse, now)
+      guard case .camouflaged(_, let offset) = pin.secret else {
+        guard !state.isBlocked else { throw .pinBlocked }
+        PINAttempts.succeed(&state)
+        return nil
+      }
+      guard state.offsetInUse == offset else { throw .pinChanged }
+      let (sum, isBeyond) = state.unconfirmed.addingReportingOverflow(1)
+      state.unconfirmed = isBeyond ? .max : sum
+      return state.unconfirmed
+    }
+    try log(pin.shown.notes(.pin))
+    if case .checked = pin.secret { try log(.pinVerified, item: pin.stored.item) }
+    return unconfirmed
+  }
+}

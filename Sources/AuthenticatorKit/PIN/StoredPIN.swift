@@ -1,0 +1,86 @@
+import SecretMemory
+import VaultKit
+
+/// A PIN item as one transaction finds it, with its data open.
+struct StoredPIN: Sendable {
+  let item: Item
+  let state: ItemState
+  let record: PINRecord
+  /// The version of the data: a change of a checked PIN makes another.
+  let material: UInt64
+  let vault: VaultID
+  let policy: PINPolicy
+
+  /// - Throws: ``VaultError/Code/blocked`` before anything is opened, ``VaultError/Code/locked``,
+  ///   ``VaultError/Code/itemNotFound``, ``VaultError/Code/damaged``.
+  init(_ id: ItemID, in transaction: inout ReadTransaction) throws(VaultError) {
+    item = try transaction.item(id)
+    try item.refuseUnlessPIN()
+    policy = try item.pinPolicy()
+    state = try transaction.state(of: id)
+    guard !state.isBlocked else { throw .pinBlocked }
+    record = try PINRecord(transaction.useSecret(of: item, by: .pin).intoSecret())
+    material = try transaction.materialVersion(of: id)
+    vault = transaction.vault
+  }
+
+  var id: ItemID { item.id }
+  var mode: PINMode { record.mode }
+  var limit: UInt32 { item.pinLimit }
+
+  /// Asks for this PIN.
+  func request(_ action: String, isTypedTwice: Bool = false) -> PINRequest {
+    var request = PINRequest(action, of: item, isTypedTwice: isTypedTwice)
+    request.policy = policy
+    if mode == .checked { request.attemptsLeft = PINAttempts.left(state, limit: limit) }
+    return request
+  }
+
+  /// Asks for the PIN that replaces this one.
+  var requestForNew: PINRequest {
+    var request = PINRequest(newFor: "change the PIN", of: item)
+    request.policy = policy
+    return request
+  }
+
+  /// - Throws: ``VaultError/Code/damaged`` if an item behind it names another mode.
+  func refuse(unless mode: PINMode) throws(VaultError) {
+    guard self.mode != mode else { return }
+    throw VaultError(
+      .damaged, "an item and the PIN that guards it name different modes", hint: .verifyAndRestore)
+  }
+
+  func refuse(unlessCheckedFor what: String) throws(VaultError) {
+    guard mode != .checked else { return }
+    throw VaultError(
+      .policy, "only the server can tell whether a camouflaged PIN is right, so \(what)",
+      hint: "make a code and let the server judge it")
+  }
+}
+
+extension Item {
+  /// - Throws: ``VaultError/Code/itemNotFound``.
+  func refuseUnlessPIN() throws(VaultError) {
+    guard kind != .pin else { return }
+    throw VaultError(
+      .itemNotFound, "there is no PIN with that name",
+      hint: Hint(.listItems, saying: "the item of that name is of another kind; list the items for their names"))
+  }
+}
+
+extension ItemState {
+  /// The offset that codes use: that of the last change, confirmed or not.
+  var offsetInUse: [UInt8] { pendingPINOffset ?? pinOffset }
+}
+
+extension VaultError {
+  static var pinBlocked: VaultError {
+    VaultError(
+      .blocked, "the PIN is blocked after too many wrong ones", hint: "nothing but an unlock of the PIN ends this",
+      attemptsLeft: 0)
+  }
+
+  static var pinChanged: VaultError {
+    VaultError(.busy, "the PIN was changed meanwhile", hint: "try again")
+  }
+}

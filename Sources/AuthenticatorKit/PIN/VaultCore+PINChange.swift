@@ -1,0 +1,137 @@
+import SecretMemory
+package import VaultKit
+
+/// Changes of a PIN: of a checked one its wrapping, of a camouflaged one its offset. The credentials behind it stay as
+/// they are.
+extension VaultCore {
+  package func changePIN(
+    _ id: ItemID, keepingBiokeys: Bool = false, context: AuthenticationContext? = nil
+  ) throws(VaultError) {
+    let stored = try usablePIN(id, context: context)
+    switch stored.mode {
+    case .checked: try changeChecked(stored, keepingBiokeys: keepingBiokeys, context: context)
+    default: try changeCamouflaged(stored, context: context)
+    }
+  }
+
+  /// Drops the pending offset.
+  package func undoPINChange(_ id: ItemID, context: AuthenticationContext? = nil) throws(VaultError) {
+    try changingOffset(of: id, detail: "change undone", context: context) { state throws(VaultError) in
+      guard state.hasPendingOffset else {
+        throw VaultError(.policy, "no change of the PIN is pending, so there is nothing to undo")
+      }
+      state.pendingPINOffset = nil
+    }
+  }
+
+  /// Makes the pending offset the offset.
+  package func confirmPIN(_ id: ItemID, context: AuthenticationContext? = nil) throws(VaultError) {
+    try unlocking(context) { () throws(VaultError) in
+      try writing { transaction throws(VaultError) in try transaction.confirmPIN(id) }
+    }
+  }
+
+  // MARK: Checked
+
+  private func changeChecked(
+    _ stored: StoredPIN, keepingBiokeys: Bool, context: AuthenticationContext?
+  ) throws(VaultError) {
+    let old = try checkedPIN(stored, to: "change the PIN", context: context)
+    guard case .checked(let secret) = old.secret else { preconditionFailure("changeChecked: camouflaged") }
+    // The person may take long to type the new PIN, and an attempt without a verdict counts as a wrong one.
+    try writing { transaction throws(VaultError) in _ = try transaction.settle(old) }
+    let (record, notes) = try askingPIN(old.stored.requestForNew, context: context) {
+      (pin, shown) throws(VaultError) in
+      try refuseNew(pin, isOld: pin.bytes.isEqualInConstantTime(to: old.digits.bytes), context: context)
+      let record = try PINRecord.wrapping(
+        secret.bytes, in: pin.bytes, of: stored.id, vault: stored.vault, replacing: old.stored.record,
+        environment)
+      return (record, shown.notes(.newPIN))
+    }
+    try using(context) { () throws(VaultError) in
+      try writing { transaction throws(VaultError) in
+        guard try transaction.reading.materialVersion(of: stored.id) == old.stored.material else {
+          throw .pinChanged
+        }
+        _ = try transaction.update(
+          stored.id, ItemChanges(), secret: record.data.bytes.copy(), by: .pin, with: nil)
+        if !keepingBiokeys { try transaction.deleteBiokeys(of: stored.id) }
+        try transaction.log(notes)
+        try transaction.log(.pinChanged, item: stored.item)
+      }
+    }
+  }
+
+  private func refuseNew(
+    _ pin: borrowing PIN, isOld: Bool, context: AuthenticationContext?
+  ) throws(VaultError) {
+    guard !isOld else { throw VaultError(.pinReused, "the new PIN is the old one", hint: "choose another") }
+    try CommonPINs.refuse(pin)
+    try refusePasscode(pin, context: context)
+  }
+
+  // MARK: Camouflaged
+
+  /// The new offset is always computed from the confirmed one, so a mistyped old PIN never accumulates.
+  private func changeCamouflaged(
+    _ stored: StoredPIN, context: AuthenticationContext?
+  ) throws(VaultError) {
+    let confirmed = stored.state.pinOffset
+    let (old, shown) = try askingPIN(stored.request("change the PIN"), context: context) {
+      (pin, shown) throws(VaultError) in (SharedSecret(pin.bytes.copy()), shown)
+    }
+    let (offset, notes) = try askingPIN(stored.requestForNew, context: context) {
+      (pin, shown) throws(VaultError) in
+      try refuseNew(pin, isOld: CamouflagedPIN.areEqual(pin.bytes, old.bytes), context: context)
+      return (CamouflagedPIN.offset(confirmed, changing: old.bytes, to: pin.bytes), shown.notes(.newPIN))
+    }
+    try changingOffset(
+      of: stored.id, detail: nil, noting: shown.notes(.pin) + notes, context: context
+    ) { state throws(VaultError) in
+      guard state.pinOffset == confirmed, state.offsetInUse == stored.state.offsetInUse else {
+        throw .pinChanged
+      }
+      state.pendingPINOffset = offset
+    }
+  }
+
+  private func changingOffset(
+    of id: ItemID, detail: String?, noting notes: [AuditNote] = [], context: AuthenticationContext?,
+    _ change: (inout ItemState) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    try unlocking(context) { () throws(VaultError) in
+      try writing { transaction throws(VaultError) in
+        try transaction.changeOffset(of: id, detail: detail, noting: notes, change)
+      }
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// Records that the server has accepted a code made under the offset in use.
+  mutating func confirmPIN(_ id: ItemID) throws(VaultError) {
+    try changeOffset(of: id, detail: "confirmed") { state in
+      state.pinOffset = state.offsetInUse
+      state.pendingPINOffset = nil
+      state.unconfirmed = 0
+    }
+  }
+
+  fileprivate mutating func changeOffset(
+    of id: ItemID, detail: String?, noting notes: [AuditNote] = [],
+    _ change: (inout ItemState) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    let stored = try StoredPIN(id, in: &reading)
+    guard stored.mode == .camouflaged else {
+      throw VaultError(.policy, "a change of a checked PIN is final at once", hint: "change the PIN again")
+    }
+    try changeState(of: id, change)
+    try log(notes)
+    try log(.pinChanged, item: stored.item, detail: detail)
+  }
+
+  /// Deletes the biokeys that stand in for a PIN.
+  fileprivate mutating func deleteBiokeys(of pin: ItemID) throws(VaultError) {
+    for item in try items(matching: Query(.biokey)) where item.pinOfBiokey == pin { try delete(item.id) }
+  }
+}

@@ -1,0 +1,134 @@
+import Glibc
+import SecretMemory
+import VaultKit
+
+/// How a PIN is asked for and, if it is a checked one, judged.
+extension VaultCore {
+  /// A PIN item that may be asked for now. Unlocks the vault if the context can, and settles the mark of a copied or
+  /// restored file: with the passcode, once.
+  func usablePIN(_ id: ItemID, context: AuthenticationContext?) throws(VaultError) -> StoredPIN {
+    let stored = try unlocking(context) { () throws(VaultError) in try storedPIN(id) }
+    guard stored.state.needsResync else { return stored }
+    try context?.requirePerson()
+    if hasPasscode {
+      guard let context else {
+        throw VaultError(
+          .interactionNotAllowed, "the vault was copied or restored, so the PIN needs the passcode once",
+          hint: "give the passcode in advance, or allow a prompt")
+      }
+      _ = try evaluate(.devicePasscode, context: context)
+    }
+    try writing { transaction throws(VaultError) in
+      try transaction.changeState(of: id) { $0.needsResync = false }
+      try transaction.log(.resynchronized, item: stored.item, detail: "a PIN of a copied or restored vault")
+    }
+    return stored
+  }
+
+  func storedPIN(_ id: ItemID) throws(VaultError) -> StoredPIN {
+    try reading { transaction throws(VaultError) in try StoredPIN(id, in: &transaction) }
+  }
+
+  /// Gets the PIN that guards an item: a checked one is judged, and the verdict of a right one is still to be written.
+  ///
+  /// - Parameter action: What it is for, as a verb phrase.
+  func shownPIN(
+    _ pin: GuardingPIN, to action: String, context: AuthenticationContext?
+  ) throws(VaultError) -> ShownPIN {
+    let stored = try usablePIN(pin.item, context: context)
+    try stored.refuse(unless: pin.mode)
+    switch stored.mode {
+    case .checked: return try checkedPIN(stored, to: action, context: context)
+    default: return try camouflagedPIN(stored, to: action, context: context)
+    }
+  }
+
+  /// The key of the masks from what a person types, which nothing here can judge.
+  func camouflagedPIN(
+    _ stored: StoredPIN, to action: String, isTypedTwice: Bool = false, context: AuthenticationContext?,
+    refusing refuse: (borrowing PIN) throws(VaultError) -> Void = { _ in }
+  ) throws(VaultError) -> ShownPIN {
+    let request = stored.request(action, isTypedTwice: isTypedTwice)
+    return try askingPIN(request, context: context) { (pin, shown) throws(VaultError) in
+      try refuse(pin)
+      let offset = stored.state.offsetInUse
+      let key = try CamouflagedPIN.key(of: pin.bytes, offset: offset, stored.record.derivation, environment)
+      return ShownPIN(
+        stored: stored, secret: .camouflaged(key, offset: offset), digits: SharedSecret(pin.bytes.copy()),
+        shown: shown, wasMarked: stored.state.needsResync)
+    }
+  }
+
+  /// A checked PIN that was right. The commit of what it permits must write the verdict.
+  ///
+  /// - Throws: ``VaultError/Code/authenticationFailed`` with `attemptsLeft`, ``VaultError/Code/blocked``.
+  func checkedPIN(
+    _ stored: StoredPIN, to action: String, context: AuthenticationContext?
+  ) throws(VaultError) -> ShownPIN {
+    try askingPIN(stored.request(action), context: context) { (pin, shown) throws(VaultError) in
+      let counted = try countAttempt(of: stored.id)
+      do throws(VaultError) {
+        let secret = try counted.record.unwrapped(
+          by: pin.bytes, of: counted.id, vault: counted.vault, environment)
+        return ShownPIN(
+          stored: counted, secret: .checked(secret), digits: SharedSecret(pin.bytes.copy()), shown: shown,
+          wasMarked: stored.state.needsResync)
+      } catch {
+        guard error.code == .authenticationFailed else { throw error }
+        throw try countFailure(of: counted, shown)
+      }
+    }
+  }
+
+  // MARK: Counting
+
+  /// Counts an attempt on disk, before its derivation. Waits while attempts are under way that may be the last ones.
+  private func countAttempt(of id: ItemID) throws(VaultError) -> StoredPIN {
+    for _ in 0..<600 {
+      let (stored, verdict) = try writing {
+        transaction throws(VaultError) -> (StoredPIN, PINAttempts.Verdict) in
+        let stored = try StoredPIN(id, in: &transaction.reading)
+        try stored.refuse(unless: .checked)
+        return (stored, try transaction.beginAttempt(of: stored))
+      }
+      switch verdict {
+      case .go: return stored
+      case .wait: usleep(50_000)
+      case .blocked: throw .pinBlocked
+      }
+    }
+    throw VaultError(.busy, "other processes are trying this PIN", hint: "try again")
+  }
+
+  private func countFailure(of stored: StoredPIN, _ shown: Shown) throws(VaultError) -> VaultError {
+    let left = try writing { transaction throws(VaultError) in
+      let left = try transaction.changeState(of: stored.id) { state in
+        PINAttempts.fail(&state, limit: stored.limit)
+        return PINAttempts.left(state, limit: stored.limit)
+      }
+      try transaction.log(shown.notes(.pin, result: .authenticationFailed))
+      try transaction.log(.pinVerified, item: stored.item, result: .authenticationFailed)
+      return left
+    }
+    return VaultError(
+      .authenticationFailed, "wrong PIN", hint: left == 0 ? "it was the last attempt: the PIN is blocked" : nil,
+      attemptsLeft: left)
+  }
+}
+
+extension WriteTransaction {
+  fileprivate mutating func beginAttempt(of stored: StoredPIN) throws(VaultError) -> PINAttempts.Verdict {
+    let clock = reading.clock
+    let (verdict, killed) = try changeState(of: stored.id) {
+      PINAttempts.begin(&$0, limit: stored.limit, clock: clock)
+    }
+    if killed > 0 {
+      try log(
+        .pinVerified, item: stored.item, result: .authenticationFailed,
+        detail: killed == 1
+          ? "1 earlier attempt was killed before its verdict"
+          : "\(killed) earlier attempts were killed before their verdicts")
+    }
+    return verdict
+  }
+}

@@ -1,0 +1,52 @@
+package import SecretMemory
+import VaultCrypto
+package import VaultFormat
+
+/// A checked PIN wraps `D`, 32 random bytes, to which the keys of the items behind it are wrapped (section 11).
+extension PINRecord {
+  /// The record of a new PIN. Runs one derivation.
+  ///
+  /// - Parameters:
+  ///   - secret: `D`, which a change keeps.
+  ///   - digits: The PIN, as ASCII.
+  ///   - item: The PIN item.
+  ///   - old: The record that this one replaces.
+  package static func wrapping(
+    _ secret: borrowing SecretBytes, in digits: borrowing SecretBytes, of item: ItemID, vault: VaultID,
+    replacing old: PINRecord? = nil, _ environment: VaultEnvironment
+  ) throws(VaultError) -> PINRecord {
+    let derivation = try KeyDerivation.fresh(environment.parameters, random: environment.random)
+    let key = try key(of: digits, derivation, environment)
+    let aad = AssociatedData.pin(vault, item: item)
+    do throws(CryptoError) {
+      let sealed = try CommittingSeal.seal(
+        secret, under: key, label: Labels.sealPIN, aad: aad, random: environment.random)
+      return .checked(derivation, sealed: sealed, replacing: old)
+    } catch { throw VaultError(crypto: error) }
+  }
+
+  /// `D`. Runs one derivation: the attempt must be on the disk before.
+  ///
+  /// - Throws: ``VaultError/Code/authenticationFailed`` for a wrong PIN.
+  package func unwrapped(
+    by digits: borrowing SecretBytes, of item: ItemID, vault: VaultID, _ environment: VaultEnvironment
+  ) throws(VaultError) -> SharedSecret {
+    let key = try Self.key(of: digits, derivation, environment)
+    let aad = AssociatedData.pin(vault, item: item)
+    do throws(CryptoError) {
+      let secret = try withSealed { (sealed) throws(CryptoError) in
+        try CommittingSeal.open(sealed, under: key, label: Labels.sealPIN, aad: aad)
+      }
+      guard secret.byteCount == 32 else { throw .malformed }
+      return SharedSecret(secret)
+    } catch .commitmentMismatch {
+      throw VaultError(.authenticationFailed, "wrong PIN")
+    } catch { throw VaultError(crypto: error) }
+  }
+
+  private static func key(
+    of digits: borrowing SecretBytes, _ derivation: KeyDerivation, _ environment: VaultEnvironment
+  ) throws(VaultError) -> SecretBytes {
+    HKDF.derive(from: try derivation.derive(from: digits, environment), label: Labels.pin)
+  }
+}
