@@ -145,6 +145,7 @@ package enum FieldNumber {
     static let mode: UInt16 = 1
     static let derivation: UInt16 = 2
     static let sealed: UInt16 = 3
+    static let unlock: UInt16 = 4
   }
 
   /// Section 12, policy field 7: the life of a token or a consent.

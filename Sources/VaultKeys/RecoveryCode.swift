@@ -1,5 +1,4 @@
 public import VaultFormat
-import OneTimePassword
 public import SecretMemory
 package import VaultCrypto
 package import VaultStorage
@@ -22,33 +21,16 @@ public struct RecoveryCode: ~Copyable, Sendable {
   ///
   /// - Throws: ``VaultError/Code/malformed`` when it is not a recovery code or was mistyped.
   public init(text: borrowing SecretBytes) throws(VaultError) {
-    let malformed = VaultError(
-      .malformed, "that is not a recovery code", hint: "it is eight groups of four letters and digits")
-    let decoded: SecretBytes
-    do throws(OTPError) { decoded = try Base32.decode(text) } catch { throw malformed }
-    guard decoded.byteCount == 20 else { throw malformed }
-    let bits = decoded.expose { SecretBytes(copying: $0.extracting(0..<16)) }
-    let isRight = decoded.expose { span in
-      Self.checksum(bits).expose { isEqualInConstantTime(span.extracting(16..<20), $0) }
+    guard let bits = WrittenBits.bits(of: text, checkedBy: Labels.recoveryCheck) else {
+      throw VaultError(
+        .malformed, "that is not a recovery code", hint: "it is eight groups of four letters and digits")
     }
-    guard isRight else { throw malformed }
     self.bits = bits
     shown = .given
   }
 
   /// The text to show once: 39 ASCII characters.
-  public var text: SecretBytes {
-    let whole = SecretBytes.joining(bits, Self.checksum(bits))
-    let letters = Base32.encode(whole)
-    return SecretBytes(capacity: 39) { output in
-      letters.expose { span in
-        for index in 0..<32 {
-          if index > 0, index % 4 == 0 { output.append(UInt8(ascii: "-")) }
-          output.append(unsafe span.unsafeLoad(fromByteOffset: index, as: UInt8.self))
-        }
-      }
-    }
-  }
+  public var text: SecretBytes { WrittenBits.text(of: bits, checkedBy: Labels.recoveryCheck) }
 
   /// Whether the typed text is the last two groups of the code; case, spaces and dashes do not matter.
   package func endsWith(_ typed: borrowing SecretBytes) -> Bool {
@@ -131,15 +113,5 @@ public struct RecoveryCode: ~Copyable, Sendable {
     do throws(CryptoError) { return try X25519KeyPair(privateKey: scalar) } catch {
       throw VaultError(crypto: error)
     }
-  }
-
-  private static func checksum(_ bits: borrowing SecretBytes) -> SecretBytes {
-    let digest = bits.expose { span in
-      var hash = SHA256.Incremental()
-      hash.append(Labels.recoveryCheck.utf8)
-      hash.append(span)
-      return hash.finish()
-    }
-    return SecretBytes(copying: Array(digest.prefix(4)))
   }
 }

@@ -33,8 +33,10 @@ public struct OCRACredential: Sendable {
   ///   - new: Everything but the key.
   ///   - key: The shared secret, 10 to 512 bytes; 20 recommended (RFC 4226 R6).
   ///   - vault: The vault that stores it.
-  ///   - context: Gives the passcode of a locked vault, and the application password if the access rule asks for one.
-  /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``.
+  ///   - context: Gives the passcode of a locked vault, the PIN, and the application password if the access rule asks for
+  ///     one.
+  /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``; with
+  ///   ``NewOCRACredential/pin`` as ``OTPCredential/enroll(_:key:in:context:)``.
   public static func enroll(
     _ new: NewOCRACredential, key: consuming SecretBytes, in vault: Vault,
     context: AuthenticationContext? = nil
@@ -74,10 +76,11 @@ public struct OCRACredential: Sendable {
   ///
   /// - Parameters:
   ///   - request: Exactly the values that the suite names.
-  ///   - context: Who is asked where the credential has constraints.
+  ///   - context: Who is asked where the credential has constraints; gives the PIN.
   /// - Throws: ``VaultError/Code/malformed`` for values that the suite does not name or allow, ``VaultError/Code/policy``
   ///   for a verifier, ``VaultError/Code/outOfStep`` after a restore, ``VaultError/Code/locked``,
-  ///   ``VaultError/Code/expired`` when the counter has reached its end.
+  ///   ``VaultError/Code/expired`` when the counter has reached its end; behind a PIN as
+  ///   ``OTPCredential/nextCode(context:)``.
   public func sign(
     _ request: OCRARequest, context: AuthenticationContext? = nil
   ) async throws(VaultError) -> OCRAResult {
@@ -123,7 +126,7 @@ extension Vault {
   ) async throws(VaultError) -> OCRADescription {
     let key = SharedSecret(key)
     return try await asking(context) { core, context throws(VaultError) in
-      try core.addOCRA(new, key: key.bytes, context: context)
+      try core.addOCRA(new, key: key.bytes, pin: new.pin?.id, context: context)
     }
   }
 

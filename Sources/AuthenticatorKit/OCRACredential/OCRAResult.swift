@@ -8,4 +8,6 @@ public struct OCRAResult: Sendable, Equatable {
   public let counter: UInt64?
   /// The seconds since 1970 in which the code has its time step; `nil` for a suite without `T`.
   public let validity: Range<Int64>?
+  /// What the program should tell the person, besides the code.
+  public internal(set) var notices: [OTPResult.Notice] = []
 }

@@ -5,11 +5,20 @@ package import VaultKit
 /// Credentials with a suite on the synchronous core. ``OCRACredential`` offers the same on the actor.
 extension VaultCore {
   /// Adds a credential.
+  ///
+  /// - Parameter pin: The PIN item that guards the key; `nil` for none.
   package func addOCRA(
-    _ new: NewOCRACredential, key: borrowing SecretBytes, context: AuthenticationContext? = nil
+    _ new: NewOCRACredential, key: borrowing SecretBytes, pin: ItemID? = nil,
+    context: AuthenticationContext? = nil
   ) throws(VaultError) -> OCRADescription {
+    let role = new.role
     let new = try new.item(key: key)
-    let item = try add(new, secret: key.copy(), by: .otp, context: context)
+    let item =
+      if let pin {
+        try add(new, secret: key.copy(), behind: pin, role: role, context: context)
+      } else {
+        try add(new, secret: key.copy(), by: .otp, context: context)
+      }
     return try OCRAItem(item).description(new.state)
   }
 
@@ -47,48 +56,60 @@ extension VaultCore {
     _ request: OCRARequest, with id: ItemID, context: AuthenticationContext? = nil
   ) throws(VaultError) -> OCRAResult {
     let unixTime = request.unixTime ?? environment.clock.now().seconds
-    return try authorizing(.use, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
+    return try usingCredential(id, to: "sign", context: context) { (grant, use) throws(VaultError) in
       let item = try reading { transaction throws(VaultError) in try OCRAItem(transaction.item(id)) }
       try item.refuse(unless: .prover)
       let signing = try Signing(request, suite: item.suite, unixTime: unixTime)
       return item.suite.hasCounter
-        ? try signCounted(signing, with: id, grant: grant)
-        : try signUncounted(signing, with: id, grant: grant)
+        ? try signCounted(signing, with: id, using: use, grant: grant)
+        : try signUncounted(signing, with: id, using: use, grant: grant)
     }
   }
 
   private func signCounted(
-    _ signing: Signing, with id: ItemID, grant: consuming Grant?
+    _ signing: Signing, with id: ItemID, using use: CredentialUse, grant: consuming Grant?
   ) throws(VaultError) -> OCRAResult {
     var grant = consume grant
     var prepared: PreparedSecret?
     try reading { transaction throws(VaultError) in
-      prepared = try transaction.prepareSecret(of: transaction.item(id), by: .otp)
+      prepared = try transaction.prepareSecret(of: transaction.item(id), by: use.component)
     }
     return try writing { transaction throws(VaultError) in
       let item = try OCRAItem(transaction.item(id, of: prepared))
       let key = try transaction.useSecret(
-        of: item.item, by: .otp, prepared: prepared.take(), with: grant.take())
+        of: item.item, by: use.component, prepared: prepared.take(), with: grant.take())
       let counter = try transaction.takeCounter(of: item.item)
+      let notices = try use.settle(in: &transaction)
       try transaction.log(.codeGenerated, item: item.item)
-      return try signing.result(by: item, key: key, counter: counter)
+      var result = try use.withSecret(key, of: item.item) { (key) throws(VaultError) in
+        try signing.result(by: item, key: key, counter: counter)
+      }
+      result.notices = notices
+      return result
     }
   }
 
-  /// Stores nothing, so it works on a read-only vault; only the use of a credential with constraints is logged.
+  /// Stores nothing, so it works on a read-only vault; only the use of a credential with constraints is logged, and that of a
+  /// PIN is counted.
   private func signUncounted(
-    _ signing: Signing, with id: ItemID, grant: consuming Grant?
+    _ signing: Signing, with id: ItemID, using use: CredentialUse, grant: consuming Grant?
   ) throws(VaultError) -> OCRAResult {
     var grant = consume grant
-    let (result, item, notes) = try reading { transaction throws(VaultError) in
+    var (result, item, notes) = try reading { transaction throws(VaultError) in
       let item = try OCRAItem(transaction.item(id))
-      let opened = try transaction.useSecret(of: item.item, by: .otp, with: grant.take())
-      return (try signing.result(by: item, key: opened.secret, counter: nil), item.item, opened.notes)
+      let opened = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
+      let notes = opened.notes
+      let result = try use.withSecret(opened.secret, of: item.item) { (key) throws(VaultError) in
+        try signing.result(by: item, key: key, counter: nil)
+      }
+      return (result, item.item, notes)
     }
-    if item.audit == .all || !item.access.constraints.isEmpty {
-      try writing { transaction throws(VaultError) in
+    if item.audit == .all || !item.access.constraints.isEmpty || use.pin != nil {
+      result.notices = try writing { transaction throws(VaultError) in
+        let notices = try use.settle(in: &transaction)
         try transaction.log(notes)
         try transaction.log(.codeGenerated, item: item)
+        return notices
       }
     }
     return result

@@ -11,13 +11,15 @@ extension VaultCore {
     _ text: String, for request: OCRARequest, with id: ItemID, context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPAcceptance {
     let clocks = Clocks(environment.clock)
-    let judged = try authorizing(.use, on: id, by: .otp, context: context) { (grant) throws(VaultError) in
+    let judged = try usingCredential(id, to: "judge a code", context: context) {
+      (grant, use) throws(VaultError) in
       var grant = consume grant
       return try writing { transaction throws(VaultError) -> JudgedCode in
         let item = try OCRAItem(transaction.item(id))
         try item.refuse(unless: .verifier)
         let code = try otp { () throws(OTPError) in try OCRACode(text, for: item.suite) }
-        let key = try transaction.useSecret(of: item.item, by: .otp, with: grant.take())
+        let key = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
+        _ = try use.settle(in: &transaction)
         let judged = try transaction.changeState(of: id) { state throws(VaultError) in
           let verdict = try item.accept(code, for: request, key: key, state: &state, clocks: clocks)
           return JudgedCode(verdict, state: &state, clocks: clocks)

@@ -9,11 +9,13 @@ extension WriteTransaction {
   ///   - new: Everything but the key.
   ///   - key: The shared secret, 10 to 512 bytes; 20 recommended (RFC 4226 R6).
   /// - Returns: The item, for ``OCRACredential/init(id:in:)``.
-  /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``.
+  /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``;
+  ///   ``VaultError/Code/verificationNeeded`` behind a PIN, because a transaction asks no person.
   @discardableResult
   public mutating func enroll(_ new: NewOCRACredential, key: consuming SecretBytes) throws(VaultError) -> Item
   {
-    try addOCRA(new, key: key)
+    guard new.pin == nil else { throw .pinOutsideOfTransaction }
+    return try addOCRA(new, key: key)
   }
 
   /// - Parameter adjust: Sets further fields of the item.
@@ -26,11 +28,15 @@ extension WriteTransaction {
   }
 
   /// The suite, the state and the secret of a credential. An entry in the audit records the export.
-  package mutating func exportOCRA(_ item: Item, with grant: consuming Grant? = nil) throws(VaultError)
-    -> SecretBytes
-  {
+  ///
+  /// - Parameter component: With what a PIN that guards the credential gave.
+  /// - Throws: ``VaultError/Code/policy`` behind a camouflaged PIN: a secret outside of it would reveal the PIN.
+  package mutating func exportOCRA(
+    _ item: Item, by component: Component = .otp, with grant: consuming Grant? = nil
+  ) throws(VaultError) -> SecretBytes {
     _ = try OCRAItem(item)
-    let key = try exportSecret(of: item, by: .otp, with: grant)
+    try item.refuseIfCamouflaged(Item.neverExported)
+    let key = try exportSecret(of: item, by: component, with: grant)
     try log(.exported, item: item)
     return key
   }

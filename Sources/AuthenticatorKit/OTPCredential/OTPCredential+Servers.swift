@@ -85,11 +85,7 @@ extension WriteTransaction {
   @discardableResult
   public mutating func enroll(_ new: NewOTPCredential, key: consuming SecretBytes) throws(VaultError) -> Item
   {
-    guard new.pin == nil else {
-      throw VaultError(
-        .verificationNeeded, "a credential behind a PIN needs the PIN, and a transaction asks no person",
-        hint: "enroll it outside of a transaction")
-    }
+    guard new.pin == nil else { throw .pinOutsideOfTransaction }
     return try addOTP(new.uri(key: key), named: new.name, role: new.role, window: new.window) { item in
       (item.access, item.audit) = (new.access, new.audit)
     }

@@ -20,6 +20,10 @@ public struct NewPINItem: Sendable {
   /// device only if it is.
   public var access = AccessControl()
 
+  /// A second opener of a checked PIN, from ``PINUnlockKey/fresh()``; `nil` for none. Without one, nothing ends a block of
+  /// the PIN.
+  public var unlockKey: PINUnlockKey?
+
   /// A PIN item with the default name of its mode.
   public init(_ mode: PINMode) {
     self.mode = mode
@@ -30,6 +34,9 @@ public struct NewPINItem: Sendable {
   func check() throws(VaultError) {
     guard limit == nil || mode == .checked else {
       throw VaultError(.policy, "a camouflaged PIN has no limit: only the server counts wrong ones")
+    }
+    guard unlockKey == nil || mode == .checked else {
+      throw VaultError(.policy, "a camouflaged PIN is never blocked here, so it has no unlock key")
     }
     guard limit.map(PINAttempts.limits.contains) ?? true else {
       throw VaultError(.malformed, "the limit of a PIN is 5 to 20 wrong ones in a row")

@@ -113,6 +113,25 @@ public struct PINItem: Sendable, Identifiable {
     }
   }
 
+  /// Sets a new PIN with the unlock key that the item was made with, and ends a block. The old PIN no longer works, except
+  /// in old copies of the file.
+  ///
+  /// - Parameters:
+  ///   - key: The unlock key.
+  ///   - keepingBiokeys: Whether the biokeys of the PIN stay. By default the same commit deletes them.
+  ///   - context: Gives the new PIN, and the passcode of a locked vault.
+  /// - Throws: ``VaultError/Code/authenticationFailed`` for the unlock key of another item, ``VaultError/Code/policy`` if
+  ///   the item has none or is camouflaged, ``VaultError/Code/pinRefused``, ``VaultError/Code/locked``,
+  ///   ``VaultError/Code/busy`` if another process has changed the PIN meanwhile.
+  public func unlock(
+    with key: PINUnlockKey, keepingBiokeys: Bool = false, context: AuthenticationContext? = nil
+  ) async throws(VaultError) {
+    let id = id
+    try await vault.asking(context) { core, context throws(VaultError) in
+      try core.unlockPIN(id, with: key, keepingBiokeys: keepingBiokeys, context: context)
+    }
+  }
+
   /// Takes back a change of a camouflaged PIN that was not confirmed.
   ///
   /// - Parameter context: Gives the passcode of a locked vault.

@@ -11,14 +11,15 @@ struct StoredPIN: Sendable {
   let vault: VaultID
   let policy: PINPolicy
 
+  /// - Parameter isUnlocking: Whether a block does not matter.
   /// - Throws: ``VaultError/Code/blocked`` before anything is opened, ``VaultError/Code/locked``,
   ///   ``VaultError/Code/itemNotFound``, ``VaultError/Code/damaged``.
-  init(_ id: ItemID, in transaction: inout ReadTransaction) throws(VaultError) {
+  init(_ id: ItemID, in transaction: inout ReadTransaction, isUnlocking: Bool = false) throws(VaultError) {
     item = try transaction.item(id)
     try item.refuseUnlessPIN()
     policy = try item.pinPolicy()
     state = try transaction.state(of: id)
-    guard !state.isBlocked else { throw .pinBlocked }
+    guard !state.isBlocked || isUnlocking else { throw .pinBlocked }
     record = try PINRecord(transaction.useSecret(of: item, by: .pin).intoSecret())
     material = try transaction.materialVersion(of: id)
     vault = transaction.vault
@@ -76,7 +77,7 @@ extension ItemState {
 extension VaultError {
   static var pinBlocked: VaultError {
     VaultError(
-      .blocked, "the PIN is blocked after too many wrong ones", hint: "nothing but an unlock of the PIN ends this",
+      .blocked, "the PIN is blocked after too many wrong ones", hint: Hint(.unlockPIN, saying: "unlock it with the unlock key of the PIN"),
       attemptsLeft: 0)
   }
 

@@ -40,32 +40,45 @@ extension VaultCore {
     guard case .checked(let secret) = old.secret else { preconditionFailure("changeChecked: camouflaged") }
     // The person may take long to type the new PIN, and an attempt without a verdict counts as a wrong one.
     try writing { transaction throws(VaultError) in _ = try transaction.settle(old) }
-    let (record, notes) = try askingPIN(old.stored.requestForNew, context: context) {
+    try replacePIN(
+      of: old.stored, wrapping: secret, keepingBiokeys: keepingBiokeys, as: .pinChanged, context: context
+    ) { (pin) throws(VaultError) in
+      guard !pin.bytes.isEqualInConstantTime(to: old.digits.bytes) else { throw .pinReused }
+    }
+  }
+
+  /// Asks for a new PIN, and wraps `D` in it.
+  ///
+  /// - Parameter refuse: Throws for a new PIN that is not accepted.
+  func replacePIN(
+    of stored: StoredPIN, wrapping secret: SharedSecret, keepingBiokeys: Bool, as operation: AuditOperation,
+    context: AuthenticationContext?, refusing refuse: (borrowing PIN) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    let (record, notes) = try askingPIN(stored.requestForNew, context: context) {
       (pin, shown) throws(VaultError) in
-      try refuseNew(pin, isOld: pin.bytes.isEqualInConstantTime(to: old.digits.bytes), context: context)
+      try refuse(pin)
+      try refuseNew(pin, context: context)
       let record = try PINRecord.wrapping(
-        secret.bytes, in: pin.bytes, of: stored.id, vault: stored.vault, replacing: old.stored.record,
+        secret.bytes, in: pin.bytes, of: stored.id, vault: stored.vault, replacing: stored.record,
         environment)
       return (record, shown.notes(.newPIN))
     }
     try using(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
-        guard try transaction.reading.materialVersion(of: stored.id) == old.stored.material else {
+        guard try transaction.reading.materialVersion(of: stored.id) == stored.material else {
           throw .pinChanged
         }
-        _ = try transaction.update(
+        try transaction.update(
           stored.id, ItemChanges(), secret: record.data.bytes.copy(), by: .pin, with: nil)
+        if operation == .pinUnlocked { try transaction.changeState(of: stored.id) { $0.unlockPIN() } }
         if !keepingBiokeys { try transaction.deleteBiokeys(of: stored.id) }
         try transaction.log(notes)
-        try transaction.log(.pinChanged, item: stored.item)
+        try transaction.log(operation, item: stored.item)
       }
     }
   }
 
-  private func refuseNew(
-    _ pin: borrowing PIN, isOld: Bool, context: AuthenticationContext?
-  ) throws(VaultError) {
-    guard !isOld else { throw VaultError(.pinReused, "the new PIN is the old one", hint: "choose another") }
+  private func refuseNew(_ pin: borrowing PIN, context: AuthenticationContext?) throws(VaultError) {
     try CommonPINs.refuse(pin)
     try refusePasscode(pin, context: context)
   }
@@ -82,7 +95,8 @@ extension VaultCore {
     }
     let (offset, notes) = try askingPIN(stored.requestForNew, context: context) {
       (pin, shown) throws(VaultError) in
-      try refuseNew(pin, isOld: CamouflagedPIN.areEqual(pin.bytes, old.bytes), context: context)
+      guard !CamouflagedPIN.areEqual(pin.bytes, old.bytes) else { throw .pinReused }
+      try refuseNew(pin, context: context)
       return (CamouflagedPIN.offset(confirmed, changing: old.bytes, to: pin.bytes), shown.notes(.newPIN))
     }
     try changingOffset(
@@ -133,5 +147,11 @@ extension WriteTransaction {
   /// Deletes the biokeys that stand in for a PIN.
   fileprivate mutating func deleteBiokeys(of pin: ItemID) throws(VaultError) {
     for item in try items(matching: Query(.biokey)) where item.pinOfBiokey == pin { try delete(item.id) }
+  }
+}
+
+extension VaultError {
+  fileprivate static var pinReused: VaultError {
+    VaultError(.pinReused, "the new PIN is the old one", hint: "choose another")
   }
 }

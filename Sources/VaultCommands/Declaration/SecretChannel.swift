@@ -10,6 +10,7 @@ package enum SecretChannel: String, CaseIterable, Sendable {
   case recovery
   case pin
   case newPIN = "new-pin"
+  case unlockKey = "unlock-key"
   case code
 
   /// What a prompt and the help call it.
@@ -23,6 +24,7 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     case .recovery: "recovery code"
     case .pin: "PIN"
     case .newPIN: "new PIN"
+    case .unlockKey: "unlock key"
     case .code: "code"
     }
   }
@@ -47,6 +49,7 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     case .phrase: "enroll it"
     case .applicationPassword, .pin: "use the item"
     case .newPIN: "guard the items behind it"
+    case .unlockKey: "set a new PIN"
     case .code: "check it"
     }
   }

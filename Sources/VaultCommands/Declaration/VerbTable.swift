@@ -55,6 +55,10 @@ package enum VerbTable {
       "transaction", "Codes for challenges and data: OCRA.", [TransactionSign.self, TransactionVerify.self]
     ),
     (
+      "pin", "PINs that guard credentials.",
+      [PINSet.self, PINVerify.self, PINChange.self, PINUndo.self, ShowPINStatus.self, PINUnlock.self]
+    ),
+    (
       "biometry", "Members of the enrolled biometric set.",
       [BiometryEnroll.self, BiometryList.self, BiometryRemove.self]
     ),

@@ -11,6 +11,8 @@ package final class CommandPrompt: Prompt {
   private let asking: AutomaticPrompt
   /// Why the secret of an option could not be read, as an error of the command line.
   private let failure = Mutex<CommandError?>(nil)
+  /// The new PIN that a person has typed, for a verb that uses it at once: it is not asked for again.
+  private let newPIN = Mutex<SharedSecret?>(nil)
 
   init(secrets: Secrets) {
     self.secrets = secrets
@@ -18,7 +20,8 @@ package final class CommandPrompt: Prompt {
   }
 
   package func givenSecret(for request: PromptRequest) throws(VaultError) -> SecretBytes? {
-    guard let channel = SecretChannel(request.subject) else { return nil }
+    guard let channel = channel(for: request) else { return nil }
+    if request.subject == .pin, let typed = newPIN.withLock({ $0 }) { return typed.copy() }
     do throws(CommandError) { return try secrets.given(channel) } catch {
       failure.withLock { $0 = error }
       throw VaultError(error)
@@ -26,9 +29,15 @@ package final class CommandPrompt: Prompt {
   }
 
   package func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
-    let channel = SecretChannel(request.subject)
+    let channel = channel(for: request)
     guard secrets.invocation.mayPrompt else { throw nobody(channel) }
-    do throws(VaultError) { return try asking.readSecret(named(request)) } catch {
+    do throws(VaultError) {
+      let answer = try asking.readSecret(named(request))
+      if request.subject == .newPIN, channel == .pin {
+        newPIN.withLock { $0 = SharedSecret(answer.copy()) }
+      }
+      return answer
+    } catch {
       throw error.code == .interactionNotAllowed ? nobody(channel, because: error) : error
     }
   }
@@ -50,6 +59,14 @@ package final class CommandPrompt: Prompt {
       defer { failure = nil }
       return failure
     }
+  }
+
+  /// The channel that answers a request; nil if no option can. A verb without a channel for a new PIN makes a PIN item
+  /// and uses it at once, so its channel for the PIN gives the new one.
+  private func channel(for request: PromptRequest) -> SecretChannel? {
+    guard request.subject == .newPIN else { return SecretChannel(request.subject) }
+    let name = SecretChannel.newPIN.options.descriptor.name
+    return secrets.invocation.verb.secretOptions.contains { $0.descriptor.name == name } ? .newPIN : .pin
   }
 
   /// Names the verb instead of the program that asks, because the person who runs the tool knows it by its verb.

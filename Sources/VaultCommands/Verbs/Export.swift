@@ -237,6 +237,7 @@ private struct Exported {
   /// What keeps an item here whoever asks for it.
   static func reasonToStay(_ item: Item) -> String? {
     if let stay = item.reasonToStay { return stay.rawValue }
+    if item.isBehindPIN { return "behindPIN" }
     let isKnown = item.kind == .genericPassword || item.kind == .otp
     return item.name != nil && item.hasSecret && isKnown ? nil : "otherKind"
   }

@@ -34,14 +34,15 @@ extension OTPAdd {
     return new
   }
 
-  static func add(_ new: NewOCRACredential, _ command: Command) throws -> Outcome {
+  static func add(_ new: NewOCRACredential, _ guarding: NewGuard, _ command: Command) throws -> Outcome {
     let key = SharedSecret(try command.secrets.key(in: command[secretFormat] ?? .raw))
     let bits = 8 * key.byteCount
     if (80..<128).contains(bits) {
       command.messages.note("warning: the secret has \(bits) bits only; RFC 4226 asks for 128")
     }
-    let context = try command.vault.context(for: new.access)
-    let added = try command.vault.unlocking { try $0.addOCRA(new, key: key.bytes, context: context) }
+    let added = try guarding.adding(named: new.name) { core, pin, context in
+      try core.addOCRA(new, key: key.bytes, pin: pin, context: context)
+    }
     return Outcome(json: added.item.json)
   }
 }

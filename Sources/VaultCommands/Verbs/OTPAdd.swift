@@ -15,14 +15,19 @@ enum OTPAdd: VaultVerb {
     "A prover makes codes, a verifier checks them.", defaultValue: "prover")
   static let accessible = ItemOptions.accessible("When codes can be made or checked.")
   static let ownOptions: [any OptionKey] = [
-    role, suite, secretFormat, accessible, ItemOptions.thisDeviceOnly, ItemOptions.access, ItemOptions.audit,
+    role, suite, secretFormat, PINOptions.guardMode, PINOptions.guardItem, accessible,
+    ItemOptions.thisDeviceOnly, ItemOptions.access, ItemOptions.audit,
   ]
-  static let channels = [SecretChannel.applicationPassword]
+  static let channels = [SecretChannel.applicationPassword, .pin]
   static let standardInput = StandardInput.line("otpauth:// URI, or with --suite the secret")
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .refused]
-  static let notes = ["The URI is never an argument, because every program could read it."] + suiteNotes
+  static let notes = ["The URI is never an argument, because every program could read it."] + suiteNotes + [
+    "A checked PIN is verified first, a camouflaged one is typed twice. Where --pin-mode makes the PIN item, --pin-fd gives "
+      + "the new PIN. A secret is stored behind a camouflaged PIN once in its life: of two stored copies, a thief learns the "
+      + "PIN. To store the account again, have the server make a new secret."
+  ]
   static let example =
     "printf %s 'otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0' | vaultctl otp add rfc"
 
@@ -32,18 +37,18 @@ enum OTPAdd: VaultVerb {
     _ = try command.vault.opened()
     let access = try command.newAccess(accessible: command[accessible])
     try command.vault.unlockBeforeTyping(access)
+    let guarding = try NewGuard(command, access: access)
     if let new = try newCredentialWithSuite(command, named: name, access: access) {
-      return try add(new, command)
+      return try add(new, guarding, command)
     }
     let uri = try OTPAuthURI(
       parsing: command.secrets.line("otpauth:// URI", to: "store a credential", twice: true))
     let warnings = uri.warnings.map(\.words)
     for warning in warnings { command.messages.note("warning: \(warning)") }
-    let context = try command.vault.context(for: access)
-    let added = try command.vault.unlocking { core in
+    let added = try guarding.adding(named: name) { core, pin, context in
       try core.addOTP(
         uri, named: name, role: command[role] ?? .prover, access: access,
-        audit: command[ItemOptions.audit] ?? .changes, context: context)
+        audit: command[ItemOptions.audit] ?? .changes, pin: pin, context: context)
     }
     let json = added.item.json
     return Outcome(

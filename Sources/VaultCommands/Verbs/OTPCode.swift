@@ -17,13 +17,16 @@ enum OTPCode: VaultVerb {
     "min-remaining", .number(0...86400), "S",
     "Wait for the next code when this one is valid for less than S seconds. TOTP only.")
   static let ownOptions: [any OptionKey] = [at, next, minRemaining, ItemOptions.copy]
-  static let channels = ItemOptions.accessChannels
+  static let channels = ItemOptions.accessChannels + [.pin]
   static let needs = VaultNeed.unlocked
   static let asksByFlags = true
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.expired, .refused, .outOfStep]
   static let notes = [
-    "A TOTP code changes nothing and is audited only for items made with --audit all.", ItemOptions.copyNote,
+    "A TOTP code changes nothing and is audited only for items made with --audit all.",
+    "Behind a checked PIN, a wrong PIN is an error (3), and the last attempt blocks the PIN (4). Behind a camouflaged PIN, a "
+      + "wrong PIN gives a wrong code, and only the server can tell.",
+    ItemOptions.copyNote,
   ]
   static let example = "vaultctl otp code rfc --json"
 
@@ -31,6 +34,7 @@ enum OTPCode: VaultVerb {
     let item = try command.credential()
     let result =
       item.countsCodes ? try counterCode(command, item: item) : try timedCode(command, item: item)
+    command.note(result.notices, item: item)
     guard command.has(ItemOptions.copy) else { return Outcome(json: result.json, lines: [result.code]) }
     return try command.copy(
       SharedSecret(SecretBytes(copying: Array(result.code.utf8))), fields: result.factsWithoutCode)
@@ -55,22 +59,23 @@ private func timedCode(_ command: Command, item: Item) throws -> OTPResult {
   guard least <= item.attributes[.otpPeriod] ?? 30 else {
     throw CommandError.usage("--min-remaining is longer than the period of the code")
   }
-  func code() throws -> OTPResult {
-    try command.vault.unlocking { core in
-      try core.timedCode(
-        of: item.id, at: command[OTPCode.at], stepsAhead: command[OTPCode.next] ? 1 : 0,
-        context: command.vault.context(for: item))
-    }
+  return try command.vault.unlocking { core in
+    if least > 0 { try wait(command, item: item, core: core, least: least) }
+    return try core.timedCode(
+      of: item.id, at: command[OTPCode.at], stepsAhead: command[OTPCode.next] ? 1 : 0,
+      context: command.vault.context(for: item))
   }
-  var result = try code()
-  // A second time only where the clock was set back while we waited.
+}
+
+/// Waits until a code is valid for long enough: more than once only where the clock is set back meanwhile.
+private func wait(_ command: Command, item: Item, core: VaultCore, least: Int64) throws {
+  let period = max(1, item.attributes[.otpPeriod] ?? 30)
   for _ in 0..<3 {
-    guard case .time(_, _, let remaining, _) = result.factor, remaining < least else { break }
+    let remaining = period - core.environment.clock.now().seconds % period
+    guard remaining < least else { return }
     command.messages.note("waiting \(remaining) s for the next code")
     command.world.wait(UInt32(clamping: remaining))
-    result = try code()
   }
-  return result
 }
 
 extension OTPResult {
@@ -102,6 +107,20 @@ extension OTPResult {
 }
 
 extension Command {
+  /// Says what a person should know besides the code. The same for every PIN.
+  func note(_ notices: [OTPResult.Notice], item: Item) {
+    for notice in notices {
+      switch notice {
+      case .confirmationDue(let codes):
+        let counter = item.countsCodes ? "'vaultctl otp counter --set' sets the server's counter" : "look at the clock"
+        messages.note(
+          "\(codes) codes since the server last confirmed one: 'vaultctl otp confirm' after it accepted one; if it "
+            + "refuses them, check the PIN, then \(counter)")
+      case .pinWasMarked: note(marked: true)
+      }
+    }
+  }
+
   /// The credential that the command is about.
   func credential() throws -> Item { try target(.otp) }
 }

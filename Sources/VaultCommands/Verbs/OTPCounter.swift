@@ -13,7 +13,7 @@ enum OTPCounter: VaultVerb {
   static let set = Setting("set", .number(0...UInt64.max), "N", "The counter of the next code.")
   static let force = Flag("force", "Accept a counter that was used before: codes will repeat.")
   static let ownOptions: [any OptionKey] = [set, force]
-  static let channels = [.passcode, .recovery] + ItemOptions.accessChannels
+  static let channels = [.passcode, .recovery] + ItemOptions.accessChannels + [.pin]
   static let asksByFlags = true
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.refused]

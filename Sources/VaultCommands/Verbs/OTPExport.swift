@@ -11,13 +11,14 @@ enum OTPExport: VaultVerb {
   static let summary = "Print the otpauth:// URI of a credential, which contains its secret in clear."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
-  static let channels = ItemOptions.accessChannels
+  static let channels = ItemOptions.accessChannels + [.pin]
   static let needs = VaultNeed.unlocked
   static let asksByFlags = true
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.expired, .refused]
   static let notes = [
-    "A credential with a suite has no such URI (9); 'vaultctl export jsonl' writes it as a line."
+    "A credential with a suite has no such URI (9); 'vaultctl export jsonl' writes it as a line. The secret behind a "
+      + "camouflaged PIN is never exported (9), because it would reveal the PIN."
   ]
   static let example = "vaultctl otp export rfc"
 

@@ -13,7 +13,7 @@ enum OTPResync: VaultVerb {
     "Resynchronize a verifier with two codes in a row."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
-  static let channels = ItemOptions.accessChannels
+  static let channels = ItemOptions.accessChannels + [.pin]
   static let standardInput = StandardInput.line("two codes, each on a line of its own")
   static let needs = VaultNeed.unlocked
   static let asksByFlags = true

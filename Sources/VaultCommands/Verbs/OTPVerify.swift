@@ -12,7 +12,7 @@ enum OTPVerify: VaultVerb {
   static let summary = "Check a code by a verifier's credential. A code is accepted once."
   static let arguments = [ItemOptions.name]
   static let target = Target.full
-  static let channels = ItemOptions.accessChannels
+  static let channels = ItemOptions.accessChannels + [.pin]
   static let standardInput = StandardInput.line("code")
   static let needs = VaultNeed.unlocked
   static let asksByFlags = true

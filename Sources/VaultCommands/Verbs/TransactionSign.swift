@@ -35,6 +35,7 @@ enum TransactionSign: VaultVerb {
     let result = try command.vault.unlocking { core in
       try core.signOCRA(request, with: signer.item.id, context: command.vault.context(for: signer.item))
     }
+    command.note(result.notices, item: signer.item)
     return Outcome(json: json(result, suite: signer.suite), lines: [result.code])
   }
 

@@ -1,3 +1,4 @@
+import AuthenticatorKit
 import CommandLineKit
 import SecretMemory
 import TextFormats
@@ -120,9 +121,15 @@ final class OpenVault {
     return try unlock(core)
   }
 
-  /// The context that verifies the person before an item is used; `nil` if the item has no constraints.
+  /// The context that verifies the person before an item is used; `nil` if nothing but the unlocked vault is needed.
   func context(for item: Item) throws -> AuthenticationContext? {
-    try context(for: item.access)
+    try item.isBehindPIN ? pinContext() : context(for: item.access)
+  }
+
+  /// The context that asks for PINs, and for what the access rule of an item behind a PIN requires.
+  func pinContext() throws -> AuthenticationContext {
+    try endDelay(opened())
+    return try newContext(keeping: false)
   }
 
   /// The same for an item that is about to be stored, or for one of many that are used together.

@@ -51,6 +51,8 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
   public static let pinChanged = AuditOperation(rawValue: 27)
   /// A checked PIN was judged.
   public static let pinVerified = AuditOperation(rawValue: 28)
+  /// A new PIN was set with the unlock key of a PIN.
+  public static let pinUnlocked = AuditOperation(rawValue: 29)
   /// A member of the enrolled set was enrolled.
   public static let memberEnrolled = AuditOperation(rawValue: 30)
   /// A member of the enrolled set was removed.

@@ -115,6 +115,8 @@ extension Hint {
 
     /// Use the PIN instead of reading the item that stores it.
     public static let usePIN = Action(rawValue: "usePIN")
+    /// Unlock the PIN with its unlock key.
+    public static let unlockPIN = Action(rawValue: "unlockPIN")
     /// List or reset the biokeys instead of reading one.
     public static let manageBiokeys = Action(rawValue: "manageBiokeys")
     /// Add items of this kind as their component does.

@@ -12,29 +12,29 @@ package struct PINRecord: Sendable {
   /// What the item's secret is.
   package let data: SharedSecret
   private let sealed: Range<Int>
+  private let unlock: Range<Int>?
 
   /// A camouflaged PIN.
   package static func camouflaged(_ derivation: KeyDerivation) -> PINRecord {
     let data = SecretBytes(copying: head(.camouflaged, derivation).encoded)
-    return PINRecord(.camouflaged, derivation, data, sealed: 0..<0)
+    return PINRecord(.camouflaged, derivation, data, sealed: 0..<0, unlock: nil)
   }
 
   /// A checked PIN.
   ///
   /// - Parameters:
   ///   - sealed: `D`, sealed under the key of `derivation`.
-  ///   - old: The record that this one replaces. The other seals of `D` stay.
+  ///   - unlock: `D`, sealed under an unlock key; `nil` for none, or for the one of `old`.
+  ///   - old: The record that this one replaces. What it has besides its first seal of `D` stays.
   package static func checked(
-    _ derivation: KeyDerivation, sealed: [UInt8], replacing old: PINRecord? = nil
-  ) -> PINRecord {
+    _ derivation: KeyDerivation, sealed: [UInt8], unlock: [UInt8]? = nil, replacing old: PINRecord? = nil
+  ) throws(VaultError) -> PINRecord {
     var record = head(.checked, derivation)
     record[Number.sealed] = sealed
-    let head = record.encoded
-    let place = head.count - sealed.count..<head.count
+    record[Number.unlock] = unlock
     var rest = SecretBytes(zeroes: 0)
     if let old { rest = old.data.expose { SecretBytes(copying: $0.extracting(old.sealed.upperBound...)) } }
-    let data = SecretBytes.joining(SecretBytes(copying: head), rest)
-    return PINRecord(.checked, derivation, data, sealed: place)
+    return try PINRecord(SecretBytes.joining(SecretBytes(copying: record.encoded), rest))
   }
 
   /// - Throws: ``VaultError/Code/damaged``, ``VaultError/Code/unsupported`` for a mode that this version does not know.
@@ -58,21 +58,31 @@ package struct PINRecord: Sendable {
     let sealed = places[Number.sealed]
     guard (sealed != nil) == (mode == .checked) else { throw Self.unreadable }
     let parameters = try KeyDerivation(decoding: data.expose { $0.extracting(derivation).array })
-    self.init(mode, parameters, data, sealed: sealed ?? 0..<0)
+    self.init(mode, parameters, data, sealed: sealed ?? 0..<0, unlock: places[Number.unlock])
   }
 
   private init(
-    _ mode: PINMode, _ derivation: KeyDerivation, _ data: consuming SecretBytes, sealed: Range<Int>
+    _ mode: PINMode, _ derivation: KeyDerivation, _ data: consuming SecretBytes, sealed: Range<Int>,
+    unlock: Range<Int>?
   ) {
     self.mode = mode
     self.derivation = derivation
     self.data = SharedSecret(data)
     self.sealed = sealed
+    self.unlock = unlock
   }
 
   /// Lends the seal of `D`; an empty one in a camouflaged PIN.
   package func withSealed<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
     try data.expose { (bytes) throws(E) in try body(bytes.extracting(sealed)) }
+  }
+
+  /// Whether an unlock key is a second opener of `D`.
+  package var hasUnlockKey: Bool { unlock != nil }
+
+  /// Lends the seal of `D` under the unlock key; an empty one without such a key.
+  package func withUnlockSeal<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    try data.expose { (bytes) throws(E) in try body(bytes.extracting(unlock ?? 0..<0)) }
   }
 
   private static func head(_ mode: PINMode, _ derivation: KeyDerivation) -> Record {

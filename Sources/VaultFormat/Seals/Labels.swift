@@ -31,6 +31,7 @@ package enum Labels {
   package static let alternative = Label("vault/1/alternative")
   package static let ephemeral = Label("vault/1/ephemeral")
   package static let pin = Label("vault/1/pin")
+  package static let pinUnlock = Label("vault/1/pin-unlock")
   package static let camouflage = Label("vault/1/camouflage")
   // Seals of suite 1.
   package static let sealSlot = Label("vault/1/seal-slot")
@@ -40,6 +41,7 @@ package enum Labels {
   package static let sealPIN = Label("vault/1/seal-pin")
   // Hashes.
   package static let recoveryCheck = Label("vault/1/recovery-check")
+  package static let pinUnlockCheck = Label("vault/1/pin-unlock-check")
   package static let auditAnchor = Label("vault/1/audit-anchor")
   package static let enrolledDigest = Label("vault/1/enrolled-digest")
 
@@ -48,8 +50,8 @@ package enum Labels {
     keyID, header, index, sum, meta, metaNonce, state, stateNonce, head, headNonce, audit, auditNonce, slot,
     slotDevice, unlock, prompt, recovery, recoveryWrap, passphrase, auditChain, auditSegment, auditNext,
     factorMAC,
-    member, memberWrap, alternative, ephemeral, pin, camouflage, sealSlot, sealKeys, sealSecret,
+    member, memberWrap, alternative, ephemeral, pin, pinUnlock, camouflage, sealSlot, sealKeys, sealSecret,
     sealAlternative, sealPIN,
-    recoveryCheck, auditAnchor, enrolledDigest,
+    recoveryCheck, pinUnlockCheck, auditAnchor, enrolledDigest,
   ]
 }

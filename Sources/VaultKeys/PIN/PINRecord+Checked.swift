@@ -10,18 +10,52 @@ extension PINRecord {
   ///   - secret: `D`, which a change keeps.
   ///   - digits: The PIN, as ASCII.
   ///   - item: The PIN item.
-  ///   - old: The record that this one replaces.
+  ///   - unlockKey: A second opener of `D`, for a new PIN item.
+  ///   - old: The record that this one replaces. Its unlock key stays.
   package static func wrapping(
     _ secret: borrowing SecretBytes, in digits: borrowing SecretBytes, of item: ItemID, vault: VaultID,
-    replacing old: PINRecord? = nil, _ environment: VaultEnvironment
+    unlockKey: PINUnlockKey? = nil, replacing old: PINRecord? = nil, _ environment: VaultEnvironment
   ) throws(VaultError) -> PINRecord {
     let derivation = try KeyDerivation.fresh(environment.parameters, random: environment.random)
     let key = try key(of: digits, derivation, environment)
-    let aad = AssociatedData.pin(vault, item: item)
+    let sealed = try seal(secret, under: key, of: item, vault: vault, environment)
+    var unlock: [UInt8]?
+    if let unlockKey { unlock = try seal(secret, under: unlockKey.sealKey(), of: item, vault: vault, environment) }
+    return try .checked(derivation, sealed: sealed, unlock: unlock, replacing: old)
+  }
+
+  private static func seal(
+    _ secret: borrowing SecretBytes, under key: borrowing SecretBytes, of item: ItemID, vault: VaultID,
+    _ environment: VaultEnvironment
+  ) throws(VaultError) -> [UInt8] {
     do throws(CryptoError) {
-      let sealed = try CommittingSeal.seal(
-        secret, under: key, label: Labels.sealPIN, aad: aad, random: environment.random)
-      return .checked(derivation, sealed: sealed, replacing: old)
+      return try CommittingSeal.seal(
+        secret, under: key, label: Labels.sealPIN, aad: AssociatedData.pin(vault, item: item),
+        random: environment.random)
+    } catch { throw VaultError(crypto: error) }
+  }
+
+  /// `D`, by the unlock key.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` without an unlock key, ``VaultError/Code/authenticationFailed`` for another one.
+  package func unwrapped(
+    by unlockKey: PINUnlockKey, of item: ItemID, vault: VaultID
+  ) throws(VaultError) -> SharedSecret {
+    guard hasUnlockKey else {
+      throw VaultError(
+        .policy, "the PIN item has no unlock key",
+        hint: "have the servers make new secrets, and enroll them behind a new PIN item")
+    }
+    let aad = AssociatedData.pin(vault, item: item)
+    let key = unlockKey.sealKey()
+    do throws(CryptoError) {
+      let secret = try withUnlockSeal { (sealed) throws(CryptoError) in
+        try CommittingSeal.open(sealed, under: key, label: Labels.sealPIN, aad: aad)
+      }
+      guard secret.byteCount == 32 else { throw .malformed }
+      return SharedSecret(secret)
+    } catch .commitmentMismatch {
+      throw VaultError(.authenticationFailed, "this unlock key does not belong to this PIN item")
     } catch { throw VaultError(crypto: error) }
   }
 

@@ -116,6 +116,7 @@ package enum HintWords {
   private static let components: [Hint.Action: String] = [
     .useCredential: "use 'vaultctl otp code', or 'vaultctl otp export' to take it out",
     .usePIN: "use 'vaultctl pin verify' or 'vaultctl pin change'",
+    .unlockPIN: "run 'vaultctl pin unlock' with the unlock key of the PIN",
     .manageBiokeys: "use 'vaultctl biokey list' or 'vaultctl biokey reset'",
     .addWithComponent: "use 'vaultctl otp add' for a credential, 'vaultctl pin set' for a PIN",
     .deleteWithPIN: "'vaultctl item list' shows them; delete them first",

@@ -1,0 +1,34 @@
+import SecretMemory
+package import VaultKit
+
+/// The way out of a block.
+extension VaultCore {
+  /// Sets a new PIN with the unlock key, and ends a block.
+  package func unlockPIN(
+    _ id: ItemID, with key: PINUnlockKey, keepingBiokeys: Bool = false,
+    context: AuthenticationContext? = nil
+  ) throws(VaultError) {
+    let stored = try unlocking(context) { () throws(VaultError) in
+      try reading { transaction throws(VaultError) in
+        try StoredPIN(id, in: &transaction, isUnlocking: true)
+      }
+    }
+    guard stored.mode == .checked else {
+      throw VaultError(.policy, "a camouflaged PIN is never blocked here", hint: "ask the server to unblock it")
+    }
+    let secret = try stored.record.unwrapped(by: key, of: id, vault: stored.vault)
+    try replacePIN(
+      of: stored, wrapping: secret, keepingBiokeys: keepingBiokeys, as: .pinUnlocked, context: context
+    ) { _ in }
+  }
+}
+
+extension ItemState {
+  /// Ends a block and every attempt, also those that a copy may not know of.
+  mutating func unlockPIN() {
+    isBlocked = false
+    needsResync = false
+    failures = 0
+    attemptsUnderWay = 0
+  }
+}

@@ -1,0 +1,65 @@
+import AuthenticatorKit
+import CommandLineKit
+import TextFormats
+import VaultKit
+import VaultWords
+
+/// `vaultctl pin set [PINITEM]`.
+enum PINSet: VaultVerb {
+  static let words = ["pin", "set"]
+  static let summary = "Make a PIN item, to put credentials behind it with 'otp add --pin'."
+  static let arguments = [PINOptions.newItem]
+  static let accessible = ItemOptions.accessible("When the PIN, and what is behind it, can be used.")
+  static let unlockKey = Setting(
+    "unlock-key-out", .path, "FILE",
+    "Write an unlock key to a new file of mode 0600. It sets a new PIN when the PIN is blocked or forgotten.")
+  static let ownOptions: [any OptionKey] = [
+    PINOptions.mode, PINOptions.limit, unlockKey, accessible, ItemOptions.thisDeviceOnly,
+  ]
+  static let channels = [SecretChannel.newPIN]
+  static let needs = VaultNeed.unlocked
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = [.alreadyExists, .refused]
+  static let notes = [
+    "A PIN has 4 to 6 digits. The first ones that a thief tries are refused (9). A camouflaged PIN item is made without "
+      + "a PIN: each credential that is put behind it asks for the PIN.",
+    "Without an unlock key, nothing ends a block of a checked PIN. Keep the unlock key like a recovery code: with the vault, "
+      + "it replaces the PIN.",
+  ]
+  static let example = "vaultctl pin set work --limit 5 --new-pin-fd 3 3<pin"
+
+  static func run(_ command: Command) throws -> Outcome {
+    var new = NewPINItem(command[PINOptions.mode] ?? .checked)
+    if let name = command[PINOptions.newItem] { new.name = name }
+    new.limit = command[PINOptions.limit].map(Int.init)
+    new.access = AccessControl(
+      command[accessible] ?? .whenUnlocked, thisDeviceOnly: command[ItemOptions.thisDeviceOnly])
+    let path = command[unlockKey]
+    if let path {
+      guard try !FilePlace.exists(path) else { throw FilePlace.taken(path) }
+      new.unlockKey = try .fresh()
+    }
+    let context = try command.vault.pinContext()
+    let item = new
+    // The key is on the disk before it opens anything.
+    if let path { try SecretFile.create(path, secret: item.unlockKey!.text, named: "unlock key") }
+    let made: Item
+    do { made = try command.vault.unlocking { try $0.makePIN(item, context: context) } } catch {
+      // A commit that may have reached the disk needs its key.
+      if let path, (error as? VaultError)?.code != .unconfirmed { SecretFile.remove(path) }
+      throw error
+    }
+    return Outcome(
+      json: .object {
+        Field("name", new.name)
+        Field("id", made.id.hexadecimal)
+        Field("mode", new.mode.word)
+        Field("unlockKeyFile", path)
+      })
+  }
+}
+
+extension PINMode {
+  /// The word of `--mode` and of listings.
+  var word: String { self == .camouflaged ? "camouflaged" : "checked" }
+}

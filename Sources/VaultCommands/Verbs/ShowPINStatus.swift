@@ -1,0 +1,83 @@
+import AuthenticatorKit
+import CommandLineKit
+import TextFormats
+import VaultKit
+import VaultWords
+
+/// `vaultctl pin status [PINITEM]`: asks nobody, works while the vault is locked.
+enum ShowPINStatus: VaultVerb {
+  static let words = ["pin", "status"]
+  static let summary = "Show a PIN item, or list all of them. Needs neither the PIN nor the passcode."
+  static let arguments = [PINOptions.item]
+  static let ownExits: [ExitCode] = [.notFound]
+  static let notes = [
+    "pinMode says what makes a code behind the PIN: 1 the PIN, 9 the PIN or a biokey. marked: the vault was copied or "
+      + "restored since the last PIN, so the next one needs the passcode once."
+  ]
+  static let example = "vaultctl pin status --json"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let core = try command.vault.opened()
+    guard command[PINOptions.item] != nil else {
+      let all = try core.pinStatuses()
+      let items = try all.map { try $0.json(core) }
+      return Outcome(
+        json: .object { Field("items", .array(items)) },
+        lines: columns(all.map { [$0.name, $0.modeWord, $0.summary] }))
+    }
+    let status = try command.pinStatus(of: command.pinItem().id)
+    return Outcome(json: try status.json(core), lines: columns(try status.facts(core)))
+  }
+}
+
+extension PINStatus {
+  fileprivate var modeWord: String { mode?.word ?? "unknown" }
+
+  /// One line of a list.
+  fileprivate var summary: String {
+    let behind = "\(credentials.count) behind it"
+    if isBlocked { return "\(behind), blocked" }
+    guard let attemptsLeft else { return hasPendingChange ? "\(behind), change pending" : behind }
+    return "\(behind), \(attemptsLeft) attempts left"
+  }
+
+  fileprivate func names(_ core: VaultCore) throws -> [String] {
+    try credentials.map { try core.items(.id($0))[0] }.map { $0.name ?? $0.id.hexadecimal }
+  }
+
+  fileprivate func json(_ core: VaultCore) throws -> JSON {
+    let names = try names(core)
+    return .object {
+      Field("name", name)
+      Field("id", id.hexadecimal)
+      Field("mode", modeWord)
+      Field("limit", limit)
+      Field("attemptsLeft", attemptsLeft)
+      Field("blocked", isBlocked)
+      Field("marked", isMarked)
+      if mode == .camouflaged {
+        Field("pending", hasPendingChange)
+        Field("codesSinceConfirmation", codesSinceConfirmation)
+      }
+      Field("pinMode", factors.rawValue)
+      Field("uses", uses)
+      Field("credentials", .array(names.map { .string($0) }))
+    }
+  }
+
+  fileprivate func facts(_ core: VaultCore) throws -> [[String]] {
+    var rows = [["name", name], ["id", id.hexadecimal], ["mode", modeWord]]
+    if let limit { rows.append(["limit", String(limit)]) }
+    if let attemptsLeft { rows.append(["attemptsLeft", String(attemptsLeft)]) }
+    rows.append(["blocked", isBlocked ? "yes" : "no"])
+    rows.append(["marked", isMarked ? "yes: the next PIN needs the passcode" : "no"])
+    if mode == .camouflaged {
+      rows.append(["pending", hasPendingChange ? "yes" : "no"])
+      rows.append(["codesSinceConfirmation", String(codesSinceConfirmation)])
+    }
+    rows.append(["pinMode", String(factors.rawValue)])
+    rows.append(["uses", String(uses)])
+    rows += try names(core).map { ["credential", $0] }
+    return rows
+  }
+}
