@@ -65,7 +65,8 @@ extension VaultCore {
           try item.hotp(key).code(at: counter)
         }
         return OTPResult(
-          name: item.item.name ?? "", code: code, digits: item.format.length, factor: .counter(counter), notices: notices)
+          name: item.item.name ?? "", code: code, digits: item.format.length, factor: .counter(counter),
+          notices: notices)
       }
     }
   }

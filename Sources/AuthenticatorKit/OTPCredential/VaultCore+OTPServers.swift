@@ -34,7 +34,8 @@ extension VaultCore {
         let item = try OTPItem(transaction.item(id))
         try item.refuseUnlessHOTPProver()
         guard try item.item.guardingPIN() == nil else {
-          throw VaultError(.policy, "counters of a credential behind a PIN are not reserved: each code needs the PIN")
+          throw VaultError(
+            .policy, "counters of a credential behind a PIN are not reserved: each code needs the PIN")
         }
         prepared = try transaction.prepareSecret(of: item.item, by: .otp)
       }

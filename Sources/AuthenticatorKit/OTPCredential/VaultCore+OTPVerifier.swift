@@ -35,7 +35,8 @@ extension VaultCore {
     body: (OTPItem, borrowing SecretBytes, inout ItemState, Clocks) throws(VaultError) -> OTPVerdict
   ) throws(VaultError) -> OTPAcceptance {
     let clocks = Clocks(environment.clock)
-    let judged = try usingCredential(id, to: "judge a code", context: context) { (grant, use) throws(VaultError) in
+    let judged = try usingCredential(id, to: "judge a code", context: context) {
+      (grant, use) throws(VaultError) in
       var grant = consume grant
       return try writing { transaction throws(VaultError) -> JudgedCode in
         let item = try OTPItem(transaction.item(id))

@@ -79,7 +79,9 @@ extension Item {
   /// The limit of a PIN item. An attribute that is none counts as the smallest one, because the device key alone can
   /// change it.
   var pinLimit: UInt32 {
-    guard attributes.bytes(of: Attribute<Int64>.pinLimit.code) != nil else { return PINAttempts.standardLimit }
+    guard attributes.bytes(of: Attribute<Int64>.pinLimit.code) != nil else {
+      return PINAttempts.standardLimit
+    }
     let limit = attributes[.pinLimit].flatMap { Int(exactly: $0) } ?? 0
     let limits = PINAttempts.limits
     return UInt32(limits.contains(limit) ? limit : limits.lowerBound)

@@ -162,7 +162,9 @@ extension Vault {
     return item.id
   }
 
-  fileprivate func pinStatuses(of id: ItemID?) throws(VaultError) -> [PINStatus] { try core.pinStatuses(of: id) }
+  fileprivate func pinStatuses(of id: ItemID?) throws(VaultError) -> [PINStatus] {
+    try core.pinStatuses(of: id)
+  }
 }
 
 extension VaultError {

@@ -65,7 +65,8 @@ extension Item {
     guard kind != .pin else { return }
     throw VaultError(
       .itemNotFound, "there is no PIN with that name",
-      hint: Hint(.listItems, saying: "the item of that name is of another kind; list the items for their names"))
+      hint: Hint(
+        .listItems, saying: "the item of that name is of another kind; list the items for their names"))
   }
 }
 

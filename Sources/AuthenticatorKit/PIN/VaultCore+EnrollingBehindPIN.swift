@@ -39,7 +39,9 @@ extension VaultCore {
       try CommonPINs.refuse(pin)
       try refusePasscode(pin, context: context)
     }
-    guard case .camouflaged(let key, _) = shown.secret else { preconditionFailure("addMasked: a checked PIN") }
+    guard case .camouflaged(let key, _) = shown.secret else {
+      preconditionFailure("addMasked: a checked PIN")
+    }
     let masked = CamouflagedPIN.masked(secret, by: key, of: id, vault: stored.vault)
     return try add(
       new, secret: masked, by: component, noting: shown.shown.notes(.pin),
@@ -52,7 +54,8 @@ extension StoredPIN {
   fileprivate func refuseOtherAccess(_ access: AccessControl) throws(VaultError) {
     guard access.classNumber == item.access.classNumber else {
       throw VaultError(
-        .policy, "a PIN and what is behind it have one accessibility, and both or none are on this device only",
+        .policy,
+        "a PIN and what is behind it have one accessibility, and both or none are on this device only",
         hint: "give the credential the accessibility of the PIN, or make a PIN of that accessibility")
     }
   }
@@ -62,19 +65,22 @@ extension StoredPIN {
   /// - Throws: ``VaultError/Code/policy``.
   fileprivate func refuseMasking(_ secret: borrowing SecretBytes, role: OTPRole) throws(VaultError) {
     guard role == .prover else {
-      throw VaultError(.policy, "a verifier cannot be behind a camouflaged PIN: it would tell which PIN is right")
+      throw VaultError(
+        .policy, "a verifier cannot be behind a camouflaged PIN: it would tell which PIN is right")
     }
     let isText = secret.expose { bytes in
       (0..<bytes.byteCount).allSatisfy { 0x20...0x7E ~= bytes.byte(at: $0) }
     }
     guard !isText else {
       throw VaultError(
-        .policy, "a key of printable characters only cannot be behind a camouflaged PIN: it would tell which PIN is right",
+        .policy,
+        "a key of printable characters only cannot be behind a camouflaged PIN: it would tell which PIN is right",
         hint: "have the server make a random key, or use a checked PIN")
     }
     guard !state.hasPendingOffset else {
       throw VaultError(
-        .policy, "a change of the PIN is pending, and the key must be masked under a PIN that the server has confirmed",
+        .policy,
+        "a change of the PIN is pending, and the key must be masked under a PIN that the server has confirmed",
         hint: "confirm or undo the change first")
     }
   }

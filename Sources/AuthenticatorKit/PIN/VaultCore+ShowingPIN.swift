@@ -10,16 +10,10 @@ extension VaultCore {
     let stored = try unlocking(context) { () throws(VaultError) in try storedPIN(id) }
     guard stored.state.needsResync else { return stored }
     try context?.requirePerson()
-    if hasPasscode {
-      guard let context else {
-        throw VaultError(
-          .interactionNotAllowed, "the vault was copied or restored, so the PIN needs the passcode once",
-          hint: "give the passcode in advance, or allow a prompt")
-      }
-      _ = try evaluate(.devicePasscode, context: context)
-    }
+    let notes = try settleCopiedPIN(stored.item, context: context) ?? []
     try writing { transaction throws(VaultError) in
       try transaction.changeState(of: id) { $0.needsResync = false }
+      try transaction.log(notes)
       try transaction.log(.resynchronized, item: stored.item, detail: "a PIN of a copied or restored vault")
     }
     return stored
@@ -111,7 +105,8 @@ extension VaultCore {
       return left
     }
     return VaultError(
-      .authenticationFailed, "wrong PIN", hint: left == 0 ? "it was the last attempt: the PIN is blocked" : nil,
+      .authenticationFailed, "wrong PIN",
+      hint: left == 0 ? "it was the last attempt: the PIN is blocked" : nil,
       attemptsLeft: left)
   }
 }

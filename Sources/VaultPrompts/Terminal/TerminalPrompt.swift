@@ -95,7 +95,8 @@ extension TerminalPrompt {
     let pages = TextPages(text.lines, shown, above: question, rows: size.rows, columns: size.columns).pages
     for (number, page) in pages.enumerated().dropLast() {
       _ = try ask(
-        showing: page, question: "page \(number + 1) of \(pages.count), Enter shows the next: ", echoes: false,
+        showing: page, question: "page \(number + 1) of \(pages.count), Enter shows the next: ",
+        echoes: false,
         until: request.ending)
     }
     return pages.last ?? []
