@@ -1,0 +1,94 @@
+import AuthenticatorKit
+import OneTimePassword
+import SecretMemory
+import Synchronization
+import Testing
+import VaultKit
+import VaultTestKit
+
+/// A vault for tests of PINs, which counts derivations.
+struct PINRig {
+  static let rfc4226 = ["755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583"]
+  /// The key of RFC 4226 with a byte that does not print, so that it may be camouflaged.
+  static let rawKey = [0x00] + Array("2345678901234567890".utf8)
+
+  let clock = FixedClock()
+  let derivations = Derivations()
+  let place: TemporaryVault
+  let core: VaultCore
+
+  init(passcode: String? = nil) throws {
+    let derivations = derivations
+    place = TemporaryVault(environment: .testing(clock: clock, derivationObserver: { derivations.add() }))
+    core = try place.makeCore(passcode: passcode)
+  }
+
+  /// A context that was given a PIN, and perhaps a new one.
+  func context(_ pin: String? = nil, new: String? = nil, passcode: String? = nil) throws
+    -> AuthenticationContext
+  {
+    let context = AuthenticationContext(reason: "test")
+    if let pin { context.provide(try PIN(SecretBytes(testing: pin))) }
+    if let new { context.provide(new: try PIN(SecretBytes(testing: new))) }
+    if let passcode { context.provide(try Passcode(testing: passcode)) }
+    return context
+  }
+
+  func checked(_ pin: String = "8306", limit: Int? = nil) throws -> ItemID {
+    var new = NewPINItem(.checked)
+    new.limit = limit
+    return try core.makePIN(new, context: context(new: pin)).id
+  }
+
+  func camouflaged() throws -> ItemID { try core.makePIN(NewPINItem(.camouflaged)).id }
+
+  func uri(
+    _ key: [UInt8], kind: OTPAuthURI.Kind = .hotp(counter: 0)
+  ) throws -> OTPAuthURI { try OTPAuthURI(kind: kind, account: "a", secret: SecretBytes(copying: key)) }
+
+  /// A HOTP credential with the key of RFC 4226 behind a checked PIN.
+  func credential(behind pin: ItemID, named name: String = "bank", typing digits: String = "8306") throws
+    -> ItemID
+  {
+    let uri = try uri(Array("12345678901234567890".utf8))
+    return try core.addOTP(uri, named: name, pin: pin, context: context(digits)).item.id
+  }
+
+  /// A HOTP credential behind a camouflaged PIN.
+  func masked(
+    behind pin: ItemID, named name: String = "bank", typing digits: String = "8306"
+  ) throws -> ItemID {
+    try core.addOTP(uri(Self.rawKey), named: name, pin: pin, context: context(digits)).item.id
+  }
+
+  /// The code of ``rawKey`` for a counter.
+  func code(at counter: UInt64) throws -> String {
+    try HOTPGenerator(key: SecretBytes(copying: Self.rawKey)).code(at: counter)
+  }
+
+  func counter(of id: ItemID) throws -> UInt64 { try core.state(of: id).counter }
+}
+
+/// Counts derivations, and runs something at one of them.
+final class Derivations: Sendable {
+  private struct State {
+    var count = 0
+    var hook: (@Sendable (Int) -> Void)?
+  }
+  private let state = Mutex(State())
+
+  var count: Int { state.withLock { $0.count } }
+
+  func add() {
+    let (count, hook) = state.withLock { state in
+      state.count += 1
+      return (state.count, state.hook)
+    }
+    hook?(count)
+  }
+
+  /// Starts again from 0.
+  func reset(_ hook: (@Sendable (Int) -> Void)? = nil) {
+    state.withLock { $0 = State(count: 0, hook: hook) }
+  }
+}
