@@ -68,7 +68,7 @@ extension VaultCore {
         guard try transaction.reading.materialVersion(of: stored.id) == stored.material else {
           throw .pinChanged
         }
-        try transaction.update(
+        _ = try transaction.update(
           stored.id, ItemChanges(), secret: record.data.bytes.copy(), by: .pin, with: nil)
         if operation == .pinUnlocked { try transaction.changeState(of: stored.id) { $0.unlockPIN() } }
         if !keepingBiokeys { try transaction.deleteBiokeys(of: stored.id) }
