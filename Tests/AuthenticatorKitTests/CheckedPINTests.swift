@@ -140,7 +140,8 @@ struct CheckedPINTests {
 
   /// The outer attempt has no verdict while the clock passes 10 s. Verified to fail when such an attempt is taken back.
   @Test(
-    "an attempt without a verdict for 10 s, or in an earlier boot, is a wrong one", arguments: [true, false])
+    "an attempt without a verdict for 10 s, or in an earlier boot, is a wrong one", .requirement("A7"),
+    arguments: [true, false])
   func killed(isReboot: Bool) throws {
     let rig = try PINRig()
     let pin = try rig.checked(limit: 5)

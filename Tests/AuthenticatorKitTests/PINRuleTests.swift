@@ -145,7 +145,9 @@ struct PINRuleTests {
     #expect(try rig.core.nextHOTPCode(of: id, context: context).code == PINRig.rfc4226[0])
   }
 
-  @Test("a credential of the device needs no PIN and stays on the device: its data key is the device PIN")
+  @Test(
+    "a credential of the device needs no PIN, has a secret of its own, and is in no backup: its data key is the device PIN",
+    .requirement("B1"))
   func devicePIN() throws {
     let rig = try PINRig()
     let user = try rig.credential(behind: rig.checked())
@@ -157,6 +159,9 @@ struct PINRuleTests {
       try rig.core.nextHOTPCode(of: user, context: rig.context("8306")).code,
     ]
     #expect(codes == [try rig.code(at: 0), PINRig.rfc4226[0]])
+    let report = try rig.core.backUp(
+      to: rig.place.folder + "/backup", passphrase: Passcode(testing: "correct horse"))
+    #expect(report.leftOut.map(\.id) == [device])
   }
 }
 

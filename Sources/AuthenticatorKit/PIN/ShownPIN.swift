@@ -17,8 +17,9 @@ struct ShownPIN: Sendable {
   let digits: SharedSecret
   /// How it was given, for the log.
   let shown: Shown
+
   /// Whether the file had been copied or restored since the last PIN.
-  let wasMarked: Bool
+  var wasMarked: Bool { stored.settledMark != nil }
 
   /// What a component obtained for an item behind the PIN.
   var obtained: Component.ObtainedPIN {
@@ -49,10 +50,12 @@ extension WriteTransaction {
         return nil
       }
       guard state.offsetInUse == offset else { throw .pinChanged }
+      if pin.wasMarked { state.needsResync = false }
       let (sum, isBeyond) = state.unconfirmed.addingReportingOverflow(1)
       state.unconfirmed = isBeyond ? .max : sum
       return state.unconfirmed
     }
+    if case .camouflaged = pin.secret { try log(pin.stored.settledMark ?? []) }
     try log(pin.shown.notes(.pin))
     if case .checked = pin.secret { try log(.pinVerified, item: pin.stored.item) }
     return unconfirmed

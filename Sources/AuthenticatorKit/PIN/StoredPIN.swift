@@ -10,6 +10,8 @@ struct StoredPIN: Sendable {
   let material: UInt64
   let vault: VaultID
   let policy: PINPolicy
+  /// What to log when the mark of a copied or restored file is cleared; `nil` without a mark, or before it is settled.
+  var settledMark: [AuditNote]?
 
   /// - Parameter isUnlocking: Whether a block does not matter.
   /// - Throws: ``VaultError/Code/blocked`` before anything is opened, ``VaultError/Code/locked``,

@@ -41,7 +41,7 @@ extension VaultCore {
     try using(context) { () throws(VaultError) in
       _ = try writing { transaction throws(VaultError) in try transaction.settle(pin) }
     }
-    return VerifiedPIN(item: id, wasMarked: stored.state.needsResync)
+    return VerifiedPIN(item: id, wasMarked: pin.wasMarked)
   }
 
   /// Refuses a new PIN that is the passcode, as far as this call knows the passcode.

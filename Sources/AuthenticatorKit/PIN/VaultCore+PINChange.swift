@@ -100,11 +100,13 @@ extension VaultCore {
       return (CamouflagedPIN.offset(confirmed, changing: old.bytes, to: pin.bytes), shown.notes(.newPIN))
     }
     try changingOffset(
-      of: stored.id, detail: nil, noting: shown.notes(.pin) + notes, context: context
+      of: stored.id, detail: nil, noting: (stored.settledMark ?? []) + shown.notes(.pin) + notes,
+      context: context
     ) { state throws(VaultError) in
       guard state.pinOffset == confirmed, state.offsetInUse == stored.state.offsetInUse else {
         throw .pinChanged
       }
+      state.needsResync = false
       state.pendingPINOffset = offset
     }
   }

@@ -4,17 +4,12 @@ import VaultKit
 
 /// How a PIN is asked for and, if it is a checked one, judged.
 extension VaultCore {
-  /// A PIN item that may be asked for now. Unlocks the vault if the context can, and settles the mark of a copied or
-  /// restored file: with the passcode, once.
+  /// A PIN item that may be asked for now. Unlocks the vault if the context can. In a copied or restored file, verifies the
+  /// passcode: the next commit of the item clears its mark.
   func usablePIN(_ id: ItemID, context: AuthenticationContext?) throws(VaultError) -> StoredPIN {
-    let stored = try unlocking(context) { () throws(VaultError) in try storedPIN(id) }
-    guard stored.state.needsResync else { return stored }
-    try context?.requirePerson()
-    let notes = try settleCopiedPIN(stored.item, context: context) ?? []
-    try writing { transaction throws(VaultError) in
-      try transaction.changeState(of: id) { $0.needsResync = false }
-      try transaction.log(notes)
-      try transaction.log(.resynchronized, item: stored.item, detail: "a PIN of a copied or restored vault")
+    var stored = try unlocking(context) { () throws(VaultError) in try storedPIN(id) }
+    if stored.state.needsResync {
+      stored.settledMark = try settleCopiedPIN(stored.item, context: context) ?? []
     }
     return stored
   }
@@ -49,7 +44,7 @@ extension VaultCore {
       let key = try CamouflagedPIN.key(of: pin.bytes, offset: offset, stored.record.derivation, environment)
       return ShownPIN(
         stored: stored, secret: .camouflaged(key, offset: offset), digits: SharedSecret(pin.bytes.copy()),
-        shown: shown, wasMarked: stored.state.needsResync)
+        shown: shown)
     }
   }
 
@@ -60,13 +55,12 @@ extension VaultCore {
     _ stored: StoredPIN, to action: String, context: AuthenticationContext?
   ) throws(VaultError) -> ShownPIN {
     try askingPIN(stored.request(action), context: context) { (pin, shown) throws(VaultError) in
-      let counted = try countAttempt(of: stored.id)
+      let counted = try countAttempt(of: stored)
       do throws(VaultError) {
         let secret = try counted.record.unwrapped(
           by: pin.bytes, of: counted.id, vault: counted.vault, environment)
         return ShownPIN(
-          stored: counted, secret: .checked(secret), digits: SharedSecret(pin.bytes.copy()), shown: shown,
-          wasMarked: stored.state.needsResync)
+          stored: counted, secret: .checked(secret), digits: SharedSecret(pin.bytes.copy()), shown: shown)
       } catch {
         guard error.code == .authenticationFailed else { throw error }
         throw try countFailure(of: counted, shown)
@@ -77,12 +71,13 @@ extension VaultCore {
   // MARK: Counting
 
   /// Counts an attempt on disk, before its derivation. Waits while attempts are under way that may be the last ones.
-  private func countAttempt(of id: ItemID) throws(VaultError) -> StoredPIN {
+  private func countAttempt(of usable: StoredPIN) throws(VaultError) -> StoredPIN {
     for _ in 0..<600 {
       let (stored, verdict) = try writing {
         transaction throws(VaultError) -> (StoredPIN, PINAttempts.Verdict) in
-        let stored = try StoredPIN(id, in: &transaction.reading)
+        var stored = try StoredPIN(usable.id, in: &transaction.reading)
         try stored.refuse(unless: .checked)
+        stored.settledMark = usable.settledMark
         return (stored, try transaction.beginAttempt(of: stored))
       }
       switch verdict {
@@ -114,9 +109,13 @@ extension VaultCore {
 extension WriteTransaction {
   fileprivate mutating func beginAttempt(of stored: StoredPIN) throws(VaultError) -> PINAttempts.Verdict {
     let clock = reading.clock
-    let (verdict, killed) = try changeState(of: stored.id) {
-      PINAttempts.begin(&$0, limit: stored.limit, clock: clock)
+    let (verdict, killed) = try changeState(of: stored.id) { state throws(VaultError) in
+      guard stored.settledMark != nil || !state.needsResync else { throw .pinChanged }
+      let begun = PINAttempts.begin(&state, limit: stored.limit, clock: clock)
+      if begun.verdict == .go { state.needsResync = false }
+      return begun
     }
+    if verdict == .go { try log(stored.settledMark ?? []) }
     if killed > 0 {
       try log(
         .pinVerified, item: stored.item, result: .authenticationFailed,
