@@ -90,6 +90,9 @@ enum Making {
         _ = try core.addOTP(uri, named: name + " \(role.rawValue)", role: role)
       }
     }
+    for role in [OTPRole.prover, .verifier] {
+      try core.addSigner("ocra \(role.rawValue)", role: role)
+    }
   }
 
   static func credential(_ account: String, _ kind: OTPAuthURI.Kind) throws(VaultError) -> OTPAuthURI {
@@ -97,5 +100,17 @@ enum Making {
       return try OTPAuthURI(
         kind: kind, issuer: "issuer", account: account, secret: SecretBytes(testing: "12345678901234567890"))
     } catch { throw VaultError(otp: error) }
+  }
+}
+
+extension VaultCore {
+  /// Adds a credential with a suite with a counter.
+  fileprivate func addSigner(_ name: String, role: OTPRole) throws(VaultError) {
+    let suite: OCRASuite
+    do throws(OTPError) { suite = try OCRASuite("OCRA-1:HOTP-SHA256-8:C-QH64") } catch {
+      throw VaultError(otp: error)
+    }
+    _ = try addOCRA(
+      NewOCRACredential(suite, name: name, role: role), key: SecretBytes(testing: "12345678901234567890"))
   }
 }

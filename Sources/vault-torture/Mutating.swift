@@ -1,5 +1,6 @@
 import AuthenticatorKit
 import Glibc
+import OneTimePassword
 import VaultKit
 import VaultTestKit
 
@@ -141,6 +142,18 @@ final class Sight {
     let result = try core.nextHOTPCode(of: credential.item.id)
     guard case .counter(let counter) = result.factor else { return failure = "a code without counter" }
     if counter != credential.state.counter { failure = "a code of counter \(counter)" }
+    try see(signatureOf: core)
+  }
+
+  /// The same for a credential with a suite. The vaults that verbs made have none.
+  private func see(signatureOf core: VaultCore) throws(VaultError) {
+    guard let signer = try? core.describeOCRA(named: "ocra 1") else { return }
+    let question: OCRAQuestion
+    do throws(OTPError) { question = try OCRAQuestion("00", for: signer.suite) } catch {
+      throw VaultError(otp: error)
+    }
+    let result = try core.signOCRA(OCRARequest(question), with: signer.item.id)
+    if result.counter != signer.state.counter { failure = "a signature of another counter" }
   }
 
   private func narrow(_ what: String, _ agrees: (Content) -> Bool) {

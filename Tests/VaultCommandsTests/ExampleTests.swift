@@ -12,6 +12,9 @@ struct ExampleTests {
     vaultctl item add mail --generate 8
     printf %s 'otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0' > uri
     vaultctl otp add rfc < uri; vaultctl otp add door --role verifier < uri
+    printf 12345678901234567890 > key
+    vaultctl otp add bank --suite OCRA-1:HOTP-SHA256-8:QH64 --secret-format raw < key
+    vaultctl otp add gate --role verifier --suite OCRA-1:HOTP-SHA1-6:QN08 --secret-format raw < key
     printf '%s\n' '{"kind":"password","name":"mail","secret":"x"}' > items.jsonl
     umask 077; printf correct > old; printf better > new; printf 'a long phrase' > phrase
     """

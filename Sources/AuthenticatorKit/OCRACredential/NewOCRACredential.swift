@@ -27,9 +27,8 @@ public struct NewOCRACredential: Sendable {
   public var access = AccessControl()
   /// Which operations on it are logged.
   public var audit = AuditPolicy.changes
-  /// The PIN that guards the key; `nil` for none. ``access`` must have the accessibility of the PIN item, and be on this
-  /// device only if that is. If the suite has `P`, use another PIN for it: codes with `P` reveal their PIN to a person
-  /// who has the vault file, the device key and one such code.
+  /// The PIN that guards the key; `nil` for none. It is not the PIN of a suite with `P`. ``access`` must have the
+  /// accessibility of the PIN item, and be on this device only if that is.
   public var pin: PINItem?
 
   /// A credential with the usual window, whose counter begins at 0.

@@ -36,7 +36,7 @@ public struct OCRACredential: Sendable {
   ///   - context: Gives the passcode of a locked vault, the PIN, and the application password if the access rule asks for
   ///     one.
   /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/duplicateItem``, ``VaultError/Code/locked``; with
-  ///   ``NewOCRACredential/pin`` as ``OTPCredential/enroll(_:key:in:context:)``.
+  ///   ``NewOCRACredential/pin`` as ``OTPCredential/enroll(_:role:window:access:named:in:pin:context:)``.
   public static func enroll(
     _ new: NewOCRACredential, key: consuming SecretBytes, in vault: Vault,
     context: AuthenticationContext? = nil
@@ -76,7 +76,8 @@ public struct OCRACredential: Sendable {
   ///
   /// - Parameters:
   ///   - request: Exactly the values that the suite names.
-  ///   - context: Who is asked where the credential has constraints; gives the PIN.
+  ///   - context: Who is asked where the credential has constraints; gives the PIN that guards it. A wrong camouflaged PIN
+  ///     makes a wrong code, without an error. What its prompts show: ``AuthenticationContext/showing(_:)``.
   /// - Throws: ``VaultError/Code/malformed`` for values that the suite does not name or allow, ``VaultError/Code/policy``
   ///   for a verifier, ``VaultError/Code/outOfStep`` after a restore, ``VaultError/Code/locked``,
   ///   ``VaultError/Code/expired`` when the counter has reached its end; behind a PIN as
@@ -126,7 +127,7 @@ extension Vault {
   ) async throws(VaultError) -> OCRADescription {
     let key = SharedSecret(key)
     return try await asking(context) { core, context throws(VaultError) in
-      try core.addOCRA(new, key: key.bytes, pin: new.pin?.id, context: context)
+      try core.addOCRA(new, key: key.bytes, context: context)
     }
   }
 

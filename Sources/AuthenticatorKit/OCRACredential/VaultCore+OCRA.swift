@@ -6,12 +6,12 @@ package import VaultKit
 extension VaultCore {
   /// Adds a credential.
   ///
-  /// - Parameter pin: The PIN item that guards the key; `nil` for none.
+  /// - Parameter pin: The PIN item that guards the key; `nil` for the one of `new`.
   package func addOCRA(
     _ new: NewOCRACredential, key: borrowing SecretBytes, pin: ItemID? = nil,
     context: AuthenticationContext? = nil
   ) throws(VaultError) -> OCRADescription {
-    let role = new.role
+    let (pin, role) = (pin ?? new.pin?.id, new.role)
     let new = try new.item(key: key)
     let item =
       if let pin {
@@ -81,16 +81,14 @@ extension VaultCore {
       let counter = try transaction.takeCounter(of: item.item)
       let notices = try use.settle(in: &transaction)
       try transaction.log(.codeGenerated, item: item.item)
-      var result = try use.withSecret(key, of: item.item) { (key) throws(VaultError) in
-        try signing.result(by: item, key: key, counter: counter)
-      }
+      var result = try signing.result(by: item, use, data: key, counter: counter)
       result.notices = notices
       return result
     }
   }
 
-  /// Stores nothing, so it works on a read-only vault; only the use of a credential with constraints is logged, and that of a
-  /// PIN is counted.
+  /// Stores nothing, so it works on a read-only vault; only the use of a PIN, or of a credential with constraints, is
+  /// logged.
   private func signUncounted(
     _ signing: Signing, with id: ItemID, using use: CredentialUse, grant: consuming Grant?
   ) throws(VaultError) -> OCRAResult {
@@ -98,11 +96,7 @@ extension VaultCore {
     var (result, item, notes) = try reading { transaction throws(VaultError) in
       let item = try OCRAItem(transaction.item(id))
       let opened = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
-      let notes = opened.notes
-      let result = try use.withSecret(opened.secret, of: item.item) { (key) throws(VaultError) in
-        try signing.result(by: item, key: key, counter: nil)
-      }
-      return (result, item.item, notes)
+      return (try signing.result(by: item, use, data: opened.secret, counter: nil), item.item, opened.notes)
     }
     if item.audit == .all || !item.access.constraints.isEmpty || use.pin != nil {
       result.notices = try writing { transaction throws(VaultError) in
@@ -136,10 +130,13 @@ private struct Signing {
     }
   }
 
+  /// - Parameter data: The secret of the item: the key, or the masked key.
   func result(
-    by item: OCRAItem, key: borrowing SecretBytes, counter: UInt64?
+    by item: OCRAItem, _ use: CredentialUse, data: borrowing SecretBytes, counter: UInt64?
   ) throws(VaultError) -> OCRAResult {
-    let generator = try item.generator(key)
+    let generator = try use.withSecret(data, of: item.item) { (key) throws(VaultError) in
+      try item.generator(key)
+    }
     let code = try otp { () throws(OTPError) in
       try generator.code(for: request.input(for: item.suite, counter: counter, timeStep: step?.number))
     }

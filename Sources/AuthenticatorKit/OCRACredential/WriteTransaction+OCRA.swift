@@ -14,20 +14,20 @@ extension WriteTransaction {
   @discardableResult
   public mutating func enroll(_ new: NewOCRACredential, key: consuming SecretBytes) throws(VaultError) -> Item
   {
-    guard new.pin == nil else { throw .pinOutsideOfTransaction }
-    return try addOCRA(new, key: key)
+    try addOCRA(new, key: key)
   }
 
   /// - Parameter adjust: Sets further fields of the item.
   package mutating func addOCRA(
     _ new: NewOCRACredential, key: consuming SecretBytes, adjusting adjust: (inout NewItem) -> Void = { _ in }
   ) throws(VaultError) -> Item {
+    guard new.pin == nil else { throw .pinInTransaction }
     var item = try new.item(key: key)
     adjust(&item)
     return try add(item, secret: key, by: .otp)
   }
 
-  /// The suite, the state and the secret of a credential. An entry in the audit records the export.
+  /// The secret of a credential. An entry in the audit records the export.
   ///
   /// - Parameter component: With what a PIN that guards the credential gave.
   /// - Throws: ``VaultError/Code/policy`` behind a camouflaged PIN: a secret outside of it would reveal the PIN.
@@ -35,9 +35,18 @@ extension WriteTransaction {
     _ item: Item, by component: Component = .otp, with grant: consuming Grant? = nil
   ) throws(VaultError) -> SecretBytes {
     _ = try OCRAItem(item)
-    try item.refuseIfCamouflaged(Item.neverExported)
+    try item.refuseIfCamouflaged(
+      "the secret behind a camouflaged PIN is never exported: it would reveal the PIN")
     let key = try exportSecret(of: item, by: component, with: grant)
     try log(.exported, item: item)
     return key
+  }
+}
+
+extension VaultError {
+  static var pinInTransaction: VaultError {
+    VaultError(
+      .verificationNeeded, "a credential behind a PIN needs the PIN, and a transaction asks no person",
+      hint: "enroll it outside of a transaction")
   }
 }

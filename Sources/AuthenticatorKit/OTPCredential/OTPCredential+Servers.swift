@@ -85,7 +85,7 @@ extension WriteTransaction {
   @discardableResult
   public mutating func enroll(_ new: NewOTPCredential, key: consuming SecretBytes) throws(VaultError) -> Item
   {
-    guard new.pin == nil else { throw .pinOutsideOfTransaction }
+    guard new.pin == nil else { throw .pinInTransaction }
     return try addOTP(new.uri(key: key), named: new.name, role: new.role, window: new.window) { item in
       (item.access, item.audit) = (new.access, new.audit)
     }

@@ -33,7 +33,8 @@ extension WriteTransaction {
         hint: Hint(.exportItems, saying: "export the items of the vault instead"))
     }
     let credential = try OTPItem(item)
-    try item.refuseIfCamouflaged(Item.neverExported)
+    try item.refuseIfCamouflaged(
+      "the secret behind a camouflaged PIN is never exported: it would reveal the PIN")
     let key = try exportSecret(of: item, by: component, with: grant)
     let text = try credential.uri(key: key, state: try state(of: item.id)).text()
     try log(.exported, item: item)

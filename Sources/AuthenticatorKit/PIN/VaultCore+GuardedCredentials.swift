@@ -67,18 +67,8 @@ extension Item {
   /// The PIN that guards the item.
   func guardingPIN() throws(VaultError) -> GuardingPIN? { try policy.requirements().pin }
 
-  static let neverExported = "the secret behind a camouflaged PIN is never exported: it would reveal the PIN"
-
   /// - Throws: ``VaultError/Code/policy`` if the secret is behind a camouflaged PIN.
   func refuseIfCamouflaged(_ why: String) throws(VaultError) {
     guard try guardingPIN()?.mode != .camouflaged else { throw VaultError(.policy, why) }
-  }
-}
-
-extension VaultError {
-  static var pinOutsideOfTransaction: VaultError {
-    VaultError(
-      .verificationNeeded, "a credential behind a PIN needs the PIN, and a transaction asks no person",
-      hint: "enroll it outside of a transaction")
   }
 }

@@ -39,12 +39,21 @@ extension Command {
     return try vault.opened().describeOCRA(of: item.id)
   }
 
-  /// What a code of the suite is asked for.
-  func request(for suite: OCRASuite, to purpose: String) throws(CommandError) -> OCRARequest {
+  /// What a code of the suite is asked for, and the data that is signed, as a person who is asked sees it.
+  ///
+  /// - Parameter isGuarded: A person may be asked before the credential is used.
+  /// - Throws: Exit 9 if a person may be asked, and the data does not show as what it is.
+  func request(
+    for suite: OCRASuite, to purpose: String, isGuarded: Bool
+  ) throws -> (request: OCRARequest, text: ShownText?) {
     try refuseSurplusOptions(of: suite)
-    let question = try question(for: suite, to: purpose)
-    guard suite.pinHash != nil else { return try adding(to: OCRARequest(question), suite: suite) }
-    return try adding(to: OCRARequest(question, pin: secrets.secret(.pin, to: purpose)), suite: suite)
+    let data = has(QuestionOptions.question) ? nil : SharedSecret(try secrets.data("data", to: purpose))
+    let question = try question(for: suite, of: data)
+    let isAsked = invocation.mayPrompt && (isGuarded || suite.pinHash != nil && secrets.willAsk(.pin))
+    let text = isAsked ? try data?.expose { data throws(VaultError) in try ShownText(data) } : nil
+    guard suite.pinHash != nil else { return (try adding(to: OCRARequest(question), suite: suite), text) }
+    let pin = try secrets.secret(.pin, to: purpose, showing: text)
+    return (try adding(to: OCRARequest(question, pin: pin), suite: suite), text)
   }
 
   private func adding(to request: OCRARequest, suite: OCRASuite) throws(CommandError) -> OCRARequest {
@@ -70,24 +79,24 @@ extension Command {
     return bytes
   }
 
-  /// The challenge of the options, or the question of the data on standard input.
-  private func question(for suite: OCRASuite, to purpose: String) throws(CommandError) -> OCRAQuestion {
+  /// The challenge of the options, or the question of the data.
+  private func question(for suite: OCRASuite, of data: SharedSecret?) throws(CommandError) -> OCRAQuestion {
     do throws(OTPError) {
       if let text = self[QuestionOptions.question] {
         let question = try OCRAQuestion(text, for: suite)
         guard let own = self[QuestionOptions.ownQuestion] else { return question }
         return try OCRAChallenges(client: OCRAQuestion(own, for: suite), server: question).clientQuestion
       }
-    } catch { throw CommandError(VaultError(otp: error)) }
-    guard !has(QuestionOptions.ownQuestion) else { throw .usage("--own-question needs --question") }
-    let data = try secrets.data("data", to: purpose)
-    do throws(OTPError) {
+      guard let data else { preconditionFailure("Command.question(for:of:): neither challenge nor data") }
       return try data.expose { (data) throws(OTPError) in try OCRAQuestion(data: data, for: suite) }
     } catch { throw CommandError(VaultError(otp: error)) }
   }
 
   /// An option for a value that is no part of the code would make believe that it is signed.
   private func refuseSurplusOptions(of suite: OCRASuite) throws(CommandError) {
+    if has(QuestionOptions.ownQuestion), !has(QuestionOptions.question) {
+      throw .usage("--own-question needs --question")
+    }
     let pin = SecretChannel.pin.options
     let surplus: [(isNamed: Bool, options: [any OptionKey], part: String)] = [
       (suite.sessionByteCount != nil, [QuestionOptions.session, QuestionOptions.sessionFormat], "session"),

@@ -1,7 +1,7 @@
 package import CommandLineKit
 import Glibc
 package import SecretMemory
-import VaultKit
+package import VaultKit
 import VaultPrompts
 import VaultWords
 
@@ -18,16 +18,18 @@ package struct Secrets {
   ///   - purpose: The use of the secret, as the prompt states it; nil for the usual one.
   ///   - problem: What was wrong with the previous answer. A prompt shows it.
   ///   - triesLeft: How many answers are judged, including this one.
+  ///   - text: What the person must see whole before the answer.
   /// - Throws: exit 6 if a prompt is needed but not allowed, 5 if the person declines, 12 if the secret is malformed,
   ///   13 if its file is not private.
   package func secret(
     _ channel: SecretChannel, isNew: Bool = false, to purpose: String? = nil, problem: String? = nil,
-    triesLeft: Int? = nil
+    triesLeft: Int? = nil, showing text: ShownText? = nil
   ) throws(CommandError) -> SecretBytes {
     if let given = try given(channel) { return given }
     var request = request(to: purpose ?? channel.purpose(isNew: isNew), channel.shownTitle(isNew: isNew))
     request.problem = problem
     request.triesLeft = triesLeft
+    request.text = text
     request.emptyAnswer = isNew ? "is refused" : "cancels"
     let typed = try ask(
       channel.title, request: request, limit: TypedSecret.longest, twice: isNew, channel: channel)

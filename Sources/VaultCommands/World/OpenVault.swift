@@ -123,21 +123,20 @@ final class OpenVault {
 
   /// The context that verifies the person before an item is used; `nil` if nothing but the unlocked vault is needed.
   func context(for item: Item) throws -> AuthenticationContext? {
-    try item.isBehindPIN ? pinContext() : context(for: item.access)
+    try context(for: item.access, isBehindPIN: item.isBehindPIN)
   }
 
-  /// The context that asks for PINs, and for what the access rule of an item behind a PIN requires.
-  func pinContext() throws -> AuthenticationContext {
-    try endDelay(opened())
-    return try newContext(keeping: false)
-  }
+  /// The context that asks for PINs.
+  func pinContext() throws -> AuthenticationContext { try context(for: AccessControl(), isBehindPIN: true)! }
 
   /// The same for an item that is about to be stored, or for one of many that are used together.
   ///
   /// - Parameter keeping: A verification remains valid for five minutes, so that one command does not ask again for
   ///   each item.
-  func context(for access: AccessControl, keeping: Bool = false) throws -> AuthenticationContext? {
-    guard !access.constraints.isEmpty else { return nil }
+  func context(
+    for access: AccessControl, isBehindPIN: Bool = false, keeping: Bool = false
+  ) throws -> AuthenticationContext? {
+    guard !access.constraints.isEmpty || isBehindPIN else { return nil }
     try endDelay(opened())
     if let asking = asking[keeping] { return asking }
     let context = try newContext(keeping: keeping)

@@ -53,7 +53,8 @@ extension Torture {
 
 extension Torture.Scenario {
   /// Each verb that writes, in the order of its family in the table of verbs.
-  static let all: [Torture.Scenario] = life + passcode + items + credentials + members + transfer + keys
+  static let all: [Torture.Scenario] =
+    life + passcode + items + credentials + transactions + members + transfer + keys
 
   private static let passcodeOption = ["--passcode-file", "@/in/pass"]
   private static let phraseOption = ["--passphrase-file", "@/in/passphrase"]
@@ -121,6 +122,30 @@ extension Torture.Scenario {
     Self(verb: "otp export", words: ["otp", "export", "counter"]),
     Self(verb: "otp rm", words: ["otp", "rm", "door"]),
   ]
+
+  private static let transactions = [
+    Self(
+      verb: "otp add", variant: "with a suite",
+      words: ["otp", "add", "new", "--suite", countedSuite, "--secret-format", "raw"], input: secrets["new"]!),
+    Self(
+      verb: "transaction sign", before: { try $0.addSigner("signer", role: "prover", suite: countedSuite) },
+      words: ["transaction", "sign", "signer", "--pin-file", "@/in/pin"], input: "Pay 12 EUR to Anna"),
+    Self(
+      verb: "transaction sign", variant: "behind a passcode, without a counter, logged", start: .locked,
+      before: { home in
+        try home.addSigner(
+          "signer", role: "prover", suite: "OCRA-1:HOTP-SHA256-8:QH64",
+          options: ["--audit", "all"] + passcodeOption)
+      }, words: ["transaction", "sign", "signer"] + passcodeOption, input: "Pay 12 EUR to Anna"),
+    Self(
+      verb: "transaction verify",
+      before: { try $0.addSigner("gate", role: "verifier", suite: "OCRA-1:HOTP-SHA1-6:C-QN08") },
+      words: ["transaction", "verify", "gate", "--question", "00000000"], input: gateCode),
+  ]
+
+  private static let countedSuite = "OCRA-1:HOTP-SHA256-8:C-QH64-PSHA1"
+  /// The code of ``ScenarioHome/addSigner(_:role:suite:options:)`` for the counter 0 and the question 00000000.
+  private static let gateCode = "475885"
 
   private static let members = [
     Self(

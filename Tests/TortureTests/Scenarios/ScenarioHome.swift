@@ -190,6 +190,14 @@ extension Torture.ScenarioHome {
     if start == .nothing { try? FileManager.default.removeItem(atPath: folder + "/keys") }
   }
 
+  /// Adds a credential with a suite, and a file with a PIN for it.
+  func addSigner(_ name: String, role: String, suite: String, options: [String] = []) throws {
+    try write("in/pin", Torture.Scenario.secrets["changed"]!)
+    try run(
+      ["otp", "add", name, "--role", role, "--suite", suite, "--secret-format", "raw"] + options,
+      Torture.Scenario.secrets["first"]!)
+  }
+
   private func fill(_ passcode: [String]) throws {
     let secrets = Torture.Scenario.secrets
     func add(_ name: String, _ options: String...) throws {

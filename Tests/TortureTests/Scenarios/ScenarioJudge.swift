@@ -132,7 +132,8 @@ extension Torture {
         guard reasons.contains(error.code) else { throw error }
         secret = "!" + error.code.rawValue
       }
-      let state = try? core.describeOTP(named: item.name ?? "").state
+      let name = item.name ?? ""
+      let state = (try? core.describeOTP(named: name).state) ?? (try? core.describeOCRA(named: name).state)
       return [
         item.name ?? "-", "\(item.kind.rawValue)", item.attributes[.service] ?? "-",
         item.attributes[.account] ?? "-", item.attributes[.label] ?? "-", "\(item.audit)", secret,
