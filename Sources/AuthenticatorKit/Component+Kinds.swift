@@ -6,4 +6,6 @@ extension Component {
   package static let otp = Component(.otp)
   /// PINs.
   package static let pin = Component(.pin)
+  /// Biokeys.
+  package static let biokey = Component(.biokey)
 }

@@ -148,6 +148,13 @@ package enum FieldNumber {
     static let unlock: UInt16 = 4
   }
 
+  /// Section 11: the data of a biokey.
+  enum BiokeyData {
+    static let id: UInt16 = 1
+    static let pin: UInt16 = 2
+    static let secret: UInt16 = 3
+  }
+
   /// Section 12, policy field 7: the life of a token or a consent.
   package enum TokenLife {
     package static let issued: UInt16 = 1

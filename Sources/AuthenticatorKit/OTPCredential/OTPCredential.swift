@@ -76,15 +76,20 @@ public struct OTPCredential: Sendable {
 
   /// The next code. A HOTP counter is on disk before this returns: gaps are possible, duplicates are not.
   ///
-  /// Behind a PIN, asks for it by itself. A wrong camouflaged PIN makes a wrong code, without an error.
+  /// Behind a PIN, asks for it by itself, or for the biokey that replaces it: a PIN that was given is used, otherwise the
+  /// biokey is asked for first. A wrong camouflaged PIN makes a wrong code, without an error.
   ///
-  /// - Parameter context: Who is asked where the credential has constraints; gives the PIN.
+  /// - Parameters:
+  ///   - factors: Which of the two may be asked for; without meaning for a credential without a PIN.
+  ///   - context: Who is asked where the credential has constraints; gives the PIN.
   /// - Throws: ``VaultError/Code/policy`` for a verifier, ``VaultError/Code/outOfStep`` after a restore,
   ///   ``VaultError/Code/locked``, ``VaultError/Code/expired`` when the counter has reached its end; for a checked PIN
   ///   ``VaultError/Code/authenticationFailed`` with `attemptsLeft`, ``VaultError/Code/blocked``; for any PIN
   ///   ``VaultError/Code/pinRefused`` for a wrong form, ``VaultError/Code/interactionNotAllowed``.
-  public func nextCode(context: AuthenticationContext? = nil) async throws(VaultError) -> OTPResult {
-    try await vault.nextCode(of: self, context: context)
+  public func nextCode(
+    by factors: PINFactors = [.current, .biometric], context: AuthenticationContext? = nil
+  ) async throws(VaultError) -> OTPResult {
+    try await vault.nextCode(of: self, by: factors, context: context)
   }
 
   /// Judges a code, single use: an accepted code is on disk before this returns (RFC 6238 §5.2, RFC 4226 §7.2).
@@ -143,13 +148,14 @@ extension Vault {
     try core.describeOTP(named: name)
   }
 
-  fileprivate func nextCode(of credential: OTPCredential, context: AuthenticationContext?)
-    async throws(VaultError) -> OTPResult
-  {
+  fileprivate func nextCode(
+    of credential: OTPCredential, by factors: PINFactors, context: AuthenticationContext?
+  ) async throws(VaultError) -> OTPResult {
     let (id, kind) = (credential.id, credential.kind)
     return try await asking(context) { core, context throws(VaultError) in
       kind == .hotp
-        ? try core.nextHOTPCode(of: id, context: context) : try core.timedCode(of: id, context: context)
+        ? try core.nextHOTPCode(of: id, by: factors, context: context)
+        : try core.timedCode(of: id, by: factors, context: context)
     }
   }
 

@@ -42,10 +42,10 @@ extension VaultCore {
   /// - Parameter context: Who is asked where the credential has constraints.
   /// - Throws: ``VaultError/Code/policy`` for a verifier, ``VaultError/Code/outOfStep``,
   ///   ``VaultError/Code/locked``.
-  package func nextHOTPCode(of id: ItemID, context: AuthenticationContext? = nil) throws(VaultError)
-    -> OTPResult
-  {
-    try usingCredential(id, to: "make a code", context: context) { (grant, use) throws(VaultError) in
+  package func nextHOTPCode(
+    of id: ItemID, by factors: PINFactors = [.current, .biometric], context: AuthenticationContext? = nil
+  ) throws(VaultError) -> OTPResult {
+    try usingCredential(id, by: factors, to: "make a code", context: context) { (grant, use) throws(VaultError) in
       var grant = consume grant
       var prepared: PreparedSecret?
       try reading { transaction throws(VaultError) in
@@ -78,9 +78,10 @@ extension VaultCore {
   ///   - seconds: Seconds since 1970; `nil` for now.
   ///   - context: Who is asked where the credential has constraints.
   package func timedCode(
-    of id: ItemID, at seconds: Int64? = nil, stepsAhead: Int64 = 0, context: AuthenticationContext? = nil
+    of id: ItemID, at seconds: Int64? = nil, stepsAhead: Int64 = 0,
+    by factors: PINFactors = [.current, .biometric], context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPResult {
-    try usingCredential(id, to: "make a code", context: context) { (grant, use) throws(VaultError) in
+    try usingCredential(id, by: factors, to: "make a code", context: context) { (grant, use) throws(VaultError) in
       try timedCode(of: id, at: seconds, stepsAhead: stepsAhead, using: use, with: grant)
     }
   }
@@ -112,7 +113,7 @@ extension VaultCore {
         item.item, opened.notes
       )
     }
-    if item.audit == .all || !item.access.constraints.isEmpty || use.pin != nil {
+    if item.audit == .all || !item.access.constraints.isEmpty || use.shown != nil {
       result.notices = try writing { transaction throws(VaultError) in
         let notices = try use.settle(in: &transaction)
         try transaction.log(notes)

@@ -3,43 +3,51 @@ import VaultKit
 
 /// Credentials that a PIN may guard.
 extension VaultCore {
-  /// Uses a credential. If a PIN guards it, asks for the PIN first.
+  /// Uses a credential. If a PIN guards it, asks for the PIN or its biokey first.
   ///
   /// - Parameters:
+  ///   - factors: What may be asked for, if a PIN guards it.
   ///   - action: What the PIN is for, as a verb phrase.
   ///   - body: Writes with ``CredentialUse/settle(in:)`` what the PIN leaves, in the commit of what the PIN permits.
   func usingCredential<R: ~Copyable>(
-    _ id: ItemID, for operation: ItemOperation = .use, to action: String, context: AuthenticationContext?,
+    _ id: ItemID, for operation: ItemOperation = .use, by factors: PINFactors = [.current, .biometric],
+    to action: String, context: AuthenticationContext?,
     body: (consuming Grant?, CredentialUse) throws(VaultError) -> R
   ) throws(VaultError) -> R {
-    var shown: ShownPIN?
+    var shown: ShownFactor?
     do throws(VaultError) {
       return try authorizing(
         operation, on: id, by: .otp, context: context,
         obtaining: { pin throws(VaultError) in
           // Nothing can judge the PIN, and a counter makes no code.
           if operation == .replace, pin.mode == .camouflaged { return Component(.otp, pin: .camouflaged) }
-          let new = try shownPIN(pin, to: action, context: context)
+          let new = try shownFactor(pin, by: factors, to: action, context: context)
           shown = new
           return Component(.otp, pin: new.obtained)
         },
         body: { (grant, component) throws(VaultError) in
-          try body(grant, CredentialUse(component: component, pin: shown))
+          try body(grant, CredentialUse(component: component, shown: shown))
         })
     } catch {
       // What failed was not the PIN: a right one is no wrong attempt.
-      if let shown, case .checked = shown.secret {
-        try? writing { transaction throws(VaultError) in _ = try transaction.settle(shown) }
+      if case .pin(let pin)? = shown, case .checked = pin.secret {
+        try? writing { transaction throws(VaultError) in _ = try transaction.settle(pin) }
       }
       throw error
     }
   }
 }
 
-/// What the use of a credential has obtained: its component and, if a PIN guards it, the PIN.
+/// What the use of a credential has obtained: its component and, if a PIN guards it, the PIN or its biokey.
 struct CredentialUse {
   let component: Component
-  let pin: ShownPIN?
+  /// `nil` without a PIN.
+  let shown: ShownFactor?
+
+  private var pin: ShownPIN? {
+    guard case .pin(let pin)? = shown else { return nil }
+    return pin
+  }
 
   /// Lends the secret of the credential: its data, without the mask if it has one.
   func withSecret<R: ~Copyable>(
@@ -50,10 +58,11 @@ struct CredentialUse {
     return try body(CamouflagedPIN.masked(data, by: key, of: item.id, vault: pin.stored.vault))
   }
 
-  /// Writes what the use leaves in the PIN item. Does nothing without a PIN.
+  /// Writes what the use leaves in the PIN item or the log. Does nothing without a PIN.
   ///
   /// - Returns: What the caller must tell the person.
   func settle(in transaction: inout WriteTransaction) throws(VaultError) -> [OTPResult.Notice] {
+    if case .biokey(let biokey)? = shown { try transaction.settle(biokey) }
     guard let pin else { return [] }
     var notices: [OTPResult.Notice] = pin.wasMarked ? [.pinWasMarked] : []
     if let codes = try transaction.settle(pin), codes >= OTPResult.Notice.codesBeforeConfirmation {

@@ -76,8 +76,3 @@ extension VaultCore {
     get throws(VaultError) { try reading { transaction throws(VaultError) in transaction.vault } }
   }
 }
-
-extension Item {
-  /// The PIN item that a biokey stands in for, as its attribute says.
-  var pinOfBiokey: ItemID? { kind == .biokey ? attributes[.pinItem].flatMap(ItemID.init) : nil }
-}

@@ -145,11 +145,6 @@ extension WriteTransaction {
     try log(notes)
     try log(.pinChanged, item: stored.item, detail: detail)
   }
-
-  /// Deletes the biokeys that stand in for a PIN.
-  fileprivate mutating func deleteBiokeys(of pin: ItemID) throws(VaultError) {
-    for item in try items(matching: Query(.biokey)) where item.pinOfBiokey == pin { try delete(item.id) }
-  }
 }
 
 extension VaultError {

@@ -205,7 +205,7 @@ extension VaultCore {
   private func countSuccess(_ shown: Shown) throws(VaultError) {
     _ = try settle(shown, result: .success) {
       Lockout.succeed(&$0)
-      BiometryLockout.succeed(&$0)
+      BiometryLockout.succeed(&$0.biometryFailures)
       return 0
     }
   }

@@ -37,14 +37,15 @@ extension Authentication {
   private mutating func byPhrase(_ members: [Member], factors: FactorSlots) throws(VaultError)
     -> (Member, SharedSecret)
   {
-    let left = try core.refuseLockedBiometry()
+    let count = BiometryCount(asking.item)
+    let left = try core.refuseLockedBiometry(count)
     guard let derivation = try factors.header.phraseDerivation() else {
       throw VaultError(.damaged, "the members' key derivation is missing")
     }
     let core = core
     asking.members = members.map(\.label)
     return try asking.typed(.phrase, left: left) { (bytes, _) throws(VaultError) -> (Member, SharedSecret) in
-      try core.judgingBiometry { () throws(VaultError) in
+      try core.judgingBiometry(count) { () throws(VaultError) in
         let root = SharedSecret(try derivation.derive(from: bytes, core.environment))
         for member in members {
           if let half = try factors.half(of: member, phrase: root) { return (member, half) }
@@ -67,14 +68,15 @@ extension Authentication {
     // The passcode may just have unlocked the vault. The caller need not wait for a reader that hangs.
     asking.validity.call?.endUse()
     try asking.refuseInvalid()
-    try core.refuseLockedBiometry()
+    let count = BiometryCount(asking.item)
+    try core.refuseLockedBiometry(count)
     // If the reader has a finger that is not in the set, that finger could pass for a member.
     guard try Set(source.enrolledFingers()) == Set(members.map(\.label)) else {
       throw Self.otherFingers
     }
     let asking = asking
     do throws(VaultError) {
-      let shown = try core.judgingBiometry { () throws(VaultError) -> (Member, SharedSecret) in
+      let shown = try core.judgingBiometry(count) { () throws(VaultError) -> (Member, SharedSecret) in
         let finger = try asking.finger(at: source, showingOn: context.prompt)
         // If the reader does not say which finger matched, any finger serves, because all fingers of the reader are
         // members.

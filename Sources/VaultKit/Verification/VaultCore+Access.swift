@@ -130,68 +130,6 @@ extension VaultCore {
     logWherePossible(notes + [denial])
   }
 
-  // MARK: Biometry
-
-  /// Throws if biometry is locked, before any prompt.
-  ///
-  /// - Returns: How many attempts are left.
-  @discardableResult
-  func refuseLockedBiometry() throws(VaultError) -> Int {
-    let left = try biometryAttemptsLeft()
-    guard left > 0 else { throw Self.biometryLocked }
-    return left
-  }
-
-  private func biometryAttemptsLeft() throws(VaultError) -> Int {
-    let failures = try reading { transaction throws(VaultError) in
-      try transaction.store.vaultState().state.biometryFailures
-    }
-    return max(0, Int(BiometryLockout.limit) - Int(failures))
-  }
-
-  /// Judges one attempt of a member. Counts it as a failure on disk first, and takes that back if the attempt is
-  /// right.
-  func judgingBiometry<R>(_ judge: () throws(VaultError) -> R) throws(VaultError) -> R {
-    guard try changeBiometry({ BiometryLockout.begin(&$0) }) else { throw Self.biometryLocked }
-    do throws(VaultError) {
-      let result = try judge()
-      _ = try changeBiometry {
-        BiometryLockout.succeed(&$0)
-        return true
-      }
-      return result
-    } catch {
-      guard error.code == .authenticationFailed else {
-        // An attempt that was not judged reveals nothing, so it is not counted.
-        _ = try changeBiometry {
-          BiometryLockout.takeBack(&$0)
-          return true
-        }
-        throw error
-      }
-      var error = error
-      if !isReadOnly { error.attemptsLeft = try biometryAttemptsLeft() }
-      throw error
-    }
-  }
-
-  private func changeBiometry(_ change: (inout VaultState) -> Bool) throws(VaultError) -> Bool {
-    guard !isReadOnly else { return true }
-    return try writing { transaction throws(VaultError) in
-      var (state, row) = try transaction.store.vaultState()
-      let before = state
-      let isAllowed = change(&state)
-      if state.bytes != before.bytes { try transaction.setVaultState(state, replacing: row) }
-      return isAllowed
-    }
-  }
-
-  private static var biometryLocked: VaultError {
-    VaultError(
-      .biometryLocked, "biometry is locked after \(BiometryLockout.limit) failures",
-      hint: "unlock the vault with the passcode: that ends it", attemptsLeft: 0)
-  }
-
   // MARK: Adding
 
   /// Checks that an item with this access can be added now. Unlocks the vault for it if the context can.

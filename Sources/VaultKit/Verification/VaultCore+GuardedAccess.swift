@@ -46,6 +46,16 @@ extension ReadTransaction {
 }
 
 extension AuthenticationContext {
+  /// Whether a secret can be had without a person: it was given to this context, or the prompt's channel has it.
+  package func isGiven(_ subject: PromptRequest.Subject) throws(VaultError) -> Bool {
+    if memory.given(subject) != nil { return true }
+    guard interaction == .allowed, let prompt else { return false }
+    return try prompt.givenSecret(for: PromptRequest(subject, operation: "find out what was given")) != nil
+  }
+
+  /// Continues only on a thread that may wait for a person: what follows changes the vault before it asks.
+  package func requirePerson() throws(VaultError) { try call?.requirePerson() }
+
   /// Whether a secret is the passcode that this context was given.
   package func isPasscode(_ secret: borrowing SecretBytes) -> Bool {
     memory.given(.passcode)?.bytes.isEqualInConstantTime(to: secret) ?? false

@@ -1,0 +1,111 @@
+import SecretMemory
+package import VaultKit
+
+/// Biokeys on the synchronous core. ``Biokeys`` offers the same on the actor.
+extension VaultCore {
+  /// Registers a biokey with the PIN. The commit of the right PIN also deletes the earlier biokey.
+  package func registerBiokey(
+    _ new: NewBiokey, for pin: ItemID, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> RegisteredBiokey {
+    let stored = try usablePIN(pin, context: context)
+    try stored.refuseBiokeys()
+    let item = try new.item(for: stored.item)
+    try permitAdding(item, by: .biokey, context: context)
+    let (added, replaced) = try settlingPIN(stored, to: "register a biokey", context: context) {
+      (secret, transaction) throws(VaultError) in
+      let replaced = try transaction.deleteBiokeys(of: pin)
+      let record = try BiokeyRecord.make(for: pin, secret: secret.bytes, random: environment.random)
+      let added = try transaction.add(item, secret: record.data.copy(), by: .biokey)
+      return (added.id, replaced)
+    }
+    guard let biokey = try biokeys(of: pin).first(where: { $0.id == added }) else {
+      throw VaultError(.busy, "another process has replaced the biokey meanwhile", hint: "list the biokeys")
+    }
+    return RegisteredBiokey(biokey: biokey, hasReplaced: replaced > 0)
+  }
+
+  /// Deletes the biokeys of a PIN, in the commit of the right PIN.
+  package func resetBiokeys(
+    of pin: ItemID, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> Int {
+    let stored = try usablePIN(pin, context: context)
+    try stored.refuseBiokeys()
+    return try settlingPIN(stored, to: "reset the biokeys", context: context) {
+      (_, transaction) throws(VaultError) in try transaction.deleteBiokeys(of: pin)
+    }
+  }
+
+  /// - Parameter pin: `nil` for those of all PINs.
+  package func biokeys(of pin: ItemID? = nil) throws(VaultError) -> [Biokey] {
+    let (items, names) = try reading { transaction throws(VaultError) -> ([Item], [ItemID: String]) in
+      let items = try transaction.items(matching: pin.map(Self.biokeys) ?? Query(.biokey))
+      var names: [ItemID: String] = [:]
+      for case let pin? in items.map(\.pinOfBiokey) {
+        names[pin] = try transaction.items(matching: Query(id: pin)).first?.name
+      }
+      return (items, names)
+    }
+    var biokeys: [Biokey] = []
+    for item in items {
+      guard let pin = item.pinOfBiokey else { continue }
+      biokeys.append(
+        Biokey(
+          id: item.id, name: item.name, pin: pin, pinName: names[pin], device: item.attributes[.label],
+          registered: item.created,
+          members: item.access.constraints.contains(.biometryAny) ? .any : .currentSet,
+          attemptsLeft: names[pin] == nil ? 0 : try attemptsLeft(ofBiokey: item),
+          isInvalidated: try isBeyondReach(item)))
+    }
+    return biokeys
+  }
+
+  /// Finds the biokeys of a PIN item by the index.
+  static func biokeys(of pin: ItemID) -> Query {
+    var attributes = Attributes()
+    attributes[.applicationTag] = pin.bytes
+    return Query(.biokey, where: attributes)
+  }
+
+  /// Asks for a checked PIN, and lends `D` to a change that is part of the commit of its verdict.
+  private func settlingPIN<R>(
+    _ stored: StoredPIN, to action: String, context: AuthenticationContext?,
+    _ change: (SharedSecret, inout WriteTransaction) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    let shown = try checkedPIN(stored, to: action, context: context)
+    guard case .checked(let secret) = shown.secret else { preconditionFailure("settlingPIN: camouflaged") }
+    do throws(VaultError) {
+      return try using(context) { () throws(VaultError) in
+        try writing { transaction throws(VaultError) in
+          try transaction.settle(shown)
+          return try change(secret, &transaction)
+        }
+      }
+    } catch {
+      // What failed was not the PIN: a right one is no wrong attempt.
+      try? writing { transaction throws(VaultError) in _ = try transaction.settle(shown) }
+      throw error
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// Deletes the biokeys of a PIN item.
+  ///
+  /// - Returns: How many there were.
+  @discardableResult
+  mutating func deleteBiokeys(of pin: ItemID) throws(VaultError) -> Int {
+    let items = try items(matching: VaultCore.biokeys(of: pin))
+    for item in items { try delete(item.id) }
+    return items.count
+  }
+}
+
+extension StoredPIN {
+  fileprivate func refuseBiokeys() throws(VaultError) {
+    guard mode != .checked else { return }
+    throw VaultError(
+      .policy,
+      "a camouflaged PIN has no biokey: nothing here knows the right PIN, and a biokey would give it away",
+      hint: "make a checked PIN, and enroll the credential behind that")
+  }
+}

@@ -1,0 +1,91 @@
+import SecretMemory
+import VaultKit
+
+/// What was shown for an item behind a PIN.
+enum ShownFactor {
+  case pin(ShownPIN)
+  case biokey(ShownBiokey)
+
+  /// What a component obtained for the item.
+  var obtained: Component.ObtainedPIN {
+    switch self {
+    case .pin(let pin): pin.obtained
+    case .biokey(let biokey): .checked(biokey.secret)
+    }
+  }
+}
+
+/// Whether a use asks for the PIN or for the biokey.
+extension VaultCore {
+  /// Gets the PIN that guards an item, or the biokey in its place.
+  ///
+  /// A PIN that was given is used. Otherwise a biokey that can open is asked for first, and the PIN if the biokey is locked or
+  /// the person declines it. A wrong phrase or finger is an error.
+  ///
+  /// - Parameter factors: What may be asked for.
+  /// - Throws: ``VaultError/Code/policy`` if none of the factors makes a code here.
+  func shownFactor(
+    _ pin: GuardingPIN, by factors: PINFactors, to action: String, context: AuthenticationContext?
+  ) throws(VaultError) -> ShownFactor {
+    let mayTypePIN = factors.contains(.current)
+    guard let biokey = factors.contains(.biometric) ? try biokey(of: pin) : nil else {
+      guard mayTypePIN else { throw Self.noFactor(factors) }
+      return .pin(try shownPIN(pin, to: action, context: context))
+    }
+    try context?.requirePerson()
+    if mayTypePIN, try context?.isGiven(.pin) ?? false {
+      return .pin(try shownPIN(pin, to: action, context: context))
+    }
+    do throws(VaultError) {
+      return .biokey(try shownBiokey(biokey, pin: pin.item, context: context))
+    } catch {
+      guard mayTypePIN, Self.leavesThePIN.contains(error.code) else { throw error }
+      return .pin(try shownPIN(pin, to: action, context: context))
+    }
+  }
+
+  /// The biokey that replaces a checked PIN.
+  private func biokey(of pin: GuardingPIN) throws(VaultError) -> Item? {
+    guard pin.mode == .checked else { return nil }
+    return try items(matching: Self.biokeys(of: pin.item)).first
+  }
+
+  private func shownBiokey(
+    _ biokey: Item, pin: ItemID, context: AuthenticationContext?
+  ) throws(VaultError) -> ShownBiokey {
+    // A blocked PIN, or one of a copied file, is refused or settled first.
+    _ = try usablePIN(pin, context: context)
+    try refuseLocked(biokey: biokey)
+    var notes: [AuditNote] = []
+    let secret = try authorizing(.use, on: biokey.id, by: .biokey, context: context) {
+      (grant) throws(VaultError) -> SharedSecret in
+      var grant = consume grant
+      return try reading { transaction throws(VaultError) in
+        let opened = try transaction.useSecret(of: transaction.item(biokey.id), by: .biokey, with: grant.take())
+        notes = opened.notes
+        let record = try BiokeyRecord(opened.intoSecret())
+        guard record.pin == pin else {
+          throw VaultError(.damaged, "a biokey names two PINs", hint: .verifyAndRestore)
+        }
+        return SharedSecret(record.withSecret { SecretBytes(copying: $0) })
+      }
+    }
+    return ShownBiokey(pin: pin, secret: secret, notes: notes)
+  }
+
+  /// Why a biokey cannot be used now, and the PIN can.
+  private static let leavesThePIN: Set<VaultError.Code> = [
+    .biokeyLocked, .biometryLocked, .cancelled, .interactionNotAllowed, .invalidated, .itemNotFound, .policy,
+    .unsupported, .verificationUnavailable,
+  ]
+
+  private static func noFactor(_ factors: PINFactors) -> VaultError {
+    if factors.contains(.biometric) {
+      return VaultError(
+        .policy, "no biokey replaces the PIN", hint: "register one, or use the PIN")
+    }
+    return VaultError(
+      .policy, "the credential is behind a PIN, and makes no code without the PIN or a biokey",
+      hint: "allow the current PIN")
+  }
+}
