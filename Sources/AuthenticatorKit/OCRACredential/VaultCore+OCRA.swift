@@ -98,7 +98,7 @@ extension VaultCore {
       let opened = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
       return (try signing.result(by: item, use, data: opened.secret, counter: nil), item.item, opened.notes)
     }
-    if item.audit == .all || !item.access.constraints.isEmpty || use.pin != nil {
+    if item.audit == .all || !item.access.constraints.isEmpty || use.shown != nil {
       result.notices = try writing { transaction throws(VaultError) in
         let notices = try use.settle(in: &transaction)
         try transaction.log(notes)
