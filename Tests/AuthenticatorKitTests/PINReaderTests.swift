@@ -31,10 +31,31 @@ struct PINReaderTests {
     #expect(wrong["camouflaged"] != PINRig.rawKey)
   }
 
+  /// Verified to fail when the mask is bound to the PIN item instead of the credential.
+  @Test("the codes of vaults that were written from the specification alone, behind PINs of both modes")
+  func written() throws {
+    let place = TemporaryVault(environment: .testing())
+    try FileManager.default.createDirectory(atPath: place.folder + "/data", withIntermediateDirectories: true)
+    let made = try Program("/usr/bin/python3", ["-B", root.path + "/Tests/Reader/make_vault.py", place.path])
+      .run(errors: .apart)
+    #expect(made.status == 0, "\(made.errors)")
+    let core = try VaultCore.open(
+      at: place.path, protector: FileProtector(file: place.path + ".key"), environment: place.environment)
+    for name in ["behind pin", "camouflaged"] {
+      let id = try core.item(named: name).id
+      let context = AuthenticationContext(reason: "")
+      context.provide(try PIN(SecretBytes(testing: "2580")))
+      #expect(try core.nextHOTPCode(of: id, context: context).code == PINRig.rfc4226[0])
+    }
+  }
+
+  private var root: URL {
+    URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+  }
+
   /// The secrets that the reader finds, by name.
   private func read(_ place: TemporaryVault, pin: String) throws -> [String: [UInt8]] {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
     let names = try FileManager.default.subpathsOfDirectory(atPath: place.folder + "/state")
     let key = try #require(names.first { $0.hasSuffix(".key") })
     let file = place.folder + "/pin"
