@@ -34,18 +34,27 @@ struct CamouflagedPINTests {
     #expect(try rig.core.verify().problems == [])
   }
 
-  @Test("the log has the same entries for a right PIN and for a wrong one", .requirement("B10"))
+  /// Verified to fail when the state counts one PIN otherwise.
+  @Test("log and states are the same after a right PIN and after a wrong one", .requirement("B10"))
   func log() throws {
     let rig = try PINRig()
-    let id = try rig.masked(behind: rig.camouflaged())
+    let pin = try rig.camouflaged()
+    let id = try rig.masked(behind: pin)
+    let before = [try rig.core.state(of: pin), try rig.core.state(of: id)]
     var entries: [[String]] = []
+    var states: [[ItemState]] = []
     for digits in ["8306", "1357"] {
+      try rig.core.writing { transaction throws(VaultError) in
+        for (item, state) in zip([pin, id], before) { try transaction.changeState(of: item) { $0 = state } }
+      }
       let first = try rig.core.auditEntries().last!.sequence + 1
       _ = try rig.core.nextHOTPCode(of: id, context: rig.context(digits))
       entries.append(
         try rig.core.auditEntries(from: first).map { "\($0.operation.name) \($0.result) \($0.detail ?? "")" })
+      states.append([try rig.core.state(of: pin), try rig.core.state(of: id)])
     }
     #expect(entries[0] == entries[1])
+    #expect(states[0] == states[1])
     #expect(!entries[0].isEmpty)
   }
 

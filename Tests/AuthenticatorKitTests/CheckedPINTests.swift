@@ -95,6 +95,7 @@ struct CheckedPINTests {
     }
     #expect(rig.derivations.count == 10)
     #expect(try rig.counter(of: id) == 0)
+    #expect(try rig.core.auditEntries().suffix(2).map(\.operation) == [.accessDenied, .accessDenied])
     let status = try #require(try rig.place.openCore().pinStatuses().first)
     #expect(status.isBlocked)
     #expect(status.attemptsLeft == 0)

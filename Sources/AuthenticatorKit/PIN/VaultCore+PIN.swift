@@ -25,7 +25,8 @@ extension VaultCore {
       try CommonPINs.refuse(pin)
       try refusePasscode(pin, context: context)
       let secret = try environment.random.newSecret(32)
-      let record = try PINRecord.wrapping(secret, in: pin.bytes, of: id, vault: vaultID, unlockKey: new.unlockKey, environment)
+      let record = try PINRecord.wrapping(
+        secret, in: pin.bytes, of: id, vault: vaultID, unlockKey: new.unlockKey, environment: environment)
       return (record, shown.notes(.newPIN))
     }
     return try add(item, secret: record.data.bytes.copy(), by: .pin, noting: notes, context: context)

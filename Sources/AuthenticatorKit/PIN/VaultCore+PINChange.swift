@@ -60,7 +60,7 @@ extension VaultCore {
       try refuseNew(pin, context: context)
       let record = try PINRecord.wrapping(
         secret.bytes, in: pin.bytes, of: stored.id, vault: stored.vault, replacing: stored.record,
-        environment)
+        environment: environment)
       return (record, shown.notes(.newPIN))
     }
     try using(context) { () throws(VaultError) in
@@ -95,7 +95,7 @@ extension VaultCore {
     }
     let (offset, notes) = try askingPIN(stored.requestForNew, context: context) {
       (pin, shown) throws(VaultError) in
-      guard !CamouflagedPIN.areEqual(pin.bytes, old.bytes) else { throw .pinReused }
+      guard !CamouflagedPIN.isEqual(pin.bytes, to: old.bytes) else { throw .pinReused }
       try refuseNew(pin, context: context)
       return (CamouflagedPIN.offset(confirmed, changing: old.bytes, to: pin.bytes), shown.notes(.newPIN))
     }

@@ -7,11 +7,25 @@ extension VaultCore {
   /// A PIN item that may be asked for now. Unlocks the vault if the context can. In a copied or restored file, verifies the
   /// passcode: the next commit of the item clears its mark.
   func usablePIN(_ id: ItemID, context: AuthenticationContext?) throws(VaultError) -> StoredPIN {
-    var stored = try unlocking(context) { () throws(VaultError) in try storedPIN(id) }
+    var stored: StoredPIN
+    do throws(VaultError) {
+      stored = try unlocking(context) { () throws(VaultError) in try storedPIN(id) }
+    } catch {
+      if error.code == .blocked { logBlocked(id, error) }
+      throw error
+    }
     if stored.state.needsResync {
       stored.settledMark = try settleCopiedPIN(stored.item, context: context) ?? []
     }
     return stored
+  }
+
+  /// The denial remains in force if the log cannot be written.
+  private func logBlocked(_ id: ItemID, _ error: VaultError) {
+    try? writing { transaction throws(VaultError) in
+      let item = try transaction.item(id)
+      try transaction.log(.accessDenied, item: item, result: error.auditResult, detail: error.message)
+    }
   }
 
   func storedPIN(_ id: ItemID) throws(VaultError) -> StoredPIN {
@@ -41,7 +55,8 @@ extension VaultCore {
     return try askingPIN(request, context: context) { (pin, shown) throws(VaultError) in
       try refuse(pin)
       let offset = stored.state.offsetInUse
-      let key = try CamouflagedPIN.key(of: pin.bytes, offset: offset, stored.record.derivation, environment)
+      let key = try CamouflagedPIN.key(
+        of: pin.bytes, offset: offset, by: stored.record.derivation, environment: environment)
       return ShownPIN(
         stored: stored, secret: .camouflaged(key, offset: offset), digits: SharedSecret(pin.bytes.copy()),
         shown: shown)
@@ -58,7 +73,7 @@ extension VaultCore {
       let counted = try countAttempt(of: stored)
       do throws(VaultError) {
         let secret = try counted.record.unwrapped(
-          by: pin.bytes, of: counted.id, vault: counted.vault, environment)
+          by: pin.bytes, of: counted.id, vault: counted.vault, environment: environment)
         return ShownPIN(
           stored: counted, secret: .checked(secret), digits: SharedSecret(pin.bytes.copy()), shown: shown)
       } catch {

@@ -22,8 +22,8 @@ package enum CamouflagedPIN {
 
   /// The key of the masks: from the PIN, filled with 0 on the right, plus the offset, digit by digit. Runs one derivation.
   package static func key(
-    of pin: borrowing SecretBytes, offset: [UInt8], _ derivation: KeyDerivation,
-    _ environment: VaultEnvironment
+    of pin: borrowing SecretBytes, offset: [UInt8], by derivation: KeyDerivation,
+    environment: VaultEnvironment
   ) throws(VaultError) -> SharedSecret {
     var digits = filled(pin)
     unsafe digits.modify { bytes in
@@ -46,13 +46,13 @@ package enum CamouflagedPIN {
   }
 
   /// Whether two PINs have the same mask: zeros on the right do not count.
-  package static func areEqual(_ pin: borrowing SecretBytes, _ other: borrowing SecretBytes) -> Bool {
+  package static func isEqual(_ pin: borrowing SecretBytes, to other: borrowing SecretBytes) -> Bool {
     filled(pin).isEqualInConstantTime(to: filled(other))
   }
 
   /// `secret` with the mask of an item, or without it if it had it before.
   ///
-  /// - Parameter key: As ``key(of:offset:_:_:)`` gives it.
+  /// - Parameter key: As ``key(of:offset:by:environment:)`` gives it.
   package static func masked(
     _ secret: borrowing SecretBytes, by key: SharedSecret, of item: ItemID, vault: VaultID
   ) -> SecretBytes {

@@ -14,19 +14,21 @@ extension PINRecord {
   ///   - old: The record that this one replaces. Its unlock key stays.
   package static func wrapping(
     _ secret: borrowing SecretBytes, in digits: borrowing SecretBytes, of item: ItemID, vault: VaultID,
-    unlockKey: PINUnlockKey? = nil, replacing old: PINRecord? = nil, _ environment: VaultEnvironment
+    unlockKey: PINUnlockKey? = nil, replacing old: PINRecord? = nil, environment: VaultEnvironment
   ) throws(VaultError) -> PINRecord {
     let derivation = try KeyDerivation.fresh(environment.parameters, random: environment.random)
-    let key = try key(of: digits, derivation, environment)
-    let sealed = try seal(secret, under: key, of: item, vault: vault, environment)
+    let key = try key(of: digits, by: derivation, environment: environment)
+    let sealed = try seal(secret, under: key, of: item, vault: vault, environment: environment)
     var unlock: [UInt8]?
-    if let unlockKey { unlock = try seal(secret, under: unlockKey.sealKey(), of: item, vault: vault, environment) }
+    if let unlockKey {
+      unlock = try seal(secret, under: unlockKey.sealKey(), of: item, vault: vault, environment: environment)
+    }
     return try .checked(derivation, sealed: sealed, unlock: unlock, replacing: old)
   }
 
   private static func seal(
     _ secret: borrowing SecretBytes, under key: borrowing SecretBytes, of item: ItemID, vault: VaultID,
-    _ environment: VaultEnvironment
+    environment: VaultEnvironment
   ) throws(VaultError) -> [UInt8] {
     do throws(CryptoError) {
       return try CommittingSeal.seal(
@@ -63,9 +65,9 @@ extension PINRecord {
   ///
   /// - Throws: ``VaultError/Code/authenticationFailed`` for a wrong PIN.
   package func unwrapped(
-    by digits: borrowing SecretBytes, of item: ItemID, vault: VaultID, _ environment: VaultEnvironment
+    by digits: borrowing SecretBytes, of item: ItemID, vault: VaultID, environment: VaultEnvironment
   ) throws(VaultError) -> SharedSecret {
-    let key = try Self.key(of: digits, derivation, environment)
+    let key = try Self.key(of: digits, by: derivation, environment: environment)
     let aad = AssociatedData.pin(vault, item: item)
     do throws(CryptoError) {
       let secret = try withSealed { (sealed) throws(CryptoError) in
@@ -79,7 +81,7 @@ extension PINRecord {
   }
 
   private static func key(
-    of digits: borrowing SecretBytes, _ derivation: KeyDerivation, _ environment: VaultEnvironment
+    of digits: borrowing SecretBytes, by derivation: KeyDerivation, environment: VaultEnvironment
   ) throws(VaultError) -> SecretBytes {
     HKDF.derive(from: try derivation.derive(from: digits, environment), label: Labels.pin)
   }

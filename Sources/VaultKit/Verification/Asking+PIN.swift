@@ -36,10 +36,9 @@ extension VaultCore {
     } catch {
       // `use` has logged its verdict. A malformed PIN that nobody typed was neither a prompt nor an attempt.
       let isMalformed = error.code == .pinRefused || error.code == .malformed
-      let wasTyped = error.promptEnd != nil && error.promptEnd != .notShown
       if isUsed {
         logWherePossible(asking.notes)
-      } else if !isMalformed || wasTyped {
+      } else if !isMalformed || error.promptEnd != nil {
         logDenial(asking.notes, of: request.item, error: error)
       }
       throw error
