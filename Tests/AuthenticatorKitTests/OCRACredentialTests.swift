@@ -35,7 +35,7 @@ struct OCRACredentialTests {
     return try OCRAGenerator(key: SecretBytes(testing: Self.key), suite: signer.suite).code(for: input)
   }
 
-  /// Verified to fail when the counter that is written is the one that was used.
+  /// Verified to fail when the counter is read and not moved.
   @Test("a counter signs once: it is on disk before its code, in every process")
   func signedOnce() throws {
     let place = TemporaryVault()
@@ -90,8 +90,7 @@ struct OCRACredentialTests {
     #expect(try core.status().sequence == before)
   }
 
-  /// B7: what is signed is a part of the code. Verified to fail when the verifier takes the question from the code's
-  /// first acceptance, or when data is cut to the length of the question.
+  /// Verified to fail when the verifier's counter, last code and delay are not stored.
   @Test(
     "altered data is refused in the whole window; unaltered data is accepted once", .requirement("B7"),
     arguments: [0, 9, 10])

@@ -32,7 +32,7 @@ struct TransactionVerbTests {
     #expect(try tool("transaction", "sign", "c1", input: Array("00000000".utf8)).text == "237653\n")
   }
 
-  /// Verified to fail when a counter is read again before it is written.
+  /// Verified to fail when the counter is read and not moved, and when data is cut to its first 17 bytes.
   @Test("data of any length is signed as its SHA-256, and each counter signs once", .requirement("B7"))
   func data() throws {
     let tool = try newTool()
