@@ -6,7 +6,9 @@ public struct Driver: Sendable {
   public let run: @Sendable () async throws -> Void
 
   /// The drivers of all programs.
-  public static let all = [databasePassword, loginVerifier, paymentCode, secretWindow, sessionToken, worker]
+  public static let all = [
+    databasePassword, loginVerifier, paymentCode, paymentSigner, secretWindow, sessionToken, worker,
+  ]
 
   /// What did not hold.
   struct Unexpected: Error {
