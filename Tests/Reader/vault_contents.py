@@ -83,7 +83,7 @@ class Contents:
                            70: raw(pin_id)}, rfc, policy=self.policy(pin=(1, pin_id)), alternatives=[([], 2, [d])], state=u8(1), opens="pin")
         if any(source != "login" for _, source, _ in self.members):
             biokey = self.rnd(16)
-            self.put_item(18, {1: string("biokey of the pin")}, record({1: biokey, 2: pin_id, 3: d}), accessibility=3, device=True, state=u8(1),
+            self.put_item(18, {1: string("biokey of the pin"), 22: raw(pin_id), 70: raw(pin_id)}, record({1: biokey, 2: pin_id, 3: d}), accessibility=3, device=True, state=u8(1),
                           policy=self.policy(3, True, 2, [(2, ANY)]), alternatives=[([ANY],)])
             self.put_item(16, {1: string("behind pin and passcode"), 64: integer(1), 65: integer(1), 66: integer(1), 67: integer(6)}, rfc, state=u8(1),
                           policy=self.policy(1, False, 0x10, [(0x10, PASSCODE)], pin=(1, pin_id)), alternatives=[([PASSCODE], 2, [d])], opens="pin")

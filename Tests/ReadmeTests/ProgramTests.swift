@@ -9,7 +9,7 @@ import Testing
 /// has a property `let secret: SecretBytes`.
 @Suite("The programs in the guides for users of the library", .requirement("L13"))
 struct ProgramTests {
-  private static let pages = ["docs/guides/using-the-library.md", "docs/guides/ocra.md"]
+  private static let pages = ["docs/guides/using-the-library.md", "docs/guides/ocra.md", "docs/guides/biokeys.md"]
   private static let directory = "Tests/Consumers/Sources/Programs"
 
   @Test("each does what the guide says", arguments: Driver.all.map(\.name))
@@ -26,7 +26,7 @@ struct ProgramTests {
     }
   }
 
-  @Test("each is short", arguments: zip(Driver.all.map(\.name), [35, 34, 33, 26, 30, 20, 28]))
+  @Test("each is short", arguments: zip(Driver.all.map(\.name), [33, 35, 34, 33, 26, 30, 20, 28]))
   func lines(name: String, most: Int) throws {
     let lines = try Readme.text(of: "\(Self.directory)/\(name).swift").split(
       separator: "\n", omittingEmptySubsequences: false)

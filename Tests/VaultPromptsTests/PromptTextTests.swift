@@ -30,7 +30,8 @@ struct PromptTextTests {
   @Test("no two secrets have one name")
   func secrets() {
     let subjects: [PromptRequest.Subject] = [
-      .passcode, .applicationPassword, .phrase, .presence, .finger, .confirmation,
+      .passcode, .applicationPassword, .phrase, .presence, .finger, .confirmation, .pin, .newPIN, .code,
+      .transaction,
     ]
     let names = Set(subjects.map { PromptText(PromptRequest($0, operation: "x")).question })
     #expect(names.count == subjects.count && !names.contains("password") && !names.contains("passcode"))

@@ -38,7 +38,7 @@ extension VaultCore {
   /// - Parameter pin: `nil` for those of all PINs.
   package func biokeys(of pin: ItemID? = nil) throws(VaultError) -> [Biokey] {
     let (items, names) = try reading { transaction throws(VaultError) -> ([Item], [ItemID: String]) in
-      let items = try transaction.items(matching: pin.map(Self.biokeys) ?? Query(.biokey))
+      let items = try transaction.items(matching: Query(.biokey)).filter { pin == nil || $0.pinOfBiokey == pin }
       var names: [ItemID: String] = [:]
       for case let pin? in items.map(\.pinOfBiokey) {
         names[pin] = try transaction.items(matching: Query(id: pin)).first?.name
@@ -57,13 +57,6 @@ extension VaultCore {
           isInvalidated: try isBeyondReach(item)))
     }
     return biokeys
-  }
-
-  /// Finds the biokeys of a PIN item by the index.
-  static func biokeys(of pin: ItemID) -> Query {
-    var attributes = Attributes()
-    attributes[.applicationTag] = pin.bytes
-    return Query(.biokey, where: attributes)
   }
 
   /// Asks for a checked PIN, and lends `D` to a change that is part of the commit of its verdict.
@@ -94,7 +87,7 @@ extension WriteTransaction {
   /// - Returns: How many there were.
   @discardableResult
   mutating func deleteBiokeys(of pin: ItemID) throws(VaultError) -> Int {
-    let items = try items(matching: VaultCore.biokeys(of: pin))
+    let items = try items(matching: Query(.biokey)).filter { $0.pinOfBiokey == pin }
     for item in items { try delete(item.id) }
     return items.count
   }

@@ -44,10 +44,12 @@ extension VaultCore {
     }
   }
 
-  /// The biokey that replaces a checked PIN.
+  /// The biokey that replaces a checked PIN. The index finds it, because each code looks for it.
   private func biokey(of pin: GuardingPIN) throws(VaultError) -> Item? {
     guard pin.mode == .checked else { return nil }
-    return try items(matching: Self.biokeys(of: pin.item)).first
+    var attributes = Attributes()
+    attributes[.applicationTag] = pin.item.bytes
+    return try items(matching: Query(.biokey, where: attributes)).first
   }
 
   private func shownBiokey(
@@ -61,7 +63,8 @@ extension VaultCore {
       (grant) throws(VaultError) -> SharedSecret in
       var grant = consume grant
       return try reading { transaction throws(VaultError) in
-        let opened = try transaction.useSecret(of: transaction.item(biokey.id), by: .biokey, with: grant.take())
+        let opened = try transaction.useSecret(
+          of: transaction.item(biokey.id), by: .biokey, with: grant.take())
         notes = opened.notes
         let record = try BiokeyRecord(opened.intoSecret())
         guard record.pin == pin else {

@@ -45,7 +45,8 @@ extension VaultCore {
   package func nextHOTPCode(
     of id: ItemID, by factors: PINFactors = [.current, .biometric], context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPResult {
-    try usingCredential(id, by: factors, to: "make a code", context: context) { (grant, use) throws(VaultError) in
+    try usingCredential(id, by: factors, to: "make a code", context: context) {
+      (grant, use) throws(VaultError) in
       var grant = consume grant
       var prepared: PreparedSecret?
       try reading { transaction throws(VaultError) in
@@ -81,7 +82,8 @@ extension VaultCore {
     of id: ItemID, at seconds: Int64? = nil, stepsAhead: Int64 = 0,
     by factors: PINFactors = [.current, .biometric], context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPResult {
-    try usingCredential(id, by: factors, to: "make a code", context: context) { (grant, use) throws(VaultError) in
+    try usingCredential(id, by: factors, to: "make a code", context: context) {
+      (grant, use) throws(VaultError) in
       try timedCode(of: id, at: seconds, stepsAhead: stepsAhead, using: use, with: grant)
     }
   }

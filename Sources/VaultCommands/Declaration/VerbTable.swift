@@ -62,6 +62,10 @@ package enum VerbTable {
       "biometry", "Members of the enrolled biometric set.",
       [BiometryEnroll.self, BiometryList.self, BiometryRemove.self]
     ),
+    (
+      "biokey", "Biokeys, which members open in place of a PIN.",
+      [BiokeyRegister.self, BiokeyList.self, BiokeyReset.self]
+    ),
     ("import", "Import items from another program.", [Import.self]),
     ("export", "Export items for another program.", [Export.self]),
     ("backup", "Write a backup that a passphrase opens.", [Backup.self]),

@@ -1,0 +1,86 @@
+import SecretMemory
+import TestSupport
+import Testing
+import VaultExpectations
+import VaultKit
+import VaultTestKit
+
+/// Verified to fail when a text is cleaned instead of refused.
+@Suite("Texts that a person sees whole")
+struct ShownTextTests {
+  @Test(
+    "a text whose characters show is taken as it is",
+    arguments: [
+      "Pay 12 EUR to Anna", "two\nlines\n", "", "Zahlung an Ægir: 12 €", "שלום", "e\u{301}", "汉字 👍",
+      String(repeating: "x", count: 4096),
+    ])
+  func accepted(text: String) throws {
+    let bytes = Array(text.utf8)
+    let shown = try unsafe ShownText(bytes.span.bytes)
+    #expect(Array(shown.text.utf8) == bytes)
+    #expect(try ShownText(text) == shown)
+  }
+
+  @Test(
+    "a text with any other character is refused",
+    arguments: [
+      "\u{1B}[2J", "a\u{202E}b", "a\u{2066}b", "a\u{200B}b", "a\tb", "a\r\nb", "a\rb", "a\u{0}", "a\u{A0}b",
+      "\u{FEFF}a", "a\u{2028}b", "\n\u{301}", "a\u{7F}", "a\u{85}", String(repeating: "x", count: 4097),
+      String(repeating: "x", count: 5120),
+    ])
+  func refused(text: String) {
+    expect(.policy) { () throws(VaultError) in _ = try ShownText(text) }
+  }
+
+  @Test(
+    "bytes that are not UTF-8 are refused",
+    arguments: [[0x61, 0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xE2, 0x82]])
+  func encoding(bytes: [UInt8]) {
+    expect(.policy) { () throws(VaultError) in _ = try unsafe ShownText(bytes.span.bytes) }
+  }
+
+  @Test(
+    "every prompt of a call has the text of its context; a finger is asked for after the text was accepted")
+  func requests() throws {
+    let place = TemporaryVault()
+    let core = try place.makeCore(passcode: "passcode")
+    let id = try core.add(
+      NewItem(.genericPassword, name: "n", access: AccessControl(.devicePasscode)),
+      secret: SecretBytes(testing: "s")
+    ).id
+    let text = try ShownText("Pay 12 EUR to Anna")
+    let prompt = ScriptedPrompt([.text("wrong"), .text("passcode"), .text("passcode")])
+    let context = AuthenticationContext(reason: "", prompt: prompt)
+    _ = try core.secret(of: id, context: context.showing(text))
+    #expect(prompt.requests.map(\.text) == [text, text])
+    _ = try core.secret(of: id, context: context)
+    #expect(prompt.requests.last?.text == nil)
+    let typed = ScriptedPrompt([.text("8306"), .text("8306")])
+    try core.askingPIN(
+      PINRequest("sign", of: nil, isTypedTwice: true),
+      context: AuthenticationContext(reason: "", prompt: typed).showing(text)
+    ) { (_, _) in }
+    #expect(typed.requests.map(\.text) == [text, nil])
+  }
+
+  /// Verified to fail when the text is not asked about before the source is.
+  @Test(
+    "PAM is asked after the person has accepted the text, and not at all if they decline",
+    arguments: [true, false])
+  func presence(accepts: Bool) throws {
+    let place = TemporaryVault()
+    let core = try place.makeCore(passcode: "passcode")
+    _ = try core.enrollLogin(passcode: Passcode(testing: "passcode"))
+    let id = try core.add(
+      NewItem(.genericPassword, name: "n", access: AccessControl(.userPresence)),
+      secret: SecretBytes(testing: "s")
+    ).id
+    let text = try ShownText("Pay 12 EUR to Anna")
+    let prompt = ScriptedPrompt([.confirm(accepts)])
+    let source = ScriptedPresence([nil])
+    let context = AuthenticationContext(reason: "", prompt: prompt, presence: source).showing(text)
+    #expect(try core.secret(failing: id, with: context) == (accepts ? nil : .cancelled))
+    #expect(prompt.requests.map(\.subject) == [.transaction] && prompt.requests.map(\.text) == [text])
+    #expect(source.requests.count == (accepts ? 1 : 0))
+  }
+}
