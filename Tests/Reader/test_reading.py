@@ -130,6 +130,47 @@ class RoundTrips(Case):
         maker.write(self.path)
         self.refused("damaged: form of the keys")
 
+    # Each was verified to open, to be read as damage, or to end the reader, when the condition is left out of the reader.
+    def test_rules_of_a_later_version_have_any_form(self):
+        life, short = make_vault.record({1: bytes(8), 2: bytes(8), 3: bytes(16), 4: bytes(8), 5: bytes(4)}), make_vault.record({1: b""})
+        of_later = make_vault.record({1: b"\3"})
+        for name, kind, policy, flags in (
+                ("field 0", 16, {"more": {0: b""}}, 0), ("field 0 of the life", 19, {"token": make_vault.record({0: b""}) + life}, 0),
+                ("field 7 of the life", 19, {"token": short + make_vault.record({7: b""})}, 0),
+                ("a mode without an item", 16, {"more": {8: of_later}}, 0), ("field 9", 16, {"more": {8: b"?", 9: b""}}, 0),
+                ("a life of a credential", 16, {"token": short}, 0), ("the PIN of a token", 19, {"more": {8: b"?"}}, 0),
+                ("constraints of a kind of later", 26, {"constraints": [(0x20, 1)]}, 0), ("in the trash", 1, {"constraints": [(0x20, 1)]}, 32)):
+            with self.subTest(name):
+                maker = self.make(small=True, members=())
+                maker.put_item(kind, {1: make_vault.string(name), 2: make_vault.string(name)}, b"secret", policy=maker.policy(**policy), state=b"\1", flags=flags)
+                maker.write(self.path)
+                self.assertIn("of a later version", self.read()["items"][-1]["secretMissing"])
+
+    def test_constraints_are_those_of_the_constraint_word(self):
+        passcode, presence = (0x10, make_vault.PASSCODE), (1, make_vault.PRESENCE)
+        for word, bound in ((0, [passcode]), (0x10, []), (0x10, [presence]), (0x10, [passcode, presence]), (0x10, [passcode, passcode])):
+            with self.subTest((word, bound)):
+                maker = self.make(small=True, members=())
+                alternatives = [([f for _, f in bound],)] if bound else None
+                maker.put_item(1, {1: make_vault.string("x"), 2: make_vault.string("x")}, b"x", policy=maker.policy(1, False, word, bound), alternatives=alternatives)
+                maker.write(self.path)
+                self.refused("damaged: constraints of")
+
+    def test_a_mode_that_is_not_that_of_the_pin_item_and_an_offset_that_is_no_digit(self):
+        for mode, other, offset, message in ((1, 2, bytes(6), "another mode"), (2, 1, bytes(6), "another mode"), (2, 2, b"\0\0\0\0\0\n", "state of")):
+            with self.subTest((mode, other)):
+                maker = self.make(small=True, members=())
+                pin, kdf, d = maker.rnd(16), maker.kdf(), maker.rnd(32)
+                sealed = maker.seal1(maker.rnd(32), "vault/1/seal-pin", maker.aad("pin", {2: pin}), d)
+                data = make_vault.record({1: bytes([mode]), 2: kdf, 3: sealed if mode == 1 else None})
+                maker.put_item(17, {1: make_vault.string("pin")}, data, item_id=pin, state=b"\1".ljust(80, b"\0") + offset)
+                maker.put_item(16, {1: make_vault.string("x")}, b"x" * 20, policy=maker.policy(pin=(other, pin)), state=b"\1",
+                               alternatives=[([], 2, [d])] if other == 1 else None)
+                maker.write(self.path)
+                for given in ({}, {"pin": b"1234"}):
+                    if given or message == "another mode":
+                        self.refused(message, device_key=maker.device_key, passcode=PASSCODE, **given)
+
     def test_an_application_password_opens_its_item_and_no_other(self):
         self.make(members=())
         keys = {"device_key": self.maker.device_key, "passcode": PASSCODE}

@@ -30,7 +30,7 @@ INDEXED = {2, 3, 4, 7, 12, 15, 21, 22, 40, 41, 43}
 PRIMARY = {1: [2, 3], 2: [3, *range(15, 21)], 3: [8, *range(21, 29)], 4: [37, 40, 41], 22: [3, 4], 23: [3]}
 KINDS = {1: "genericPassword", 2: "internetPassword", 3: "key", 4: "certificate", 16: "otp", 17: "pin", 18: "biokey", 19: "cardToken",
   20: "consent", 21: "clientRegistration", 22: "transaction", 23: "tokenSet", 24: "responseJWT", 25: "attachment"}
-PROGRAMS, WITH_STATE, NAMELESS, LATER_FLAGS = range(0x8000, 0xC000), {16, 17, 18, 19, 20, 22}, {22, 23}, 16 | 32
+PROGRAMS, WITH_STATE, LATER_FLAGS = range(0x8000, 0xC000), {16, 17, 18, 19, 20, 22}, 16 | 32
 STATE = {"bits": (1, 2), "failures": (4, 8), "counter": (8, 16), "lastAccepted": (16, 24), "lastUse": (24, 32), "delay": (56, 64),
   "clockOffset": (64, 72), "usesLeft": (72, 76), "unconfirmed": (76, 80), "reservedEnd": (96, 104), "uses": (104, 112), "state": (112, 113),
   "wrongUnlockCodes": (113, 114), "resends": (114, 116), "underWay": (116, 120), "deadline": (120, 128), "lastSync": (144, 152),
@@ -148,7 +148,7 @@ class Vault:
   def open_header(self, device_key, recovery, passphrase):
     (_, body, tag), = self.header; h = self.h = decode(body, "header", f1=2, f2=16, f3=8, f4=8, f5=1, f6=None, f7=4, f9=1, f10=16)
     need(n(h[1]) == 1 and n(h[5]) == 1, "newer format: header", 15); features = {n(e) for e in packed(h, 6, 4)}
-    need(features <= {1, 2}, f"newer format: required features {h[6].hex()}", 15); commit = "6cbfd72" if 1 in features else "b5afbda"
+    need(features <= {1, 2}, f"newer format: required features {h[6].hex()}", 15); commit = "963e44e" if 1 in features else "b5afbda"
     need(features == {1, 2}, f"made before the first release: open it with commit {commit} and 'export jsonl --plain', then import", 15)
     self.id, self.generation, self.marks = h[2], n(h[7]), n(h.get(17, b"")); self.cheap = bool(self.marks & 1); self.check_fields()
     opener, wrapping, kdf, cut = self.root_opener(device_key, recovery, passphrase)
@@ -304,7 +304,7 @@ class Vault:
   def open_items(self):
     material, state, blind = {r[0]: r[1:] for r in self.material}, {r[0]: r[1:] for r in self.state}, {}
     for value, row in self.blind: blind.setdefault(row, set()).add(value)
-    self.terms, self.out["items"], self.pins = [], [], {}
+    self.terms, self.out["items"], self.pins, self.modes = [], [], {}, {}
     zero = self.open_state(0, bytes(16), state.pop(0, None), None, 2); need(zero is not None, "damaged: no state row 0")
     self.out["vaultState"] = {"failures": n(zero[4:8]), "delay": n(zero[40:48]), "biometryFailures": n(zero[48:52])}
     # PIN items first: what is behind a PIN needs what the PIN opens. The list keeps the order of the rows.
@@ -368,16 +368,20 @@ class Vault:
     """Why a program must not open the secret; None if it may."""
     if kind not in KINDS and kind not in PROGRAMS: return "a kind of a later version"
     if flags & LATER_FLAGS: return "a flag of a later version"
-    life = decode(policy[7], f"policy of {what}", f1=8, f2=8, f3=16, f4=8, f5=4) if 7 in policy else {}
-    need(len(life.get(6, bytes(32))) == 32, f"damaged: policy of {what}")
-    pin = decode(policy[8], f"policy of {what}", f1=1, f2=16) if 8 in policy else {}
-    known = max(policy) <= 8 and max(life, default=0) <= 6 and max(pin, default=0) <= 2 and pin.get(1, b"\1") in (b"\1", b"\2")
-    return None if known and (not life or kind in (19, 20)) and (not pin or kind in (3, 16)) else "a rule of a later version"
+    what, later = f"policy of {what}", "a rule of a later version"
+    if not policy.keys() <= set(range(1, 9)) or 7 in policy and kind not in (19, 20) or 8 in policy and kind not in (3, 16): return later
+    bits = [n(decode(c, what, f1=4, f2=4)[1]) for c in items_of(policy.get(4, b""), what)]
+    need(sorted(bits) == [b for b in (1, 2, 8, 0x10) if n(policy[3]) & b] and (bits or 4 not in policy), f"damaged: constraints of {what}")
+    life, pin = decode(policy.get(7, b""), what), decode(policy[8], what, f1=1) if 8 in policy else {}
+    if not life.keys() <= set(range(1, 7)) or not pin.keys() <= {1, 2} or pin and pin[1] not in (b"\1", b"\2"): return later
+    if 7 in policy: decode(policy[7], what, f1=8, f2=8, f3=16, f4=8, f5=4); need(len(life.get(6, bytes(32))) == 32, f"damaged: {what}")
+    if 8 in policy: decode(policy[8], what, f1=1, f2=16)
   def open_pin(self, item_id, secret, state, what):
     """Keeps what the PIN item gives to what is behind it: D, or the KDF record and the digits to add."""
     p = decode(secret, f"data of {what}", f1=1, f2=None); kdf_record(p[2], f"data of {what}")
-    need(p[1] in (b"\1", b"\2") and (3 in p) == (p[1] == b"\1"), f"damaged: data of {what}")
+    need(p[1] in (b"\1", b"\2") and (3 in p) == (p[1] == b"\1"), f"damaged: data of {what}"); self.modes[item_id] = p[1][0]
     if self.pin is None: return
+    need(p[1] == b"\1" or max(state[80:92]) <= 9, f"damaged: state of {what}")
     if p[1] == b"\2": self.pins[item_id] = p[2], state[86:92] if state[1] & 8 else state[80:86]; return
     key = hkdf(argon(self.pin, p[2], f"data of {what}", self.cheap), b"vault/1/pin"); wrong = Failure("")
     try: self.pins[item_id] = open1(key, b"vault/1/seal-pin", self.aad("pin", {2: item_id}), p[3], what, wrong)
@@ -395,6 +399,7 @@ class Vault:
     if (cls, g) not in self.ck: return None, "this-device-only: needs the device key" if cls & DEVICE_ONLY and not self.lk else "locked: needs the passcode"
     plain = open1(self.ck[cls, g], b"vault/1/seal-keys", self.aad("keys", {**bound, 4: u(g, 4)}), keys, f"keys of {what}")
     mode, pin_id = self.guard(policy) if 8 in policy else (None, None)
+    need(mode in (None, self.modes.get(pin_id, mode)), f"damaged: the policy of {what} names another mode than its PIN item")
     further = (n(policy[3]) >> 31) | 2 * (mode == 1) | 4 * (7 in policy and 6 in decode(policy[7], what)); reasons = []
     need(plain[:1] == (b"\1" if further or 4 in policy else b"\0"), f"damaged: form of the keys of {what}")
     if plain[:1] == b"\0": need(len(plain) == 33, f"damaged: keys of {what}"); return plain[1:], None
