@@ -101,7 +101,7 @@ package struct Header: Sendable, Equatable {
         .newerFormat, "the vault was written by a newer version of this program", hint: "update this program")
     }
     guard numbers == Self.features else {
-      let commit = numbers.contains(1) ? "6cbfd72" : "b5afbda"
+      let commit = numbers.contains(1) ? "963e44e" : "b5afbda"
       throw VaultError(
         .olderFormat,
         "made before the first release: open it with commit \(commit) and export its items, then import them",
