@@ -32,4 +32,19 @@ struct OCRAChallengesTests {
     let server = try generator.code(for: OCRADataInput(question: challenges.serverQuestion))
     #expect(try generator.code(for: OCRADataInput(question: challenges.clientQuestion)) != server)
   }
+
+  /// Verified to fail when equal questions are allowed: the party that answers last can send back what it received.
+  @Test(
+    "challenges whose two questions are one question are refused",
+    arguments: [
+      ("QN08", "11111111", "11111111"), ("QN08", "12", "1212"), ("QN08", "0", "000"), ("QA08", "aa", "aaaa"),
+      ("QH08", "ab", "AB"), ("QH08", "0", "00"),
+    ])
+  func equal(question: String, client: String, server: String) throws {
+    let suite = try OCRASuite("OCRA-1:HOTP-SHA1-6:\(question)")
+    let (client, server) = (try OCRAQuestion(client, for: suite), try OCRAQuestion(server, for: suite))
+    #expect(throws: OTPError.invalidInput(.question)) {
+      _ = try OCRAChallenges(client: client, server: server)
+    }
+  }
 }

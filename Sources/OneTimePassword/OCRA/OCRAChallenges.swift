@@ -2,7 +2,8 @@
 ///
 /// The client sends its challenge. The server answers ``serverQuestion`` with a code, and sends its own challenge. When
 /// the client has checked that code, it answers ``clientQuestion``. In each question, the challenge of the other party
-/// comes first, so that no answer can be sent back as the other one. The two parties may use different suites.
+/// comes first, and the two questions must differ, so that no answer can be sent back as the other one. The two parties
+/// may use different suites.
 public struct OCRAChallenges: Sendable, Hashable {
   /// What the server answers: the client's challenge, then the server's.
   public let serverQuestion: OCRAQuestion
@@ -14,9 +15,11 @@ public struct OCRAChallenges: Sendable, Hashable {
   /// - Parameters:
   ///   - client: The challenge that the client chose (RFC 6287: QC).
   ///   - server: The challenge that the server chose (RFC 6287: QS).
-  /// - Throws: ``OTPError/invalidInput(_:)`` if the formats of the challenges differ, or if one is a question of two.
+  /// - Throws: ``OTPError/invalidInput(_:)`` if the formats of the challenges differ, if one is a question of two, or if
+  ///   both questions are the same, as for equal challenges: choose another challenge, or end the exchange.
   public init(client: OCRAQuestion, server: OCRAQuestion) throws(OTPError) {
     serverQuestion = try OCRAQuestion(joining: client, server)
     clientQuestion = try OCRAQuestion(joining: server, client)
+    guard serverQuestion.encoded != clientQuestion.encoded else { throw .invalidInput(.question) }
   }
 }
