@@ -96,6 +96,7 @@ extension VaultCore {
     var (result, item, notes) = try reading { transaction throws(VaultError) in
       let item = try OTPItem(transaction.item(id))
       try item.refuse(unless: .prover)
+      try transaction.state(of: id).refuseUnlessActive()
       let opened = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
       let generator = try use.withSecret(opened.secret, of: item.item) { (key) throws(VaultError) in
         try item.totp(key)
@@ -221,6 +222,7 @@ extension WriteTransaction {
 extension ItemState {
   /// Throws if the counter may be behind its server, or has reached its end.
   func refuseUnusable() throws(VaultError) {
+    try refuseUnlessActive()
     guard !needsResync else {
       throw VaultError(
         .outOfStep, "the counter may be behind its server: the vault was copied or restored",
