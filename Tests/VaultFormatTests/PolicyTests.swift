@@ -68,17 +68,23 @@ struct PolicyTests {
   @Test(
     "a rule that this version does not know: the policy is read and kept, and requires what nobody can give",
     arguments: [
-      "field 9", "field 10", "field 11", "mode 3", "field 3 of the PIN", "field 7 of the life", "key usage",
+      "field 0", "field 9", "field 10", "field 11", "mode 3", "mode 3 without an item", "field 3 of the PIN",
+      "field 0 of the life", "field 7 of the life", "key usage",
     ])
   func unknown(rule: String) throws {
     var record = try Self.policy(life: Self.life(session: nil), pin: .checked).record
     var (pin, life) = (try record.record(8), try record.record(7))
     switch rule {
+    case "field 0": record[0] = []
     case "field 9": record[9] = []
     case "field 10": record[10] = [1]
     case "field 11": record[11] = [1]
     case "mode 3": pin.set(1, u8: 3)
+    case "mode 3 without an item":
+      pin.set(1, u8: 3)
+      pin[2] = nil
     case "field 3 of the PIN": pin[3] = [0]
+    case "field 0 of the life": life[0] = []
     case "field 7 of the life": life[7] = []
     default: record.set(3, u32: 0x4000_0000)
     }

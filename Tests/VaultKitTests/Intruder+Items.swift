@@ -49,6 +49,22 @@ extension Intruder {
     try changeSum(from: before, to: [sums.value(of: row), sums.value(of: new, row: row.row)])
   }
 
+  /// Gives an item a state row, as a later version does for a kind of its own.
+  func addState(of item: Item) throws {
+    let keys = try keys()
+    let seal = try keys.seal(Labels.state, Labels.stateNonce)
+    var bound = keys.part("state")
+    bound[2] = item.id.bytes
+    bound.set(15, u64: 1)
+    let content = [1, 0, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 154)
+    let body = try seal.seal(content, aad: bound.encoded, random: SystemRandom())
+    try tamper { store throws(StorageError) in
+      try store.setState(StateRow(revision: 1, body: body), row: item.row)
+    }
+    try changeSum(from: [], to: [SumKeys(keys).value(ofState: body, row: item.row)])
+    try changeHead { $0[47] += 1 }
+  }
+
   /// The sum in the head row is sealed for the device key as well.
   func changeSum(from before: [[UInt8]], to after: [[UInt8]]) throws {
     try changeHead { head in
@@ -89,6 +105,8 @@ struct SumKeys: ~Copyable {
   func value(of material: MaterialRow, row: Int64) -> [UInt8] {
     value(2, row, material.keys.suffix(16) + material.secret.suffix(16))
   }
+
+  func value(ofState body: [UInt8], row: Int64) -> [UInt8] { value(3, row, body.suffix(16)) }
 
   private func value(_ table: UInt8, _ row: Int64, _ tags: ArraySlice<UInt8>) -> [UInt8] {
     let number = (0..<8).map { UInt8(truncatingIfNeeded: row >> (56 - 8 * $0)) }

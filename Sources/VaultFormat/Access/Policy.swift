@@ -19,6 +19,14 @@ package struct Policy: Sendable {
       self.life = life
       self.pin = pin
     }
+
+    /// Whether items of this kind can have such requirements.
+    package func areAllowed(for kind: ItemKind) -> Bool {
+      (life == nil || Self.canHaveLife(kind)) && (pin == nil || Self.canHavePIN(kind))
+    }
+
+    fileprivate static func canHaveLife(_ kind: ItemKind) -> Bool { kind == .cardToken || kind == .consent }
+    fileprivate static func canHavePIN(_ kind: ItemKind) -> Bool { kind == .otp || kind == .key }
   }
 
   /// - Parameters:
@@ -71,14 +79,17 @@ package struct Policy: Sendable {
     access = AccessControl(accessibility: accessibility, thisDeviceOnly: only == 1, word: word)
     self.audit = policy
     self.record = record
-    let isKnown = Constraints.supported.isSuperset(of: access.constraints)
-    reading =
-      isKnown
-      ? Result { () throws(VaultError) in try Self.requirements(of: record) } : .failure(Self.unknownRule)
+    let constraints = access.constraints
+    reading = Result { () throws(VaultError) in try Self.requirements(of: record, with: constraints) }
   }
 
-  private static func requirements(of record: Record) throws(VaultError) -> Requirements {
-    guard record.numbers.allSatisfy({ $0 <= Number.guardingPIN }) else { throw unknownRule }
+  private static func requirements(
+    of record: Record, with constraints: Constraints
+  ) throws(VaultError) -> Requirements {
+    guard Constraints.supported.isSuperset(of: constraints),
+      record.numbers.allSatisfy({ Number.accessibility...Number.guardingPIN ~= $0 })
+    else { throw unknownRule }
+    guard (record[Number.constraints] != nil) == constraints.hasSingle else { throw unreadable }
     return Requirements(
       life: try record[Number.tokenLife].map { bytes throws(VaultError) in try TokenLife(decoding: bytes) },
       pin: try record[Number.guardingPIN].map { bytes throws(VaultError) in try GuardingPIN(decoding: bytes) }
@@ -93,6 +104,12 @@ package struct Policy: Sendable {
   /// - Throws: ``VaultError/Code/unsupported`` for a field or a value that this version does not know,
   ///   ``VaultError/Code/damaged``.
   package func requirements() throws(VaultError) -> Requirements { try reading.get() }
+
+  /// Whether it has no rule that items of this kind cannot have.
+  package func fits(_ kind: ItemKind) -> Bool {
+    (record[Number.tokenLife] == nil || Requirements.canHaveLife(kind))
+      && (record[Number.guardingPIN] == nil || Requirements.canHavePIN(kind))
+  }
 
   /// The PIN item that guards the key, also by a rule that this version does not know.
   package var guardingPINItem: ItemID? { GuardingPIN.item(in: record) }

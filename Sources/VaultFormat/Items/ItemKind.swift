@@ -62,6 +62,10 @@ public struct ItemKind: RawRepresentable, Hashable, Sendable {
   /// Whether every item of this kind has a state row.
   package var hasState: Bool { 16...20 ~= rawValue || self == .transaction }
 
+  /// Whether an item of this kind can have a state row: later versions decide about kinds that this version does not
+  /// know.
+  package var mayHaveState: Bool { hasState || isOfPrograms || !isKnown }
+
   /// Whether items of this kind have a name.
   package var hasName: Bool { self != .transaction && self != .tokenSet }
 }

@@ -90,7 +90,6 @@ extension ItemState {
     uses = max(uses, newer.uses)
     lastAccepted = [lastAccepted, newer.lastAccepted].compactMap { $0 }.max()
     isBlocked = isBlocked || newer.isBlocked
-    guard kind.hasState else { return }
     attemptsUnderWay = max(attemptsUnderWay, newer.attemptsUnderWay)
     wrongUnlockCodes = max(wrongUnlockCodes, newer.wrongUnlockCodes)
     let stays = [CredentialState.blocked, .disabled].map(\.rawValue)

@@ -12,8 +12,17 @@ extension Gate {
   ) throws(VaultError) {
     guard operation.concernsSecret else { return }
     try refuseUnlessOwner(of: item.kind, component, isExportable: item.policy.isExportable)
-    guard item.flags & ItemFlags.ofLaterVersion == 0 else { throw ofLaterVersion }
+    guard item.flags & ItemFlags.ofLaterVersion == 0, item.policy.fits(item.kind) else {
+      throw ofLaterVersion
+    }
     try refuse(item.policy.requirements(), of: item.kind, by: component)
+  }
+
+  /// Decides whether the present secret of an item may be sealed again for another audit policy. Nobody sees it.
+  ///
+  /// - Throws: ``VaultError/Code/unsupported`` for an item of a later version.
+  static func permitSealingAgain(_ item: Item) throws(VaultError) {
+    guard !item.isOfLaterVersion else { throw ofLaterVersion }
   }
 
   /// Decides whether a caller may add an item of this kind with such a policy.
@@ -48,9 +57,7 @@ extension Gate {
   private static func refuse(
     _ required: Policy.Requirements, of kind: ItemKind, by component: Component?
   ) throws(VaultError) {
-    guard required.life == nil || kind == .cardToken || kind == .consent,
-      required.pin == nil || kind == .otp || kind == .key
-    else { throw ofLaterVersion }
+    guard required.areAllowed(for: kind) else { throw ofLaterVersion }
     guard required.pin?.mode == nil || required.pin?.mode == component?.pin?.mode else {
       throw VaultError(
         .verificationNeeded, "a PIN guards the item, and it was not given", hint: "give the PIN")

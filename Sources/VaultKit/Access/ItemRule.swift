@@ -3,8 +3,6 @@ import VaultFormat
 /// What every caller must keep of items of one kind: the rules of its component that hold in the whole library, also
 /// for programs that never call the component. A component adds the rules of its kind here.
 struct ItemRule {
-  /// Attributes of people and programs that a caller without the component must not change.
-  var fixedAttributes: Set<UInt16> = []
   /// Whether only the component changes the expiry.
   var fixesExpiry = false
   /// Whether such an item stays while others are behind it: they are deleted in the same transaction, or it is not.
@@ -15,29 +13,32 @@ struct ItemRule {
     .biokey: ItemRule(fixesExpiry: true),
     .cardToken: ItemRule(fixesExpiry: true),
     .consent: ItemRule(fixesExpiry: true),
-    .transaction: ItemRule(fixedAttributes: [1, 3, 4], fixesExpiry: true),
-    .tokenSet: ItemRule(fixedAttributes: [1, 3]),
+    .transaction: ItemRule(fixesExpiry: true),
     .responseJWT: ItemRule(fixesExpiry: true),
   ]
 
   static func of(_ kind: ItemKind) -> ItemRule { rules[kind] ?? ItemRule() }
 
-  /// Refuses changes of an item of a component that only the component may make.
+  /// Refuses changes of an item of a component, or of a later version, that only the component may make.
   ///
   /// - Throws: ``VaultError/Code/policy``.
   static func check(_ changes: ItemChanges, of item: Item, by component: Component?) throws(VaultError) {
     let codes = changes.attributes.codes + changes.removed
     let name = Attribute<String>.name.code
     guard item.kind.hasName || !codes.contains(name) else { throw noName }
-    guard item.kind.isOfAuthenticator, component?.kind != item.kind else { return }
-    let rule = of(item.kind)
+    guard isForComponent(item), component?.kind != item.kind else { return }
+    let fixed = Set(item.kind.primaryAttributes).subtracting([name])
     guard codes.allSatisfy({ ofPeople.contains($0) || 0x8000...0xBFFF ~= $0 }),
-      rule.fixedAttributes.isDisjoint(with: codes), changes.expires == nil || !rule.fixesExpiry
+      fixed.isDisjoint(with: codes), changes.expires == nil || !of(item.kind).fixesExpiry
     else {
       throw VaultError(
         .policy, "only the component of the item's kind may change that",
         hint: "name, label, comment and attributes of your own can be changed")
     }
+  }
+
+  private static func isForComponent(_ item: Item) -> Bool {
+    item.kind.isOfAuthenticator || item.isOfLaterVersion || item.kind == .key && !item.policy.isExportable
   }
 
   static var noName: VaultError {

@@ -99,13 +99,16 @@ extension VaultCore {
   /// The items that removing the passcode would destroy.
   package func itemsBehindPasscode() throws(VaultError) -> DestroyedItems {
     try reading { transaction throws(VaultError) in
-      DestroyedItems(
-        items: try transaction.store.itemsBehindPasscode().map { ($0.item.id, $0.item.name) })
+      var items: [(id: ItemID, name: String?)] = []
+      for id in try transaction.store.itemsBehindPasscode() {
+        items.append((id, try transaction.item(id).name))
+      }
+      return DestroyedItems(items: items)
     }
   }
 
   /// Removes the passcode and the enrolled set. Destroys permanently the items of when-passcode-set and the items
-  /// behind a factor. All other items stay.
+  /// behind a factor, and the items behind a PIN among them. All other items stay.
   ///
   /// - Parameter expecting: Throws if more items than this would be destroyed, so that no item is destroyed
   ///   unannounced.
@@ -121,12 +124,7 @@ extension VaultCore {
       guard dying.count <= expecting else {
         throw VaultError(.policy, "items were added meanwhile that would be destroyed", hint: "try again")
       }
-      for (row, item) in dying {
-        try transaction.remove(row, item: item)
-        try transaction.log(
-          AuditNote(operation: .itemDeleted, item: item.id, kind: item.kind, detail: item.name))
-      }
-      destroyed = dying.map { ($0.item.id, $0.item.name) }
+      destroyed = try transaction.deleteLost(dying)
       try change.removePasscode(before)
     }
     return DestroyedItems(items: destroyed)
@@ -189,19 +187,26 @@ extension SealedStore {
   }
 
   /// The items that removing the passcode destroys, except items that do not open anyway.
-  mutating func itemsBehindPasscode() throws(VaultError) -> [(row: ItemRow, item: Item)] {
-    var found: [(row: ItemRow, item: Item)] = []
-    var ids: [ItemID] = []
+  mutating func itemsBehindPasscode() throws(VaultError) -> [ItemID] {
+    // Factors do not exist without a passcode, so an item behind a factor could no longer open.
+    try lostItems { $0.access.accessibility == .whenPasscodeSet || $0.access.constraints.hasSingle }
+  }
+
+  /// The items that are lost, and the items behind a PIN among them, which never open without it.
+  mutating func lostItems(_ isLost: (Item) -> Bool) throws(VaultError) -> [ItemID] {
+    var lost: [ItemID] = []
+    var pins: Set<ItemID> = []
     try forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
-      // Factors do not exist without a passcode, so an item behind a factor could no longer open.
-      let isBehindFactor = item.access.constraints.hasSingle
-      if item.access.accessibility == .whenPasscodeSet || isBehindFactor { ids.append(item.id) }
+      guard isLost(item) else { return true }
+      lost.append(item.id)
+      if item.kind == .pin { pins.insert(item.id) }
       return true
     }
-    for id in ids {
-      let row = try row(of: id)
-      found.append((row, try open(row)))
+    guard !pins.isEmpty else { return lost }
+    try forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
+      if let pin = item.policy.guardingPINItem, pins.contains(pin), !isLost(item) { lost.append(item.id) }
+      return true
     }
-    return found
+    return lost
   }
 }

@@ -116,7 +116,7 @@ extension VaultCore {
 }
 
 extension WriteTransaction {
-  /// Deletes the items that expired more than a day ago.
+  /// Deletes the items that expired more than a day ago. A PIN stays: the items behind it would never open again.
   mutating func purgeExpired() throws(VaultError) {
     let limit = store.now.milliseconds - VaultCore.expiredKept
     let rows = try store.rows.expired(before: .max)
@@ -126,7 +126,7 @@ extension WriteTransaction {
         let expires = row.expires
       else { continue }
       if expires <= limit {
-        guard let item = try? store.open(row) else { continue }
+        guard let item = try? store.open(row), !ItemRule.of(item.kind).staysUnderOthers else { continue }
         try remove(row, item: item)
         try log(AuditNote(operation: .expiredPurged, item: item.id, kind: item.kind, detail: item.name))
       } else {

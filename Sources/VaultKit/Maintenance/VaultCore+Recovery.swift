@@ -93,21 +93,12 @@ extension SealedStore {
 }
 
 extension WriteTransaction {
-  /// Makes new roots for a new device key, and deletes the items of the lost key.
+  /// Makes new roots for a new device key, and deletes the items of the lost key with those behind their PINs.
   fileprivate mutating func recover(
     with key: borrowing DeviceKey, kind: ProtectorKind, notes: [AuditNote]
   ) throws(VaultError) -> [(id: ItemID, name: String?)] {
     try log(notes)
-    var lost: [ItemID] = []
-    try store.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
-      if item.access.thisDeviceOnly { lost.append(item.id) }
-      return true
-    }
-    var named: [(id: ItemID, name: String?)] = []
-    for id in lost {
-      named.append((id, try item(id).name))
-      try delete(id)
-    }
+    let named = try deleteLost(try store.lostItems { $0.access.thisDeviceOnly })
     var change = try store.thisDeviceChange()
     try change.replaceDeviceKey(with: key, isShared: head.isCopy)
     head.isCopy = false

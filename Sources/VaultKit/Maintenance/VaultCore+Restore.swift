@@ -19,7 +19,7 @@ extension VaultCore {
         items.append(RestoredItem(id: item.id, name: item.name, kind: item.kind))
         return true
       }
-      for item in items where item.kind.map({ $0.hasState || $0.isOfPrograms }) ?? true {
+      for item in items where item.kind?.mayHaveState ?? true {
         do throws(VaultError) { states[item.id] = try transaction.state(of: item.id) } catch {
           guard error.isUnreadable || error.code == .itemNotFound else { throw error }
         }

@@ -112,6 +112,7 @@ extension WriteTransaction {
     let policy = item.policy.with(audit: changes.audit ?? item.audit)
     let later = try store.laterFields(of: old, item: item)
     let isRebound = item.hasSecret && policy.hash != item.policy.hash
+    if isRebound { try Gate.permitSealingAgain(item) }
     if secret != nil || isRebound || item.access.asksPerson {
       let decision = try Gate.decide(
         secret == nil ? .update : .replace, on: item, row: old, in: store, by: component, with: grant)
@@ -154,31 +155,46 @@ extension WriteTransaction {
   /// - Throws: ``VaultError/Code/itemNotFound``.
   public mutating func delete(_ id: ItemID) throws(VaultError) {
     let row = try store.row(of: id)
+    if ItemRule.of(ItemKind(rawValue: row.kind)).staysUnderOthers { changes.removedPINs.insert(id) }
     let item: Item
     do throws(VaultError) { item = try store.open(row) } catch {
       guard error.isUnreadable else { throw error }
       return try removeUnreadable([row])
     }
-    if ItemRule.of(item.kind).staysUnderOthers { self.changes.removedPINs.insert(id) }
     try remove(row, item: item)
     try log(
       AuditNote(operation: .itemDeleted, item: id, kind: item.kind, detail: item.name))
   }
 
-  /// Refuses the end of a transaction that deleted a PIN and left items behind it, which would never open again.
+  /// Deletes items that can never open again, and returns their names.
+  mutating func deleteLost(_ ids: [ItemID]) throws(VaultError) -> [(id: ItemID, name: String?)] {
+    var lost: [(id: ItemID, name: String?)] = []
+    for id in ids {
+      let row = try store.row(of: id)
+      let item = try store.open(row)
+      try remove(row, item: item)
+      try log(AuditNote(operation: .itemDeleted, item: id, kind: item.kind, detail: item.name))
+      lost.append((id, item.name))
+    }
+    return lost
+  }
+
+  /// Refuses the end of a transaction that deleted a PIN and left items behind it, which would never open again. An item
+  /// that only a later version reads may be one of them.
   ///
   /// - Throws: ``VaultError/Code/policy``.
   mutating func refuseOrphans() throws(VaultError) {
     let removed = changes.removedPINs
     guard !removed.isEmpty else { return }
     var left = 0
-    try store.forEachItem(damaged: { _, _ in }) { item throws(VaultError) in
+    try store.forEachItem(damaged: { _, error in left += error.isNewerVersion ? 1 : 0 }) {
+      item throws(VaultError) in
       if let pin = item.policy.guardingPINItem, removed.contains(pin) { left += 1 }
       return true
     }
     guard left == 0 else {
       throw VaultError(
-        .policy, "\(left) \(left == 1 ? "item is" : "items are") behind the PIN, and would never open again",
+        .policy, "\(left) \(left == 1 ? "item is" : "items are") behind the PIN and would never open again",
         hint: Hint(.deleteWithPIN, saying: "delete them in the same transaction, or first"))
     }
   }
@@ -389,6 +405,9 @@ extension FurtherSecrets {
       throw VaultError(
         .verificationNeeded, "the item's key is behind a PIN or a session, which was not given",
         hint: "use it through its component")
+    }
+    guard [pin, session].allSatisfy({ $0.map { $0.bytes.byteCount == 32 } ?? true }) else {
+      throw VaultError(.malformed, "a session, or what a PIN opens, has 32 bytes", hint: "give all 32 bytes")
     }
     return FurtherSecrets(
       password: names.contains(.password) ? password : nil, pin: names.contains(.pin) ? pin : nil,
