@@ -95,6 +95,7 @@ extension VaultCore {
     var grant = consume grant
     var (result, item, notes) = try reading { transaction throws(VaultError) in
       let item = try OCRAItem(transaction.item(id))
+      try transaction.state(of: id).refuseUnlessActive()
       let opened = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
       return (try signing.result(by: item, use, data: opened.secret, counter: nil), item.item, opened.notes)
     }

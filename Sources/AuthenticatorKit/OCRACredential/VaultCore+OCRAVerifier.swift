@@ -21,6 +21,7 @@ extension VaultCore {
         let key = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
         _ = try use.settle(in: &transaction)
         let judged = try transaction.changeState(of: id) { state throws(VaultError) in
+          try state.refuseUnlessActive()
           let verdict = try item.accept(code, for: request, key: key, state: &state, clocks: clocks)
           return JudgedCode(verdict, state: &state, clocks: clocks)
         }
