@@ -8,12 +8,7 @@ enum Phrases {
   /// - Parameter isSlow: Whether each derivation takes so long that the test can kill the process in it.
   static func run(_ rig: Rig, name: String, phrase: String, tally: String, isSlow: Bool) {
     var rig = rig
-    rig.environment = .testing(derivationObserver: {
-      let file = unsafe open(tally, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
-      guard unsafe write(file, "d", 1) == 1 else { fail("the tally cannot be written") }
-      close(file)
-      if isSlow { usleep(20_000) }
-    })
+    rig.environment = .testing(derivationObserver: Tally.observer(tally, isSlow: isSlow))
     do throws(VaultError) {
       let core = try rig.open()
       let id = try core.item(named: name).id

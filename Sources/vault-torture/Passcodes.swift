@@ -214,13 +214,7 @@ enum Unlocking {
   ///   used. Then `slow`, to make each derivation so long that the test can kill the process in it.
   static func run(_ rig: Rig, passcode: String, tally: String, more: [String]) {
     var rig = rig
-    let isSlow = more.contains("slow")
-    let observer: @Sendable () -> Void = {
-      let file = unsafe open(tally, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
-      guard unsafe write(file, "d", 1) == 1 else { fail("the tally cannot be written") }
-      close(file)
-      if isSlow { usleep(20_000) }
-    }
+    let observer = Tally.observer(tally, isSlow: more.contains("slow"))
     if let boot = more.first.flatMap({ UInt64($0) }) {
       rig.environment = .testing(
         clock: FixedClock(sinceBoot: .milliseconds(boot)), derivationObserver: observer)

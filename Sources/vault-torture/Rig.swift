@@ -45,6 +45,19 @@ struct Rig {
   }
 }
 
+/// Counts key derivations: each adds one byte to a file.
+enum Tally {
+  /// - Parameter isSlow: Whether each derivation takes so long that the test can kill the process in it.
+  static func observer(_ path: String, isSlow: Bool) -> @Sendable () -> Void {
+    {
+      let file = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+      guard unsafe write(file, "d", 1) == 1 else { fail("the tally cannot be written") }
+      close(file)
+      if isSlow { usleep(20_000) }
+    }
+  }
+}
+
 /// Writes one line to standard output, normally with one system call, so that a killed process leaves no part of a
 /// line.
 func say(_ line: String) {

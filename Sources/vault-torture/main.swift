@@ -9,6 +9,7 @@ import Glibc
 // - `Rig.swift`: ``Rig``, the vault of the test, and the functions that print and wait.
 // - `Operations.swift` and `Codes.swift`: items and codes, killed at any moment.
 // - `Passcodes.swift`, `Members.swift`, `Rotating.swift` and `Midway.swift`: races between changes of keys.
+// - `PINs.swift`: PINs that are tried, used and changed.
 // - `Making`, `Changing` and `States` make vaults and print each state as a ``Content``. `Mutating` alters them with
 //   ``Mutation`` and ``SQLMutation``, and ``Judge`` compares the content that still opens.
 // - `Ciphers.swift`, `Midstates.swift` and ``Holding``: processes in whose memory the test looks for secrets.
@@ -43,6 +44,11 @@ case "phrase":
   Phrases.run(
     Rig(argument(1)), name: argument(2), phrase: argument(3), tally: argument(4),
     isSlow: words.contains("slow"))
+case "pin":
+  PINs.run(
+    Rig(argument(1)), name: argument(2), pin: argument(3), tally: argument(4), isSlow: words.contains("slow"))
+case "pin-codes": PINCodes.run(Rig(argument(1)), name: argument(2), pin: argument(3))
+case "pin-change": PINChanges.run(Rig(argument(1)), name: argument(2), from: argument(3), to: argument(4))
 case "members": MemberChanges.run(Rig(argument(1)), passcode: argument(2), seed: UInt64(number(3)))
 case "make": Making.run(Rig(argument(1)), seed: UInt64(number(2)), passcode: argument(3), extra: number(4))
 case "change": Changing.run(Rig(argument(1)), seed: UInt64(number(2)), passcode: argument(3))

@@ -9,7 +9,9 @@ import Testing
 /// has a property `let secret: SecretBytes`.
 @Suite("The programs in the guides for users of the library", .requirement("L13"))
 struct ProgramTests {
-  private static let pages = ["docs/guides/using-the-library.md", "docs/guides/ocra.md", "docs/guides/biokeys.md"]
+  private static let pages = [
+    "docs/guides/using-the-library.md", "docs/guides/ocra.md", "docs/guides/biokeys.md",
+  ]
   private static let directory = "Tests/Consumers/Sources/Programs"
 
   @Test("each does what the guide says", arguments: Driver.all.map(\.name))

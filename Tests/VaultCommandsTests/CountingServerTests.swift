@@ -16,7 +16,8 @@ struct CountingServerTests {
     #expect(try tool("init", "--no-passcode").exit == 0)
     let added = try tool(
       "otp", "add", "login", "--pin-mode", "camouflaged", "--pin-fd", "3",
-      input: Array("otpauth://hotp/login?secret=T45QZUPEQJ3RNIC37YZQTRGYCJ5OMYKP&digits=8&counter=0".utf8), secrets: [3: "8306"])
+      input: Array("otpauth://hotp/login?secret=T45QZUPEQJ3RNIC37YZQTRGYCJ5OMYKP&digits=8&counter=0".utf8),
+      secrets: [3: "8306"])
     #expect(added.exit == 0, "\(added.errors)")
   }
 
@@ -33,7 +34,9 @@ struct CountingServerTests {
     #expect(try server.answers([code("8306")]) == ["yes"])
     let wrong = try (0..<20).map { try run(String(2749 + 31 * $0)) }
     let said = wrong.map { $0.errors.filter { !$0.isNumber } }
-    #expect(Set(said.prefix(3)) == [""] && Set(said.dropFirst(3)).count == 1, "nothing, then one line but for a number")
+    #expect(
+      Set(said.prefix(3)) == [""] && Set(said.dropFirst(3)).count == 1,
+      "nothing, then one line but for a number")
     #expect(wrong.allSatisfy { $0.exit == 0 && $0.text.utf8.count == 9 })
     // One in ten million wrong codes of eight digits is one of those that the server looks for.
     let answers = try server.answers(wrong.map { $0.text.trimmingCharacters(in: .newlines) })
@@ -48,7 +51,8 @@ struct CountingServerTests {
   @Test("a changed PIN gives the server's codes, and so does the old one after the change was undone")
   func change() throws {
     let changed = try tool(
-      "pin", "change", "pin-camouflaged", "--pin-fd", "3", "--new-pin-fd", "4", secrets: [3: "8306", 4: "274950"])
+      "pin", "change", "pin-camouflaged", "--pin-fd", "3", "--new-pin-fd", "4",
+      secrets: [3: "8306", 4: "274950"])
     #expect(changed.exit == 0, "\(changed.errors)")
     #expect(try server.answers([code("8306"), code("274950")]) == ["no", "yes"])
     #expect(try tool("pin", "undo", "pin-camouflaged").exit == 0)
@@ -98,7 +102,8 @@ private struct OathServer {
     let run = try Program(
       "env",
       [
-        "LD_PRELOAD=libpam_wrapper.so", "PAM_WRAPPER=1", "PAM_WRAPPER_SERVICE_DIR=\(service)", "python3", script,
+        "LD_PRELOAD=libpam_wrapper.so", "PAM_WRAPPER=1", "PAM_WRAPPER_SERVICE_DIR=\(service)", "python3",
+        script,
         "vault-oath", "anna",
       ]
     ).run(input: FileHandle(forReadingAtPath: input), errors: .discarded)

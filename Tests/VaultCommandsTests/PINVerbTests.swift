@@ -30,7 +30,9 @@ struct PINVerbTests {
     try tool.run(["otp", "code", "bank", "--pin-fd", "3"] + more, secrets: [3: pin])
   }
 
-  @Test("codes come behind the right PIN, wrong PINs count and block, and the right one comes too late", .requirement("A7"))
+  @Test(
+    "codes come behind the right PIN, wrong PINs count and block, and the right one comes too late",
+    .requirement("A7"))
   func attempts() throws {
     let tool = try newTool()
     #expect(try code(tool, "8306").text == "755224\n")
@@ -54,7 +56,8 @@ struct PINVerbTests {
   @Test(
     "what is not 4 to 6 ASCII digits is refused, and changes nothing", .requirement("A3"),
     arguments: [
-      ("123", 9), ("1234567", 9), ("12a4", 9), ("    ", 9), ("١٢٣٤", 9), ("１２３４", 9), ("", 12), ("83\u{0}6", 12),
+      ("123", 9), ("1234567", 9), ("12a4", 9), ("    ", 9), ("١٢٣٤", 9), ("１２３４", 9), ("", 12),
+      ("83\u{0}6", 12),
       (String(repeating: "8", count: 1 << 20), 12), ("1234", 9),
     ] as [(String, Int32)])
   func malformed(pin: String, exit: Int32) throws {
@@ -100,7 +103,9 @@ struct PINVerbTests {
       try tool("otp", "code", "shop", "--pin-fd", "3", secrets: [3: "394827"]).text == Self.codes[0] + "\n")
   }
 
-  @Test("a camouflaged PIN is judged by nothing here: a wrong one differs in the digits alone", .requirement("B10"))
+  @Test(
+    "a camouflaged PIN is judged by nothing here: a wrong one differs in the digits alone",
+    .requirement("B10"))
   func camouflaged() throws {
     let tool = try newTool("camouflaged")
     let runs = try ["8306", "2749", "000000", "9999"].map { try code(tool, $0) }
@@ -122,7 +127,8 @@ struct PINVerbTests {
       input: Self.rawURI, secrets: [3: "8306"])
     #expect(verifier.exit == 9)
     let text = try tool(
-      "otp", "add", "text", "--pin-mode", "camouflaged", "--pin-fd", "3", input: Self.uri, secrets: [3: "8306"])
+      "otp", "add", "text", "--pin-mode", "camouflaged", "--pin-fd", "3", input: Self.uri,
+      secrets: [3: "8306"])
     #expect(text.exit == 9, "a key that is text shows which PIN is right")
     let exported = try tool("export", "jsonl", "--plain", tool.home.path + "/out")
     #expect(exported.exit == 0 && exported.errors.contains("behindPIN"), "\(exported.errors)")
@@ -157,7 +163,8 @@ struct PINVerbTests {
     #expect(try tool("init", "--no-passcode").exit == 0)
     for name in ["pin", "other"] {
       let set = try tool(
-        "pin", "set", name, "--limit", "5", "--unlock-key-out", tool.home.path + "/" + name, "--new-pin-fd", "3",
+        "pin", "set", name, "--limit", "5", "--unlock-key-out", tool.home.path + "/" + name, "--new-pin-fd",
+        "3",
         secrets: [3: "8306"])
       #expect(set.exit == 0, "\(set.errors)")
     }
@@ -182,7 +189,8 @@ struct PINVerbTests {
     #expect(changed.exit == 0, "\(changed.errors)")
     #expect(try unlock("pin").exit == 0, "a change keeps the unlock key")
     let taken = try tool(
-      "pin", "set", "third", "--unlock-key-out", tool.home.path + "/pin", "--new-pin-fd", "3", secrets: [3: "8306"])
+      "pin", "set", "third", "--unlock-key-out", tool.home.path + "/pin", "--new-pin-fd", "3",
+      secrets: [3: "8306"])
     #expect(taken.exit == 8, "\(taken.errors)")
   }
 
@@ -202,7 +210,8 @@ struct PINVerbTests {
     let code = try tool(
       "otp", "code", "bank", "--pin-fd", "3", "--passcode-fd", "4", secrets: [3: "8306", 4: "pass"])
     #expect(code.text == Self.codes[0] + "\n", "\(code.errors)")
-    #expect(try tool("otp", "code", "bank", "--no-input", "--passcode-fd", "4", secrets: [4: "pass"]).exit == 6)
+    #expect(
+      try tool("otp", "code", "bank", "--no-input", "--passcode-fd", "4", secrets: [4: "pass"]).exit == 6)
   }
 
   @Test("contradictions are refused before anything is asked or stored")
@@ -217,7 +226,8 @@ struct PINVerbTests {
       #expect(run.exit == exit, "\(words): \(run.errors)")
     }
     let duplicate = try tool(
-      "otp", "add", "bank", "--pin-mode", "camouflaged", "--pin-fd", "3", input: Self.rawURI, secrets: [3: "8306"])
+      "otp", "add", "bank", "--pin-mode", "camouflaged", "--pin-fd", "3", input: Self.rawURI,
+      secrets: [3: "8306"])
     #expect(duplicate.exit == 8)
     #expect(try tool("pin", "status", "pin-camouflaged").exit == 1, "no PIN item stays of it")
   }

@@ -60,7 +60,11 @@ extension VaultCore {
       try writing { transaction throws(VaultError) in
         let item = try transaction.item(id)
         let pin = try item.guardingPIN()
-        if pin?.mode == .camouflaged { try item.refuseUnlessProver() } else { try item.refuseUnlessCountingProver() }
+        if pin?.mode == .camouflaged {
+          try item.refuseUnlessProver()
+        } else {
+          try item.refuseUnlessCountingProver()
+        }
         try transaction.permitChange(of: id, by: .otp, with: grant.take())
         try transaction.changeState(of: id) { $0.unconfirmed = 0 }
         if let pin, pin.mode == .camouflaged { try transaction.confirmPIN(pin.item) }

@@ -80,7 +80,8 @@ extension ItemState {
 extension VaultError {
   static var pinBlocked: VaultError {
     VaultError(
-      .blocked, "the PIN is blocked after too many wrong ones", hint: Hint(.unlockPIN, saying: "unlock it with the unlock key of the PIN"),
+      .blocked, "the PIN is blocked after too many wrong ones",
+      hint: Hint(.unlockPIN, saying: "unlock it with the unlock key of the PIN"),
       attemptsLeft: 0)
   }
 

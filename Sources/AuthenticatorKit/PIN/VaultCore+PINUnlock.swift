@@ -14,7 +14,8 @@ extension VaultCore {
       }
     }
     guard stored.mode == .checked else {
-      throw VaultError(.policy, "a camouflaged PIN is never blocked here", hint: "ask the server to unblock it")
+      throw VaultError(
+        .policy, "a camouflaged PIN is never blocked here", hint: "ask the server to unblock it")
     }
     let secret = try stored.record.unwrapped(by: key, of: id, vault: stored.vault)
     try replacePIN(

@@ -6,7 +6,8 @@ import VaultWords
 
 /// The arguments and options of verbs about PINs.
 enum PINOptions {
-  static let item = Argument("PINITEM", .name, "The name of the PIN item; pin if not given.", isRequired: false)
+  static let item = Argument(
+    "PINITEM", .name, "The name of the PIN item; pin if not given.", isRequired: false)
   static let newItem = Argument(
     "PINITEM", .newName, "The name of the new PIN item; pin or pin-camouflaged if not given.",
     isRequired: false)
@@ -15,7 +16,8 @@ enum PINOptions {
     "checked: the vault judges the PIN. camouflaged: only the server does, by the code.",
     defaultValue: "checked")
   static let limit = Setting(
-    "limit", .number(UInt64(5)...20), "N", "How many wrong PINs in a row block a checked PIN; 10 if not given.")
+    "limit", .number(UInt64(5)...20), "N",
+    "How many wrong PINs in a row block a checked PIN; 10 if not given.")
   static let keepBiokeys = Flag("keep-biokeys", "Keep the biokeys that replace this PIN.")
 
   /// Where a new credential gets its PIN item from.

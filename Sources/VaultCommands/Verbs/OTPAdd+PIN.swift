@@ -17,7 +17,8 @@ struct NewGuard {
     var (item, new, mode): (Item?, NewPINItem?, PINMode?)
     if let name = command[PINOptions.guardItem] {
       guard command[PINOptions.guardMode] == nil else {
-        throw CommandError.usage("--pin and --pin-mode contradict each other", hint: "--pin names the item itself")
+        throw CommandError.usage(
+          "--pin and --pin-mode contradict each other", hint: "--pin names the item itself")
       }
       item = try command.pinItem(named: name)
       mode = try command.pinStatus(of: item!.id).mode
@@ -29,7 +30,8 @@ struct NewGuard {
         where error.code == .itemNotFound
       { new = candidate }
       if item != nil { item = try command.pinItem(named: candidate.name) }
-    } else if command.has(SecretChannel.pin.options.descriptor) || command.has(SecretChannel.pin.options.file) {
+    } else if command.has(SecretChannel.pin.options.descriptor) || command.has(SecretChannel.pin.options.file)
+    {
       throw CommandError.usage("a PIN is given, but neither --pin-mode nor --pin")
     }
     (self.item, self.new, self.mode) = (item, new, mode)

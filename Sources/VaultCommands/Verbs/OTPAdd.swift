@@ -23,11 +23,12 @@ enum OTPAdd: VaultVerb {
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .refused]
-  static let notes = ["The URI is never an argument, because every program could read it."] + suiteNotes + [
-    "A checked PIN is verified first, a camouflaged one is typed twice. Where --pin-mode makes the PIN item, --pin-fd gives "
-      + "the new PIN. A secret is stored behind a camouflaged PIN once in its life: of two stored copies, a thief learns the "
-      + "PIN. To store the account again, have the server make a new secret."
-  ]
+  static let notes =
+    ["The URI is never an argument, because every program could read it."] + suiteNotes + [
+      "A checked PIN is verified first, a camouflaged one is typed twice. Where --pin-mode makes the PIN item, --pin-fd gives "
+        + "the new PIN. A secret is stored behind a camouflaged PIN once in its life: of two stored copies, a thief learns the "
+        + "PIN. To store the account again, have the server make a new secret."
+    ]
   static let example =
     "printf %s 'otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0' | vaultctl otp add rfc"
 

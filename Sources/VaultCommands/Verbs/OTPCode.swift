@@ -112,7 +112,8 @@ extension Command {
     for notice in notices {
       switch notice {
       case .confirmationDue(let codes):
-        let counter = item.countsCodes ? "'vaultctl otp counter --set' sets the server's counter" : "look at the clock"
+        let counter =
+          item.countsCodes ? "'vaultctl otp counter --set' sets the server's counter" : "look at the clock"
         messages.note(
           "\(codes) codes since the server last confirmed one: 'vaultctl otp confirm' after it accepted one; if it "
             + "refuses them, check the PIN, then \(counter)")

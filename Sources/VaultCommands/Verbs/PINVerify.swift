@@ -37,6 +37,7 @@ extension Command {
   func note(marked: Bool) {
     guard marked else { return }
     messages.note(
-      "the vault was copied or restored since the last PIN, so more wrong PINs may have been tried than are counted")
+      "the vault was copied or restored since the last PIN, so more wrong PINs may have been tried than are counted"
+    )
   }
 }

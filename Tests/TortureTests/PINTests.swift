@@ -1,0 +1,182 @@
+import AuthenticatorKit
+import Foundation
+import Glibc
+import OneTimePassword
+import SecretMemory
+import TestSupport
+import Testing
+import VaultKit
+import VaultTestKit
+
+/// A vault with one PIN item and HOTP credentials behind it, which all have one key.
+private struct PINVault {
+  /// No text, so that it may be camouflaged.
+  static let key = [UInt8](0..<20)
+  let vault = TemporaryVault(in: Place.fast)
+  let name: String
+  var tally: String { vault.folder + "/tally" }
+
+  init(_ mode: PINMode, accounts: Int = 1) throws {
+    let core = try vault.makeCore()
+    let new = NewPINItem(mode)
+    name = new.name
+    let pin = try core.makePIN(new, context: Self.context(mode == .checked ? nil : "8306", new: "8306")).id
+    for number in 1...accounts {
+      let uri = try OTPAuthURI(kind: .hotp(counter: 0), account: "a", secret: SecretBytes(copying: Self.key))
+      _ = try core.addOTP(uri, named: "account \(number)", pin: pin, context: Self.context("8306"))
+    }
+  }
+
+  static func context(_ pin: String? = nil, new: String? = nil) throws -> AuthenticationContext {
+    let context = AuthenticationContext(reason: "", interaction: .notAllowed)
+    if let pin { context.provide(try PIN(SecretBytes(testing: pin))) }
+    if let new { context.provide(new: try PIN(SecretBytes(testing: new))) }
+    return context
+  }
+
+  var derivations: Int {
+    (try? FileManager.default.attributesOfItem(atPath: tally)[.size] as? Int) ?? 0
+  }
+
+  func one(_ pin: String) throws -> [String] {
+    try torture("pin", vault.folder, "account 1", pin, tally).lines()
+  }
+
+  static func code(_ counter: UInt64) throws -> String {
+    try HOTPGenerator(key: SecretBytes(copying: key)).code(at: counter)
+  }
+}
+
+extension Torture {
+  /// R5 for PINs. Verified to fail when an attempt is counted after the derivation instead of before it, and when an
+  /// attempt without a verdict is taken back.
+  @Suite("Tries of a PIN", .requirement("R5"), .serialized)
+  struct PINTries {
+    private let rig: PINVault
+
+    init() throws { rig = try PINVault(.checked) }
+
+    @Test(
+      "fifty processes with wrong PINs get ten key derivations together, and then the right PIN gets none")
+    func parallel() throws {
+      let gate = try Gate()
+      let all = try (0..<50).map { _ in
+        try Running(
+          Built.path("vault-torture"), ["pin", rig.vault.folder, "account 1", "2749", rig.tally], gate: gate)
+      }
+      gate.open()
+      let answers = all.flatMap { $0.lines() }
+      #expect(answers.count { $0 == "refused authenticationFailed" } == 10, "\(Set(answers))")
+      #expect(answers.count { $0 == "refused blocked" } == 40, "\(Set(answers))")
+      #expect(rig.derivations == 10)
+      #expect(try rig.one("8306") == ["refused blocked"])
+      #expect(rig.derivations == 10)
+    }
+
+    @Test("a killed try counts as much as one that failed", .requirement("A7"))
+    func killed() throws {
+      let random = SeededRandom(seed: Scale.seed)
+      let kills = Scale.pick(20, long: 1_000)
+      for _ in 0..<kills {
+        let process = try torture("pin", rig.vault.folder, "account 1", "2749", rig.tally, "slow")
+        usleep(UInt32(random.below(40_000)))
+        process.kill()
+        process.wait()
+        #expect(rig.derivations <= 10)
+      }
+      // Whatever was killed: ten more wrong PINs are too many, and the right one comes too late.
+      for _ in 0..<10 { _ = try rig.one("2749") }
+      #expect(rig.derivations <= 10)
+      #expect(try rig.one("8306") == ["refused blocked"])
+      report("R5, PINs: \(kills) kills, \(rig.derivations) key derivations, seed \(Scale.seed)")
+    }
+  }
+
+  /// A6. Verified to fail when the counter is written after the code is said.
+  @Suite("Codes behind a PIN under kill", .requirement("A6"), .serialized)
+  struct PINCodeKills {
+    @Test("no counter comes twice, and each code is right", arguments: [PINMode.checked, .camouflaged])
+    func killed(_ mode: PINMode) throws {
+      let rig = try PINVault(mode)
+      let random = SeededRandom(seed: Scale.seed)
+      let kills = Scale.pick(10, long: 500)
+      var said: [String] = []
+      for _ in 0..<kills {
+        let process = try torture("pin-codes", rig.vault.folder, "account 1", "8306")
+        // Killed after it began: the time of its start differs too much.
+        _ = process.line()
+        usleep(UInt32(random.below(20_000)))
+        process.kill()
+        said += process.lines()
+        process.wait()
+      }
+      let counters = said.compactMap { $0.split(separator: " ").first.flatMap { UInt64($0) } }
+      #expect(counters.count == said.count, "\(said.filter { $0.contains("ERROR") })")
+      #expect(Set(counters).count == counters.count)
+      for line in said.prefix(200) {
+        let words = line.split(separator: " ")
+        #expect(try String(words[1]) == PINVault.code(UInt64(words[0])!))
+      }
+      #expect(!said.isEmpty)
+      let core = try rig.vault.openCore()
+      #expect(try core.verify().problems == [])
+      report("A6, \(mode): \(kills) kills, \(said.count) codes, seed \(Scale.seed)")
+    }
+  }
+
+  /// B2. Verified to fail when a change of a checked PIN commits the new record before the old one is known to be replaced
+  /// for all, item by item.
+  @Suite("A change of the PIN under kill", .requirement("B2"), .serialized)
+  struct PINChangeKills {
+    @Test(
+      "all accounts have the old PIN or all have the new one", arguments: [PINMode.checked, .camouflaged])
+    func killed(_ mode: PINMode) throws {
+      let accounts = Scale.pick(5, long: 100)
+      let kills = Scale.pick(8, long: 100)
+      let rig = try PINVault(mode, accounts: accounts)
+      let random = SeededRandom(seed: Scale.seed)
+      var now = "8306"
+      for _ in 0..<kills {
+        let other = now == "8306" ? "2749" : "8306"
+        let process = try torture("pin-change", rig.vault.folder, rig.name, now, other)
+        let first = process.line().map { [$0] } ?? []
+        usleep(UInt32(random.below(30_000)))
+        process.kill()
+        let told = first + process.lines()
+        process.wait()
+        #expect(!told.contains { $0.hasPrefix("ERROR") }, "\(told)")
+        now = try judge(
+          rig, accounts,
+          possible: told.last?.hasPrefix("< ") == true ? [String(told.last!.dropFirst(2))] : [now, other])
+      }
+      report("B2, \(mode): \(kills) kills in changes of the PIN of \(accounts) accounts, seed \(Scale.seed)")
+    }
+
+    /// - Returns: The one PIN that all accounts have.
+    private func judge(_ rig: PINVault, _ accounts: Int, possible: [String]) throws -> String {
+      let core = try rig.vault.openCore()
+      #expect(try core.verify().problems == [])
+      var right: [String] = []
+      for number in 1...accounts {
+        let id = try core.item(named: "account \(number)").id
+        right += try possible.filter { try isRight($0, id, core) }
+      }
+      #expect(right.count == accounts && Set(right).count == 1, "\(right)")
+      // A pending change of a camouflaged PIN is confirmed, as after a code that the server accepted.
+      if rig.name != "pin" { try core.confirmPIN(core.item(named: rig.name).id) }
+      return try #require(right.first)
+    }
+
+    /// Whether the PIN gives the credential's code.
+    private func isRight(_ pin: String, _ id: ItemID, _ core: VaultCore) throws -> Bool {
+      let expected = try PINVault.code(core.state(of: id).counter)
+      let context = try PINVault.context(pin)
+      do throws(VaultError) {
+        return try core.nextHOTPCode(of: id, context: context).code == expected
+      } catch {
+        guard error.code == .authenticationFailed else { throw error }
+        return false
+      }
+    }
+  }
+}
