@@ -14,7 +14,7 @@ struct CompletionTests {
     ("vaultctl --vault x ver", ["verify", "version"], []),
     ("vaultctl ro", ["rotate"], []),
     ("vaultctl rotate ", ["device-key", "epoch", "parameters"], []),
-    ("vaultctl bio", ["biometry"], ["biokey"]),
+    ("vaultctl bio", ["biometry", "biokey"], []),
     ("vaultctl item get ma", ["mail"], ["mark.txt"]),
     ("vaultctl audit --item ma", ["mail"], ["mark.txt"]),
     ("vaultctl exec --env TOKEN=ma", ["mail"], ["mark.txt"]),

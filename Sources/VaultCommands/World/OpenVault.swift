@@ -144,15 +144,6 @@ final class OpenVault {
     return context
   }
 
-  /// The context of a verb that asks for a PIN.
-  func contextForPIN() throws -> AuthenticationContext {
-    try endDelay(opened())
-    if let asking = asking[false] { return asking }
-    let context = try newContext(keeping: false)
-    asking[false] = context
-    return context
-  }
-
   /// The same for one use of an item, with a passcode that was typed before, so that the person is not asked for it
   /// twice.
   func context(for access: AccessControl, after passcode: ShownSecret?) throws -> AuthenticationContext? {

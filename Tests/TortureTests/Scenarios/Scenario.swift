@@ -152,7 +152,24 @@ extension Torture.Scenario {
       verb: "biometry enroll", start: .locked,
       words: ["biometry", "enroll", "other", "--phrase-file", "@/in/other-phrase"] + passcodeOption),
     Self(verb: "biometry remove", start: .locked, words: ["biometry", "remove", "voice"]),
+    Self(
+      verb: "biokey register", start: .locked, before: { try $0.setPIN() },
+      words: ["biokey", "register"] + pinOption + passcodeOption),
+    Self(
+      verb: "biokey register", variant: "in place of another", start: .locked,
+      before: { home in
+        try home.setPIN()
+        try home.run(["biokey", "register"] + pinOption + passcodeOption)
+      }, words: ["biokey", "register", "--members", "any"] + pinOption + passcodeOption),
+    Self(
+      verb: "biokey reset", start: .locked,
+      before: { home in
+        try home.setPIN()
+        try home.run(["biokey", "register"] + pinOption + passcodeOption)
+      }, words: ["biokey", "reset"] + pinOption + passcodeOption),
   ]
+
+  private static let pinOption = ["--pin-file", "@/in/pin"]
 
   private static let transfer = [
     Self(

@@ -198,6 +198,12 @@ extension Torture.ScenarioHome {
       Torture.Scenario.secrets["first"]!)
   }
 
+  /// Makes the PIN item `pin` of a locked vault, and a file with its PIN.
+  func setPIN() throws {
+    try write("in/pin", "830617")
+    try run(["pin", "set", "--new-pin-file", "@/in/pin", "--passcode-file", "@/in/pass"])
+  }
+
   private func fill(_ passcode: [String]) throws {
     let secrets = Torture.Scenario.secrets
     func add(_ name: String, _ options: String...) throws {
