@@ -34,7 +34,7 @@ struct CamouflagedPINTests {
     #expect(try rig.core.verify().problems == [])
   }
 
-  /// Verified to fail when the state counts one PIN otherwise.
+  /// Verified to fail when the state counts one PIN otherwise, and when only one PIN is logged as verified.
   @Test("log and states are the same after a right PIN and after a wrong one", .requirement("B10"))
   func log() throws {
     let rig = try PINRig()
@@ -58,6 +58,7 @@ struct CamouflagedPINTests {
     #expect(!entries[0].isEmpty)
   }
 
+  /// Verified to fail when an export does not ask for the mode of the PIN.
   @Test("what would tell a right PIN from a wrong one, or reveal it, is refused", .requirement("B10"))
   func refused() throws {
     let rig = try PINRig()

@@ -28,6 +28,7 @@ struct CheckedPINTests {
     #expect((status.uses, status.factors, status.codesSinceConfirmation) == (8, .current, 0))
   }
 
+  /// Verified to fail when the gate opens an item without its PIN, and when a PIN is deleted with items behind it.
   @Test("without a PIN there is no code, and the counter stays", .requirement("A5", "B5"))
   func nothingGiven() throws {
     let rig = try PINRig()
@@ -181,6 +182,7 @@ struct CheckedPINTests {
     #expect((state.failures, state.attemptsUnderWay) == (0, 0))
   }
 
+  /// Verified to fail when the error tells the limit.
   @Test("a PIN is verified without a code, and tells how many attempts are left", .requirement("B9"))
   func verify() throws {
     let rig = try PINRig()

@@ -9,6 +9,7 @@ import VaultTestKit
 
 @Suite("Changes of checked PINs")
 struct PINChangeTests {
+  /// Verified to fail when the change writes each credential in a commit of its own.
   @Test(
     "after a change all credentials go on under the new PIN, in one commit, and the old PIN is wrong",
     .requirement("A10", "B2"), arguments: [1, 30])
@@ -34,6 +35,7 @@ struct PINChangeTests {
     #expect(error?.attemptsLeft == 9)
   }
 
+  /// Verified to fail when the two PINs are not compared.
   @Test("the new PIN is not the old one, and is typed twice", .requirement("A4"))
   func reused() async throws {
     let rig = try PINRig()

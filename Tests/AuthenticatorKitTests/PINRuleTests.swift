@@ -14,6 +14,7 @@ struct PINRuleTests {
     "123", "1234567", "12a4", "    ", "٨٣٠٦", "８３０６", "83\u{0}6", String(repeating: "8", count: 1 << 20),
   ]
 
+  /// Verified to fail when other bytes than digits are a PIN.
   @Test("a PIN is 4 to 6 ASCII digits, whoever judges it; anything else changes nothing", .requirement("A3"))
   func forms() throws {
     let rig = try PINRig()
@@ -98,6 +99,19 @@ struct PINRuleTests {
     }
   }
 
+  @Test("the PIN is not the passcode that was typed for the same call")
+  func typedPasscode() throws {
+    let rig = try PINRig(passcode: "830617")
+    rig.core.lock()
+    let prompt = ScriptedPrompt([
+      .text("830617"), .text("830617"), .text("830617"), .text("8306"), .text("8306"),
+    ])
+    let context = AuthenticationContext(reason: "", prompt: prompt)
+    _ = try rig.core.makePIN(NewPINItem(.checked), context: context)
+    #expect(prompt.unused == 0)
+    #expect(prompt.requests.map(\.problem).contains("the PIN must not be the passcode of the vault"))
+  }
+
   @Test("limits, policies and access rules that a PIN item cannot have are refused")
   func newItems() throws {
     let rig = try PINRig()
@@ -167,6 +181,7 @@ struct PINRuleTests {
 
 @Suite("PINs of copied vaults")
 struct CopiedPINTests {
+  /// Verified to fail when a mark is settled without the passcode.
   @Test("a marked PIN asks for the passcode once", arguments: [PINMode.checked, .camouflaged])
   func passcode(mode: PINMode) throws {
     let rig = try PINRig(passcode: "correct horse")

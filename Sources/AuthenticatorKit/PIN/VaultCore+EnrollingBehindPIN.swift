@@ -11,6 +11,7 @@ extension VaultCore {
   ) throws(VaultError) -> Item {
     var new = new
     new.attributes[.pinItem] = pin.bytes
+    let context = context?.witnessingPasscode()
     let stored = try usablePIN(pin, context: context)
     try stored.refuseOtherAccess(new.access)
     new.guardingPIN = GuardingPIN(stored.mode, item: pin)

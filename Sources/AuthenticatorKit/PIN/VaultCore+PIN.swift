@@ -8,6 +8,7 @@ extension VaultCore {
     _ new: NewPINItem, context: AuthenticationContext? = nil
   ) throws(VaultError) -> Item {
     try new.check()
+    let context = context?.witnessingPasscode()
     var item = new.item
     // An item that cannot be added is refused before a PIN is asked for.
     try permitAdding(item, by: .pin, context: context)

@@ -7,6 +7,7 @@ extension VaultCore {
   package func changePIN(
     _ id: ItemID, keepingBiokeys: Bool = false, context: AuthenticationContext? = nil
   ) throws(VaultError) {
+    let context = context?.witnessingPasscode()
     let stored = try usablePIN(id, context: context)
     switch stored.mode {
     case .checked: try changeChecked(stored, keepingBiokeys: keepingBiokeys, context: context)

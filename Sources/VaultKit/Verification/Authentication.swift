@@ -210,10 +210,12 @@ struct Authentication {
       return keptPasscode
     }
     try core.refuseDelay()
-    let (core, validity) = (core, asking.validity)
+    let (core, validity, witness) = (core, asking.validity, asking.context?.witness)
     let keys = try asking.typed(.passcode, left: core.triesBeforeDelay()) {
       (bytes, shown) throws(VaultError) -> PasscodeKeys in
-      try core.verified(Passcode(bytes.copy(), shown: shown), for: validity)
+      let keys = try core.verified(Passcode(bytes.copy(), shown: shown), for: validity)
+      witness?.note(bytes)
+      return keys
     }
     passcode = keys
     asking.keep(.passcode(keys))

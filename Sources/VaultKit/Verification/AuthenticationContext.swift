@@ -32,6 +32,8 @@ public struct AuthenticationContext: Sendable {
   private(set) var text: ShownText?
   /// The call that this copy is used in; `nil` outside of the actor's calls.
   var call: OpenCall?
+  /// Sees the passcode that a call with this copy verifies; `nil` in most calls.
+  var witness: PasscodeWitness?
 
   /// A context.
   ///

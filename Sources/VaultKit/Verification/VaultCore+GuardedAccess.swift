@@ -1,5 +1,4 @@
 import SealedStorage
-package import SecretMemory
 package import VaultFormat
 import VaultStorage
 
@@ -55,9 +54,4 @@ extension AuthenticationContext {
 
   /// Continues only on a thread that may wait for a person: what follows changes the vault before it asks.
   package func requirePerson() throws(VaultError) { try call?.requirePerson() }
-
-  /// Whether a secret is the passcode that this context was given.
-  package func isPasscode(_ secret: borrowing SecretBytes) -> Bool {
-    memory.given(.passcode)?.bytes.isEqualInConstantTime(to: secret) ?? false
-  }
 }
