@@ -1,4 +1,4 @@
-"""The rows P1 to P16, L5 and L10: target, reading, reference of the same run, ratio, met or not."""
+"""The rows P1 to P16, P18, L5 and L10: target, reading, reference of the same run, ratio, met or not."""
 import math
 
 import shown
@@ -220,6 +220,8 @@ def rows(data):
         against(r, "P13", "P-256 sign, key held open", "sign-p256", 1.1, "≤ 1.1 × OpenSSL"),
         against(r, "P13", "Ed25519 sign, key held open", "sign-ed25519", 1.1, "≤ 1.1 × OpenSSL"),
         memory(r), growth(r), calls(r),
+        against(r, "P18", "OCRA code, QN08", "ocra-question", 1.3, "≤ 1.3 × the HMAC with a kept key"),
+        against(r, "P18", "OCRA code, C-QN08-PSHA1", "ocra-counter", 1.3, "≤ 1.3 × the HMAC with a kept key"),
         against(r, "L10", "enroll 10,000 credentials in one transaction, each", "enroll-many", 1.2, "≤ 1.2 × the same puts",
                 "vault: put the same items"),
         against(r, "L5", "read a secret while a prompt is open", "open-prompt", 2, "≤ 2 × the read without a prompt"),

@@ -67,19 +67,23 @@ class Vaultctl(Case):
         self.tool("item", "add", "here", "--this-device-only", stdin=b"y")
         self.tool("otp", "add", "rfc", stdin=f"otpauth://hotp/x?secret={KEY}&counter=5".encode())
         self.tool("otp", "add", "totp", stdin=f"otpauth://totp/Big:anna?secret={KEY}&issuer=Big&digits=8&algorithm=SHA256".encode())
+        self.tool("otp", "add", "signer", "--suite", "OCRA-1:HOTP-SHA1-6:C-QN08", "--secret-format", "base32", stdin=KEY.encode())
+        self.tool("transaction", "sign", "signer", "--question", "1")
         self.assertEqual([self.tool("otp", "code", "rfc").strip() for _ in range(2)], [b"254676", b"287922"])   # RFC 4226, appendix D
         raw = base64.b32decode(KEY).decode()
         return [{"name": "mail", "kind": 1, "secret": "a\0b\n", "attributes": {"service": "mail.example", "account": "anna", "label": "Mail"}},
                 {"name": "big", "kind": 1, "secretBase64": base64.b64encode(big).decode()},
                 {"name": "always", "secret": "x"}, {"name": "here", "secret": "y"},
                 {"name": "rfc", "kind": 16, "secret": raw, "attributes": {"otpType": 1, "otpDigits": 6, "otpAlgorithm": 1}},
-                {"name": "totp", "kind": 16, "secret": raw, "attributes": {"otpType": 2, "otpPeriod": 30, "otpDigits": 8, "otpAlgorithm": 2, "issuer": "Big"}}]
+                {"name": "totp", "kind": 16, "secret": raw, "attributes": {"otpType": 2, "otpPeriod": 30, "otpDigits": 8, "otpAlgorithm": 2, "issuer": "Big"}},
+                {"name": "signer", "kind": 16, "secret": raw, "attributes": {"otpType": 4, "otpRole": 1, "ocraSuite": "OCRA-1:HOTP-SHA1-6:C-QN08"}}]
 
     def test_the_reader_opens_what_vaultctl_wrote_without_a_passcode(self):
         self.init("--no-passcode")
         items = self.fill()
         self.expect({"items": items, "passcode": False, "auditVerified": True, "testMade": False, "copied": False})
-        self.assertEqual(next(i for i in self.read(device_key=self.bytes_of(self.key))["items"] if i["name"] == "rfc")["state"]["counter"], 7)
+        counters = {i["name"]: i["state"]["counter"] for i in self.read(device_key=self.bytes_of(self.key))["items"] if i["kind"] == 16}
+        self.assertEqual((counters["rfc"], counters["signer"]), (7, 1))
 
     def test_the_reader_follows_vaultctl_through_the_life_of_a_passcode(self):
         self.passcode = PASSCODE
@@ -150,6 +154,7 @@ class Vaultctl(Case):
                     self.assertEqual(shown, base64.b64decode(expected["secretBase64"]), expected["name"])
             self.assertEqual(self.tool("otp", "code", "rfc", program=TESTING).strip(), b"162583")     # counter 7
             self.assertEqual(self.tool("otp", "code", "rfc6238", "--at", "59", program=TESTING).strip(), b"94287082")
+            self.assertEqual(self.tool("transaction", "sign", "rfc6287", "--question", "00000000", program=TESTING).strip(), b"237653")
             self.read(device_key=maker.device_key, passcode=passcode)    # and the reader, what it was made into
 
     # Verified to fail when the gate does not look at the kind, and when an unknown field of a policy is ignored.
@@ -165,9 +170,9 @@ class Vaultctl(Case):
                 self.tool("item", "get", "--id", expected["id"], program=TESTING, code=code)
                 if expected["name"]:
                     self.tool("exec", "--fd", f"8={expected['name']}", "--", "true", program=TESTING, code=code)
-            for name, code in (("behind pin", 6), ("camouflaged", 6), ("a mode of later", 15)):
+            for name, code, export in (("behind pin", 6, 6), ("camouflaged", 6, 9), ("a mode of later", 15, 15)):
                 self.tool("otp", "code", name, program=TESTING, code=code)
-                self.tool("otp", "export", name, program=TESTING, code=code)
+                self.tool("otp", "export", name, program=TESTING, code=export)
             exported = [json.loads(line)["name"] for line in self.tool("export", "jsonl", "--plain", program=TESTING).splitlines()]
             self.assertFalse({"behind pin", "camouflaged", "a mode of later", "a rule of later", "in the trash", "default pin", "card"} & {*exported})
             self.assertLessEqual({"mail", "rfc"}, {*exported})

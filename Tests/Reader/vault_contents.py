@@ -24,6 +24,7 @@ class Contents:
         self.put_item(16, hotp, rfc, state=(u8(1) + bytes(7) + u64(7)).ljust(104, b"\x00") + u64(7))
         self.put_item(16, {1: string("rfc6238"), 64: integer(2), 65: integer(1), 66: integer(1), 67: integer(8),
                            68: integer(30), 69: integer(1)}, rfc, accessibility=2, state=u8(1))
+        self.put_item(16, {1: string("rfc6287"), 64: integer(4), 65: integer(1), 72: string("OCRA-1:HOTP-SHA1-6:QN08")}, rfc, state=u8(1))
         self.put_pins(rfc)
         self.put_item(18, {1: string("finger")}, self.rnd(16), device=True, state=u8(1))
         self.put_short_lived()

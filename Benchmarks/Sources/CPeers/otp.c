@@ -122,6 +122,27 @@ static void run_midstate_window(peer *p, long n) {
 }
 peer *peer_midstate_window(size_t width) { return peer_new("OpenSSL on cached midstates", run_midstate_window, keyed_new(), width, 0); }
 
+// The bytes of an OCRA code (RFC 6287, 5.1): suite, 0, and 128 bytes of the question; with a counter before it, and the
+// hash of a PIN after it.
+static void run_ocra_hmac(peer *p, long n) {
+  static const char plain[] = "OCRA-1:HOTP-SHA1-6:QN08", counted[] = "OCRA-1:HOTP-SHA1-6:C-QN08-PSHA1";
+  keyed *k = p->context;
+  unsigned char m[256] = {0}, md[20];
+  size_t suite = p->a ? sizeof counted : sizeof plain;
+  size_t length = suite + 128 + (p->a ? 8 + 20 : 0);
+  memcpy(m, p->a ? counted : plain, suite);
+  for (long i = 0; i < n; i++) {
+    SHA_CTX a = k->in, b = k->out;
+    be64(m + suite, counter++);
+    SHA1_Update(&a, m, length); SHA1_Final(md, &a);
+    SHA1_Update(&b, md, 20); SHA1_Final(md, &b);
+    peer_sink += truncated(md) % 1000000;
+  }
+}
+peer *peer_ocra_hmac(int has_counter) {
+  return peer_new("HMAC on cached midstates", run_ocra_hmac, keyed_new(), (size_t)has_counter, 0);
+}
+
 // liboath, loaded: its declarations of these three (oath.h, LGPL library, public interface).
 #define OATH "liboath.so.0"
 static int (*oath_init_)(void);

@@ -3,9 +3,9 @@ import OneTimePassword
 import SecretMemory
 import VaultBenchmarking
 
-/// P1, P2, P3: one code, a window, many credentials.
+/// P1, P2, P3: one code, a window, many credentials. P18: OCRA codes.
 enum OTPRaces {
-  static var all: [Race] { [one, text, window] + bulk }
+  static var all: [Race] { [one, text, window] + bulk + ocra }
 
   private static var one: Race {
     Race(
@@ -63,13 +63,64 @@ enum OTPRaces {
     ]
   }
 
+  /// The peer hashes the same bytes with a kept key, and truncates.
+  private static var ocra: [Race] {
+    [
+      Race(
+        "ocra-question", "One OCRA code, QN08", unit: "code",
+        [
+          ("floor", unsafe .peer(peer_ocra_hmac(0))),
+          ("vault", signer("OCRA-1:HOTP-SHA1-6:QN08", hasCounter: false, pin: nil)),
+        ]),
+      Race(
+        "ocra-counter", "One OCRA code, C-QN08-PSHA1", unit: "code",
+        [
+          ("floor", unsafe .peer(peer_ocra_hmac(1))),
+          ("vault", signer("OCRA-1:HOTP-SHA1-6:C-QN08-PSHA1", hasCounter: true, pin: "1234")),
+        ]),
+    ]
+  }
+
+  /// Codes of one question for one counter after the other. The PIN is hashed once, as it is for one signature and for a
+  /// whole window of a verifier.
+  private static func signer(_ text: String, hasCounter: Bool, pin: String?) -> Contender {
+    guard let suite = try? OCRASuite(text), let generator = try? OCRAGenerator(key: secret(key), suite: suite),
+      let question = try? OCRAQuestion("12345678", for: suite)
+    else { fatalError("no suite") }
+    var input = OCRADataInput(question: question, counter: hasCounter ? 0 : nil)
+    if let pin { input.pinHash = try? OCRAPINHash(of: secret(pin), algorithm: .sha1) }
+    let signing = Signing(generator: generator, input: input)
+    return Contender("vault: OCRAGenerator") { count in
+      for _ in 0..<count {
+        guard let code = try? signing.generator.code(for: signing.input) else { fatalError("no code") }
+        peer_keep(UInt64(code.utf8.first!))
+        if hasCounter { signing.input.counter! &+= 1 }
+      }
+    }
+  }
+
+  private final class Signing {
+    let generator: OCRAGenerator
+    var input: OCRADataInput
+
+    init(generator: consuming OCRAGenerator, input: consuming OCRADataInput) {
+      self.generator = generator
+      self.input = input
+    }
+  }
+
+  private static let key = "12345678901234567890"
+
+  private static func secret(_ text: String) -> SecretBytes {
+    SecretBytes(capacity: text.utf8.count) { output in
+      for byte in text.utf8 { unsafe output.append(byte, as: UInt8.self) }
+    }
+  }
+
   /// Through the public API, with the loop here: what a user's own loop costs.
   private static func generator(_ use: @escaping (borrowing HOTPGenerator, UInt64) -> Void) -> Contender {
-    let key = SecretBytes(capacity: 20) { output in
-      for byte in "12345678901234567890".utf8 { unsafe output.append(byte, as: UInt8.self) }
-    }
     // A key of 20 bytes is always accepted; without a key there is nothing to measure.
-    guard let generator = try? HOTPGenerator(key: key) else { fatalError("no generator") }
+    guard let generator = try? HOTPGenerator(key: secret(key)) else { fatalError("no generator") }
     let box = Box(generator)
     var counter: UInt64 = 0
     return Contender("vault: HOTPGenerator") { count in

@@ -21,6 +21,7 @@ public import VaultKit
 /// - ``OTPItem``: how a credential is stored in the attributes and the state of an item.
 /// - ``OTPDescription``, ``OTPRole`` and ``OTPResult``: what callers see.
 /// - ``PINItem``: the PIN that guards credentials.
+/// - ``OCRACredential``: credentials whose codes answer questions.
 public struct OTPCredential: Sendable {
   /// The item that stores the credential.
   public let id: ItemID

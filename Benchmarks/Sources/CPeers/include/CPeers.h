@@ -22,6 +22,7 @@ peer *peer_midstate_window(size_t width); // midstates and SHA1_Update, all comp
 peer *peer_oath_hotp(void);               // oath_hotp_generate; NULL where liboath is absent
 peer *peer_oath_window(size_t width);     // oath_hotp_validate, a wrong code; NULL where absent
 const char *peer_oath_version(void);      // NULL where absent
+peer *peer_ocra_hmac(int has_counter);    // the HMAC of an OCRA code on cached midstates: QN08, or C-QN08-PSHA1
 // lanes.c: what AVX-512 can do; NULL where the processor has none
 peer *peer_lanes_window(size_t width);
 peer *peer_lanes_bulk(size_t credentials);
