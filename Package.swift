@@ -140,7 +140,8 @@ let package = Package(
     .executableTarget(
       name: "vault-torture",
       dependencies: [
-        "SecretMemory", "VaultCrypto", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultTestKit",
+        "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultKit",
+        "AuthenticatorKit", "VaultTestKit",
       ],
       swiftSettings: strict),
 

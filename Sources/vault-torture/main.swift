@@ -14,6 +14,7 @@ import Glibc
 //   ``Mutation`` and ``SQLMutation``, and ``Judge`` compares the content that still opens.
 // - `Ciphers.swift`, `Midstates.swift` and ``Holding``: processes in whose memory the test looks for secrets.
 // - `Opening.swift`: many processes that open or create one vault.
+// - `Camouflaging.swift`: vaults with a camouflaged PIN, for the attack on it.
 // - `Misbehaving.swift`: a process that hangs or grows, to test the tests.
 let words = Array(CommandLine.arguments.dropFirst())
 
@@ -63,6 +64,10 @@ case "midway": Midway.run(in: Rig(argument(1)), change: argument(2), passcode: a
 case "watch":
   Watching.run(Rig(argument(1)), passcode: argument(2), count: number(3), seed: UInt64(number(4)))
 case "open-or-create": Opening.run(Rig(argument(1)), name: argument(2))
+case "camouflage":
+  guard let planted = Camouflaging.Planted(rawValue: argument(5)) else { fail("no such fault to plant") }
+  Camouflaging.run(
+    in: argument(1), seed: UInt64(number(2)), numbers: number(3)..<number(4), planting: planted)
 case "misbehave": Misbehaving.run(argument(1))
 case "ciphers": Ciphers.run(Rig(argument(1)), passcode: argument(2), state: argument(3))
 case "midstates": Midstates.run(Rig(argument(1)), key: argument(2), isClosed: argument(3) == "closed")

@@ -73,7 +73,10 @@ enum Layers {
       "vaultctl-testing", on: ["CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit"]),
     Room(
       "vault-torture",
-      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultTestKit"]),
+      on: [
+        "SecretMemory", "VaultCrypto", "PasswordDerivation", "OneTimePassword", "VaultKit",
+        "AuthenticatorKit", "VaultTestKit",
+      ]),
     Room(
       "VaultBenchmarking",
       on: [
