@@ -3,8 +3,8 @@ import VaultStorage
 
 /// The data of a PIN item (section 11): how its digits become a key, and in a checked item `D`, sealed under that key.
 ///
-/// With it, 10,000 derivations find a checked PIN. So a record that was opened stays in secret memory, like the secrets of
-/// other items. The seal of a new record is made in ordinary memory.
+/// With it, 10,000 derivations find a checked PIN. So a record that was opened stays in secret memory, like the secrets
+/// of other items. The seal of a new record is made in ordinary memory.
 package struct PINRecord: Sendable {
   private typealias Number = FieldNumber.PINData
 
