@@ -81,31 +81,22 @@ enum OTPRaces {
     ]
   }
 
-  /// Codes of one question for one counter after the other. The PIN is hashed once, as it is for one signature and for a
-  /// whole window of a verifier.
+  /// Codes of one question for one counter after the other. The PIN is hashed once for many codes, as for a whole window of
+  /// a verifier.
   private static func signer(_ text: String, hasCounter: Bool, pin: String?) -> Contender {
     guard let suite = try? OCRASuite(text), let generator = try? OCRAGenerator(key: secret(key), suite: suite),
       let question = try? OCRAQuestion("12345678", for: suite)
     else { fatalError("no suite") }
-    var input = OCRADataInput(question: question, counter: hasCounter ? 0 : nil)
-    if let pin { input.pinHash = try? OCRAPINHash(of: secret(pin), algorithm: .sha1) }
-    let signing = Signing(generator: generator, input: input)
+    let box = Box(generator)
     return Contender("vault: OCRAGenerator") { count in
+      // A variable of the loop: one that the closure captures would be checked at each access.
+      var input = OCRADataInput(question: question, counter: hasCounter ? 0 : nil)
+      if let pin { input.pinHash = try? OCRAPINHash(of: secret(pin), algorithm: .sha1) }
       for _ in 0..<count {
-        guard let code = try? signing.generator.code(for: signing.input) else { fatalError("no code") }
+        guard let code = try? box.value.code(for: input) else { fatalError("no code") }
         peer_keep(UInt64(code.utf8.first!))
-        if hasCounter { signing.input.counter! &+= 1 }
+        if hasCounter { input.counter! &+= 1 }
       }
-    }
-  }
-
-  private final class Signing {
-    let generator: OCRAGenerator
-    var input: OCRADataInput
-
-    init(generator: consuming OCRAGenerator, input: consuming OCRADataInput) {
-      self.generator = generator
-      self.input = input
     }
   }
 
