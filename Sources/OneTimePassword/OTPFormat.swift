@@ -66,7 +66,7 @@ public struct OTPFormat: Sendable, Hashable {
 
   /// Eight ASCII digits of a number below 10^8, the first in the lowest byte: halves, quarters and digits are divided
   /// side by side in one word, the divisions by 100 and by 10 as multiplications that are exact in their range.
-  private static func eightDigits(of value: UInt32) -> UInt64 {
+  static func eightDigits(of value: UInt32) -> UInt64 {
     let halves = UInt64(value / 10_000) | UInt64(value % 10_000) << 32
     let hundreds = (halves &* 10_486) >> 20 & 0x0000_007F_0000_007F
     let quarters = hundreds | (halves &- hundreds &* 100) << 16

@@ -84,7 +84,8 @@ enum OTPRaces {
   /// Codes of one question for one counter after the other. The PIN is hashed once for many codes, as for a whole window of
   /// a verifier.
   private static func signer(_ text: String, hasCounter: Bool, pin: String?) -> Contender {
-    guard let suite = try? OCRASuite(text), let generator = try? OCRAGenerator(key: secret(key), suite: suite),
+    guard let suite = try? OCRASuite(text),
+      let generator = try? OCRAGenerator(key: secret(key), suite: suite),
       let question = try? OCRAQuestion("12345678", for: suite)
     else { fatalError("no suite") }
     let box = Box(generator)

@@ -34,22 +34,33 @@ public struct OCRADataInput: ~Copyable, Sendable {
 
 extension OCRADataInput {
   /// Throws unless a suite names exactly these values and allows each.
+  @inline(__always)
   package func check(for suite: OCRASuite) throws(OTPError) {
-    guard question.fits(suite) else { throw .invalidInput(.question) }
-    try check(.counter, isGiven: counter != nil, isNamed: suite.hasCounter)
-    try check(.pinHash, isGiven: hasPINHash, isNamed: suite.pinHash != nil)
-    try check(.session, isGiven: session != nil, isNamed: suite.sessionByteCount != nil)
-    try check(.timeStep, isGiven: timeStep != nil, isNamed: suite.timeStepSeconds != nil)
-    guard pinHashAlgorithm == suite.pinHash else { throw .invalidInput(.pinHash) }
-    guard session?.count ?? 0 <= suite.sessionByteCount ?? 0 else { throw .invalidInput(.session) }
+    // One comparison of all, because each code begins with it.
+    guard isNamed(by: suite), question.fits(suite), session?.count ?? 0 <= suite.sessionByteCount ?? 0 else {
+      throw fault(for: suite)
+    }
   }
 
-  private func check(_ part: OCRASuite.Part, isGiven: Bool, isNamed: Bool) throws(OTPError) {
-    if isNamed && !isGiven { throw .missingInput(part) }
-    if isGiven && !isNamed { throw .unexpectedInput(part) }
+  @inline(__always)
+  private func isNamed(by suite: OCRASuite) -> Bool {
+    (counter != nil) == suite.hasCounter && pinHashAlgorithm == suite.pinHash
+      && (session != nil) == (suite.sessionByteCount != nil)
+      && (timeStep != nil) == (suite.timeStepSeconds != nil)
   }
 
-  private var hasPINHash: Bool { pinHashAlgorithm != nil }
+  private func fault(for suite: OCRASuite) -> OTPError {
+    guard question.fits(suite) else { return .invalidInput(.question) }
+    return fault(.counter, isGiven: counter != nil, isNamed: suite.hasCounter)
+      ?? fault(.pinHash, isGiven: pinHashAlgorithm != nil, isNamed: suite.pinHash != nil)
+      ?? fault(.session, isGiven: session != nil, isNamed: suite.sessionByteCount != nil)
+      ?? fault(.timeStep, isGiven: timeStep != nil, isNamed: suite.timeStepSeconds != nil)
+      ?? .invalidInput(pinHashAlgorithm == suite.pinHash ? .session : .pinHash)
+  }
+
+  private func fault(_ part: OCRASuite.Part, isGiven: Bool, isNamed: Bool) -> OTPError? {
+    isGiven == isNamed ? nil : isNamed ? .missingInput(part) : .unexpectedInput(part)
+  }
 
   private var pinHashAlgorithm: OTPAlgorithm? {
     switch pinHash {

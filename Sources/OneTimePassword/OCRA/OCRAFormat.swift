@@ -8,6 +8,8 @@ public struct OCRAFormat: Sendable, Hashable {
 
   /// How many decimal digits a code has, 4 to 10; 0 for ``wholeHMAC``.
   public let digits: Int
+  /// 10 to the power of `digits`, for up to 8.
+  private let modulus: UInt32
 
   /// The format with this number of decimal digits; `nil` for a number that RFC 6287 does not have.
   init?(digits: Int) {
@@ -15,10 +17,22 @@ public struct OCRAFormat: Sendable, Hashable {
     self.init(checked: digits)
   }
 
-  private init(checked digits: Int) { self.digits = digits }
+  private init(checked digits: Int) {
+    self.digits = digits
+    modulus = (0..<min(digits, 8)).reduce(1) { power, _ in power * 10 }
+  }
 
   /// The last decimal digits of a number, zeros kept on the left.
   func text(of value: UInt32) -> String {
+    guard digits <= 8 else { return longText(of: value) }
+    let characters = OTPFormat.eightDigits(of: value % modulus) >> (8 * UInt64(8 - digits))
+    return unsafe String(unsafeUninitializedCapacity: 8) { output in
+      unsafe UnsafeMutableRawBufferPointer(output).storeBytes(of: characters.littleEndian, as: UInt64.self)
+      return digits
+    }
+  }
+
+  private func longText(of value: UInt32) -> String {
     unsafe String(unsafeUninitializedCapacity: digits) { characters in
       var rest = value
       for index in (0..<digits).reversed() {

@@ -126,13 +126,11 @@ public struct OCRAGenerator: ~Copyable, Sendable {
   }
 
   /// Feeds the values in the order of RFC 6287 §5.1. The hash of the PIN goes from secret memory into the state of the
-  /// HMAC, which is wiped. There is no buffer with all values.
+  /// HMAC, which is wiped. There is no buffer with it.
   private func append(
     _ input: borrowing OCRADataInput, counter: UInt64?, timeStep: UInt64?, to message: inout HMACMessage
   ) {
-    message.append(prefix)
-    if let counter { message.append(bigEndian: counter) }
-    message.append(input.question.encoded)
+    appendBeginning(counter: counter, question: input.question.encoded, to: &message)
     switch input.pinHash {
     case .some(let hash): message.append(hash.bytes)
     case .none: break
@@ -142,6 +140,24 @@ public struct OCRAGenerator: ~Copyable, Sendable {
       message.append(session)
     }
     if let timeStep { message.append(bigEndian: timeStep) }
+  }
+}
+
+extension OCRAGenerator {
+  /// Feeds what is public in one piece, because each piece costs a call of the hash function.
+  @inline(__always)
+  private func appendBeginning(counter: UInt64?, question: [UInt8], to message: inout HMACMessage) {
+    let length = prefix.count + (counter == nil ? 0 : 8) + question.count
+    unsafe withUnsafeTemporaryAllocation(byteCount: length, alignment: 8) { buffer in
+      unsafe buffer.copyBytes(from: prefix)
+      var end = prefix.count
+      if let counter {
+        unsafe buffer.storeBytes(of: counter.bigEndian, toByteOffset: end, as: UInt64.self)
+        end += 8
+      }
+      unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[end...]).copyBytes(from: question)
+      unsafe message.append(UnsafeRawBufferPointer(buffer).bytes)
+    }
   }
 }
 
