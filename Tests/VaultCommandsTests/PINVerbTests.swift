@@ -82,7 +82,7 @@ struct PINVerbTests {
     #expect(try code(tool, "8306").text == "755224\n")
   }
 
-  @Test("a change is for all credentials, and the old PIN is dead", .requirement("A4"), .requirement("A10"))
+  @Test("a change is for all credentials, and the old PIN is dead", .requirement("A4", "A10"))
   func change() throws {
     let tool = try newTool()
     let second = try tool(
