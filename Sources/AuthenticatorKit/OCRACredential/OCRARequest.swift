@@ -23,8 +23,10 @@ public struct OCRARequest: Sendable {
 
   /// A request for a suite with `P`.
   ///
-  /// - Parameter pin: The bytes as the person typed them, 1 or more. Their hash is part of the code, and nothing here can
-  ///   tell whether they are right. They are wiped with the last copy of the request.
+  /// - Parameters:
+  ///   - question: The challenge or the data.
+  ///   - pin: The bytes as the person typed them, 1 or more. Their hash is part of the code, and nothing here can tell
+  ///     whether they are right. They are wiped with the last copy of the request.
   public init(_ question: OCRAQuestion, pin: consuming SecretBytes) {
     self.question = question
     self.pin = SharedSecret(pin)
