@@ -63,6 +63,25 @@ struct AttackKindTests {
     #expect(try core.items(matching: Query()).isEmpty && core.verify().problems == [])
   }
 
+  /// As when one process deletes the PIN while another one asks for it.
+  @Test("nothing is put behind a PIN that is not there, or behind another item")
+  func noPIN() throws {
+    let core = try place.makeCore()
+    let pin = try addPIN(to: core)
+    let other = try addBehind(pin, to: core).id
+    try core.delete(Query(name: "behind"))
+    try core.delete(pin)
+    let note = try core.add(NewItem(.genericPassword, name: "note")).id
+    for id in [pin, other, note] {
+      expect(.itemNotFound) { () throws(VaultError) in
+        var new = NewItem(.otp, name: "behind")
+        new.guardingPIN = GuardingPIN(.camouflaged, item: id)
+        _ = try core.add(new, secret: SecretBytes(testing: "s"), by: Component(.otp, pin: .camouflaged))
+      }
+    }
+    #expect(try core.items(matching: Query()).map(\.id) == [note])
+  }
+
   @Test("a PIN that has expired is not deleted by the next opening")
   func expired() throws {
     let day: Int64 = 86_400_000

@@ -13,6 +13,15 @@ import VaultTestKit
 struct FurtherSecretsTests {
   private static let pin = ItemID([UInt8](repeating: 9, count: 16))!
 
+  /// A vault with the PIN item that guards.
+  private func makeCore(_ place: TemporaryVault = TemporaryVault()) throws -> VaultCore {
+    let core = try place.makeCore(passcode: "passcode")
+    var pin = NewItem(.pin, name: "pin")
+    pin.id = Self.pin
+    _ = try core.add(pin, by: Component(.pin))
+    return core
+  }
+
   private static func secret(_ byte: UInt8) -> SharedSecret {
     SharedSecret(SecretBytes(copying: [UInt8](repeating: byte, count: 32)))
   }
@@ -75,7 +84,7 @@ struct FurtherSecretsTests {
   @Test("they open with everything that the policy requires, and with nothing less", arguments: Guarding.all)
   func opening(guarding: Guarding) throws {
     let place = TemporaryVault()
-    let core = try place.makeCore(passcode: "passcode")
+    let core = try makeCore(place)
     let id = try core.add(
       guarding.new(), secret: SecretBytes(testing: "s"), by: guarding.component(), context: context()
     ).id
@@ -105,7 +114,7 @@ struct FurtherSecretsTests {
 
   @Test("a secret behind a checked PIN or a session is replaced with what opens it", arguments: Guarding.all)
   func replacing(guarding: Guarding) throws {
-    let core = try TemporaryVault().makeCore(passcode: "passcode")
+    let core = try makeCore()
     let component = guarding.component()
     let id = try core.add(
       guarding.new(), secret: SecretBytes(testing: "s"), by: component, context: context()
@@ -131,7 +140,7 @@ struct FurtherSecretsTests {
 
   @Test("it is renamed and deleted without the PIN and the session", arguments: Guarding.all)
   func renaming(guarding: Guarding) throws {
-    let core = try TemporaryVault().makeCore(passcode: "passcode")
+    let core = try makeCore()
     let id = try core.add(
       guarding.new(), secret: SecretBytes(testing: "s"), by: guarding.component(), context: context()
     ).id
@@ -145,7 +154,7 @@ struct FurtherSecretsTests {
 
   @Test("it is not added without what its policy requires", arguments: Guarding.all)
   func adding(guarding: Guarding) throws {
-    let core = try TemporaryVault().makeCore(passcode: "passcode")
+    let core = try makeCore()
     guard guarding.mode != nil || guarding.session == true else { return }
     expect(.verificationNeeded) { () throws(VaultError) in
       _ = try core.add(

@@ -90,6 +90,7 @@ extension ItemState {
     uses = max(uses, newer.uses)
     lastAccepted = [lastAccepted, newer.lastAccepted].compactMap { $0 }.max()
     isBlocked = isBlocked || newer.isBlocked
+    guard !kind.isOfPrograms else { return }
     attemptsUnderWay = max(attemptsUnderWay, newer.attemptsUnderWay)
     wrongUnlockCodes = max(wrongUnlockCodes, newer.wrongUnlockCodes)
     let stays = [CredentialState.blocked, .disabled].map(\.rawValue)

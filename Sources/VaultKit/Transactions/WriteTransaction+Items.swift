@@ -28,6 +28,7 @@ extension WriteTransaction {
     try ItemLimits.check(attributes)
     let keys = store.keys.current
     let rule = try Gate.rule(for: new, by: component, keys: store.keys)
+    if let pin = new.guardingPIN { try refuseUnlessPIN(pin.item) }
     guard (password != nil) == new.access.constraints.contains(.applicationPassword) else {
       throw VaultError(
         .verificationNeeded, "the item's application password is not given",
@@ -164,6 +165,13 @@ extension WriteTransaction {
     try remove(row, item: item)
     try log(
       AuditNote(operation: .itemDeleted, item: id, kind: item.kind, detail: item.name))
+  }
+
+  /// A PIN item may have been deleted while the person typed: what is put behind it then would never open.
+  private mutating func refuseUnlessPIN(_ id: ItemID) throws(VaultError) {
+    guard try store.open(store.row(of: id)).kind == .pin else {
+      throw VaultError(.itemNotFound, "the item that is to guard the new one is no PIN")
+    }
   }
 
   /// Deletes items that can never open again, and returns their names.
