@@ -17,6 +17,7 @@ struct ExampleTests {
     vaultctl otp add gate --role verifier --suite OCRA-1:HOTP-SHA1-6:QN08 --secret-format raw < key
     printf '%s\n' '{"kind":"password","name":"mail","secret":"x"}' > items.jsonl
     umask 077; printf correct > old; printf better > new; printf 'a long phrase' > phrase
+    printf 8306 > pin; printf 2749 > new-pin
     """
 
   @Test("every example of a verb runs, after what it needs")
@@ -39,6 +40,12 @@ struct ExampleTests {
       if verb.words.first == "biometry" { script += "vaultctl passcode set --new-passcode-file old\n" }
       if verb.name == "biometry remove" {
         script += "vaultctl biometry enroll voice --passcode-file old --phrase-file phrase\n"
+      }
+      if verb.words.first == "pin" {
+        script += "vaultctl pin set --new-pin-file pin --unlock-key-out unlock-key; vaultctl pin set --mode camouflaged\n"
+      }
+      if verb.name == "pin undo" {
+        script += "vaultctl pin change pin-camouflaged --pin-file pin --new-pin-file new-pin\n"
       }
       if verb.name == "rotate parameters" { script += "vaultctl passcode set --new-passcode-file old\n" }
       if ["recovery-code check", "recovery-code remove"].contains(verb.name) {

@@ -148,7 +148,7 @@ struct MemberVerbTests {
         case "$line" in GETPIN) echo 'D p'; echo OK;; BYE) exit;; *) echo OK;; esac
       done
       """
-    tool.environment["VAULT_PINENTRY"] = try tool.file("pinentry", script, mode: 0o700)
+    tool.environment["VAULT_PINENTRY"] = try tool.program("pinentry", script)
     // Neither a terminal nor a display: nobody can be asked.
     let nobody = try tool("item", "get", "locked")
     #expect(nobody.exit == 6)

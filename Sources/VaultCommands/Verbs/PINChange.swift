@@ -20,7 +20,7 @@ enum PINChange: VaultVerb {
     "A camouflaged PIN: nothing here can check the old PIN, so the change is pending. 'otp confirm' makes it final after "
       + "the server accepted a code; 'pin undo' takes it back.",
   ]
-  static let example = "vaultctl pin change --pin-fd 3 --new-pin-fd 4 3<pin 4<new"
+  static let example = "vaultctl pin change --pin-fd 3 --new-pin-fd 4 3<pin 4<new-pin"
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.pinItem()

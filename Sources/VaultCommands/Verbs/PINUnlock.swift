@@ -19,7 +19,7 @@ enum PINUnlock: VaultVerb {
     "'pin set --unlock-key-out' makes the unlock key; a PIN item without one stays blocked (9). The old PIN no longer works, "
       + "and the biokeys of the PIN are deleted unless --keep-biokeys is given."
   ]
-  static let example = "vaultctl pin unlock --unlock-key-file key --new-pin-fd 3 3<new"
+  static let example = "vaultctl pin unlock --unlock-key-file unlock-key --new-pin-fd 3 3<new-pin"
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.pinItem()
