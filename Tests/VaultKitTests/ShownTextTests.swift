@@ -63,6 +63,24 @@ struct ShownTextTests {
     #expect(typed.requests.map(\.text) == [text, nil])
   }
 
+  /// Verified to fail when what was kept serves a text as well.
+  @Test("`reuse` serves no text: the person sees each one before the answer")
+  func reuse() throws {
+    let place = TemporaryVault()
+    let core = try place.makeCore(passcode: "passcode")
+    let id = try core.add(
+      NewItem(.genericPassword, name: "n", access: AccessControl(.devicePasscode)),
+      secret: SecretBytes(testing: "s")
+    ).id
+    let prompt = ScriptedPrompt(Array(repeating: .text("passcode"), count: 4))
+    let context = AuthenticationContext(reason: "", prompt: prompt, reuse: .seconds(300))
+    let texts = try ["Pay 12 EUR to Anna", "Pay 90 EUR to Otto"].map { try ShownText($0) }
+    for text in texts { _ = try core.secret(of: id, context: context.showing(text)) }
+    #expect(prompt.requests.map(\.text) == texts)
+    _ = try core.secret(of: id, context: context)
+    #expect(prompt.requests.count == 2)
+  }
+
   /// Verified to fail when the text is not asked about before the source is.
   @Test(
     "PAM is asked after the person has accepted the text, and not at all if they decline",

@@ -27,13 +27,11 @@ extension VaultCore {
   func shownFactor(
     _ pin: GuardingPIN, by factors: PINFactors, to action: String, context: AuthenticationContext?
   ) throws(VaultError) -> ShownFactor {
-    let mayTypePIN = factors.contains(.current)
-    guard let biokey = factors.contains(.biometric) ? try biokey(of: pin) : nil else {
-      guard mayTypePIN else { throw Self.noFactor(factors) }
-      return .pin(try shownPIN(pin, to: action, context: context))
-    }
     try context?.requirePerson()
-    if mayTypePIN, try context?.isGiven(.pin) ?? false {
+    let mayTypePIN = factors.contains(.current)
+    let isPINGiven = mayTypePIN ? try context?.isGiven(.pin) ?? false : false
+    guard !isPINGiven, factors.contains(.biometric), let biokey = try biokey(of: pin) else {
+      guard mayTypePIN else { throw Self.noFactor(factors) }
       return .pin(try shownPIN(pin, to: action, context: context))
     }
     do throws(VaultError) {

@@ -310,8 +310,9 @@ struct Asking {
 
   // MARK: Reuse
 
+  /// The verifications that may serve again; none for a text, which the person must see before each answer.
   var kept: [ContextMemory.Kept] {
-    guard let context else { return [] }
+    guard let context, context.text == nil else { return [] }
     return context.memory.kept(
       for: environment.caller, session: validity.session, clock: environment.clock, reuse: context.reuse)
   }

@@ -65,8 +65,8 @@ public struct AuthenticationContext: Sendable {
   /// A copy whose prompts show a text whole before the person answers: the data that a call is about to sign. The copy
   /// shares everything else with this context.
   ///
-  /// A secret that was given in advance, and a verification that ``init(reason:prompt:presence:biometry:reuse:interaction:)``
-  /// lets serve again, need no prompt, and then nobody sees the text.
+  /// No earlier verification serves the copy, whatever the `reuse` of this context: the person sees each text. For a secret
+  /// that was given in advance no prompt appears, and then nobody sees the text.
   public func showing(_ text: ShownText) -> AuthenticationContext {
     var copy = self
     copy.text = text
