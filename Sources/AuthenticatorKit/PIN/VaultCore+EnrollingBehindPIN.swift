@@ -70,7 +70,10 @@ extension StoredPIN {
         .policy, "a verifier cannot be behind a camouflaged PIN: it would tell which PIN is right")
     }
     let isText = secret.expose { bytes in
-      (0..<bytes.byteCount).allSatisfy { 0x20...0x7E ~= bytes.byte(at: $0) }
+      // Tabs and line ends are text too: a key that was copied often has one.
+      (0..<bytes.byteCount).allSatisfy {
+        0x20...0x7E ~= bytes.byte(at: $0) || 0x09...0x0D ~= bytes.byte(at: $0)
+      }
     }
     guard !isText else {
       throw VaultError(
