@@ -31,8 +31,10 @@ struct CamouflageTraceTests {
       let wrong = try trace(pin)
       #expect(wrong.exit == 0 && wrong.exit == right.exit)
       #expect(wrong.errors == right.errors && right.errors.contains("otp confirm"))
-      let differences = Set(right.calls.keys).union(wrong.calls.keys).filter { right.calls[$0] != wrong.calls[$0] }
-        .map { "\($0): \(right.calls[$0] ?? 0) and \(wrong.calls[$0] ?? 0)" }
+      let differences = Set(right.calls.keys).union(wrong.calls.keys).filter {
+        right.calls[$0] != wrong.calls[$0]
+      }
+      .map { "\($0): \(right.calls[$0] ?? 0) and \(wrong.calls[$0] ?? 0)" }
       #expect(differences == [])
       #expect(wrong.sizes == right.sizes)
       #expect(wrong.output.count == right.output.count && wrong.output != right.output)

@@ -37,12 +37,18 @@ struct ExampleTests {
       if verb.words.first == "passcode", verb.words[1] != "set" {
         script += "vaultctl passcode set --new-passcode-file old\n"
       }
-      if verb.words.first == "biometry" { script += "vaultctl passcode set --new-passcode-file old\n" }
-      if verb.name == "biometry remove" {
+      if ["biometry", "biokey"].contains(verb.words.first) {
+        script += "vaultctl passcode set --new-passcode-file old\n"
+      }
+      if verb.name == "biometry remove" || verb.words.first == "biokey" {
         script += "vaultctl biometry enroll voice --passcode-file old --phrase-file phrase\n"
       }
+      if verb.words.first == "biokey" {
+        script += "vaultctl pin set --new-pin-file pin --passcode-file old\n"
+      }
       if verb.words.first == "pin" {
-        script += "vaultctl pin set --new-pin-file pin --unlock-key-out unlock-key; vaultctl pin set --mode camouflaged\n"
+        script +=
+          "vaultctl pin set --new-pin-file pin --unlock-key-out unlock-key; vaultctl pin set --mode camouflaged\n"
       }
       if verb.name == "pin undo" {
         script += "vaultctl pin change pin-camouflaged --pin-file pin --new-pin-file new-pin\n"

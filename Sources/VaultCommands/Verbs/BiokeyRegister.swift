@@ -29,7 +29,7 @@ enum BiokeyRegister: VaultVerb {
     "A biokey needs a passcode, stays on this device, and is in no backup. A camouflaged PIN has none (9). Five failures lock "
       + "it (4) until the PIN is right; they are not attempts of the PIN.",
   ]
-  static let example = "vaultctl biokey register --pin-file pin"
+  static let example = "vaultctl biokey register --pin-file pin --passcode-file old"
 
   static func run(_ command: Command) throws -> Outcome {
     let pin = try command.pinItem()

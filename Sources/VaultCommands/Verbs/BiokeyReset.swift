@@ -13,7 +13,7 @@ enum BiokeyReset: VaultVerb {
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.notFound, .refused]
-  static let example = "vaultctl biokey reset --pin-file pin"
+  static let example = "vaultctl biokey reset --pin-file pin --passcode-file old"
 
   static func run(_ command: Command) throws -> Outcome {
     let pin = try command.pinItem()

@@ -54,7 +54,7 @@ extension Torture {
 extension Torture.Scenario {
   /// Each verb that writes, in the order of its family in the table of verbs.
   static let all: [Torture.Scenario] =
-    life + passcode + items + credentials + transactions + members + transfer + keys
+    life + passcode + items + credentials + transactions + pins + members + transfer + keys
 
   private static let passcodeOption = ["--passcode-file", "@/in/pass"]
   private static let phraseOption = ["--passphrase-file", "@/in/passphrase"]
@@ -116,8 +116,6 @@ extension Torture.Scenario {
     Self(verb: "otp verify", words: ["otp", "verify", "door"], input: "755224"),
     // The fifth and the sixth code.
     Self(verb: "otp resync", words: ["otp", "resync", "door"], input: "338314\n254676\n"),
-    // Only a camouflaged PIN has something to confirm.
-    Self(verb: "otp confirm", words: ["otp", "confirm", "counter"], exit: 9),
     Self(verb: "otp counter", words: ["otp", "counter", "counter", "--set", "7"]),
     Self(verb: "otp export", words: ["otp", "export", "counter"]),
     Self(verb: "otp rm", words: ["otp", "rm", "door"]),
@@ -169,6 +167,44 @@ extension Torture.Scenario {
       }, words: ["biokey", "reset"] + pinOption + passcodeOption),
   ]
 
+  private static let pins = [
+    Self(
+      verb: "otp add", variant: "behind a PIN that is made first",
+      before: { try $0.write("in/pin", "830617") },
+      words: ["otp", "add", "new", "--pin-mode", "checked"] + pinOption, input: uri, commitsOften: true),
+    Self(
+      verb: "otp code", variant: "behind a checked PIN", before: { try $0.guardCredential("checked") },
+      words: ["otp", "code", "guarded"] + pinOption),
+    Self(
+      verb: "otp code", variant: "behind a camouflaged PIN",
+      before: { try $0.guardCredential("camouflaged") }, words: ["otp", "code", "guarded"] + pinOption),
+    Self(
+      verb: "otp confirm",
+      before: { home in
+        try home.guardCredential("camouflaged")
+        try home.run(changed)
+      }, words: ["otp", "confirm", "guarded"]),
+    Self(
+      verb: "pin set", before: { try $0.write("in/pin", "830617") },
+      words: ["pin", "set", "--new-pin-file", "@/in/pin"]),
+    Self(
+      verb: "pin verify", before: { try $0.guardCredential("checked") },
+      words: ["pin", "verify", "guard"] + pinOption),
+    Self(verb: "pin change", before: { try $0.guardCredential("checked") }, words: changed),
+    Self(
+      verb: "pin undo",
+      before: { home in
+        try home.guardCredential("camouflaged")
+        try home.run(changed)
+      }, words: ["pin", "undo", "guard"]),
+    Self(
+      verb: "pin unlock", before: { try $0.guardCredential("checked") },
+      words: [
+        "pin", "unlock", "guard", "--unlock-key-file", "@/in/unlock-key", "--new-pin-file", "@/in/new-pin",
+      ]),
+  ]
+
+  private static let changed = ["pin", "change", "guard", "--new-pin-file", "@/in/new-pin"] + pinOption
   private static let pinOption = ["--pin-file", "@/in/pin"]
 
   private static let transfer = [

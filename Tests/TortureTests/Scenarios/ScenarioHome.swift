@@ -204,6 +204,20 @@ extension Torture.ScenarioHome {
     try run(["pin", "set", "--new-pin-file", "@/in/pin", "--passcode-file", "@/in/pass"])
   }
 
+  /// Puts the credential `guarded` behind a PIN of a vault without a passcode, and makes files with the PIN, with a new
+  /// one, and with the unlock key of a checked one.
+  func guardCredential(_ mode: String) throws {
+    try write("in/pin", "830617")
+    try write("in/new-pin", "274950")
+    let isChecked = mode == "checked"
+    try run(
+      ["pin", "set", "guard", "--mode", mode]
+        + (isChecked ? ["--new-pin-file", "@/in/pin", "--unlock-key-out", "@/in/unlock-key"] : []))
+    try run(
+      ["otp", "add", "guarded", "--pin", "guard", "--pin-file", "@/in/pin"],
+      "otpauth://hotp/x?secret=T45QZUPEQJ3RNIC37YZQTRGYCJ5OMYKP&counter=0")
+  }
+
   private func fill(_ passcode: [String]) throws {
     let secrets = Torture.Scenario.secrets
     func add(_ name: String, _ options: String...) throws {
