@@ -22,23 +22,26 @@ extension VaultCore {
   /// A PIN that was given is used. Otherwise a biokey that can open is asked for first, and the PIN if the biokey is locked or
   /// the person declines it. A wrong phrase or finger is an error.
   ///
-  /// - Parameter factors: What may be asked for.
+  /// - Parameters:
+  ///   - factors: What may be asked for.
+  ///   - label: The name of the item, for the person.
   /// - Throws: ``VaultError/Code/policy`` if none of the factors makes a code here.
   func shownFactor(
-    _ pin: GuardingPIN, by factors: PINFactors, to action: String, context: AuthenticationContext?
+    _ pin: GuardingPIN, by factors: PINFactors, to action: String, of label: String?,
+    context: AuthenticationContext?
   ) throws(VaultError) -> ShownFactor {
     try context?.requirePerson()
     let mayTypePIN = factors.contains(.current)
     let isPINGiven = mayTypePIN ? try context?.isGiven(.pin) ?? false : false
     guard !isPINGiven, factors.contains(.biometric), let biokey = try biokey(of: pin) else {
       guard mayTypePIN else { throw Self.noFactor(factors) }
-      return .pin(try shownPIN(pin, to: action, context: context))
+      return .pin(try shownPIN(pin, to: action, of: label, context: context))
     }
     do throws(VaultError) {
       return .biokey(try shownBiokey(biokey, pin: pin.item, context: context))
     } catch {
       guard mayTypePIN, Self.leavesThePIN.contains(error.code) else { throw error }
-      return .pin(try shownPIN(pin, to: action, context: context))
+      return .pin(try shownPIN(pin, to: action, of: label, context: context))
     }
   }
 

@@ -32,9 +32,12 @@ struct StoredPIN: Sendable {
   var limit: UInt32 { item.pinLimit }
 
   /// Asks for this PIN.
-  func request(_ action: String, isTypedTwice: Bool = false) -> PINRequest {
+  ///
+  /// - Parameter label: The name of the item that it guards; `nil` for the name of the PIN item.
+  func request(_ action: String, of label: String? = nil, isTypedTwice: Bool = false) -> PINRequest {
     var request = PINRequest(action, of: item, isTypedTwice: isTypedTwice)
     request.policy = policy
+    request.label = label
     if mode == .checked { request.attemptsLeft = PINAttempts.left(state, limit: limit) }
     return request
   }

@@ -19,7 +19,7 @@ extension VaultCore {
       try stored.refuseMasking(secret, role: role)
       return try addMasked(new, secret: secret, stored, context: context)
     }
-    let shown = try checkedPIN(stored, to: "enroll '\(new.attributes[.name] ?? "")'", context: context)
+    let shown = try checkedPIN(stored, to: "store a credential", of: new.attributes[.name], context: context)
     // What follows may ask the person for more, and an attempt without a verdict counts as a wrong one.
     try writing { transaction throws(VaultError) in _ = try transaction.settle(shown) }
     return try add(new, secret: secret, by: Component(.otp, pin: shown.obtained), context: context)
@@ -35,7 +35,7 @@ extension VaultCore {
     let component = Component(.otp, pin: .camouflaged)
     try permitAdding(new, by: component, context: context)
     let shown = try camouflagedPIN(
-      stored, to: "enroll '\(new.attributes[.name] ?? "")'", isTypedTwice: true, context: context
+      stored, to: "store a credential", of: new.attributes[.name], isTypedTwice: true, context: context
     ) { (pin) throws(VaultError) in
       try CommonPINs.refuse(pin)
       try refusePasscode(pin, context: context)

@@ -21,7 +21,8 @@ extension VaultCore {
         obtaining: { pin throws(VaultError) in
           // Nothing can judge the PIN, and a counter makes no code.
           if operation == .replace, pin.mode == .camouflaged { return Component(.otp, pin: .camouflaged) }
-          let new = try shownFactor(pin, by: factors, to: action, context: context)
+          let name = try reading { transaction throws(VaultError) in try transaction.item(id).name }
+          let new = try shownFactor(pin, by: factors, to: action, of: name, context: context)
           shown = new
           return Component(.otp, pin: new.obtained)
         },

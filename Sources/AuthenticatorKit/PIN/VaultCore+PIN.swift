@@ -20,7 +20,7 @@ extension VaultCore {
     }
     let id = ItemID(try environment.random.newBytes(16))!
     item.id = id
-    var request = PINRequest(newFor: "guard the items behind it", label: new.name)
+    var request = PINRequest(newFor: "make a PIN", label: new.name)
     request.policy = new.policy ?? .standard
     let (record, notes) = try askingPIN(request, context: context) { (pin, shown) throws(VaultError) in
       try CommonPINs.refuse(pin)

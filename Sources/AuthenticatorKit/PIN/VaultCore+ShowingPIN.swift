@@ -34,24 +34,27 @@ extension VaultCore {
 
   /// Gets the PIN that guards an item: a checked one is judged, and the verdict of a right one is still to be written.
   ///
-  /// - Parameter action: What it is for, as a verb phrase.
+  /// - Parameters:
+  ///   - action: What it is for, as a verb phrase.
+  ///   - label: The name of the item, for the person.
   func shownPIN(
-    _ pin: GuardingPIN, to action: String, context: AuthenticationContext?
+    _ pin: GuardingPIN, to action: String, of label: String?, context: AuthenticationContext?
   ) throws(VaultError) -> ShownPIN {
     let stored = try usablePIN(pin.item, context: context)
     try stored.refuse(unless: pin.mode)
     switch stored.mode {
-    case .checked: return try checkedPIN(stored, to: action, context: context)
-    default: return try camouflagedPIN(stored, to: action, context: context)
+    case .checked: return try checkedPIN(stored, to: action, of: label, context: context)
+    default: return try camouflagedPIN(stored, to: action, of: label, context: context)
     }
   }
 
   /// The key of the masks from what a person types, which nothing here can judge.
   func camouflagedPIN(
-    _ stored: StoredPIN, to action: String, isTypedTwice: Bool = false, context: AuthenticationContext?,
+    _ stored: StoredPIN, to action: String, of label: String?, isTypedTwice: Bool = false,
+    context: AuthenticationContext?,
     refusing refuse: (borrowing PIN) throws(VaultError) -> Void = { _ in }
   ) throws(VaultError) -> ShownPIN {
-    let request = stored.request(action, isTypedTwice: isTypedTwice)
+    let request = stored.request(action, of: label, isTypedTwice: isTypedTwice)
     return try askingPIN(request, context: context) { (pin, shown) throws(VaultError) in
       try refuse(pin)
       let offset = stored.state.offsetInUse
@@ -67,9 +70,9 @@ extension VaultCore {
   ///
   /// - Throws: ``VaultError/Code/authenticationFailed`` with `attemptsLeft`, ``VaultError/Code/blocked``.
   func checkedPIN(
-    _ stored: StoredPIN, to action: String, context: AuthenticationContext?
+    _ stored: StoredPIN, to action: String, of label: String? = nil, context: AuthenticationContext?
   ) throws(VaultError) -> ShownPIN {
-    try askingPIN(stored.request(action), context: context) { (pin, shown) throws(VaultError) in
+    try askingPIN(stored.request(action, of: label), context: context) { (pin, shown) throws(VaultError) in
       let counted = try countAttempt(of: stored)
       do throws(VaultError) {
         let secret = try counted.record.unwrapped(

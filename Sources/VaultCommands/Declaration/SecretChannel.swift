@@ -48,7 +48,7 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     case .recovery: "check that it opens the vault"
     case .phrase: "enroll it"
     case .applicationPassword, .pin: "use the item"
-    case .newPIN: "guard the items behind it"
+    case .newPIN: "make a PIN"
     case .unlockKey: "set a new PIN"
     case .code: "check it"
     }

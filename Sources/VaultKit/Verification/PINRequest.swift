@@ -6,9 +6,9 @@ package struct PINRequest: Sendable {
   package var isNew: Bool
   /// What happens with it, as a verb phrase for the person: "make a code".
   package var action: String
-  /// The item that it is asked for: its name is shown, and the log has its id.
+  /// The PIN item: the log has its id, and its name is shown if there is no label.
   package var item: Item?
-  /// The name that is shown where the item is not stored yet.
+  /// The name that is shown: that of the item which the PIN guards, or of one that is not stored yet.
   package var label: String?
   /// Which PIN, for the person: "PIN 'pin'". If nil, the prompt uses its own words.
   package var question: String?
