@@ -55,6 +55,7 @@ struct PINModeTests {
       let context = AuthenticationContext(reason: "", prompt: prompt)
       #expect(scene.refusal(by: PINFactors(rawValue: mode), context) == .cancelled)
       #expect(prompt.requests.map(\.subject) == asked)
+      #expect(prompt.requests.allSatisfy { $0.operation == "make a code" })
     }
   }
 }
