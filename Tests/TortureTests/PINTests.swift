@@ -73,6 +73,21 @@ extension Torture {
       #expect(rig.derivations == 10)
     }
 
+    @Test("where the count cannot be written, nothing is derived", arguments: ["pwrite64", "fdatasync"])
+    func failing(call: String) throws {
+      for error in ["EIO", "ENOSPC"] {
+        for _ in 0..<Scale.pick(3, long: 30) {
+          let words = ["-f", "-qq", "-o", "/dev/null", "-e", "inject=\(call):error=\(error)"]
+          let tried = [Built.path("vault-torture"), "pin", rig.vault.folder, "account 1", "2749", rig.tally]
+          let answers = try Running("/usr/bin/strace", words + tried).lines()
+          #expect(answers.count == 1 && answers != ["refused authenticationFailed"], "\(answers)")
+        }
+      }
+      #expect(rig.derivations == 0)
+      #expect(try rig.one("2749") == ["refused authenticationFailed"])
+      #expect(try rig.one("8306").first?.hasPrefix("code 0 ") == true)
+    }
+
     @Test("a killed try counts as much as one that failed", .requirement("A7"))
     func killed() throws {
       let random = SeededRandom(seed: Scale.seed)
