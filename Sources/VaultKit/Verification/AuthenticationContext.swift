@@ -86,10 +86,10 @@ public struct AuthenticationContext: Sendable {
 
   /// Gives the PIN of an item in advance. Each call uses it once; a wrong one is dropped. A vault keeps a PIN nowhere else:
   /// `reuse` does not serve it.
-  public func provide(_ pin: consuming PIN) { memory.give(.pin, secret: pin.bytes) }
+  public func provide(_ pin: consuming PIN) { memory.give(.pin, secret: pin.intoBytes()) }
 
   /// Gives a new PIN in advance, for a call that makes or changes one.
-  public func provide(new pin: consuming PIN) { memory.give(.newPIN, secret: pin.bytes) }
+  public func provide(new pin: consuming PIN) { memory.give(.newPIN, secret: pin.intoBytes()) }
 
   /// Ends the context permanently. An open prompt ends, the call that shows it throws
   /// ``VaultError/Code/appCancelled``, and all given or verified secrets are wiped.

@@ -18,6 +18,8 @@ public struct PIN: ~Copyable, Sendable {
     }
     self.bytes = bytes
   }
+
+  package consuming func intoBytes() -> SecretBytes { bytes }
 }
 
 extension PINPolicy {
