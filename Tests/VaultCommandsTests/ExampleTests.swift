@@ -31,39 +31,46 @@ struct ExampleTests {
       tool.environment["PATH"] = tool.home.path + ":" + (tool.environment["PATH"] ?? "")
       var script = "set -e; cd '\(tool.home.path)'\n"
       if verb.words != ["init"] { script += Self.setUp + "\n" }
-      if ["item add", "otp add"].contains(verb.name) {
-        script += "vaultctl item rm \(verb.words[0] == "otp" ? "rfc" : "mail")\n"
-      }
-      if verb.words.first == "passcode", verb.words[1] != "set" {
-        script += "vaultctl passcode set --new-passcode-file old\n"
-      }
-      if ["biometry", "biokey"].contains(verb.words.first) {
-        script += "vaultctl passcode set --new-passcode-file old\n"
-      }
-      if verb.name == "biometry remove" || verb.words.first == "biokey" {
-        script += "vaultctl biometry enroll voice --passcode-file old --phrase-file phrase\n"
-      }
-      if verb.words.first == "biokey" {
-        script += "vaultctl pin set --new-pin-file pin --passcode-file old\n"
-      }
-      if verb.words.first == "pin" {
-        script +=
-          "vaultctl pin set --new-pin-file pin --unlock-key-out unlock-key; vaultctl pin set --mode camouflaged\n"
-      }
-      if verb.name == "pin undo" {
-        script += "vaultctl pin change pin-camouflaged --pin-file pin --new-pin-file new-pin\n"
-      }
-      if verb.name == "rotate parameters" { script += "vaultctl passcode set --new-passcode-file old\n" }
-      if ["recovery-code check", "recovery-code remove"].contains(verb.name) {
-        script += "vaultctl recovery-code new --out code\n"
-      }
-      if verb.name == "export" { script += "rm items.jsonl\n" }
-      if verb.name == "restore" { script += "vaultctl backup monday.vault --passphrase-file phrase\n" }
+      script += Self.preparation(of: verb)
       let run = try tool.run(["-o", "pipefail", "-c", script + verb.example], program: bash)
       let expected: Int32 = verb.name == "otp confirm" ? 9 : 0
       #expect(run.exit == expected, "\(verb.example): \(run.exit) \(run.errors)")
       count += 1
     }
     #expect(count >= 30)
+  }
+
+  /// What the example of a verb needs besides the set-up of all.
+  private static func preparation(of verb: any VaultVerb.Type) -> String {
+    var script = ""
+    if ["item add", "otp add"].contains(verb.name) {
+      script += "vaultctl item rm \(verb.words[0] == "otp" ? "rfc" : "mail")\n"
+    }
+    if verb.words.first == "passcode", verb.words[1] != "set" {
+      script += "vaultctl passcode set --new-passcode-file old\n"
+    }
+    if ["biometry", "biokey"].contains(verb.words.first) {
+      script += "vaultctl passcode set --new-passcode-file old\n"
+    }
+    if verb.name == "biometry remove" || verb.words.first == "biokey" {
+      script += "vaultctl biometry enroll voice --passcode-file old --phrase-file phrase\n"
+    }
+    if verb.words.first == "biokey" {
+      script += "vaultctl pin set --new-pin-file pin --passcode-file old\n"
+    }
+    if verb.words.first == "pin" {
+      script +=
+        "vaultctl pin set --new-pin-file pin --unlock-key-out unlock-key; vaultctl pin set --mode camouflaged\n"
+    }
+    if verb.name == "pin undo" {
+      script += "vaultctl pin change pin-camouflaged --pin-file pin --new-pin-file new-pin\n"
+    }
+    if verb.name == "rotate parameters" { script += "vaultctl passcode set --new-passcode-file old\n" }
+    if ["recovery-code check", "recovery-code remove"].contains(verb.name) {
+      script += "vaultctl recovery-code new --out code\n"
+    }
+    if verb.name == "export" { script += "rm items.jsonl\n" }
+    if verb.name == "restore" { script += "vaultctl backup monday.vault --passphrase-file phrase\n" }
+    return script
   }
 }

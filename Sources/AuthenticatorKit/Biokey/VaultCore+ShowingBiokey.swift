@@ -38,7 +38,7 @@ extension VaultCore {
       return .pin(try shownPIN(pin, to: action, of: label, context: context))
     }
     do throws(VaultError) {
-      return .biokey(try shownBiokey(biokey, pin: pin.item, to: action, context: context))
+      return .biokey(try shownBiokey(biokey, pin: pin.item, to: action, of: label, context: context))
     } catch {
       guard mayTypePIN, Self.leavesThePIN.contains(error.code) else { throw error }
       return .pin(try shownPIN(pin, to: action, of: label, context: context))
@@ -54,13 +54,13 @@ extension VaultCore {
   }
 
   private func shownBiokey(
-    _ biokey: Item, pin: ItemID, to action: String, context: AuthenticationContext?
+    _ biokey: Item, pin: ItemID, to action: String, of label: String?, context: AuthenticationContext?
   ) throws(VaultError) -> ShownBiokey {
     // A blocked PIN, or one of a copied file, is refused or settled first.
     _ = try usablePIN(pin, context: context)
     try refuseLocked(biokey: biokey)
     var notes: [AuditNote] = []
-    let secret = try authorizing(.use, on: biokey.id, by: .biokey, to: action, context: context) {
+    let secret = try authorizing(.use, on: biokey.id, by: .biokey, to: action, of: label, context: context) {
       (grant) throws(VaultError) -> SharedSecret in
       var grant = consume grant
       return try reading { transaction throws(VaultError) in

@@ -81,7 +81,7 @@ public struct OCRACredential: Sendable {
   /// - Throws: ``VaultError/Code/malformed`` for values that the suite does not name or allow, ``VaultError/Code/policy``
   ///   for a verifier, ``VaultError/Code/outOfStep`` after a restore, ``VaultError/Code/locked``,
   ///   ``VaultError/Code/expired`` when the counter has reached its end; behind a PIN as
-  ///   ``OTPCredential/nextCode(context:)``.
+  ///   ``OTPCredential/nextCode(by:context:)``.
   public func sign(
     _ request: OCRARequest, context: AuthenticationContext? = nil
   ) async throws(VaultError) -> OCRAResult {

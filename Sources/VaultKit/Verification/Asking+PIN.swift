@@ -136,7 +136,6 @@ extension Asking {
     let left = pin.attemptsLeft.map { max(1, min($0, Self.tries) - round) }
     var request = request(pin.subject, problem: problem, triesLeft: left)
     request.question = pin.question
-    if let label = pin.label { request.label = label }
     return request
   }
 

@@ -25,7 +25,7 @@ struct Asking {
   let write: ([AuditNote]) -> Void
   /// The names of the members who may type a phrase.
   var members: [String] = []
-  /// The name of an item that is not stored yet.
+  /// The name that prompts show; nil for that of the item.
   var label: String?
 
   /// How many times a person is asked for one secret.
@@ -262,7 +262,7 @@ struct Asking {
     let caller = environment.caller ?? environment.process
     let reason = context?.reason ?? ""
     var request = PromptRequest(
-      subject, operation: action, label: item.map { $0.name ?? $0.id.hexadecimal } ?? label,
+      subject, operation: action, label: label ?? item.map { $0.name ?? $0.id.hexadecimal },
       reason: reason.isEmpty ? nil : reason,
       requester: PromptRequest.Requester(caller),
       problem: problem?.message)

@@ -9,15 +9,18 @@ import VaultStorage
 extension Gate {
   /// Verifies the person as the access rule requires, outside every transaction. Logs a denial.
   ///
-  /// - Parameter action: What the operation is for, as a verb phrase that prompts show; `nil` for the operation's own words.
+  /// - Parameters:
+  ///   - action: What the operation is for, as a verb phrase that prompts show; `nil` for the operation's own words.
+  ///   - label: The name that prompts show; `nil` for that of the item.
   /// - Throws: ``VaultError/Code/interactionNotAllowed`` without a context, and what ``Authentication`` throws.
   static func grant(
     _ operation: ItemOperation, on id: ItemID, in core: VaultCore, by component: Component? = nil,
-    to action: String? = nil, context: AuthenticationContext?
+    to action: String? = nil, of label: String? = nil, context: AuthenticationContext?
   ) throws(VaultError) -> Grant {
     try context?.call?.requirePerson()
     var verification = Authentication(core: core, context: context, operation: operation)
     if let action { verification.asking.action = action }
+    verification.asking.label = label
     do throws(VaultError) {
       let verified = try verification.open(id, by: component)
       return Grant(

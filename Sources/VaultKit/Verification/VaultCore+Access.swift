@@ -11,10 +11,11 @@ extension VaultCore {
   /// - Parameters:
   ///   - component: The component that asks, with what the item's policy requires.
   ///   - action: What the operation is for, as a verb phrase that prompts show; `nil` for the operation's own words.
+  ///   - label: The name that prompts show; `nil` for that of the item.
   ///   - body: Must throw before it changes anything if it needs a grant and has none.
   package func authorizing<R: ~Copyable>(
     _ operation: ItemOperation, on id: ItemID, by component: Component? = nil, to action: String? = nil,
-    context: AuthenticationContext?,
+    of label: String? = nil, context: AuthenticationContext?,
     body: (consuming Grant?) throws(VaultError) -> R
   ) throws(VaultError) -> R {
     do throws(VaultError) {
@@ -23,7 +24,7 @@ extension VaultCore {
       guard error.code == .verificationNeeded, context?.call?.needsPerson != true else { throw error }
     }
     var grant: Grant? = try Gate.grant(
-      operation, on: id, in: self, by: component, to: action, context: context)
+      operation, on: id, in: self, by: component, to: action, of: label, context: context)
     return try using(context) { () throws(VaultError) in try body(grant.take()) }
   }
 
