@@ -165,54 +165,6 @@ extension Torture {
       }
     }
   }
-
-  /// A marker that exists nowhere before it is made.
-  struct Canary {
-    let text: String
-
-    init(_ text: String = Self.fresh) { self.text = text }
-
-    private static var fresh: String {
-      "canary" + (0..<20).map { _ in String("abcdefghijkmnpqrstuvwxyz23456789".randomElement()!) }.joined()
-    }
-
-    /// The forms in which it stands in some bytes.
-    func forms(in bytes: Data) -> [String] {
-      forms.filter { form in
-        guard !bytes.isEmpty else { return false }
-        return unsafe bytes.withUnsafeBytes { hay in
-          unsafe form.bytes.withUnsafeBytes { needle in
-            unsafe Self.memmem(hay.baseAddress!, hay.count, needle.baseAddress!, needle.count) != nil
-          }
-        }
-      }.map(\.name)
-    }
-
-    /// The Glibc module lacks it.
-    private static let memmem = unsafe unsafeBitCast(
-      dlsym(nil, "memmem")!,
-      to: (@convention(c) (UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> UnsafeMutableRawPointer?).self)
-
-    /// Without the ends that depend on what stands beside it.
-    private var forms: [(name: String, bytes: [UInt8])] {
-      let raw = Array(text.utf8)
-      let hex = raw.map { String(format: "%02x", $0) }.joined()
-      return [
-        ("raw", raw), ("hex", Array(hex.utf8)), ("HEX", Array(hex.uppercased().utf8)),
-        ("base64", Array(Data(raw.prefix(24)).base64EncodedString().utf8)),
-        ("base32", base32(Array(raw.prefix(25)))),
-        ("UTF-16 LE", raw.flatMap { [$0, 0] }), ("UTF-16 BE", raw.flatMap { [0, $0] }),
-      ]
-    }
-
-    private func base32(_ bytes: [UInt8]) -> [UInt8] {
-      let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
-      let bits = bytes.flatMap { byte in (0..<8).map { byte >> (7 - $0) & 1 } }
-      return stride(from: 0, to: bits.count, by: 5).map { start in
-        letters[Int(bits[start..<start + 5].reduce(0) { $0 << 1 | $1 })]
-      }
-    }
-  }
 }
 
 /// Programs of the system.
