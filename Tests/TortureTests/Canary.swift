@@ -4,9 +4,13 @@ import Glibc
 extension Torture {
   /// A marker that exists nowhere before it is made.
   struct Canary {
-    let text: String
+    let bytes: [UInt8]
+    /// What a text canary says.
+    var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    init(_ text: String = Self.fresh) { self.text = text }
+    init(_ text: String = Self.fresh) { bytes = Array(text.utf8) }
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
 
     private static var fresh: String {
       "canary" + (0..<20).map { _ in String("abcdefghijkmnpqrstuvwxyz23456789".randomElement()!) }.joined()
@@ -31,12 +35,12 @@ extension Torture {
 
     /// Without the ends that depend on what stands beside it.
     private var forms: [(name: String, bytes: [UInt8])] {
-      let raw = Array(text.utf8)
+      let raw = bytes
       let hex = raw.map { String(format: "%02x", $0) }.joined()
       return [
         ("raw", raw), ("hex", Array(hex.utf8)), ("HEX", Array(hex.uppercased().utf8)),
-        ("base64", Array(Data(raw.prefix(24)).base64EncodedString().utf8)),
-        ("base32", base32(Array(raw.prefix(25)))),
+        ("base64", Array(Data(raw.prefix(min(24, raw.count / 3 * 3))).base64EncodedString().utf8)),
+        ("base32", base32(Array(raw.prefix(min(25, raw.count / 5 * 5))))),
         ("UTF-16 LE", raw.flatMap { [$0, 0] }), ("UTF-16 BE", raw.flatMap { [0, $0] }),
       ]
     }

@@ -71,29 +71,14 @@ extension Torture {
       }
     }
 
-    /// The keys that are anywhere in the readable memory of a process, locked pages included.
+    /// The keys that are anywhere in the memory of a process.
     private func search(_ process: pid_t, _ keys: [RowKey]) throws -> Set<String> {
-      let maps = try String(contentsOfFile: "/proc/\(process)/maps", encoding: .utf8)
-      let memory = unsafe open("/proc/\(process)/mem", O_RDONLY | O_CLOEXEC)
-      try #require(memory >= 0)
-      defer { close(memory) }
       var found: Set<String> = []
-      var byteCount = 0
-      for line in maps.split(separator: "\n") {
-        let parts = line.split(separator: " ")
-        guard parts.count > 1, parts[1].hasPrefix("rw") else { continue }
-        let ends = parts[0].split(separator: "-").compactMap { Int($0, radix: 16) }
-        guard ends.count == 2 else { continue }
-        var region = [UInt8](repeating: 0, count: ends[1] - ends[0])
-        let count = unsafe pread(memory, &region, region.count, off_t(ends[0]))
-        guard count > 0 else { continue }
-        byteCount += count
-        let data = Data(region[..<count])
+      try ProcessMemory.forEachRegion(of: process) { data in
         for key in keys where key.forms.contains(where: { data.range(of: $0) != nil }) {
           found.insert(key.name)
         }
       }
-      #expect(byteCount > 1 << 18)
       return found
     }
   }
