@@ -40,7 +40,7 @@ extension OTPAdd {
     if (80..<128).contains(bits) {
       command.messages.note("warning: the secret has \(bits) bits only; RFC 4226 asks for 128")
     }
-    let added = try guarding.adding(named: new.name) { core, pin, context in
+    let added = try guarding.adding(new.name, new.access, in: command) { core, pin, context in
       try core.addOCRA(new, key: key.bytes, pin: pin, context: context)
     }
     return Outcome(json: added.item.json)

@@ -46,7 +46,7 @@ enum OTPAdd: VaultVerb {
       parsing: command.secrets.line("otpauth:// URI", to: "store a credential", twice: true))
     let warnings = uri.warnings.map(\.words)
     for warning in warnings { command.messages.note("warning: \(warning)") }
-    let added = try guarding.adding(named: name) { core, pin, context in
+    let added = try guarding.adding(name, access, in: command) { core, pin, context in
       try core.addOTP(
         uri, named: name, role: command[role] ?? .prover, access: access,
         audit: command[ItemOptions.audit] ?? .changes, pin: pin, context: context)
