@@ -23,7 +23,8 @@ enum QuestionOptions {
     "Data goes into the code as it is where the suite takes exactly that: for N as many digits as the suite says, for A up "
       + "to so many ASCII letters and digits. A suite with QH64 always takes the SHA-256 of the data. Other data is "
       + "refused (9). A newline at the end is a part of the data.",
-    "Other options are given exactly where the suite names their value: --session for S, the PIN for P.",
+    "Other options are given exactly where the suite names their value: --session for S, the PIN for P. The PIN is also given "
+      + "for a credential behind a PIN.",
   ]
 
   enum SessionFormat {
@@ -39,21 +40,30 @@ extension Command {
     return try vault.opened().describeOCRA(of: item.id)
   }
 
-  /// What a code of the suite is asked for, and the data that is signed, as a person who is asked sees it.
+  /// What a code of the credential is asked for, and the data or the challenge that is signed, as a person who is asked
+  /// sees it.
   ///
   /// - Parameter isGuarded: A person may be asked before the credential is used.
   /// - Throws: Exit 9 if a person may be asked, and the data does not show as what it is.
   func request(
-    for suite: OCRASuite, to purpose: String, isGuarded: Bool
+    for signer: OCRADescription, to purpose: String, isGuarded: Bool
   ) throws -> (request: OCRARequest, text: ShownText?) {
-    try refuseSurplusOptions(of: suite)
+    let suite = signer.suite
+    try refuseSurplusOptions(of: suite, isBehindPIN: signer.item.isBehindPIN)
     let data = has(QuestionOptions.question) ? nil : SharedSecret(try secrets.data("data", to: purpose))
     let question = try question(for: suite, of: data)
     let isAsked = invocation.mayPrompt && (isGuarded || suite.pinHash != nil && secrets.willAsk(.pin))
-    let text = isAsked ? try data?.expose { data throws(VaultError) in try ShownText(data) } : nil
+    let text = isAsked ? try shownText(of: data) : nil
     guard suite.pinHash != nil else { return (try adding(to: OCRARequest(question), suite: suite), text) }
     let pin = try secrets.secret(.pin, to: purpose, showing: text)
     return (try adding(to: OCRARequest(question, pin: pin), suite: suite), text)
+  }
+
+  /// The data that is signed; without data the challenges, each on a line.
+  private func shownText(of data: SharedSecret?) throws(VaultError) -> ShownText {
+    if let data { return try data.expose { (data) throws(VaultError) in try ShownText(data) } }
+    let challenges = [self[QuestionOptions.ownQuestion], self[QuestionOptions.question]]
+    return try ShownText(challenges.compactMap { $0 }.joined(separator: "\n"))
   }
 
   private func adding(to request: OCRARequest, suite: OCRASuite) throws(CommandError) -> OCRARequest {
@@ -93,14 +103,14 @@ extension Command {
   }
 
   /// An option for a value that is no part of the code would make believe that it is signed.
-  private func refuseSurplusOptions(of suite: OCRASuite) throws(CommandError) {
+  private func refuseSurplusOptions(of suite: OCRASuite, isBehindPIN: Bool) throws(CommandError) {
     if has(QuestionOptions.ownQuestion), !has(QuestionOptions.question) {
       throw .usage("--own-question needs --question")
     }
     let pin = SecretChannel.pin.options
     let surplus: [(isNamed: Bool, options: [any OptionKey], part: String)] = [
       (suite.sessionByteCount != nil, [QuestionOptions.session, QuestionOptions.sessionFormat], "session"),
-      (suite.pinHash != nil, [pin.descriptor, pin.file], "PIN"),
+      (suite.pinHash != nil || isBehindPIN, [pin.descriptor, pin.file], "PIN"),
       (suite.timeStepSeconds != nil, [TransactionSign.at], "time"),
     ]
     for (isNamed, options, part) in surplus where !isNamed {

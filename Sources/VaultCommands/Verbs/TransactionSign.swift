@@ -22,7 +22,8 @@ enum TransactionSign: VaultVerb {
   static let ownExits: [ExitCode] = [.expired, .refused, .outOfStep]
   static let notes =
     QuestionOptions.notes + [
-      "A person who is asked before the code is made, by the flags of the item or for the PIN, sees the data first. Data "
+      "A person who is asked before the code is made, by the flags of the item or for the PIN, sees the data or the challenge "
+        + "first. Data "
         + "that would not show as what it is, like control characters, is refused then (9); with --no-input nobody is asked.",
       "A code without a counter changes nothing and is audited only for items made with --audit all. Nothing here can "
         + "tell whether the PIN is right.",
@@ -33,7 +34,7 @@ enum TransactionSign: VaultVerb {
     let signer = try command.signer()
     try command.vault.unlockBeforeTyping(signer.item.access)
     let context = try command.vault.context(for: signer.item)
-    var (request, text) = try command.request(for: signer.suite, to: "sign it", isGuarded: context != nil)
+    var (request, text) = try command.request(for: signer, to: "sign it", isGuarded: context != nil)
     request.unixTime = command[at]
     let showing = text.flatMap { context?.showing($0) } ?? context
     let result = try command.vault.unlocking { core in

@@ -30,7 +30,7 @@ enum TransactionVerify: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     let signer = try command.signer()
     try command.vault.unlockBeforeTyping(signer.item.access)
-    let (request, _) = try command.request(for: signer.suite, to: "verify a code", isGuarded: false)
+    let (request, _) = try command.request(for: signer, to: "verify a code", isGuarded: false)
     let code = try command.code()
     let acceptance = try command.vault.unlocking { core in
       try core.verifyOCRA(
