@@ -11,7 +11,8 @@ package final class CommandPrompt: Prompt {
   private let asking: AutomaticPrompt
   /// Why the secret of an option could not be read, as an error of the command line.
   private let failure = Mutex<CommandError?>(nil)
-  /// The new PIN that a person has typed, for a verb that uses it at once: it is not asked for again.
+  /// The new PIN that a person has typed, for a verb that makes a PIN item and uses it at once: that one use does not ask
+  /// again.
   private let newPIN = Mutex<SharedSecret?>(nil)
 
   init(secrets: Secrets) {
@@ -21,7 +22,7 @@ package final class CommandPrompt: Prompt {
 
   package func givenSecret(for request: PromptRequest) throws(VaultError) -> SecretBytes? {
     guard let channel = channel(for: request) else { return nil }
-    if request.subject == .pin, let typed = newPIN.withLock({ $0 }) { return typed.copy() }
+    if request.subject == .pin, let typed = takeNewPIN() { return typed.copy() }
     do throws(CommandError) { return try secrets.given(channel) } catch {
       failure.withLock { $0 = error }
       throw VaultError(error)
@@ -33,7 +34,7 @@ package final class CommandPrompt: Prompt {
     guard secrets.invocation.mayPrompt else { throw nobody(channel) }
     do throws(VaultError) {
       let answer = try asking.readSecret(named(request))
-      if request.subject == .newPIN, channel == .pin {
+      if request.subject == .newPIN, !verbHas(.newPIN), verbHas(.pin) {
         newPIN.withLock { $0 = SharedSecret(answer.copy()) }
       }
       return answer
@@ -65,8 +66,20 @@ package final class CommandPrompt: Prompt {
   /// and uses it at once, so its channel for the PIN gives the new one.
   private func channel(for request: PromptRequest) -> SecretChannel? {
     guard request.subject == .newPIN else { return SecretChannel(request.subject) }
-    let name = SecretChannel.newPIN.options.descriptor.name
-    return secrets.invocation.verb.secretOptions.contains { $0.descriptor.name == name } ? .newPIN : .pin
+    return verbHas(.newPIN) ? .newPIN : .pin
+  }
+
+  /// A batch has neither channel: its commands share this prompt, and a PIN that was typed for one serves no other.
+  private func verbHas(_ channel: SecretChannel) -> Bool {
+    let name = channel.options.descriptor.name
+    return secrets.invocation.verb.secretOptions.contains { $0.descriptor.name == name }
+  }
+
+  private func takeNewPIN() -> SharedSecret? {
+    newPIN.withLock { newPIN in
+      defer { newPIN = nil }
+      return newPIN
+    }
   }
 
   /// Names the verb instead of the program that asks, because the person who runs the tool knows it by its verb.
