@@ -39,7 +39,8 @@ enum Import: VaultVerb {
       + "account, label, comment, accessible, thisDeviceOnly, access (as --access of 'item add' takes it, "
       + "without application-password), audit, expires (Unix seconds), role, window, needsResync. created "
       + "and modified are ignored. Any other key is an error.",
-    "rename appends -2, -3 ... to the name; replace deletes the old item and stores the new one.",
+    "rename appends -2, -3 ... to the name; replace deletes the old item and stores the new one, but never an item behind a "
+      + "PIN (9).",
     "With --json: added, skipped, renamed, replaced, dryRun, and items with line, name, result and, where "
       + "it was renamed, oldName.",
   ]
@@ -120,6 +121,9 @@ private struct Importing {
       case .replace:
         guard others.count == 1, others[0].kind == line.item.kind else {
           throw line.duplicate("it would replace several items, or one of another kind")
+        }
+        guard !others[0].isBehindPIN else {
+          throw line.replacingGuarded
         }
         if others[0].isConstrained, line.item.access.constraints.isEmpty {
           unruled.append((oldName, others[0].access.constraints.shown.joined(separator: ",")))
@@ -221,6 +225,13 @@ extension ItemLine {
     }
     (new.access, new.audit, new.expires) = (item.access, item.audit, item.expires)
     new.state.needsResync = item.state.needsResync
+  }
+
+  fileprivate var replacingGuarded: CommandError {
+    CommandError(
+      .refused, "a PIN guards the item with its name, and the line would replace it by one without a PIN",
+      hint: "nothing was imported; try --on-duplicate skip or rename, or delete the item first"
+    ).inLine(number)
   }
 
   fileprivate func duplicate(_ why: String) -> CommandError {
