@@ -112,6 +112,7 @@ private struct CamouflagedVault {
     try keepCopy()
     let core = try rig.open()
     guard !isMistyped else { return try core.undoPINChange(item) }
+    _ = try core.nextHOTPCode(of: core.item(named: "bank").id, context: context(new))
     try core.confirmPIN(item)
     (pin, confirmed) = (new, new)
   }

@@ -62,7 +62,10 @@ enum PINChanges {
         context.provide(new: try PIN(SecretBytes(testing: pins.1)))
         say("> \(pins.1)")
         try core.changePIN(id, context: context)
-        if isCamouflaged { try core.confirmPIN(id) }
+        if isCamouflaged {
+          _ = try core.nextHOTPCode(of: core.item(named: "account 1").id, context: PINs.given(pins.1))
+          try core.confirmPIN(id)
+        }
         say("< \(pins.1)")
         pins = (pins.1, pins.0)
       }

@@ -122,9 +122,10 @@ struct CamouflagedPINTests {
     #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("8306")).code == rig.code(at: 2))
     expect(.policy) { () throws(VaultError) in try rig.core.undoPINChange(pin) }
     try rig.core.changePIN(pin, context: rig.context("8306", new: "5207"))
+    #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("5207")).code == rig.code(at: 3))
     try rig.core.confirmOTP(of: id)
     #expect(try rig.core.pinStatuses(of: pin).first?.hasPendingChange == false)
-    #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("5207")).code == rig.code(at: 3))
+    #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("5207")).code == rig.code(at: 4))
     #expect(try rig.materials([pin, id]) == before)
     expect(.pinReused) { () throws(VaultError) in
       try rig.core.changePIN(pin, context: rig.changing("5207", to: "520700"))
@@ -135,8 +136,9 @@ struct CamouflagedPINTests {
   func pending() throws {
     let rig = try PINRig()
     let pin = try rig.camouflaged()
-    _ = try rig.masked(behind: pin)
+    let first = try rig.masked(behind: pin)
     try rig.core.changePIN(pin, context: rig.context("8306", new: "5207"))
+    _ = try rig.core.nextHOTPCode(of: first, context: rig.context("5207"))
     #expect(throws: VaultError.self) { try rig.masked(behind: pin, named: "second", typing: "5207") }
     try rig.core.confirmPIN(pin)
     let id = try rig.masked(behind: pin, named: "second", typing: "5207")

@@ -146,7 +146,8 @@ public struct PINItem: Sendable, Identifiable {
   /// Records that the server accepted a code made with a camouflaged PIN. A pending change is then final.
   ///
   /// - Parameter context: Gives the passcode of a locked vault.
-  /// - Throws: ``VaultError/Code/policy`` for a checked PIN; ``VaultError/Code/locked``.
+  /// - Throws: ``VaultError/Code/policy`` for a checked PIN, and if no code was made since a pending change;
+  ///   ``VaultError/Code/locked``.
   public func confirm(context: AuthenticationContext? = nil) async throws(VaultError) {
     let id = id
     try await vault.asking(context) { core, context throws(VaultError) in

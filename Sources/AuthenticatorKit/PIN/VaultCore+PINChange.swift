@@ -58,7 +58,7 @@ extension VaultCore {
     let (record, notes) = try askingPIN(stored.requestForNew, context: context) {
       (pin, shown) throws(VaultError) in
       try refuse(pin)
-      try refuseNew(pin, context: context)
+      try refuseNew(pin, of: .checked, context: context)
       let record = try PINRecord.wrapping(
         secret.bytes, in: pin.bytes, of: stored.id, vault: stored.vault, replacing: stored.record,
         environment: environment)
@@ -79,8 +79,10 @@ extension VaultCore {
     }
   }
 
-  private func refuseNew(_ pin: borrowing PIN, context: AuthenticationContext?) throws(VaultError) {
-    try CommonPINs.refuse(pin)
+  private func refuseNew(
+    _ pin: borrowing PIN, of mode: PINMode, context: AuthenticationContext?
+  ) throws(VaultError) {
+    try CommonPINs.refuse(pin, of: mode)
     try refusePasscode(pin, context: context)
   }
 
@@ -97,7 +99,7 @@ extension VaultCore {
     let (offset, notes) = try askingPIN(stored.requestForNew, context: context) {
       (pin, shown) throws(VaultError) in
       guard !CamouflagedPIN.isEqual(pin.bytes, to: old.bytes) else { throw .pinReused }
-      try refuseNew(pin, context: context)
+      try refuseNew(pin, of: .camouflaged, context: context)
       return (CamouflagedPIN.offset(confirmed, changing: old.bytes, to: pin.bytes), shown.notes(.newPIN))
     }
     try changingOffset(
@@ -109,6 +111,7 @@ extension VaultCore {
       }
       state.needsResync = false
       state.pendingPINOffset = offset
+      state.unconfirmed = 0
     }
   }
 
@@ -125,9 +128,15 @@ extension VaultCore {
 }
 
 extension WriteTransaction {
-  /// Records that the server has accepted a code made under the offset in use.
+  /// Records that the server has accepted a code made under the offset in use. An acceptance of an earlier code must not make
+  /// a change final: its old PIN may have been mistyped.
   mutating func confirmPIN(_ id: ItemID) throws(VaultError) {
-    try changeOffset(of: id, detail: "confirmed") { state in
+    try changeOffset(of: id, detail: "confirmed") { state throws(VaultError) in
+      guard !state.hasPendingOffset || state.unconfirmed > 0 else {
+        throw VaultError(
+          .policy, "no code was made since the change of the PIN, so the server has accepted none",
+          hint: "make a code with the new PIN, and confirm after the server accepted it")
+      }
       state.pinOffset = state.offsetInUse
       state.pendingPINOffset = nil
       state.unconfirmed = 0
