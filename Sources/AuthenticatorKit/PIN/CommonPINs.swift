@@ -5,15 +5,27 @@ import VaultKit
 /// one is used.
 enum CommonPINs {
   /// - Throws: ``VaultError/Code/pinRefused``.
-  static func refuse(_ pin: borrowing PIN) throws(VaultError) {
-    let isCommon = pin.bytes.expose { digits in
-      isRun(digits) || isRepeated(digits) || isYear(digits) || isMostUsed(digits)
+  static func refuse(_ pin: borrowing PIN, of mode: PINMode) throws(VaultError) {
+    let isRefused = pin.bytes.expose { digits in
+      guard mode == .camouflaged else { return isCommon(digits) }
+      // Zeros on the right do not count, so 123400 is found as soon as 1234.
+      return (min(4, digits.byteCount)...digits.byteCount).contains { length in
+        isZero(digits.extracting(length...)) && isCommon(digits.extracting(..<length))
+      }
     }
-    guard !isCommon else {
+    guard !isRefused else {
       throw VaultError(
         .pinRefused, "that PIN is among the first that a thief tries",
         hint: "choose digits without a pattern: no run, no repetition, no year")
     }
+  }
+
+  private static func isCommon(_ digits: RawSpan) -> Bool {
+    isRun(digits) || isRepeated(digits) || isYear(digits) || isMostUsed(digits)
+  }
+
+  private static func isZero(_ digits: RawSpan) -> Bool {
+    (0..<digits.byteCount).allSatisfy { digits.value(at: $0) == 0 }
   }
 
   /// 1234, 6543, 7890: each digit is the one before plus or minus 1.

@@ -37,7 +37,7 @@ extension VaultCore {
     let shown = try camouflagedPIN(
       stored, to: "store a credential", of: new.attributes[.name], isTypedTwice: true, context: context
     ) { (pin) throws(VaultError) in
-      try CommonPINs.refuse(pin)
+      try CommonPINs.refuse(pin, of: .camouflaged)
       try refusePasscode(pin, context: context)
     }
     guard case .camouflaged(let key, _) = shown.secret else {
@@ -69,16 +69,9 @@ extension StoredPIN {
       throw VaultError(
         .policy, "a verifier cannot be behind a camouflaged PIN: it would tell which PIN is right")
     }
-    let isText = secret.expose { bytes in
-      // Tabs and line ends are text too: a key that was copied often has one.
-      (0..<bytes.byteCount).allSatisfy {
-        0x20...0x7E ~= bytes.byte(at: $0) || 0x09...0x0D ~= bytes.byte(at: $0)
-      }
-    }
-    guard !isText else {
+    guard !TextKey.matches(secret) else {
       throw VaultError(
-        .policy,
-        "a key of printable characters only cannot be behind a camouflaged PIN: it would tell which PIN is right",
+        .policy, "a key that is text cannot be behind a camouflaged PIN: it would tell which PIN is right",
         hint: "have the server make a random key, or use a checked PIN")
     }
     guard !state.hasPendingOffset else {

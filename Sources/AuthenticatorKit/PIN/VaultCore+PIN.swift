@@ -23,7 +23,7 @@ extension VaultCore {
     var request = PINRequest(newFor: "make a PIN", label: new.name)
     request.policy = new.policy ?? .standard
     let (record, notes) = try askingPIN(request, context: context) { (pin, shown) throws(VaultError) in
-      try CommonPINs.refuse(pin)
+      try CommonPINs.refuse(pin, of: .checked)
       try refusePasscode(pin, context: context)
       let secret = try environment.random.newSecret(32)
       let record = try PINRecord.wrapping(

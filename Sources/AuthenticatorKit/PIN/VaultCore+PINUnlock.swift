@@ -17,7 +17,16 @@ extension VaultCore {
       throw VaultError(
         .policy, "a camouflaged PIN is never blocked here", hint: "ask the server to unblock it")
     }
-    let secret = try stored.record.unwrapped(by: key, of: id, vault: stored.vault)
+    let secret: SharedSecret
+    do throws(VaultError) {
+      secret = try stored.record.unwrapped(by: key, of: id, vault: stored.vault)
+    } catch {
+      // The refusal remains in force if the log cannot be written.
+      try? writing { transaction throws(VaultError) in
+        try transaction.log(.pinUnlocked, item: stored.item, result: error.auditResult, detail: error.message)
+      }
+      throw error
+    }
     try replacePIN(
       of: stored, wrapping: secret, keepingBiokeys: keepingBiokeys, as: .pinUnlocked, context: context
     ) { _ in }

@@ -1,0 +1,95 @@
+import AuthenticatorKit
+import OneTimePassword
+import SecretMemory
+import TestSupport
+import Testing
+import VaultExpectations
+import VaultKit
+import VaultTestKit
+
+@Suite("Attacks on PINs")
+struct AttackPINTests {
+  /// Verified to fail when only printable ASCII counts as text.
+  @Test(
+    "a key that is text of any kind is not masked, and one that is no text is", .requirement("B10"),
+    arguments: [
+      (Array("a password of mine\n".utf8), false), (Array("ein Schlüssel für €".utf8), false),
+      (Array("one\ttwo\r\nthree four".utf8), false), (Array("ten bytes\u{1F511}".utf8), false),
+      (Array("ten bytes in".utf8) + [0xC3], true), (Array("ten bytes in".utf8) + [0x7F], true),
+      ([0x80] + Array("ten bytes in".utf8), true), ([0] + Array("ten bytes in".utf8), true),
+    ] as [([UInt8], Bool)])
+  func textKeys(key: [UInt8], isMasked: Bool) throws {
+    let rig = try PINRig()
+    let pin = try rig.camouflaged()
+    let refusal = thrown { () throws(VaultError) in
+      let suite = try! OCRASuite("OCRA-1:HOTP-SHA1-6:QN08")
+      let new = NewOCRACredential(suite, name: "bank")
+      _ = try rig.core.addOCRA(
+        new, key: SecretBytes(copying: key), pin: pin, context: rig.typing("8306"))
+    }
+    #expect(refusal?.code == (isMasked ? nil : .policy))
+  }
+
+  /// Verified to fail when a confirmation asks for no code since the change.
+  @Test(
+    "a code from before a change confirms nothing, so a mistyped change can be undone", .requirement("B10"))
+  func confirmed() throws {
+    let rig = try PINRig()
+    let pin = try rig.camouflaged()
+    let id = try rig.masked(behind: pin)
+    _ = try rig.core.nextHOTPCode(of: id, context: rig.context("8306"))
+    try rig.core.changePIN(pin, context: rig.context("8036", new: "5207"))
+    let before = try rig.core.status().sequence
+    expect(.policy) { () throws(VaultError) in try rig.core.confirmOTP(of: id) }
+    expect(.policy) { () throws(VaultError) in try rig.core.confirmPIN(pin) }
+    #expect(try rig.core.status().sequence == before)
+    #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("5207")).code != rig.code(at: 1))
+    try rig.core.undoPINChange(pin)
+    #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("8306")).code == rig.code(at: 2))
+  }
+
+  /// Verified to fail when the zeros count.
+  @Test("a camouflaged PIN is not a common one with zeros, which has the same mask", .requirement("A3"))
+  func commonWithZeros() throws {
+    let rig = try PINRig()
+    let pin = try rig.camouflaged()
+    for digits in ["12340", "123400", "258000", "198700"] {
+      expect(.pinRefused) { () throws(VaultError) in
+        let uri = try! rig.uri(PINRig.rawKey)
+        _ = try rig.core.addOTP(uri, named: "bank", pin: pin, context: rig.typing(digits))
+      }
+    }
+    let id = try rig.masked(behind: pin)
+    expect(.pinRefused) { () throws(VaultError) in
+      try rig.core.changePIN(pin, context: rig.changing("8306", to: "123400"))
+    }
+    #expect(try rig.core.nextHOTPCode(of: id, context: rig.context("123400")).code.count == 6)
+    _ = try rig.checked("123400")
+  }
+
+  /// Verified to fail when a wrong key throws before the log is written.
+  @Test("a wrong unlock key is logged, and neither counts nor ends a block")
+  func wrongUnlockKey() throws {
+    let rig = try PINRig()
+    var new = NewPINItem(.checked)
+    new.limit = 5
+    new.unlockKey = try .fresh()
+    let pin = try rig.core.makePIN(new, context: rig.context(new: "8306")).id
+    for _ in 0..<5 {
+      expect(.authenticationFailed) { () throws(VaultError) in
+        _ = try rig.core.verifyPIN(pin, context: rig.typing("2749"))
+      }
+    }
+    let other = try PINUnlockKey.fresh()
+    rig.derivations.reset()
+    expect(.authenticationFailed) { () throws(VaultError) in
+      try rig.core.unlockPIN(pin, with: other, context: rig.changing("8306", to: "5207"))
+    }
+    #expect(rig.derivations.count == 0)
+    let last = try #require(try rig.core.auditEntries().last)
+    #expect(last.operation == .pinUnlocked && last.result == .authenticationFailed)
+    expect(.blocked) { () throws(VaultError) in
+      _ = try rig.core.verifyPIN(pin, context: rig.typing("8306"))
+    }
+  }
+}
