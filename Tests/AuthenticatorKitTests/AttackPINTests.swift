@@ -92,4 +92,52 @@ struct AttackPINTests {
       _ = try rig.core.verifyPIN(pin, context: rig.typing("8306"))
     }
   }
+
+  /// Verified to fail when the verdict waits for the application password.
+  @Test("a right PIN is no wrong attempt while the person is asked for more", .requirement("A7"))
+  func slowPassword() throws {
+    let rig = try PINRig()
+    let pin = try rig.checked(limit: 5)
+    let id = try rig.core.addOTP(
+      rig.uri(Array("12345678901234567890".utf8)), named: "bank",
+      access: AccessControl(.applicationPassword), pin: pin,
+      context: AuthenticationContext(reason: "", prompt: MeanwhilePrompt { _ in })
+    ).item.id
+    for _ in 0..<4 {
+      expect(.authenticationFailed) { () throws(VaultError) in
+        _ = try rig.core.verifyPIN(pin, context: rig.typing("2749"))
+      }
+    }
+    let (clock, other, wrong) = (rig.clock, try rig.place.openCore(), rig.typing("2749"))
+    let prompt = MeanwhilePrompt { subject in
+      guard subject == .applicationPassword else { return }
+      clock.advance(by: .seconds(11))
+      expect(.authenticationFailed) { () throws(VaultError) in
+        _ = try other.verifyPIN(pin, context: wrong)
+      }
+    }
+    let uses = try rig.core.state(of: pin).uses
+    let context = AuthenticationContext(reason: "", prompt: prompt)
+    #expect(try rig.core.nextHOTPCode(of: id, context: context).code == PINRig.rfc4226[0])
+    let state = try rig.core.state(of: pin)
+    #expect(state.failures == 1 && state.attemptsUnderWay == 0 && !state.isBlocked)
+    #expect(state.uses == uses + 1)
+    for _ in 0..<4 { _ = try? rig.core.verifyPIN(pin, context: rig.typing("2749")) }
+    expect(.blocked) { () throws(VaultError) in _ = try rig.core.nextHOTPCode(of: id, context: context) }
+    #expect(try rig.counter(of: id) == 1)
+  }
+}
+
+/// Types the PIN 8306 and a password, and does something before each answer.
+private final class MeanwhilePrompt: Prompt {
+  private let meanwhile: @Sendable (PromptRequest.Subject) -> Void
+
+  init(_ meanwhile: @escaping @Sendable (PromptRequest.Subject) -> Void) { self.meanwhile = meanwhile }
+
+  func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
+    meanwhile(request.subject)
+    return SecretBytes(testing: request.subject == .pin ? "8306" : "correct horse battery")
+  }
+
+  func confirm(_ request: PromptRequest) throws(VaultError) -> Bool { true }
 }

@@ -17,6 +17,8 @@ struct ShownPIN: Sendable {
   let digits: SharedSecret
   /// How it was given, for the log.
   let shown: Shown
+  /// Whether the verdict of a checked PIN is on the disk already, because the use asks the person for more.
+  var isSettled = false
 
   /// Whether the file had been copied or restored since the last PIN.
   var wasMarked: Bool { stored.settledMark != nil }
@@ -40,6 +42,10 @@ extension WriteTransaction {
   mutating func settle(_ pin: ShownPIN) throws(VaultError) -> UInt32? {
     let id = pin.stored.id
     guard try reading.materialVersion(of: id) == pin.stored.material else { throw .pinChanged }
+    guard !pin.isSettled else {
+      guard try !reading.state(of: id).isBlocked else { throw .pinBlocked }
+      return nil
+    }
     let now = reading.expiryTime
     let unconfirmed = try changeState(of: id) { state throws(VaultError) -> UInt32? in
       state.uses &+= 1

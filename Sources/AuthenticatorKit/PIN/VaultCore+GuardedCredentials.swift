@@ -23,7 +23,7 @@ extension VaultCore {
           if operation == .replace, pin.mode == .camouflaged { return Component(.otp, pin: .camouflaged) }
           let name = try reading { transaction throws(VaultError) in try transaction.item(id).name }
           let new = try shownFactor(pin, by: factors, to: action, of: name, context: context)
-          shown = new
+          shown = try settledBeforeAsking(new, for: id)
           return Component(.otp, pin: new.obtained)
         },
         body: { (grant, component) throws(VaultError) in
@@ -31,11 +31,22 @@ extension VaultCore {
         })
     } catch {
       // What failed was not the PIN: a right one is no wrong attempt.
-      if case .pin(let pin)? = shown, case .checked = pin.secret {
+      if case .pin(let pin)? = shown, case .checked = pin.secret, !pin.isSettled {
         try? writing { transaction throws(VaultError) in _ = try transaction.settle(pin) }
       }
       throw error
     }
+  }
+
+  /// The person may take long to show what the access rule asks for besides the PIN, and an attempt without a verdict counts
+  /// as a wrong one: as soon as another process tries the PIN, a right one could block it.
+  private func settledBeforeAsking(_ shown: ShownFactor, for id: ItemID) throws(VaultError) -> ShownFactor {
+    guard case .pin(var pin) = shown, case .checked = pin.secret,
+      try reading({ transaction throws(VaultError) in try transaction.item(id).access.asksPerson })
+    else { return shown }
+    try writing { transaction throws(VaultError) in _ = try transaction.settle(pin) }
+    pin.isSettled = true
+    return .pin(pin)
   }
 }
 
