@@ -11,8 +11,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs" / "benchmarks"
-SUBJECTS = ["otp", "seal", "kdf", "signatures", "store", "start", "tool", "growth"]
-IN_PROCESS = {"otp", "seal", "kdf", "signatures", "store"}
+SUBJECTS = ["otp", "seal", "kdf", "signatures", "store", "pin", "start", "tool", "growth"]
+IN_PROCESS = {"otp", "seal", "kdf", "signatures", "store", "pin"}
 
 
 def note(line=""):
@@ -119,6 +119,12 @@ def add_pyotp(races, quick):
     race["readings"].append(reading)
 
 
+def pin_counts(binaries, folder):
+    """P19 and P20: commits and derivations of codes behind a PIN, and of changes of the PIN of more and more accounts."""
+    done = run([binaries / "vault-bench", "--folder", folder, "pin-counts"], stdout=subprocess.PIPE, text=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
 def growth(binaries, chosen, folder):
     """P15: the same calls on vaults of growing size, and more and more writers."""
     sizes = [100, 1_000, 10_000, 100_000] + ([1_000_000] if chosen.million else [])
@@ -152,6 +158,8 @@ def measure(chosen, binaries, vaultctl, folder):
         add_pyotp(data["races"], chosen.quick)
     if "seal" in subjects:
         data["opensslSpeed"] = openssl_speed(binaries, chosen.quick)
+    if "pin" in subjects:
+        data["pinCounts"] = pin_counts(binaries, folder)
     spawner = processes.Spawner(str(binaries / "vault-spawn"), chosen.quick)
     bench = str(binaries / "vault-bench")
     if "start" in chosen.subjects:

@@ -1,6 +1,8 @@
-"""P11 and P14: one command on a vault of 100,000 items, compared with the same work in C."""
+"""P11, P14 and P19: one command on a vault of 100,000 items, compared with the same work in C or without a PIN."""
 import os
 import shutil
+import subprocess
+from pathlib import Path
 
 from whole_tool import Vault
 
@@ -25,11 +27,24 @@ def run(spawner, vaultctl, bench, in_c, folder, count):
         ("vault: vaultctl otp code (HOTP, durable)", vault.words("otp", "code", "hotp"), None),
         ("oathtool (no storage, no sealing)", oathtool, None),
     ]
+    pin = behind_pin(vault, bench)
     races = [
         spawner.race("start-get", f"vaultctl item get, {count:,} items", get, environment),
         spawner.race("start-code", f"vaultctl otp code, {count:,} items", code, environment),
+        spawner.race("start-pin", f"vaultctl otp code behind a PIN, {count:,} items", pin, environment),
     ]
     for race in races:
         if any(reading["exit"] for reading in race["readings"]):
             raise SystemExit(f"bench: a command of {race['id']} failed: " + str([(r["name"], r["exit"]) for r in race["readings"]]))
     return races
+
+
+def behind_pin(vault, bench):
+    """Codes behind both kinds of PIN, beside one without a PIN."""
+    subprocess.run([bench, "make-pins", str(vault.folder), str(vault.count)], check=True)
+    pin = Path(vault.folder) / "pin"
+    pin.write_text("8306")
+    pin.chmod(0o600)
+    codes = [("vault: without a PIN", vault.words("otp", "code", "hotp"), None)]
+    return codes + [(f"vault: behind a {mode} PIN", vault.words("otp", "code", f"{mode}-0", "--pin-file", str(pin)), None)
+                    for mode in ("checked", "camouflaged")]

@@ -1,4 +1,4 @@
-"""The rows P1 to P16, P18, L5 and L10: target, reading, reference of the same run, ratio, met or not."""
+"""The rows P1 to P16, P18 to P20, L5 and L10: target, reading, reference of the same run, ratio, met or not."""
 import math
 
 import shown
@@ -203,6 +203,47 @@ def calls(results):
                actor["min"] / mine["min"], None, actor["median"] / mine["median"])
 
 
+MODES = ("checked", "camouflaged")
+
+
+def behind_pin(results):
+    """A code behind a PIN: its latency, its counts, and the memory of a whole command."""
+    for mode in MODES:
+        yield against(results, "P19", f"code behind a {mode} PIN", f"pin-{mode}", 1.05, "≤ 1.05 × libargon2 and two durable codes")
+    for mode, commits in zip(MODES, (2, 1)):
+        what, target = f"a code behind a {mode} PIN, right or wrong", f"1 derivation, {several(commits, 'commit')}"
+        found = [c for c in results.data.get("pinCounts", []) if c["mode"] == mode and c["what"].startswith("code")]
+        yield counted("P19", what, target, found, lambda all: set(all) == {(1, commits)})
+    argon2 = 64 << 10
+    for mode in MODES:
+        what, target = f"vaultctl otp code behind a {mode} PIN, memory", "≤ 16 MiB and Argon2's 64"
+        mine = results.reading("start-pin", f"vault: behind a {mode} PIN")
+        if not mine:
+            yield not_run("P19", what, target)
+            continue
+        yield row("P19", what, target, f"{mine['hwmKiB'] / 1024:.1f} MiB", "VmHWM at exit", None, mine["hwmKiB"] <= (16 << 10) + argon2)
+
+
+def pin_changes(results):
+    for mode in MODES:
+        found = [c for c in results.data.get("pinCounts", []) if c["mode"] == mode and c["what"] == "change"]
+        accounts = ", ".join(f"{c['accounts']:,}" for c in found) or "1, 100, 10,000"
+        yield counted("P20", f"change of a {mode} PIN of {accounts} accounts", "the same commits and derivations", found,
+                      lambda all: len(set(all)) == 1)
+
+
+def several(count, what):
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def counted(ident, what, target, found, is_met):
+    if not found:
+        return not_run(ident, what, target)
+    counts = [(c["derivations"], c["commits"]) for c in found]
+    reading = " / ".join(f"{several(derivations, 'derivation')}, {several(commits, 'commit')}" for derivations, commits in dict.fromkeys(counts))
+    return row(ident, what, target, reading, "–", None, is_met(counts))
+
+
 def rows(data):
     r = Results(data)
     return [
@@ -222,6 +263,7 @@ def rows(data):
         memory(r), growth(r), calls(r),
         against(r, "P18", "OCRA code, QN08", "ocra-question", 1.3, "≤ 1.3 × the HMAC with a kept key"),
         against(r, "P18", "OCRA code, C-QN08-PSHA1", "ocra-counter", 1.3, "≤ 1.3 × the HMAC with a kept key"),
+        *behind_pin(r), *pin_changes(r),
         against(r, "L10", "enroll 10,000 credentials in one transaction, each", "enroll-many", 1.2, "≤ 1.2 × the same puts",
                 "vault: put the same items"),
         against(r, "L5", "read a secret while a prompt is open", "open-prompt", 2, "≤ 2 × the read without a prompt"),

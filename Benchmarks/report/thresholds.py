@@ -22,7 +22,9 @@ def counted_allocations(bench, folder):
     return found
 
 
-OPERATIONS = ("hotp", "put", "get", "get-in-snapshot", "list", "unlock")
+# P19: it loads no library that a code without a PIN does not load.
+BEHIND_PIN = "vaultctl otp code (HOTP, behind a PIN)"
+OPERATIONS = ("hotp", "hotp-checked", "hotp-camouflaged", "put", "get", "get-in-snapshot", "list", "unlock")
 
 
 def counted_calls(bench, vaultctl, folder):
@@ -38,7 +40,12 @@ def counted_calls(bench, vaultctl, folder):
         if done.returncode:
             raise SystemExit(f"bench: tracing {operation} failed:\n" + done.stderr[-2000:])
         found[operation] = {name: n / count for name, n in between_marks(log).items()}
-    for name, words in (("vaultctl item get", ["item", "get", "item-7"]), ("vaultctl otp code (HOTP)", ["otp", "code", "hotp"])):
+    pin = f"{folder}/pin"
+    with open(os.open(pin, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write("8306")
+    libraries = {}
+    for name, words in (("vaultctl item get", ["item", "get", "item-7"]), ("vaultctl otp code (HOTP)", ["otp", "code", "hotp"]),
+                        (BEHIND_PIN, ["otp", "code", "checked-0", "--pin-file", pin])):
         log = f"{folder}/tool.strace"
         words = [vaultctl, *words, "--vault", f"{folder}/trace/data/bench.vault", "--device-key", f"{folder}/trace/device.key"]
         done = subprocess.run(["strace", "-f", "-qq", "-o", log, *words], capture_output=True, text=True, timeout=60)
@@ -46,6 +53,10 @@ def counted_calls(bench, vaultctl, folder):
             raise SystemExit(f"bench: {name} failed: " + done.stderr[-500:])
         calls = collections.Counter(call for call in map(call_of, open(log)) if call)
         found[name] = {"total": float(sum(calls.values())), **{n: float(calls[n]) for n in ("fdatasync", "fsync", "clone3", "execve")}}
+        libraries[name] = {match[1] for match in (re.search(r'openat\(.*"([^"]*\.so[^"]*)".*= \d', line) for line in open(log)) if match}
+    # The threads of a derivation make a varying number of calls.
+    found[BEHIND_PIN] = {name: n for name, n in found[BEHIND_PIN].items() if name not in ("total", "clone3")}
+    found[BEHIND_PIN]["further libraries"] = float(len(libraries[BEHIND_PIN] - libraries["vaultctl otp code (HOTP)"]))
     return found
 
 

@@ -2,6 +2,7 @@ import AuthenticatorKit
 import Glibc
 import OneTimePassword
 import SecretMemory
+import Synchronization
 public import VaultKit
 import VaultTestKit
 
@@ -11,7 +12,8 @@ public final class BenchmarkVault {
   public let vault: Vault
   /// The number of passwords in the vault at first. ``put()`` adds more.
   public let count: Int
-  private let core: VaultCore
+  let core: VaultCore
+  private let derivations = DerivationCount()
   private var next: Int
   private var seed: UInt64 = 88_172_645_463_325_252
 
@@ -23,12 +25,14 @@ public final class BenchmarkVault {
     self.count = count
     next = count + Int(getpid()) << 24
     let isThere = unsafe access(path, F_OK) == 0
+    let environment = VaultEnvironment(derivationObserver: { [derivations] in derivations.add() })
     if isThere {
-      core = must { try VaultCore.open(at: path, protector: protector) }
+      core = must { try VaultCore.open(at: path, protector: protector, environment: environment) }
     } else {
       core = must {
         try VaultCore.create(
-          at: path, protector: protector, passcode: try passcode.map { try Passcode(testing: $0) })
+          at: path, protector: protector, passcode: try passcode.map { try Passcode(testing: $0) },
+          environment: environment)
       }
     }
     vault = Vault(core: core)
@@ -63,6 +67,9 @@ public final class BenchmarkVault {
     new.attributes[.accessGroup] = "group-\(index % 10)"
     _ = try transaction.add(new, secret: SecretBytes(testing: "a password of 32 bytes, \(index)"))
   }
+
+  /// The commits and the key derivations of this vault so far.
+  var work: Work { Work(commits: must { try core.status().sequence }, derivations: derivations.value) }
 
   /// The name of an item.
   public static func name(_ index: Int) -> String { "item-\(index)" }
@@ -228,4 +235,23 @@ public final class BenchmarkVault {
     seed ^= seed << 17
     return Int(seed % UInt64(count))
   }
+}
+
+/// What an operation did: counts, which are the same on a busy machine.
+public struct Work: Equatable {
+  /// Commits to the vault.
+  public let commits: UInt64
+  /// Key derivations by Argon2id.
+  public let derivations: UInt64
+
+  static func - (_ after: Work, _ before: Work) -> Work {
+    Work(commits: after.commits - before.commits, derivations: after.derivations - before.derivations)
+  }
+}
+
+private final class DerivationCount: Sendable {
+  private let count = Atomic<UInt64>(0)
+  var value: UInt64 { count.load(ordering: .relaxed) }
+
+  func add() { count.add(1, ordering: .relaxed) }
 }

@@ -1,6 +1,7 @@
 import CPeers
 import Glibc
 import VaultBenchmarking
+import VaultKit
 
 /// What `scripts/bench` needs besides races.
 enum Commands {
@@ -8,6 +9,13 @@ enum Commands {
   static func make(_ words: [String]) {
     guard words.count >= 2, let count = Int(words[1]) else { usage("make FOLDER COUNT [PASSCODE]") }
     _ = BenchmarkVault(in: words[0], count: count, passcode: words.count > 2 ? words[2] : nil)
+  }
+
+  /// `make-pins FOLDER COUNT`: in such a vault without a passcode, both PINs and a credential behind each.
+  static func makePINs(_ words: [String]) {
+    guard words.count == 2, let count = Int(words[1]) else { usage("make-pins FOLDER COUNT") }
+    let vault = BenchmarkVault(in: words[0], count: count)
+    for mode in PINMode.allCases { vault.makePIN(mode, accounts: 1) }
   }
 
   /// `write SECONDS`: makes durable codes of one credential for this time; prints how many.
@@ -31,6 +39,8 @@ enum Commands {
       in: folder + (passcode == nil ? "/trace" : "/trace-locked"), count: 1000, passcode: passcode)
     let operations: [String: () -> Workload] = [
       "hotp": vault.hotp, "put": vault.put, "get": vault.getAlone, "get-in-snapshot": vault.getInSnapshot,
+      "hotp-checked": { vault.hotp(behind: .checked) },
+      "hotp-camouflaged": { vault.hotp(behind: .camouflaged) },
       "list": vault.list, "unlock": { vault.unlock("correct horse") },
     ]
     guard let operation = operations[words[0]]?() else { usage("one of \(operations.keys.sorted())") }

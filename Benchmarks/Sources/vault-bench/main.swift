@@ -16,12 +16,15 @@ let subjects: [(name: String, races: () -> [Race])] = [
   ("kdf", { KeyRaces.derivation }),
   ("signatures", { KeyRaces.signatures }),
   ("store", { StoreRaces(folder: folder, sizes: sizes).all }),
+  ("pin", { PINRaces(folder: folder).all }),
   ("growth", { GrowthRaces(folder: folder, sizes: sizes).all }),
 ]
 let wanted = arguments.words
 let rest = Array(wanted.dropFirst())
 switch wanted.first {
 case "make": Commands.make(rest)
+case "make-pins": Commands.makePINs(rest)
+case "pin-counts": PINRaces(folder: folder).count()
 case "write": Commands.write(rest, in: folder)
 case "trace": Commands.trace(rest, in: folder)
 default:
