@@ -60,7 +60,8 @@ enum NewGuard {
       switch self {
       case .none: try add(core, nil, context)
       case .pin(let item, _): try add(core, item.id, context)
-      case .new(let new): try making(new, for: name, in: core, context: context) { try add(core, $0, context) }
+      case .new(let new):
+        try making(new, for: name, in: core, context: context) { try add(core, $0, context) }
       }
     }
     if isCamouflaged {
