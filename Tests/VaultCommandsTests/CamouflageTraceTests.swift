@@ -26,27 +26,43 @@ struct CamouflageTraceTests {
 
   @Test("exit code, messages, files and system calls are the same")
   func systemCalls() throws {
-    let right = try trace("8306")
     for pin in ["2749", "0000", "9999"] {
-      let wrong = try trace(pin)
-      #expect(wrong.exit == 0 && wrong.exit == right.exit)
-      #expect(wrong.errors == right.errors && right.errors.contains("otp confirm"))
-      let differences = Set(right.calls.keys).union(wrong.calls.keys).filter {
-        right.calls[$0] != wrong.calls[$0]
+      try expectSame { () throws in
+        let (right, wrong) = (try trace("8306"), try trace(pin))
+        #expect(wrong.exit == 0 && wrong.exit == right.exit)
+        #expect(wrong.errors == right.errors && right.errors.contains("otp confirm"))
+        #expect(wrong.sizes == right.sizes)
+        #expect(wrong.output.count == right.output.count && wrong.output != right.output)
+        return Set(right.calls.keys).union(wrong.calls.keys).filter { right.calls[$0] != wrong.calls[$0] }
+          .map { "\($0): \(right.calls[$0] ?? 0) and \(wrong.calls[$0] ?? 0)" }
       }
-      .map { "\($0): \(right.calls[$0] ?? 0) and \(wrong.calls[$0] ?? 0)" }
-      #expect(differences == [])
-      #expect(wrong.sizes == right.sizes)
-      #expect(wrong.output.count == right.output.count && wrong.output != right.output)
     }
   }
 
   @Test("the number of allocations is the same")
   func allocations() throws {
     let counter = try AllocationCounter(in: tool)
-    let right = try counter.count { try run("8306") }
-    #expect(right > 1_000)
-    for pin in ["2749", "0000", "9999"] { #expect(try counter.count { try run(pin) } == right) }
+    for pin in ["2749", "0000", "9999"] {
+      try expectSame { () throws in
+        let right = try counter.count { try run("8306") }
+        let wrong = try counter.count { try run(pin) }
+        #expect(right > 1_000)
+        return right == wrong ? [] : ["\(right) and \(wrong)"]
+      }
+    }
+  }
+
+  /// What other processes cause, such as one more read of a file of the kernel, is not there each time; what the PIN causes
+  /// is.
+  ///
+  /// - Parameter compare: Runs both, and returns the differences.
+  private func expectSame(_ compare: () throws -> [String]) throws {
+    var differences: [String] = []
+    for _ in 0..<6 {
+      differences = try compare()
+      if differences.isEmpty { return }
+    }
+    Issue.record("\(differences)")
   }
 
   private static let code = ["otp", "code", "bank", "--pin-fd", "3"]
