@@ -4,8 +4,8 @@ import Testing
 
 /// What another process can see of a command with a right PIN and with a wrong one, behind a camouflaged PIN.
 ///
-/// Each run begins with the same files, so that only the PIN differs. Verified to fail when a wrong PIN is told from a
-/// right one by a stored code, and when a result is put into a buffer whose size depends on the digits.
+/// Each run begins with the same files, so that only the PIN differs. Verified to fail when the derivation sleeps, and when it
+/// allocates, for PINs that begin with an 8.
 @Suite("Traces of right and wrong camouflaged PINs", .serialized, .requirement("B10"))
 struct CamouflageTraceTests {
   private let tool: Tool
