@@ -24,6 +24,10 @@ enum PINChange: VaultVerb {
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.pinItem()
+    if try command.pinStatus(of: item.id).hasPendingChange {
+      command.messages.note(
+        "a change is pending, which this one replaces: the old PIN is the one before that change")
+    }
     let context = try command.vault.pinContext()
     try command.vault.unlocking {
       try $0.changePIN(item.id, keepingBiokeys: command[PINOptions.keepBiokeys], context: context)

@@ -183,6 +183,7 @@ extension Torture.Scenario {
       before: { home in
         try home.guardCredential("camouflaged")
         try home.run(changed)
+        try home.run(["otp", "code", "guarded", "--pin-file", "@/in/new-pin"])
       }, words: ["otp", "confirm", "guarded"]),
     Self(
       verb: "pin set", before: { try $0.write("in/pin", "830617") },
