@@ -27,6 +27,22 @@ extension Vault {
     }
   }
 
+  /// Runs a call that waits for something else than a person, such as a server, on a thread of its own at once. As
+  /// ``asking(_:_:)``, but without the attempt on the actor.
+  ///
+  /// - Parameter context: `nil` if no person can be asked.
+  package func waiting<R: ~Copyable & Sendable>(
+    _ context: AuthenticationContext?,
+    _ body: @escaping @Sendable (VaultCore, AuthenticationContext) throws(VaultError) -> R
+  ) async throws(VaultError) -> R {
+    let core = core
+    let context = context ?? AuthenticationContext(reason: "", interaction: .notAllowed)
+    let call = OpenCall(mayAsk: true)
+    return try await call.run { () throws(VaultError) in
+      try body(core.used(in: call), context.used(in: call))
+    }
+  }
+
   /// Unlocks with a passcode, on a thread of its own.
   func unlock(_ passcode: SharedSecret, shown: Shown) async throws(VaultError) {
     let core = core

@@ -7,8 +7,7 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-/// Offset 112 of the state of a credential: this version neither activates nor unlocks credentials, so it uses those that
-/// need neither.
+/// Offset 112 of the state of a credential: only one without an activation, or an active one, makes and judges codes.
 ///
 /// Verified to fail when the state is not looked at.
 @Suite("Credentials whose activation is not complete")
@@ -42,7 +41,12 @@ struct CredentialStateTests {
       try add("hotp", .verifier, to: core), try add("totp", .verifier, to: core),
     ]
     try set(number, of: ids, in: core)
-    let expected: VaultError.Code = number > 5 ? .unsupported : .policy
+    let expected: VaultError.Code =
+      switch number {
+      case 1, 5: .wrongState
+      case 3, 4: .blocked
+      default: .unsupported
+      }
     #expect(use(core, ids) == [expected, expected, expected, expected, expected])
     #expect(try core.state(of: ids[0]).counter == 0 && core.state(of: ids[2]).failures == 0)
     try set(2, of: ids, in: core)

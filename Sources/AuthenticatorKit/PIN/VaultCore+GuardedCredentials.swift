@@ -21,7 +21,11 @@ extension VaultCore {
         obtaining: { pin throws(VaultError) in
           // Nothing can judge the PIN, and a counter makes no code.
           if operation == .replace, pin.mode == .camouflaged { return Component(.otp, pin: .camouflaged) }
-          let name = try reading { transaction throws(VaultError) in try transaction.item(id).name }
+          let name = try reading { transaction throws(VaultError) in
+            // A credential that makes no code asks for no PIN.
+            if operation == .use { try transaction.state(of: id).refuseUnlessActive() }
+            return try transaction.item(id).name
+          }
           let new = try shownFactor(pin, by: factors, to: action, of: name, context: context)
           shown = try settledBeforeAsking(new, for: id)
           return Component(.otp, pin: new.obtained)

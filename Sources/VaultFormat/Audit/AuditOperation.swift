@@ -70,6 +70,31 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
   /// A secret came from a channel or from the program: no person was asked.
   public static let given = AuditOperation(rawValue: 40)
 
+  /// The peer accepted the first code of an activation.
+  public static let activationStarted = AuditOperation(rawValue: 41)
+  /// An activation was finished.
+  public static let activated = AuditOperation(rawValue: 42)
+  /// An activation ended without a credential: its time was over, or the peer refused the second code.
+  public static let activationEnded = AuditOperation(rawValue: 43)
+  /// A credential was synchronized with its peer.
+  public static let synchronized = AuditOperation(rawValue: 44)
+  /// The peer began an unlock of a credential.
+  public static let unlockStarted = AuditOperation(rawValue: 45)
+  /// The peer blocked, unblocked or disabled a credential.
+  public static let stateChanged = AuditOperation(rawValue: 46)
+  /// A transaction came from the peer.
+  public static let transactionReceived = AuditOperation(rawValue: 47)
+  /// A person accepted a transaction.
+  public static let transactionAccepted = AuditOperation(rawValue: 48)
+  /// A person rejected a transaction.
+  public static let transactionRejected = AuditOperation(rawValue: 49)
+  /// A transaction was cancelled.
+  public static let transactionCancelled = AuditOperation(rawValue: 50)
+  /// Nobody answered a transaction in time.
+  public static let transactionTimedOut = AuditOperation(rawValue: 51)
+  /// A person logged in with a PIN or a biokey.
+  public static let login = AuditOperation(rawValue: 52)
+
   /// The name for listings and JSON, or the number if it has no name.
   public var name: String { Self.names[rawValue] ?? String(rawValue) }
 
@@ -82,5 +107,9 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
     28: "pinVerified", 29: "pinUnlocked", 30: "memberEnrolled", 31: "memberRemoved", 32: "tokenStored",
     33: "tokenTaken", 34: "tokenRevoked", 35: "consentRequested", 36: "consentConfirmed",
     37: "copyDetected", 38: "expiredPurged", 39: "recoveryCodeRemoved", 40: "given",
+    41: "activationStarted", 42: "activated", 43: "activationEnded",
+    44: "synchronized", 45: "unlockStarted", 46: "stateChanged",
+    47: "transactionReceived", 48: "transactionAccepted", 49: "transactionRejected",
+    50: "transactionCancelled", 51: "transactionTimedOut", 52: "login",
   ]
 }

@@ -124,6 +124,17 @@ extension Hint {
     /// Delete the items behind the PIN too.
     public static let deleteWithPIN = Action(rawValue: "deleteWithPIN")
 
+    // MARK: Servers
+
+    /// Activate a credential with the code of its server.
+    public static let activateCredential = Action(rawValue: "activateCredential")
+    /// Finish the activation that is under way, with the second code.
+    public static let finishActivation = Action(rawValue: "finishActivation")
+    /// Unlock the credential with a code of its server.
+    public static let unlockCredential = Action(rawValue: "unlockCredential")
+    /// Synchronize the credential with its server.
+    public static let synchronize = Action(rawValue: "synchronize")
+
     // MARK: One-time passwords
 
     /// Make codes with the credential, or export it, instead of reading its secret.

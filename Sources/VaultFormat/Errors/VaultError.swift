@@ -67,12 +67,12 @@ public struct VaultError: Error, Sendable {
   /// How to recover from this failure.
   public var recovery: Recovery {
     switch code {
-    case .lockedOut, .passcodeDelay, .busy: .retry(after: retryAfter)
+    case .lockedOut, .passcodeDelay, .busy, .network: .retry(after: retryAfter)
     case .locked, .authenticationFailed, .alreadyUsed, .biometryLocked, .biokeyLocked, .cancelled,
       .appCancelled,
       .timedOut, .pinRefused, .pinReused,
       .interactionNotAllowed, .verificationNeeded, .malformed, .duplicateItem, .itemNotFound, .outOfStep,
-      .policy, .expired:
+      .policy, .expired, .wrongState:
       .startOver
     default: .none(hint ?? message)
     }
@@ -166,7 +166,15 @@ extension VaultError {
     public static let olderFormat = Code(rawValue: "olderFormat")
     /// This version cannot do it.
     public static let unsupported = Code(rawValue: "unsupported")
-    /// A counter may be behind its server: resynchronize first.
+    /// A counter may be behind its server, or codes were made for too long without it: synchronize first.
     public static let outOfStep = Code(rawValue: "outOfStep")
+    /// The credential or the transaction is not in a state in which that can be done.
+    public static let wrongState = Code(rawValue: "wrongState")
+    /// There is no answer from the server: no network, or a transport that fails.
+    public static let network = Code(rawValue: "network")
+    /// The server does not know this device or credential.
+    public static let deviceUnknown = Code(rawValue: "deviceUnknown")
+    /// The server refused it, for a reason that has no code of its own.
+    public static let peerFailed = Code(rawValue: "peerFailed")
   }
 }

@@ -13,6 +13,16 @@ extension VaultCore {
     _ item: Item, context: AuthenticationContext?
   ) throws(VaultError) -> [AuditNote]? {
     guard hasPasscode else { return nil }
+    return try verifyPasscode(for: item, context: context)
+  }
+
+  /// Verifies the passcode of the vault, for something that an item needs.
+  ///
+  /// - Returns: The notes to log.
+  /// - Throws: What the verification of the passcode throws.
+  package func verifyPasscode(
+    for item: Item, context: AuthenticationContext?
+  ) throws(VaultError) -> [AuditNote] {
     try context?.call?.requirePerson()
     var verification = Authentication(core: self, context: context, operation: .use)
     verification.asking.item = item

@@ -22,14 +22,14 @@ extension CommandError {
 
   private static func exit(of code: VaultError.Code) -> ExitCode {
     switch code {
-    case .itemNotFound, .invalidated: .notFound
+    case .itemNotFound, .invalidated, .deviceUnknown: .notFound
     case .duplicateItem, .vaultExists, .fileExists: .alreadyExists
     case .authenticationFailed, .alreadyUsed, .locked: .authenticationFailed
     case .lockedOut, .passcodeDelay, .biometryLocked, .biokeyLocked, .blocked: .blocked
     case .cancelled, .appCancelled, .timedOut: .cancelled
     case .interactionNotAllowed, .verificationNeeded: .interactionNotAllowed
     case .expired: .expired
-    case .policy, .pinRefused, .pinReused: .refused
+    case .policy, .pinRefused, .pinReused, .wrongState: .refused
     case .damaged: .damaged
     case .deviceKeyAbsent, .deviceKeyLocked, .deviceKeyUnavailable, .deviceKeyWrong, .deviceKeyDamaged:
       .deviceKey
@@ -37,6 +37,7 @@ extension CommandError {
     case .vaultMissing: .noVault
     case .newerFormat, .olderFormat, .unsupported: .unsupported
     case .outOfStep: .outOfStep
+    case .network: .network
     default: .io
     }
   }

@@ -1,0 +1,118 @@
+public import SecretMemory
+import VaultKit
+
+/// The members of a request or an answer, by name and in the order in which they were set.
+///
+/// A name that ends in `Base64` has a ``TransportValue/secret(_:)``, and no other name has one.
+public struct TransportFields: Sendable {
+  /// The names and values.
+  public private(set) var all: [(name: String, value: TransportValue)] = []
+
+  /// No members.
+  public init() {}
+
+  /// The value of a member; `nil` where it is absent.
+  public subscript(name: String) -> TransportValue? {
+    get { all.first { $0.name == name }?.value }
+    set {
+      let index = all.firstIndex { $0.name == name }
+      switch (index, newValue) {
+      case (let index?, let value?): all[index].value = value
+      case (let index?, nil): all.remove(at: index)
+      case (nil, let value?): all.append((name, value))
+      case (nil, nil): break
+      }
+    }
+  }
+}
+
+/// A value in a request or an answer.
+@nonexhaustive
+public enum TransportValue: Sendable {
+  /// A text without control characters, except for LF in the context of a transaction.
+  case text(String)
+  /// A whole number from 0 on.
+  case number(UInt64)
+  /// True or false.
+  case flag(Bool)
+  /// Secret bytes.
+  case secret(TransportSecret)
+  /// Texts.
+  case texts([String])
+  /// An object.
+  case fields(TransportFields)
+}
+
+/// Secret bytes in a request or an answer. They stay in locked memory, and are wiped with the last copy.
+public struct TransportSecret: Sendable {
+  let shared: SharedSecret
+
+  /// The bytes of a secret.
+  public init(_ secret: consuming SecretBytes) { shared = SharedSecret(secret) }
+
+  init(_ shared: SharedSecret) { self.shared = shared }
+
+  /// Lends the bytes to `body`.
+  public func expose<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    try shared.expose(body)
+  }
+
+  /// The bytes, for rooms that write them as base64.
+  package var box: SharedSecret { shared }
+}
+
+/// Reading an answer: a value of another type, or out of its bounds, is a failure of the peer.
+extension TransportFields {
+  /// - Throws: ``VaultError/Code/network``.
+  func text(_ name: String, _ counts: ClosedRange<Int>) throws(VaultError) -> String? {
+    guard let value = self[name] else { return nil }
+    guard case .text(let text) = value, counts.contains(text.utf8.count), VisibleText.flaw(in: text) == nil
+    else { throw .peerAnswered("'\(name)' is no text of \(counts.lowerBound) to \(counts.upperBound) bytes") }
+    return text
+  }
+
+  /// - Throws: ``VaultError/Code/network``.
+  func number(_ name: String, _ bounds: ClosedRange<UInt64>) throws(VaultError) -> UInt64? {
+    guard let value = self[name] else { return nil }
+    guard case .number(let number) = value, bounds.contains(number) else {
+      throw .peerAnswered("'\(name)' is no number from \(bounds.lowerBound) to \(bounds.upperBound)")
+    }
+    return number
+  }
+
+  /// - Throws: ``VaultError/Code/network``.
+  func flag(_ name: String) throws(VaultError) -> Bool? {
+    guard let value = self[name] else { return nil }
+    guard case .flag(let flag) = value else { throw .peerAnswered("'\(name)' is neither true nor false") }
+    return flag
+  }
+
+  /// - Throws: ``VaultError/Code/network``.
+  func secret(_ name: String, _ counts: ClosedRange<Int>) throws(VaultError) -> SharedSecret? {
+    guard let value = self[name] else { return nil }
+    guard case .secret(let secret) = value, counts.contains(secret.shared.byteCount) else {
+      throw .peerAnswered("'\(name)' has not \(counts.lowerBound) to \(counts.upperBound) bytes")
+    }
+    return secret.shared
+  }
+
+  /// - Throws: ``VaultError/Code/network``.
+  func texts(_ name: String) throws(VaultError) -> [String]? {
+    guard let value = self[name] else { return nil }
+    guard case .texts(let texts) = value else { throw .peerAnswered("'\(name)' is no array of texts") }
+    return texts
+  }
+
+  /// - Throws: ``VaultError/Code/network``.
+  func fields(_ name: String) throws(VaultError) -> TransportFields? {
+    guard let value = self[name] else { return nil }
+    guard case .fields(let fields) = value else { throw .peerAnswered("'\(name)' is no object") }
+    return fields
+  }
+
+  /// - Throws: ``VaultError/Code/network`` for `nil`.
+  static func required<R>(_ name: String, _ value: R?) throws(VaultError) -> R {
+    guard let value else { throw .peerAnswered("'\(name)' is missing") }
+    return value
+  }
+}

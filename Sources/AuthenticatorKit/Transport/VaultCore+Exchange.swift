@@ -1,0 +1,55 @@
+import VaultKit
+
+/// One request and its answer.
+extension VaultCore {
+  /// Sends a request about a credential, and returns the members of the answer. The caller holds no transaction, and commits
+  /// nothing before this returns that only the answer permits.
+  ///
+  /// - Parameter fields: The members of the operation, added to those of the credential.
+  /// - Throws: What the transport throws; ``VaultError/Code/appCancelled`` if the answer is no longer wanted.
+  func exchange(
+    _ operation: TransportOperation, about credential: PeerCredential, _ fields: TransportFields = .init(),
+    over transport: any Transport, context: AuthenticationContext?
+  ) throws(VaultError) -> TransportFields {
+    var all = credential.fields
+    for (name, value) in fields.all { all[name] = value }
+    return try exchange(operation, all, over: transport, context: context)
+  }
+
+  /// Sends a request, as ``exchange(_:about:_:over:context:)``.
+  func exchange(
+    _ operation: TransportOperation, _ fields: TransportFields, over transport: any Transport,
+    context: AuthenticationContext?
+  ) throws(VaultError) -> TransportFields {
+    let id = DeviceID(try environment.random.newBytes(16))!
+    var request = TransportRequest(operation, id: id.hexadecimal, fields: fields)
+    return try waiting(context: context, cancel: transport.cancel) { ending throws(VaultError) in
+      request.ending = ending
+      return try transport.send(request).fields
+    }
+  }
+
+  /// Asks for the passcode if the credential was activated through another transport, and makes this one its transport.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` in a vault without a passcode; what the verification of the passcode throws.
+  func permit(
+    _ transport: any Transport, for credential: PeerCredential, context: AuthenticationContext?
+  ) throws(VaultError) -> PeerCredential {
+    guard credential.transport != transport.identity else { return credential }
+    guard hasPasscode else {
+      throw VaultError(
+        .policy, "the credential was activated through another transport",
+        hint: "name that one, or activate the credential again: without a passcode, nothing else can allow it")
+    }
+    let notes = try verifyPasscode(for: credential.item, context: context)
+    var changes = ItemChanges()
+    changes.attributes[.transport] = transport.identity
+    let item = try using(context) { () throws(VaultError) in
+      try writing { transaction throws(VaultError) in
+        try transaction.log(notes)
+        return try transaction.update(credential.item.id, changes, secret: nil, by: .otp, with: nil)
+      }
+    }
+    return try PeerCredential(item)
+  }
+}

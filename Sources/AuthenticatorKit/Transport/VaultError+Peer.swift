@@ -1,0 +1,50 @@
+public import VaultKit
+
+extension VaultError {
+  /// An error of a peer, by its word (`docs/guides/transport.md`, *Errors*): `CODE`, `STATE`, `TIMEOUT` and so on. A word that
+  /// is not on that page counts as `OTHER`.
+  ///
+  /// - Parameters:
+  ///   - message: One line for a person, without a final period. What would not show as itself is replaced by words of
+  ///     the library.
+  ///   - hint: What to do next.
+  public init(peer word: String, _ message: String, hint: String? = nil, attemptsLeft: Int? = nil) {
+    let known = Self.peerWords[word]
+    self.init(
+      known?.code ?? .peerFailed,
+      Self.shown(message) ?? known?.words ?? "the server refused it",
+      hint: hint.flatMap(Self.shown).map { Hint(stringLiteral: $0) }, attemptsLeft: attemptsLeft)
+  }
+
+  /// An answer that is none.
+  static func peerAnswered(_ flaw: String) -> VaultError {
+    VaultError(
+      .network, "the server's answer is malformed: \(flaw)",
+      hint: "nothing was stored; tell whoever runs the server or its transport")
+  }
+
+  /// A text of the peer, if it is visible and not too long.
+  private static func shown(_ text: String) -> String? {
+    guard (1...512).contains(text.utf8.count), VisibleText.flaw(in: text) == nil else { return nil }
+    return text
+  }
+
+  private static let peerWords: [String: (code: Code, words: String)] = [
+    "NETWORK": (.network, "the server cannot be reached"),
+    "CODE": (.authenticationFailed, "the server refused the code"),
+    "SN": (.malformed, "the server does not know this form of a code"),
+    "ACCESS": (.policy, "the server does not allow this device to do that"),
+    "VERSION": (.unsupported, "the server does not support this version"),
+    "BLOCKED": (.blocked, "the server has blocked the credential"),
+    "STATE": (.wrongState, "the server does not allow it in this state"),
+    "NODEVICE": (.deviceUnknown, "the server does not know this device"),
+    "PINREUSED": (.pinReused, "the server knows this PIN as an old one"),
+    "SYNCHROFAILED": (.outOfStep, "the synchronization failed"),
+    "FORBIDDEN": (.policy, "a rule of the server refuses it"),
+    "PINREFUSED": (.pinRefused, "the server refuses this PIN"),
+    "TIMEOUT": (.expired, "the server no longer waits for it"),
+    "BIOKEY": (.biokeyLocked, "the biokey is locked by failures"),
+    "DESYNCHRONIZED": (.outOfStep, "the credential must be synchronized first"),
+    "OTHER": (.peerFailed, "the server refused it"),
+  ]
+}
