@@ -53,21 +53,23 @@ extension VaultCore {
   /// - Parameter context: Who is asked where the credential has constraints.
   /// - Throws: As ``OCRACredential/sign(_:context:)``. After an error of the request, no counter is used.
   package func signOCRA(
-    _ request: OCRARequest, with id: ItemID, context: AuthenticationContext? = nil
+    _ request: OCRARequest, with id: ItemID, by factors: PINFactors = [.current, .biometric],
+    for purpose: CodePurpose = .offline, context: AuthenticationContext? = nil
   ) throws(VaultError) -> OCRAResult {
     let unixTime = request.unixTime ?? environment.clock.now().seconds
-    return try usingCredential(id, to: "sign", context: context) { (grant, use) throws(VaultError) in
+    return try usingCredential(id, by: factors, to: "sign", context: context) {
+      (grant, use) throws(VaultError) in
       let item = try reading { transaction throws(VaultError) in try OCRAItem(transaction.item(id)) }
       try item.refuse(unless: .prover)
       let signing = try Signing(request, suite: item.suite, unixTime: unixTime)
       return item.suite.hasCounter
-        ? try signCounted(signing, with: id, using: use, grant: grant)
-        : try signUncounted(signing, with: id, using: use, grant: grant)
+        ? try signCounted(signing, with: id, for: purpose, using: use, grant: grant)
+        : try signUncounted(signing, with: id, for: purpose, using: use, grant: grant)
     }
   }
 
   private func signCounted(
-    _ signing: Signing, with id: ItemID, using use: CredentialUse, grant: consuming Grant?
+    _ signing: Signing, with id: ItemID, for purpose: CodePurpose, using use: CredentialUse, grant: consuming Grant?
   ) throws(VaultError) -> OCRAResult {
     var grant = consume grant
     var prepared: PreparedSecret?
@@ -80,6 +82,7 @@ extension VaultCore {
         of: item.item, by: use.component, prepared: prepared.take(), with: grant.take())
       let counter = try transaction.takeCounter(of: item.item)
       let notices = try use.settle(in: &transaction)
+      try purpose.commit?(&transaction)
       try transaction.log(.codeGenerated, item: item.item)
       var result = try signing.result(by: item, use, data: key, counter: counter)
       result.notices = notices
@@ -90,7 +93,7 @@ extension VaultCore {
   /// Stores nothing, so it works on a read-only vault; only the use of a PIN, or of a credential with constraints, is
   /// logged.
   private func signUncounted(
-    _ signing: Signing, with id: ItemID, using use: CredentialUse, grant: consuming Grant?
+    _ signing: Signing, with id: ItemID, for purpose: CodePurpose, using use: CredentialUse, grant: consuming Grant?
   ) throws(VaultError) -> OCRAResult {
     var grant = consume grant
     var (result, item, notes) = try reading { transaction throws(VaultError) in
@@ -99,9 +102,10 @@ extension VaultCore {
       let opened = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
       return (try signing.result(by: item, use, data: opened.secret, counter: nil), item.item, opened.notes)
     }
-    if item.audit == .all || !item.access.constraints.isEmpty || use.shown != nil {
+    if item.audit == .all || !item.access.constraints.isEmpty || use.shown != nil || purpose.commit != nil {
       result.notices = try writing { transaction throws(VaultError) in
         let notices = try use.settle(in: &transaction)
+        try purpose.commit?(&transaction)
         try transaction.log(notes)
         try transaction.log(.codeGenerated, item: item)
         return notices

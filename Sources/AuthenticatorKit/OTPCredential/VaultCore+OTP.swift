@@ -43,7 +43,8 @@ extension VaultCore {
   /// - Throws: ``VaultError/Code/policy`` for a verifier, ``VaultError/Code/outOfStep``,
   ///   ``VaultError/Code/locked``.
   package func nextHOTPCode(
-    of id: ItemID, by factors: PINFactors = [.current, .biometric], context: AuthenticationContext? = nil
+    of id: ItemID, by factors: PINFactors = [.current, .biometric], for purpose: CodePurpose = .offline,
+    context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPResult {
     try usingCredential(id, by: factors, to: "make a code", context: context) {
       (grant, use) throws(VaultError) in
@@ -61,6 +62,7 @@ extension VaultCore {
           of: item.item, by: use.component, prepared: prepared.take(), with: grant.take())
         let counter = try transaction.takeCounter(of: item.item)
         let notices = try use.settle(in: &transaction)
+        try purpose.commit?(&transaction)
         try transaction.log(.codeGenerated, item: item.item)
         let code = try use.withSecret(key, of: item.item) { (key) throws(VaultError) in
           try item.hotp(key).code(at: counter)
@@ -80,17 +82,18 @@ extension VaultCore {
   ///   - context: Who is asked where the credential has constraints.
   package func timedCode(
     of id: ItemID, at seconds: Int64? = nil, stepsAhead: Int64 = 0,
-    by factors: PINFactors = [.current, .biometric], context: AuthenticationContext? = nil
+    by factors: PINFactors = [.current, .biometric], for purpose: CodePurpose = .offline,
+    context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPResult {
     try usingCredential(id, by: factors, to: "make a code", context: context) {
       (grant, use) throws(VaultError) in
-      try timedCode(of: id, at: seconds, stepsAhead: stepsAhead, using: use, with: grant)
+      try timedCode(of: id, at: seconds, stepsAhead: stepsAhead, for: purpose, using: use, with: grant)
     }
   }
 
   private func timedCode(
-    of id: ItemID, at seconds: Int64?, stepsAhead: Int64, using use: CredentialUse,
-    with grant: consuming Grant?
+    of id: ItemID, at seconds: Int64?, stepsAhead: Int64, for purpose: CodePurpose,
+    using use: CredentialUse, with grant: consuming Grant?
   ) throws(VaultError) -> OTPResult {
     var grant = consume grant
     var (result, item, notes) = try reading { transaction throws(VaultError) in
@@ -116,9 +119,10 @@ extension VaultCore {
         item.item, opened.notes
       )
     }
-    if item.audit == .all || !item.access.constraints.isEmpty || use.shown != nil {
+    if item.audit == .all || !item.access.constraints.isEmpty || use.shown != nil || purpose.commit != nil {
       result.notices = try writing { transaction throws(VaultError) in
         let notices = try use.settle(in: &transaction)
+        try purpose.commit?(&transaction)
         try transaction.log(notes)
         try transaction.log(.codeGenerated, item: item)
         return notices
