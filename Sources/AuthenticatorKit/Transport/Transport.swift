@@ -91,6 +91,8 @@ public struct TransportOperation: RawRepresentable, Sendable, Hashable {
   public static let unlockStart = Self(rawValue: "unlockStart")
   /// Judge that code.
   public static let unlockFinish = Self(rawValue: "unlockFinish")
+  /// End the use of the credential on this device.
+  public static let disable = Self(rawValue: "disable")
   /// Bring counter, clock and state together.
   public static let synchronize = Self(rawValue: "synchronize")
   /// Announce a code or a seal.
