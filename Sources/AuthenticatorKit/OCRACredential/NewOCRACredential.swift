@@ -27,6 +27,12 @@ public struct NewOCRACredential: Sendable {
   public var access = AccessControl()
   /// Which operations on it are logged.
   public var audit = AuditPolicy.changes
+  /// How many codes a prover makes without a synchronization; `nil` for any number. **Enforced by this library**, as
+  /// ``NewOTPCredential/offlineCodes``.
+  public var offlineCodes: UInt32?
+  /// How many seconds a prover makes codes without a synchronization, from its enrollment on; `nil` for any time.
+  /// **Enforced by this library**.
+  public var offlineSeconds: UInt32?
   /// The PIN that guards the key; `nil` for none. It is not the PIN of a suite with `P`. ``access`` must have the
   /// accessibility of the PIN item, and be on this device only if that is.
   public var pin: PINItem?

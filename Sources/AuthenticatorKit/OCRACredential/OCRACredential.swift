@@ -25,7 +25,7 @@ public struct OCRACredential: Sendable {
   public let suite: OCRASuite
   /// Prover or verifier.
   public let role: OTPRole
-  private let vault: Vault
+  let vault: Vault
 
   /// Adds a credential.
   ///

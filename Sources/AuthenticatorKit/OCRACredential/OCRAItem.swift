@@ -64,7 +64,9 @@ extension NewOCRACredential {
   /// The item of the credential.
   ///
   /// - Throws: ``VaultError/Code/malformed`` for a suite, a window or a key with which no code could be made.
-  func item(key: borrowing SecretBytes) throws(VaultError) -> NewItem {
+  func item(key: borrowing SecretBytes, now: Instant) throws(VaultError) -> NewItem {
+    let limits = OfflineLimits(codes: offlineCodes, seconds: offlineSeconds)
+    try limits.check(role)
     guard suite.isUsable else {
       throw VaultError(
         .malformed, "a suite with T0H has no time: steps of 0 hours count nothing",
@@ -79,6 +81,7 @@ extension NewOCRACredential {
     }
     var new = NewItem(.otp, name: name, attributes: attributes, access: access, audit: audit)
     if suite.hasCounter { new.state.counter = counter }
+    new.limit(to: limits, from: now)
     return new
   }
 

@@ -12,7 +12,7 @@ extension VaultCore {
     context: AuthenticationContext? = nil
   ) throws(VaultError) -> OCRADescription {
     let (pin, role) = (pin ?? new.pin?.id, new.role)
-    let new = try new.item(key: key)
+    let new = try new.item(key: key, now: environment.clock.now())
     let item =
       if let pin {
         try add(new, secret: key.copy(), behind: pin, role: role, context: context)
@@ -56,11 +56,15 @@ extension VaultCore {
     _ request: OCRARequest, with id: ItemID, by factors: PINFactors = [.current, .biometric],
     for purpose: CodePurpose = .offline, context: AuthenticationContext? = nil
   ) throws(VaultError) -> OCRAResult {
-    let unixTime = request.unixTime ?? environment.clock.now().seconds
-    return try usingCredential(id, by: factors, to: "sign", context: context) {
+    try usingCredential(id, by: factors, making: purpose, to: "sign", context: context) {
       (grant, use) throws(VaultError) in
-      let item = try reading { transaction throws(VaultError) in try OCRAItem(transaction.item(id)) }
-      try item.refuse(unless: .prover)
+      let (item, state) = try reading { transaction throws(VaultError) in
+        let item = try OCRAItem(transaction.item(id))
+        try item.refuse(unless: .prover)
+        try transaction.refuseOutOfStep(item.item, for: purpose)
+        return (item, try transaction.state(of: id))
+      }
+      let unixTime = request.unixTime ?? state.time(environment.clock)
       let signing = try Signing(request, suite: item.suite, unixTime: unixTime)
       return item.suite.hasCounter
         ? try signCounted(signing, with: id, for: purpose, using: use, grant: grant)
@@ -80,7 +84,7 @@ extension VaultCore {
       let item = try OCRAItem(transaction.item(id, of: prepared))
       let key = try transaction.useSecret(
         of: item.item, by: use.component, prepared: prepared.take(), with: grant.take())
-      let counter = try transaction.takeCounter(of: item.item)
+      let counter = try transaction.takeCounter(of: item.item, for: purpose)
       let notices = try use.settle(in: &transaction)
       try purpose.commit?(&transaction)
       try transaction.log(.codeGenerated, item: item.item)
@@ -91,7 +95,7 @@ extension VaultCore {
   }
 
   /// Stores nothing, so it works on a read-only vault; only the use of a PIN, or of a credential with constraints, is
-  /// logged.
+  /// logged, and codes that are limited in number are counted.
   private func signUncounted(
     _ signing: Signing, with id: ItemID, for purpose: CodePurpose, using use: CredentialUse, grant: consuming Grant?
   ) throws(VaultError) -> OCRAResult {
@@ -102,8 +106,11 @@ extension VaultCore {
       let opened = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
       return (try signing.result(by: item, use, data: opened.secret, counter: nil), item.item, opened.notes)
     }
-    if item.audit == .all || !item.access.constraints.isEmpty || use.shown != nil || purpose.commit != nil {
+    if item.audit == .all || !item.access.constraints.isEmpty || use.shown != nil || purpose.commit != nil
+      || purpose.counts(item)
+    {
       result.notices = try writing { transaction throws(VaultError) in
+        try transaction.countCode(of: item, for: purpose)
         let notices = try use.settle(in: &transaction)
         try purpose.commit?(&transaction)
         try transaction.log(notes)

@@ -22,7 +22,7 @@ extension WriteTransaction {
     _ new: NewOCRACredential, key: consuming SecretBytes, adjusting adjust: (inout NewItem) -> Void = { _ in }
   ) throws(VaultError) -> Item {
     guard new.pin == nil else { throw .pinInTransaction }
-    var item = try new.item(key: key)
+    var item = try new.item(key: key, now: reading.clock.now())
     adjust(&item)
     return try add(item, secret: key, by: .otp)
   }

@@ -29,6 +29,12 @@ public struct NewOTPCredential: Sendable {
   public var access = AccessControl()
   /// Which operations on it are logged.
   public var audit = AuditPolicy.changes
+  /// How many codes a prover makes without a synchronization; `nil` for any number. Then it is out of step. **Enforced by
+  /// this library**: the device key alone can change it.
+  public var offlineCodes: UInt32?
+  /// How many seconds a prover makes codes without a synchronization, from its enrollment on; `nil` for any time. **Enforced
+  /// by this library**, as ``offlineCodes``.
+  public var offlineSeconds: UInt32?
   /// The PIN that guards the key; `nil` for none. ``access`` must have the accessibility of the PIN item, and be on this
   /// device only if that is.
   public var pin: PINItem?
@@ -39,6 +45,8 @@ public struct NewOTPCredential: Sendable {
     self.kind = kind
     self.role = role
   }
+
+  var limits: OfflineLimits { OfflineLimits(codes: offlineCodes, seconds: offlineSeconds) }
 
   /// The parameters and the key, checked.
   func uri(key: consuming SecretBytes) throws(VaultError) -> OTPAuthURI {

@@ -86,8 +86,11 @@ extension WriteTransaction {
   public mutating func enroll(_ new: NewOTPCredential, key: consuming SecretBytes) throws(VaultError) -> Item
   {
     guard new.pin == nil else { throw .pinInTransaction }
+    try new.limits.check(new.role)
+    let now = reading.clock.now()
     return try addOTP(new.uri(key: key), named: new.name, role: new.role, window: new.window) { item in
       (item.access, item.audit) = (new.access, new.audit)
+      item.limit(to: new.limits, from: now)
     }
   }
 }
@@ -100,7 +103,7 @@ extension Vault {
     return try await asking(context) { core, context throws(VaultError) in
       try core.addOTP(
         new.uri(key: key.bytes.copy()), named: new.name, role: new.role, window: new.window,
-        access: new.access, audit: new.audit, pin: new.pin?.id, context: context)
+        access: new.access, audit: new.audit, pin: new.pin?.id, limits: new.limits, context: context)
     }
   }
 

@@ -20,6 +20,9 @@ public struct OTPResult: Sendable, Equatable {
     /// The file had been copied or restored since the last PIN, so that its count of wrong PINs may be too low. In a vault
     /// with a passcode, the person has shown the passcode too.
     case pinWasMarked
+    /// The peer has accepted the code, and the two sides are still out of step. ``OTPCredential/synchronize(over:context:)``
+    /// ends it.
+    case synchronizationFailed
 
     /// From how many codes on a confirmation is due.
     static let codesBeforeConfirmation: UInt32 = 5

@@ -9,15 +9,18 @@ extension VaultCore {
   /// - Parameters:
   ///   - window: Counters, or steps to either side, that a verifier tries; `nil` for 10 and 1.
   ///   - pin: The PIN item that guards the key; `nil` for none.
+  ///   - limits: How far a prover goes without a synchronization.
   package func addOTP(
     _ uri: borrowing OTPAuthURI, named name: String, role: OTPRole = .prover, window: UInt64? = nil,
     access: AccessControl = AccessControl(), audit: AuditPolicy = .changes, pin: ItemID? = nil,
-    context: AuthenticationContext? = nil
+    limits: OfflineLimits = OfflineLimits(), context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPDescription {
+    try limits.check(role)
     var new = NewItem(
       .otp, name: name, attributes: try OTPItem.attributes(of: uri, role: role, window: window),
       access: access,
       audit: audit)
+    new.limit(to: limits, from: environment.clock.now())
     if case .hotp(let counter) = uri.kind { new.state.counter = counter }
     let item =
       if let pin {
@@ -46,13 +49,14 @@ extension VaultCore {
     of id: ItemID, by factors: PINFactors = [.current, .biometric], for purpose: CodePurpose = .offline,
     context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPResult {
-    try usingCredential(id, by: factors, to: "make a code", context: context) {
+    try usingCredential(id, by: factors, making: purpose, to: "make a code", context: context) {
       (grant, use) throws(VaultError) in
       var grant = consume grant
       var prepared: PreparedSecret?
       try reading { transaction throws(VaultError) in
         let item = try OTPItem(transaction.item(id))
         try item.refuse(unless: .prover)
+        try transaction.refuseOutOfStep(item.item, for: purpose)
         prepared = try transaction.prepareSecret(of: item.item, by: use.component)
       }
       return try writing { transaction throws(VaultError) in
@@ -60,7 +64,7 @@ extension VaultCore {
         try item.refuse(unless: .prover)
         let key = try transaction.useSecret(
           of: item.item, by: use.component, prepared: prepared.take(), with: grant.take())
-        let counter = try transaction.takeCounter(of: item.item)
+        let counter = try transaction.takeCounter(of: item.item, for: purpose)
         let notices = try use.settle(in: &transaction)
         try purpose.commit?(&transaction)
         try transaction.log(.codeGenerated, item: item.item)
@@ -75,17 +79,17 @@ extension VaultCore {
   }
 
   /// The code of a TOTP or Steam prover at a moment. Stores nothing, so it works on a read-only vault; only the use of a
-  /// credential with constraints is logged.
+  /// credential with constraints is logged, and codes that are limited in number are counted.
   ///
   /// - Parameters:
-  ///   - seconds: Seconds since 1970; `nil` for now.
+  ///   - seconds: Seconds since 1970; `nil` for now, by the clock of the server as far as a synchronization found it.
   ///   - context: Who is asked where the credential has constraints.
   package func timedCode(
     of id: ItemID, at seconds: Int64? = nil, stepsAhead: Int64 = 0,
     by factors: PINFactors = [.current, .biometric], for purpose: CodePurpose = .offline,
     context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPResult {
-    try usingCredential(id, by: factors, to: "make a code", context: context) {
+    try usingCredential(id, by: factors, making: purpose, to: "make a code", context: context) {
       (grant, use) throws(VaultError) in
       try timedCode(of: id, at: seconds, stepsAhead: stepsAhead, for: purpose, using: use, with: grant)
     }
@@ -99,12 +103,14 @@ extension VaultCore {
     var (result, item, notes) = try reading { transaction throws(VaultError) in
       let item = try OTPItem(transaction.item(id))
       try item.refuse(unless: .prover)
-      try transaction.state(of: id).refuseUnlessActive()
+      let state = try transaction.state(of: id)
+      try state.refuseUnlessActive()
+      try transaction.refuseOutOfStep(item.item, for: purpose)
       let opened = try transaction.useSecret(of: item.item, by: use.component, with: grant.take())
       let generator = try use.withSecret(opened.secret, of: item.item) { (key) throws(VaultError) in
         try item.totp(key)
       }
-      let now = seconds ?? environment.clock.now().seconds
+      let now = seconds ?? state.time(environment.clock)
       let ahead = stepsAhead.multipliedReportingOverflow(by: item.period)
       let moment = now.addingReportingOverflow(ahead.partialValue)
       guard !ahead.overflow, !moment.overflow else { throw VaultError(otp: .timeOutOfRange) }
@@ -119,8 +125,11 @@ extension VaultCore {
         item.item, opened.notes
       )
     }
-    if item.audit == .all || !item.access.constraints.isEmpty || use.shown != nil || purpose.commit != nil {
+    if item.audit == .all || !item.access.constraints.isEmpty || use.shown != nil || purpose.commit != nil
+      || purpose.counts(item)
+    {
       result.notices = try writing { transaction throws(VaultError) in
+        try transaction.countCode(of: item, for: purpose)
         let notices = try use.settle(in: &transaction)
         try purpose.commit?(&transaction)
         try transaction.log(notes)
@@ -157,7 +166,7 @@ extension VaultCore {
       let item = try transaction.item(id)
       guard item.kind == .otp else { throw .noCredential }
       guard item.countsCodes else { throw VaultError(.policy, "the credential has no counter") }
-      let before = try transaction.state(of: id)
+      let (before, now) = (try transaction.state(of: id), transaction.reading.clock.now())
       // A counter at its end stays there and is blocked, because setting it again would go back.
       let isBackward = counter < before.counter || before.isBlocked
       guard !isBackward || use != nil else {
@@ -174,6 +183,11 @@ extension VaultCore {
         state.counter = counter
         state.needsResync = false
         state.isBlocked = false
+        // Without a peer, the person who asked the server is the only synchronization.
+        if item.attributes[.peer] == nil {
+          state.lastSynchronization = now
+          state.codesSinceSynchronization = 0
+        }
       }
       try transaction.log(.counterSet, item: item, detail: "\(before.counter) to \(counter)")
     }
@@ -211,10 +225,12 @@ extension OTPItem {
 
 extension WriteTransaction {
   /// The counter to use now. The commit writes the next one.
-  mutating func takeCounter(of item: Item) throws(VaultError) -> UInt64 {
+  mutating func takeCounter(of item: Item, for purpose: CodePurpose) throws(VaultError) -> UInt64 {
     var used: UInt64 = 0
+    let offline = OfflineCodes(of: item, for: purpose, in: reading)
     try changeState(of: item.id) { state throws(VaultError) in
       try state.refuseUnusable()
+      try offline?.take(from: &state)
       used = state.counter
       if used == .max { state.isBlocked = true }
       state.use(next: used == .max ? used : used + 1, codes: 1, of: item)

@@ -33,6 +33,7 @@ extension VaultCore {
       try reading { transaction throws(VaultError) in
         let item = try OTPItem(transaction.item(id))
         try item.refuseUnlessHOTPProver()
+        try transaction.refuseOutOfStep(item.item, codes: count, for: .offline)
         guard try item.item.guardingPIN() == nil else {
           throw VaultError(
             .policy, "counters of a credential behind a PIN are not reserved: each code needs the PIN")
@@ -108,8 +109,10 @@ extension WriteTransaction {
     guard lookAhead <= HOTPVerifier.maximumWindow else { throw VaultError(otp: .invalidWindow) }
     var block: CounterReservation?
     var last: UInt64 = 0
+    let offline = OfflineCodes(count, of: item, for: .offline, in: reading)
     try changeState(of: item.id) { state throws(VaultError) in
       try state.refuseUnusable()
+      try offline?.take(from: &state)
       let taken = try otp { () throws(OTPError) in
         try CounterReservation(startingAt: state.counter, count: count, lookAhead: lookAhead)
       }

@@ -7,11 +7,12 @@ extension VaultCore {
   ///
   /// - Parameters:
   ///   - factors: What may be asked for, if a PIN guards it.
+  ///   - purpose: What a code is made for; `nil` where none is made.
   ///   - action: What the PIN is for, as a verb phrase.
   ///   - body: Writes with ``CredentialUse/settle(in:)`` what the PIN leaves, in the commit of what the PIN permits.
   func usingCredential<R: ~Copyable>(
     _ id: ItemID, for operation: ItemOperation = .use, by factors: PINFactors = [.current, .biometric],
-    to action: String, context: AuthenticationContext?,
+    making purpose: CodePurpose? = nil, to action: String, context: AuthenticationContext?,
     body: (consuming Grant?, CredentialUse) throws(VaultError) -> R
   ) throws(VaultError) -> R {
     var shown: ShownFactor?
@@ -24,8 +25,11 @@ extension VaultCore {
           let name = try reading { transaction throws(VaultError) in
             // A credential that makes no code asks for no PIN.
             if operation == .use { try transaction.state(of: id).refuseUnlessActive() }
-            return try transaction.item(id).name
+            let item = try transaction.item(id)
+            if let purpose { try transaction.refuseOutOfStep(item, for: purpose) }
+            return item.name
           }
+          try purpose?.permit?()
           let new = try shownFactor(pin, by: factors, to: action, of: name, context: context)
           shown = try settledBeforeAsking(new, for: id)
           return Component(.otp, pin: new.obtained)

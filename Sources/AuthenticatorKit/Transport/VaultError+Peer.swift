@@ -13,8 +13,15 @@ extension VaultError {
     self.init(
       known?.code ?? .peerFailed,
       Self.shown(message) ?? known?.words ?? "the server refused it",
-      hint: hint.flatMap(Self.shown).map { Hint(stringLiteral: $0) }, attemptsLeft: attemptsLeft)
+      hint: hint.flatMap(Self.shown).map { Hint(stringLiteral: $0) }, attemptsLeft: attemptsLeft,
+      underlying: word == "SYNCHROFAILED" ? Self.synchroFailed : nil)
   }
+
+  /// Whether a peer did what it was asked for, and only the synchronization afterwards failed.
+  var isSynchronizationFailure: Bool { code == .outOfStep && underlying == Self.synchroFailed }
+
+  /// The number that authenticator systems use.
+  private static let synchroFailed: Int32 = 13
 
   /// An answer that is none.
   static func peerAnswered(_ flaw: String) -> VaultError {

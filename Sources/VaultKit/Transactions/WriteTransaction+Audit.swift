@@ -19,6 +19,9 @@ extension WriteTransaction {
     changes.isDirty = true
   }
 
+  /// The number of the last entry.
+  package var lastEntry: UInt64 { head.nextAudit - 1 }
+
   /// Starts a new chain from an audit root that this transaction stores.
   mutating func beginChain(_ root: SharedSecret) throws(VaultError) {
     head.nextChainKey = root.bytes.copy()

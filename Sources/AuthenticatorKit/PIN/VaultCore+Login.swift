@@ -1,0 +1,165 @@
+import OneTimePassword
+package import SecretMemory
+package import VaultKit
+
+/// Logins on the synchronous core. ``PINItem`` offers the same on the actor.
+extension VaultCore {
+  /// Whether there is a PIN item of this name.
+  package func isPINSet(_ name: String) throws(VaultError) -> Bool {
+    do throws(VaultError) { return try items(.name(name)).first?.kind == .pin } catch {
+      guard error.code == .itemNotFound else { throw error }
+      return false
+    }
+  }
+
+  /// Judges a checked PIN or its biokey. The login is in the commit of the verdict.
+  package func logIn(
+    _ id: ItemID, by factor: LoginFactor, data: SharedSecret? = nil, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> Login {
+    try refuseLoginUnlessChecked(id, context: context)
+    let digest = try data.map(Self.digest)
+    let shown = try shownFactor(
+      GuardingPIN(.checked, item: id), by: factor.factors, to: "log in", of: nil, context: context)
+    do throws(VaultError) {
+      return try using(context) { () throws(VaultError) in
+        try writing { transaction throws(VaultError) in
+          switch shown {
+          case .pin(let pin): try transaction.settle(pin)
+          case .biokey(let biokey): try transaction.settle(biokey)
+          }
+          return try transaction.login(id, detail: digest, wasMarked: shown.wasMarked)
+        }
+      }
+    } catch {
+      // What failed was not the PIN: a right one is no wrong attempt.
+      if case .pin(let pin) = shown {
+        try? writing { transaction throws(VaultError) in _ = try transaction.settle(pin) }
+      }
+      throw error
+    }
+  }
+
+  /// The same, where a peer names the login. Its counter, and the verdict on the PIN, are on disk before the peer gets the
+  /// code.
+  package func logIn(
+    _ id: ItemID, with credential: ItemID, over transport: any Transport, by factor: LoginFactor,
+    data: SharedSecret? = nil, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> Login {
+    try refuseLoginUnlessChecked(id, context: context)
+    let prover = try reading { transaction throws(VaultError) in try transaction.activeProver(credential) }
+    try prover.refuseLogin(by: factor, of: id, data: data)
+    let peer = try permit(transport, for: prover, context: context)
+    var notices: [OTPResult.Notice] = []
+    var fields = TransportFields()
+    fields["type"] = .text(factor.rawValue)
+    let (code, counter) = try loginCode(
+      of: peer.item, by: factor, data: data, notices: &notices, context: context)
+    fields["code"] = .text(code)
+    if let counter { fields["counter"] = .number(counter) }
+    if let data { fields["dataBase64"] = .secret(TransportSecret(data)) }
+    let answer = try exchange(.login, about: peer, fields, over: transport, context: context)
+    let name = try TransportFields.required("login", answer.text("login", 1...255))
+    return try using(context) { () throws(VaultError) in
+      try writing { transaction throws(VaultError) in
+        try transaction.login(id, named: name, detail: name, wasMarked: notices.contains(.pinWasMarked))
+      }
+    }
+  }
+
+  private func loginCode(
+    of item: Item, by factor: LoginFactor, data: SharedSecret?, notices: inout [OTPResult.Notice],
+    context: AuthenticationContext?
+  ) throws(VaultError) -> (code: String, counter: UInt64?) {
+    let purpose = CodePurpose(isOnline: true)
+    if let suite = try item.suite {
+      guard let data else { preconditionFailure("loginCode: a suite without data") }
+      let question = try otp { () throws(OTPError) in
+        try data.expose { (data) throws(OTPError) in try OCRAQuestion(data: data, for: suite) }
+      }
+      let result = try signOCRA(
+        OCRARequest(question), with: item.id, by: factor.factors, for: purpose, context: context)
+      notices = result.notices
+      return (result.code, result.counter)
+    }
+    let result =
+      item.countsCodes
+      ? try nextHOTPCode(of: item.id, by: factor.factors, for: purpose, context: context)
+      : try timedCode(of: item.id, by: factor.factors, for: purpose, context: context)
+    notices = result.notices
+    guard case .counter(let counter) = result.factor else { return (result.code, nil) }
+    return (result.code, counter)
+  }
+
+  private func refuseLoginUnlessChecked(_ id: ItemID, context: AuthenticationContext?) throws(VaultError) {
+    let stored = try unlocking(context) { () throws(VaultError) in
+      // The use of the PIN refuses a blocked one, and logs that.
+      try reading { transaction throws(VaultError) in try StoredPIN(id, in: &transaction, isUnlocking: true) }
+    }
+    try stored.refuse(unlessCheckedFor: "it cannot be verified")
+  }
+
+  /// The SHA-256 of what a login is bound to, as a seal of the same data would have it.
+  private static func digest(_ data: SharedSecret) throws(VaultError) -> String {
+    try otp { () throws(OTPError) in
+      let suite = try OCRASuite("OCRA-1:HOTP-SHA256-8:QH64")
+      return try data.expose { (data) throws(OTPError) in try OCRAQuestion(data: data, for: suite).text }
+    }
+  }
+}
+
+extension ShownFactor {
+  fileprivate var wasMarked: Bool {
+    guard case .pin(let pin) = self else { return false }
+    return pin.wasMarked
+  }
+}
+
+extension WriteTransaction {
+  /// Records a login.
+  ///
+  /// - Parameter name: That of the peer; `nil` for the number of the entry.
+  fileprivate mutating func login(
+    _ id: ItemID, named name: String? = nil, detail: String?, wasMarked: Bool
+  ) throws(VaultError) -> Login {
+    let item = try item(id)
+    try log(.login, item: item, detail: detail)
+    return Login(
+      item: id, id: name ?? String(lastEntry),
+      attemptsLeft: PINAttempts.left(try state(of: id), limit: item.pinLimit), wasMarked: wasMarked)
+  }
+}
+
+extension Item {
+  /// What its codes are made of; `nil` for a credential without a suite.
+  fileprivate var suite: OCRASuite? {
+    get throws(VaultError) {
+      attributes[.otpType] == OCRAItem.type ? try OCRAItem(self).suite : nil
+    }
+  }
+}
+
+extension PeerCredential {
+  /// - Throws: ``VaultError/Code/policy`` if the credential cannot serve a login with this PIN, ``VaultError/Code/malformed``
+  ///   for data that the peer or the suite does not take.
+  fileprivate func refuseLogin(by factor: LoginFactor, of pin: ItemID, data: SharedSecret?) throws(VaultError) {
+    guard try item.guardingPIN()?.item == pin else {
+      throw VaultError(
+        .policy, "the credential is not behind this PIN", hint: "name a credential that this PIN guards")
+    }
+    guard factors.isSuperset(of: factor.factors) else {
+      throw VaultError(
+        .policy, "the server does not take that for this credential",
+        hint: factor == .pin ? "use the biokey" : "use the PIN")
+    }
+    guard data?.byteCount ?? 1 <= 4096 else {
+      throw VaultError(.malformed, "a login is bound to at most 4,096 bytes", hint: "bind it to their hash value")
+    }
+    guard let suite = try item.suite else { return }
+    guard let data else {
+      throw VaultError(.malformed, "the credential has a suite: a login with it needs data", hint: "give the data")
+    }
+    _ = try otp { () throws(OTPError) in
+      try data.expose { (data) throws(OTPError) in try OCRAQuestion(data: data, for: suite) }
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import VaultKit
+
+/// Where a peer says that it is: its counter, its clock and its limits. Every value is checked, none is stored yet.
+struct PeerPosition {
+  /// The next counter that it expects; `nil` if it names none.
+  let counter: UInt64?
+  /// What the prover has to add to its clock, in seconds; `nil` if the peer names no time.
+  let secondsOffset: Int32?
+  /// The new limits; `nil` where they stay.
+  let limits: OfflineLimits
+  /// When the answer came.
+  let moment: Instant
+
+  /// - Throws: ``VaultError/Code/network`` for values that no peer in its right mind sends.
+  init(_ fields: TransportFields, at moment: Instant) throws(VaultError) {
+    self.moment = moment
+    counter = try fields.number("counter", 0...UInt64.max - 1)
+    secondsOffset = try fields.number("unixTime", 0...UInt64(Int64.max)).map { unixTime throws(VaultError) in
+      let (offset, isBeyond) = Int64(unixTime).subtractingReportingOverflow(moment.seconds)
+      guard !isBeyond, Self.greatestOffset.contains(offset) else {
+        throw .peerAnswered("its clock differs from the clock here by more than a day")
+      }
+      return Int32(offset)
+    }
+    limits = try OfflineLimits(fields)
+  }
+
+  /// Brings the state of a prover in step. The counter never goes back.
+  ///
+  /// - Parameter codes: How many codes the peer was told of.
+  /// - Throws: ``VaultError/Code/network`` for a counter that is too far ahead.
+  func apply(to state: inout ItemState, of item: Item, codes: UInt32) throws(VaultError) {
+    if let counter, item.countsCodes {
+      guard counter <= state.counter || counter - state.counter <= Self.greatestLead else {
+        throw .peerAnswered("its counter is more than \(Self.greatestLead) ahead")
+      }
+      state.counter = max(state.counter, counter)
+      state.needsResync = false
+      state.unconfirmed = 0
+    }
+    if let secondsOffset { state.secondsOffset = secondsOffset }
+    state.lastSynchronization = moment
+    // Codes that another process made meanwhile are not known to the peer.
+    state.codesSinceSynchronization -= min(codes, state.codesSinceSynchronization)
+  }
+
+  private static let greatestOffset: ClosedRange<Int64> = -86_400...86_400
+  private static let greatestLead: UInt64 = 1_000_000
+}
+
+extension ItemState {
+  /// The time of a prover's codes: this clock and what a synchronization found that the server's differs by.
+  func time(_ clock: any VaultClock) -> Int64 { clock.now().seconds + Int64(secondsOffset) }
+}

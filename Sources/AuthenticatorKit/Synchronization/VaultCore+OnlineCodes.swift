@@ -1,0 +1,145 @@
+package import VaultKit
+import OneTimePassword
+
+/// Codes and seals that the peer gets at once: it announces each, and waits for it so long. No limit of codes without a
+/// synchronization is for them.
+extension VaultCore {
+  /// The next code of a HOTP, TOTP or Steam prover, which the peer has accepted.
+  ///
+  /// - Throws: As ``OTPCredential/onlineCode(over:context:)``.
+  package func onlineCode(
+    of id: ItemID, over transport: any Transport, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> OTPResult {
+    let online = try begin(.code, with: id, over: transport, context: context)
+    var result =
+      online.credential.item.countsCodes
+      ? try nextHOTPCode(of: id, by: online.credential.factors, for: online.purpose, context: context)
+      : try timedCode(of: id, by: online.credential.factors, for: online.purpose, context: context)
+    var counter: UInt64?
+    if case .counter(let used) = result.factor { counter = used }
+    try finish(online, code: result.code, counter: counter, notices: &result.notices, context: context)
+    return result
+  }
+
+  /// The code of a credential with a suite, for the question of the peer.
+  package func onlineOCRACode(
+    with id: ItemID, over transport: any Transport, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> OCRAResult {
+    let online = try begin(.code, with: id, over: transport, context: context)
+    let text = try TransportFields.required("question", online.answer.text("question", 1...128))
+    let suite = try OCRAItem(online.credential.item).suite
+    let question: OCRAQuestion
+    do throws(OTPError) { question = try OCRAQuestion(text, for: suite) } catch {
+      throw .peerAnswered("'question' is none of the suite of the credential")
+    }
+    return try seal(
+      OCRARequest(question), online, context: try context?.showing(ShownText(question.text)))
+  }
+
+  /// The code for a question, which the peer has accepted.
+  package func onlineSeal(
+    _ request: OCRARequest, with id: ItemID, over transport: any Transport,
+    context: AuthenticationContext? = nil
+  ) throws(VaultError) -> OCRAResult {
+    let online = try begin(.seal(request.question.text), with: id, over: transport, context: context)
+    return try seal(request, online, context: context)
+  }
+
+  private func seal(
+    _ request: OCRARequest, _ online: OnlineRequest, context: AuthenticationContext?
+  ) throws(VaultError) -> OCRAResult {
+    let credential = online.credential
+    var result = try signOCRA(
+      request, with: credential.item.id, by: credential.factors, for: online.purpose, context: context)
+    try finish(
+      online, code: result.code, counter: result.counter, notices: &result.notices, context: context)
+    return result
+  }
+
+  /// Announces a code. A credential that makes none is refused before the peer hears of it.
+  private func begin(
+    _ announced: Announced, with id: ItemID, over transport: any Transport, context: AuthenticationContext?
+  ) throws(VaultError) -> OnlineRequest {
+    let prover = try reading { transaction throws(VaultError) in try transaction.activeProver(id) }
+    let credential = try permit(transport, for: prover, context: context)
+    let answer = try exchange(
+      .onlineStart, about: credential, announced.fields, over: transport, context: context)
+    let challenge = try TransportFields.required("challenge", answer.text("challenge", 1...64))
+    let life = try answer.number("lifeSeconds", 1...2_592_000) ?? 300
+    return OnlineRequest(
+      credential: credential, transport: transport, challenge: challenge, answer: answer,
+      deadline: try PeerDeadline(seconds: life, clock: environment.clock))
+  }
+
+  /// Tells the code. What the peer says about the two sides is stored once it has accepted the code; where that fails, the
+  /// code is accepted all the same.
+  private func finish(
+    _ online: OnlineRequest, code: String, counter: UInt64?, notices: inout [OTPResult.Notice],
+    context: AuthenticationContext?
+  ) throws(VaultError) {
+    try online.deadline.check()
+    let codes = try reading { transaction throws(VaultError) in
+      try transaction.state(of: online.credential.item.id).codesSinceSynchronization
+    }
+    var fields = TransportFields()
+    fields["challenge"] = .text(online.challenge)
+    fields["code"] = .text(code)
+    if let counter { fields["counter"] = .number(counter) }
+    let answer: TransportFields
+    do throws(VaultError) {
+      answer = try exchange(
+        .onlineFinish, about: online.credential, fields, over: online.transport, context: context)
+    } catch {
+      guard error.isSynchronizationFailure else { throw error }
+      return notices.append(.synchronizationFailed)
+    }
+    do throws(VaultError) {
+      let position = try PeerPosition(answer, at: environment.clock.now())
+      guard try answer.flag("synchronized") ?? true else { return notices.append(.synchronizationFailed) }
+      try store(position, nil, of: online.credential, codes: codes, context: context)
+    } catch { notices.append(.synchronizationFailed) }
+  }
+}
+
+/// What is announced to the peer.
+private enum Announced {
+  case code
+  /// With the question that is signed.
+  case seal(String)
+
+  var fields: TransportFields {
+    var fields = TransportFields()
+    switch self {
+    case .code: fields["purpose"] = .text("code")
+    case .seal(let question):
+      fields["purpose"] = .text("seal")
+      fields["question"] = .text(question)
+    }
+    return fields
+  }
+}
+
+/// A code that the peer waits for.
+private struct OnlineRequest {
+  let credential: PeerCredential
+  let transport: any Transport
+  let challenge: String
+  let answer: TransportFields
+  let deadline: PeerDeadline
+
+  var purpose: CodePurpose { CodePurpose(isOnline: true, permit: deadline.check) }
+}
+
+extension ReadTransaction {
+  /// A prover that a peer has activated and that makes codes now.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` for a verifier and without a peer, ``VaultError/Code/blocked``,
+  ///   ``VaultError/Code/wrongState``, ``VaultError/Code/outOfStep``.
+  mutating func activeProver(_ id: ItemID) throws(VaultError) -> PeerCredential {
+    let credential = try peerProver(id)
+    let state = try state(of: id)
+    if credential.item.countsCodes { try state.refuseUnusable() } else { try state.refuseUnlessActive() }
+    if let pin = try credential.item.guardingPIN(), try self.state(of: pin.item).isBlocked { throw .pinBlocked }
+    return credential
+  }
+}

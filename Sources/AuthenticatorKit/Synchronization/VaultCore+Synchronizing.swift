@@ -1,0 +1,182 @@
+package import VaultKit
+
+/// Synchronization on the synchronous core: `OTPCredential+Online.swift` offers the same on the actor.
+///
+/// Read in this order: ``OfflineLimits`` and ``OfflineCodes``, which say when a synchronization is due; this file;
+/// ``PeerPosition``, which checks and applies what the peer answers; `VaultCore+OnlineCodes.swift`, where the peer gets the
+/// code itself.
+extension VaultCore {
+  /// Brings counter, clock and state in step with the peer: one request, then one commit.
+  ///
+  /// Asks for the PIN where the peer wants the current one and the credential is not blocked or disabled. A code is made
+  /// for the request where one can be made; its counter is on disk before it is sent.
+  ///
+  /// - Throws: As ``OTPCredential/synchronize(over:context:)``.
+  package func synchronize(
+    _ id: ItemID, over transport: any Transport, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> Synchronization {
+    let prover = try reading { transaction throws(VaultError) in try transaction.peerProver(id) }
+    let credential = try permit(transport, for: prover, context: context)
+    let code = try synchronizationCode(of: credential, context: context)
+    let request = try reading { transaction throws(VaultError) in
+      SynchronizationRequest(credential.item, state: try transaction.state(of: id), code: code)
+    }
+    let answer = try exchange(
+      .synchronize, about: credential, request.fields, over: transport, context: context)
+    let event = try CredentialEvent(answer)
+    let position = try PeerPosition(answer, at: environment.clock.now())
+    let (item, state) = try store(position, event, of: credential, codes: request.codes, context: context)
+    try state.refuseUnlessActive()
+    if let pin = try item.guardingPIN() {
+      let isBlocked = try reading { transaction throws(VaultError) in try transaction.state(of: pin.item).isBlocked }
+      guard !isBlocked else { throw .pinBlocked }
+    }
+    let limits = OfflineLimits(item)
+    return Synchronization(
+      counter: item.countsCodes ? state.counter : nil, clockOffset: Int(state.secondsOffset),
+      offlineCodes: limits.codes, offlineSeconds: limits.seconds)
+  }
+
+  /// Asks for the PIN where the peer wants it, and makes a code where one can be made.
+  ///
+  /// - Returns: `nil` without a code: there is no PIN, a suite needs a question, or the counter may be behind.
+  private func synchronizationCode(
+    of credential: PeerCredential, context: AuthenticationContext?
+  ) throws(VaultError) -> String? {
+    let item = credential.item
+    guard let pin = try item.guardingPIN(), credential.factors.contains(.current) else { return nil }
+    let (state, isBlocked) = try reading { transaction throws(VaultError) in
+      (try transaction.state(of: item.id), try transaction.state(of: pin.item).isBlocked)
+    }
+    guard try state.credentialState() == .active, !isBlocked else { return nil }
+    let hasSuite = item.attributes[.otpType] == OCRAItem.type
+    guard !hasSuite, !item.countsCodes || !state.needsResync && !state.isBlocked else {
+      if pin.mode == .checked { _ = try verifyPIN(pin.item, context: context) }
+      return nil
+    }
+    let purpose = CodePurpose(isOnline: true)
+    let result =
+      item.countsCodes
+      ? try nextHOTPCode(of: item.id, by: .current, for: purpose, context: context)
+      : try timedCode(of: item.id, by: .current, for: purpose, context: context)
+    return result.code
+  }
+
+  /// Commits what the peer said.
+  ///
+  /// - Parameters:
+  ///   - event: What it said about the state; `nil` for nothing.
+  ///   - codes: How many codes it was told of.
+  /// - Throws: ``VaultError/Code/network`` for a counter that is too far ahead, ``VaultError/Code/wrongState``; then
+  ///   nothing is stored.
+  @discardableResult
+  func store(
+    _ position: PeerPosition, _ event: CredentialEvent?, of credential: PeerCredential, codes: UInt32,
+    context: AuthenticationContext?
+  ) throws(VaultError) -> (Item, ItemState) {
+    try authorizing(.update, on: credential.item.id, by: .otp, context: context) { (grant) throws(VaultError) in
+      var grant = consume grant
+      return try writing { transaction throws(VaultError) in
+        var item = try transaction.present(credential)
+        var changes = ItemChanges()
+        position.limits.write(to: &changes.attributes)
+        if changes.attributes.codes.contains(where: { changes.attributes.record[$0] != item.attributes.record[$0] }) {
+          item = try transaction.update(item.id, changes, secret: nil, by: .otp, with: grant.take())
+        }
+        if let event { try transaction.change(item, by: event) }
+        let state = try transaction.changeState(of: item.id) { state throws(VaultError) in
+          try position.apply(to: &state, of: item, codes: codes)
+          return state
+        }
+        try transaction.log(.synchronized, item: item)
+        return (item, state)
+      }
+    }
+  }
+}
+
+/// The members of a request.
+private struct SynchronizationRequest {
+  var fields = TransportFields()
+  let codes: UInt32
+
+  init(_ item: Item, state: ItemState, code: String?) {
+    codes = state.codesSinceSynchronization
+    if item.countsCodes { fields["counter"] = .number(state.counter) }
+    if item.countsCodes || OfflineLimits(item).codes != nil { fields["codes"] = .number(UInt64(codes)) }
+    if let code { fields["code"] = .text(code) }
+  }
+}
+
+extension CredentialEvent {
+  /// What a peer says about the state of a credential.
+  ///
+  /// - Throws: ``VaultError/Code/network`` for another word.
+  fileprivate init(_ answer: TransportFields) throws(VaultError) {
+    switch try TransportFields.required("state", answer.text("state", 1...64)) {
+    case "active": self = .peerActivates
+    case "blocked": self = .peerBlocks
+    case "disabled": self = .peerDisables
+    default: throw .peerAnswered("'state' is none of active, blocked, disabled")
+    }
+  }
+}
+
+extension PeerCredential {
+  /// What makes a code. The PIN that was made at the activation is the current one since then.
+  var factors: PINFactors { mode.contains(.new) ? mode.union(.current).subtracting(.new) : mode }
+}
+
+extension ReadTransaction {
+  /// A prover that a peer has activated, in whatever state but that of an activation.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` for a verifier and without a peer; ``VaultError/Code/wrongState`` where no
+  ///   activation was finished.
+  mutating func peerProver(_ id: ItemID) throws(VaultError) -> PeerCredential {
+    let credential = try PeerCredential(item(id))
+    guard credential.item.attributes[.otpRole] == OTPRole.prover.rawValue else {
+      throw VaultError(.policy, "the credential is a verifier: it has no server to be in step with")
+    }
+    let state = try state(of: id)
+    switch try state.credentialState() {
+    case .none, .started:
+      try state.refuseUnlessActive()
+      throw VaultError(
+        .wrongState, "the credential is not activated",
+        hint: Hint(.activateCredential, saying: "activate a credential with the server's code"))
+    default: return credential
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// The item of a credential as it is now.
+  ///
+  /// - Throws: ``VaultError/Code/busy`` if it was activated again since the peer was asked.
+  mutating func present(_ credential: PeerCredential) throws(VaultError) -> Item {
+    let present = try PeerCredential(item(credential.item.id))
+    guard present.device == credential.device, present.peer == credential.peer else {
+      throw VaultError(.busy, "the credential was activated again meanwhile", hint: "try again")
+    }
+    return present.item
+  }
+
+  /// Makes the transition of an event.
+  ///
+  /// - Throws: ``VaultError/Code/wrongState`` if the state refuses it.
+  fileprivate mutating func change(_ item: Item, by event: CredentialEvent) throws(VaultError) {
+    let clock = reading.clock
+    let (before, after) = try changeState(of: item.id) { state throws(VaultError) in
+      let before = try state.credentialState()
+      // The first write that looks at an unlock whose time is over records that.
+      let isOver = before == .unlockStarted && state.secondsLeft(clock) == 0
+      guard let after = (isOver ? before.after(.lapsed) : before)?.after(event) else {
+        throw VaultError(.wrongState, "the credential changed its state meanwhile", hint: "try again")
+      }
+      state.set(after)
+      if after != .unlockStarted { state.clearDeadline() }
+      return (before, after)
+    }
+    if before != after { try log(.stateChanged, item: item, detail: "\(before) to \(after)") }
+  }
+}
