@@ -36,6 +36,7 @@ let package = Package(
     .library(name: "OneTimePassword", targets: ["OneTimePassword"]),
     .library(name: "SecretMemory", targets: ["SecretMemory"]),
     .library(name: "VaultPrompts", targets: ["VaultPrompts"]),
+    .library(name: "TransportPrograms", targets: ["TransportPrograms"]),
     .library(name: "VaultTestKit", targets: ["VaultTestKit"]),
     .executable(name: "vaultctl", targets: ["vaultctl"]),
     .executable(name: "vault-pam", targets: ["vault-pam"]),
@@ -108,6 +109,9 @@ let package = Package(
     room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultKit"]),
     // JSON, base64 and UTF-8, written and read without letting a secret out of secret memory.
     room("TextFormats", on: ["SecretMemory"]),
+    // The way to a server through a program.
+    room(
+      "TransportPrograms", on: ["SecretMemory", "VaultKit", "AuthenticatorKit", "TextFormats", "CLinux"]),
     // What a command-line tool that handles secrets is made of; it knows no vault.
     room("CommandLineKit", on: ["SecretMemory", "TextFormats", "CLinux"]),
     // What vaultctl calls the values and errors of the library: exit codes, sentences, words of options.
@@ -125,7 +129,7 @@ let package = Package(
       "VaultCommands",
       on: [
         "SecretMemory", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit", "VaultPrompts",
-        "AuthenticatorKit", "VaultWords", "VaultDoctor", "CLinux",
+        "AuthenticatorKit", "TransportPrograms", "VaultWords", "VaultDoctor", "CLinux",
       ]),
     .executableTarget(name: "vaultctl", dependencies: ["VaultCommands"], swiftSettings: strict),
     .executableTarget(name: "vault-pam", dependencies: ["PAMHelper"], swiftSettings: strict),
@@ -194,6 +198,9 @@ let package = Package(
         "VaultExpectations",
       ]),
     tests(of: "TextFormatsTests", on: ["TextFormats", "SecretMemory"]),
+    tests(
+      of: "TransportProgramsTests", isOptimized: true,
+      on: ["TransportPrograms", "AuthenticatorKit", "VaultKit", "VaultTestKit", "SecretMemory"]),
     tests(of: "CommandLineKitTests", on: ["CommandLineKit", "TextFormats", "SecretMemory"]),
     tests(
       of: "VaultCommandsTests",

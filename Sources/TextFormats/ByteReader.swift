@@ -1,16 +1,26 @@
 import Glibc
-import SecretMemory
+package import SecretMemory
 
-/// The bytes of a descriptor one by one, through a buffer in secret memory.
+/// The bytes of a descriptor one by one, through a buffer in secret memory; or those of a secret.
 package final class ByteReader {
-  private let descriptor: Int32
-  private var chunk = SecretBytes(zeroes: 32 << 10)
+  private let descriptor: Int32?
+  private var chunk: SecretBytes
   private var position = 0
   private var end = 0
   /// The line of the next byte, from 1.
   package private(set) var line = 1
 
-  package init(descriptor: Int32) { self.descriptor = descriptor }
+  package init(descriptor: Int32) {
+    self.descriptor = descriptor
+    chunk = SecretBytes(zeroes: 32 << 10)
+  }
+
+  /// Reads the first `count` bytes of a secret.
+  package init(_ bytes: consuming SecretBytes, count: Int) {
+    descriptor = nil
+    chunk = bytes
+    end = count
+  }
 
   /// The next byte, left in place; `nil` at the end.
   package func peek() throws(TextError) -> UInt8? {
@@ -28,6 +38,7 @@ package final class ByteReader {
   }
 
   private func refill() throws(TextError) {
+    guard let descriptor else { return }
     while true {
       let got = unsafe chunk.modify { unsafe read(descriptor, $0.baseAddress, $0.count) }
       if got < 0, errno == EINTR { continue }

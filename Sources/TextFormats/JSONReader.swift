@@ -3,12 +3,12 @@ package import SecretMemory
 /// Reads JSON (RFC 8259) from a line, value by value, as the caller expects them.
 ///
 /// White space does not span lines, objects and arrays nest to ``deepest`` levels, and every text has a limit. A value is an
-/// object, an array, a text, a whole number, true or false.
+/// object, an array, a text, a whole number, true or false; `JSONReader+Values.swift` reads what a caller does not expect.
 package final class JSONReader {
   /// How many objects and arrays may be inside one another.
   package static let deepest = 16
 
-  private let bytes: ByteReader
+  let bytes: ByteReader
   private var depth = 0
 
   package init(_ bytes: ByteReader) { self.bytes = bytes }
@@ -183,10 +183,13 @@ extension JSONReader {
     guard try accept(character) else { throw .malformed("'\(character)' is missing") }
   }
 
-  private func accept(_ character: Unicode.Scalar) throws(TextError) -> Bool {
-    while let byte = try bytes.peek(), byte == 0x20 || byte == 0x09 { _ = try bytes.next() }
+  func accept(_ character: Unicode.Scalar) throws(TextError) -> Bool {
+    try skipSpace()
     guard let byte = try bytes.peek(), UInt32(byte) == character.value else { return false }
     _ = try bytes.next()
     return true
+  }
+  func skipSpace() throws(TextError) {
+    while let byte = try bytes.peek(), byte == 0x20 || byte == 0x09 { _ = try bytes.next() }
   }
 }

@@ -51,6 +51,8 @@ enum Layers {
     Room("AuthenticatorKit", on: ["SecretMemory", "OneTimePassword", "VaultKit"]),
     Room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultKit"]),
     Room("TextFormats", on: ["SecretMemory"]),
+    Room(
+      "TransportPrograms", on: ["SecretMemory", "VaultKit", "AuthenticatorKit", "TextFormats", "CLinux"]),
     Room("CommandLineKit", on: ["SecretMemory", "TextFormats", "CLinux"]),
     Room(
       "VaultWords",
@@ -64,7 +66,7 @@ enum Layers {
       "VaultCommands",
       on: [
         "SecretMemory", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit", "VaultPrompts",
-        "AuthenticatorKit", "VaultWords", "VaultDoctor", "CLinux",
+        "AuthenticatorKit", "TransportPrograms", "VaultWords", "VaultDoctor", "CLinux",
       ]),
     Room("vaultctl", on: ["VaultCommands"]),
     Room("vault-pam", on: ["PAMHelper"]),

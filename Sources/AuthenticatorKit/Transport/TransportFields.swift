@@ -11,6 +11,9 @@ public struct TransportFields: Sendable {
   /// No members.
   public init() {}
 
+  /// These members. No name is there twice.
+  package init(_ all: [(name: String, value: TransportValue)]) { self.all = all }
+
   /// The value of a member; `nil` where it is absent.
   public subscript(name: String) -> TransportValue? {
     get { all.first { $0.name == name }?.value }
@@ -41,6 +44,9 @@ public enum TransportValue: Sendable {
   case texts([String])
   /// An object.
   case fields(TransportFields)
+  /// Of an answer: what no operation has, such as null, a number below zero or with a fraction, and an array of numbers. A
+  /// member that is needed cannot be it; others are ignored.
+  case other
 }
 
 /// Secret bytes in a request or an answer. They stay in locked memory, and are wiped with the last copy.

@@ -92,9 +92,18 @@ static void close_from(int first) {
   for (int descriptor = first; descriptor < (most > 0 ? most : 1024); descriptor++) close(descriptor);
 }
 
+/// A program that ends with the thread that starts it.
+struct bound {
+  const char *path;
+  char *const *words;
+  char *const *variables;
+  int input, output;
+  /// The open file that `path` names as descriptor 3; -1 if `path` is an ordinary one.
+  int program;
+};
+
 /// In the child of vfork: no handler, no other descriptor. Returns only when the program does not start.
-static void become_bound(
-    pid_t parent, const char *path, char *const words[], char *const variables[], int input, int output) {
+static void become_bound(pid_t parent, const struct bound *start) {
   struct sigaction usual = {.sa_handler = SIG_DFL};
   sigset_t none;
   sigemptyset(&none);
@@ -102,19 +111,22 @@ static void become_bound(
   // The parent may have ended before that.
   if (getppid() != parent) _exit(127);
   for (int number = 1; number < NSIG; number++) sigaction(number, &usual, NULL);
+  bool is_file = start->program >= 0;
+  if (is_file && setsid() < 0) return;
   // First out of the way of the numbers that they get.
-  int moved_input = fcntl(input, F_DUPFD, 3), moved_output = fcntl(output, F_DUPFD, 3);
+  int moved_input = fcntl(start->input, F_DUPFD, 4), moved_output = fcntl(start->output, F_DUPFD, 4);
+  int moved_program = is_file ? fcntl(start->program, F_DUPFD, 4) : -1;
   int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-  if (moved_input < 0 || moved_output < 0 || null < 0) return;
+  if (moved_input < 0 || moved_output < 0 || null < 0 || (is_file && moved_program < 0)) return;
   if (dup2(moved_input, 0) < 0 || dup2(moved_output, 1) < 0) return;
   if (null == 2 ? fcntl(null, F_SETFD, 0) < 0 : dup2(null, 2) < 0) return;
-  close_from(3);
+  if (is_file && dup2(moved_program, 3) < 0) return;
+  close_from(is_file ? 4 : 3);
   sigprocmask(SIG_SETMASK, &none, NULL);
-  execve(path, words, variables);
+  execve(start->path, start->words, start->variables);
 }
 
-int clinux_spawn_bound(
-    pid_t *process, const char *path, char *const words[], char *const variables[], int input, int output) {
+static int spawn_bound(pid_t *process, const struct bound *start) {
   sigset_t all, before;
   // The child shares the memory of this process until it becomes another program, so none of its handlers may run there.
   sigfillset(&all);
@@ -123,7 +135,7 @@ int clinux_spawn_bound(
   pid_t parent = getpid();
   pid_t child = vfork();
   if (child == 0) {
-    become_bound(parent, path, words, variables, input, output);
+    become_bound(parent, start);
     problem = errno;
     _exit(127);
   }
@@ -134,6 +146,20 @@ int clinux_spawn_bound(
   *process = child;
   return problem;
 }
+
+int clinux_spawn_bound(
+    pid_t *process, const char *path, char *const words[], char *const variables[], int input, int output) {
+  struct bound start = {path, words, variables, input, output, -1};
+  return spawn_bound(process, &start);
+}
+
+int clinux_spawn_bound_file(pid_t *process, int program, const char *name, int input, int output) {
+  char *const words[] = {(char *)name, NULL};
+  struct bound start = {"/proc/self/fd/3", words, environ, input, output, program};
+  return spawn_bound(process, &start);
+}
+
+int clinux_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 /// 0, 1 and 2 are /dev/null, 3 is `kept` (/dev/null for none), 4 is `ready`, and nothing else is open.
 static bool arrange(int kept, int ready) {

@@ -27,6 +27,15 @@ pid_t clinux_spawn(char *const words[], int input, int output);
 int clinux_spawn_bound(
   pid_t *process, const char *path, char *const words[], char *const variables[], int input, int output);
 
+/// As clinux_spawn_bound, but starts the open file `program`, whatever its path is by now, with `name` as its only argument and
+/// the environment of this process. It leads a session of its own, so it has no terminal, and a signal to its group reaches
+/// what it started. It gets `program` as 3, read-only, because an interpreter opens it again. Needs /proc.
+int clinux_spawn_bound_file(pid_t *process, int program, const char *name, int input, int output);
+
+/// The Glibc module lacks pipe2. Both ends are close-on-exec from the beginning, so that no program that another thread starts
+/// meanwhile gets one. Returns 0, or -1 with errno set.
+int clinux_pipe(int ends[2]);
+
 /// Swift refuses fork. The child leads its own session and keeps only the descriptor `kept` (-1 for none), with
 /// 0, 1 and 2 on /dev/null. The signals of `blocked` are blocked. Its parent is not this process. Returns 3 in the
 /// child, where `kept` has that number; -2 in the parent, once the child is like this; -1 with errno set when there is

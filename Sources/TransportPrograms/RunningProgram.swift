@@ -1,0 +1,150 @@
+import CLinux
+import Glibc
+import SecretMemory
+import VaultKit
+
+/// A running transport and the pipes to it. The value ends the program and what it started, unless the program has ended as
+/// it should, and waits for it: no zombie remains.
+struct RunningProgram: ~Copyable {
+  private let path: String
+  private let pid: pid_t
+  private let limits: TransportProgram.Limits
+  private let deadline: ContinuousClock.Instant
+  /// The ends of the program's standard input. This process also keeps the end that the program reads, so that writing never
+  /// finds a pipe without a reader.
+  private let (input, kept): (Int32, Int32)
+  private let output: Int32
+  private var isInputOpen = true
+  private var end: End?
+
+  /// How the program ended.
+  private enum End {
+    case code(Int32)
+    case signal(Int32)
+    /// The host program lets the kernel reap its children, so nobody knows.
+    case unknown
+  }
+
+  /// Starts the program. It gets nothing of this process but its environment and the pipes.
+  init(_ file: borrowing ProgramFile, _ limits: TransportProgram.Limits) throws(VaultError) {
+    deadline = .now + limits.time
+    var (toProgram, fromProgram): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
+    guard unsafe clinux_pipe(&toProgram) == 0, unsafe clinux_pipe(&fromProgram) == 0 else {
+      let code = errno
+      for end in toProgram where end >= 0 { close(end) }
+      throw .transport(file.path, "cannot be started: no pipe", underlying: code)
+    }
+    var pid: pid_t = -1
+    let problem = unsafe clinux_spawn_bound_file(
+      &pid, file.descriptor, file.path, toProgram[0], fromProgram[1])
+    close(fromProgram[1])
+    guard problem == 0 else {
+      for end in toProgram + [fromProgram[0]] { close(end) }
+      throw .transport(
+        file.path, "does not start\(Self.reason(problem))",
+        hint: "a script names its interpreter in its first line, like #!/bin/sh", underlying: problem)
+    }
+    (path, self.pid, self.limits) = (file.path, pid, limits)
+    (kept, input, output) = (toProgram[0], toProgram[1], fromProgram[0])
+    for end in [input, output] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+  }
+
+  deinit {
+    if isInputOpen { close(input) }
+    close(kept)
+    close(output)
+    guard !isReaped else { return }
+    // Not waited for yet, so the number of the process and its group is still its own.
+    if !hasSucceeded { kill(-pid, SIGKILL) }
+    let limit = ContinuousClock.now + .seconds(2)
+    while waitpid(pid, nil, WNOHANG) == 0, ContinuousClock.now < limit { usleep(500) }
+  }
+
+  /// Hands the program the request, and gathers what it writes until it has ended.
+  ///
+  /// - Parameter isCancelled: Whether the answer is no longer wanted.
+  mutating func answer(
+    to request: borrowing RequestText, unless isCancelled: () -> Bool
+  ) throws(VaultError) -> AnswerText {
+    var answer = AnswerText(limit: limits.byteCount)
+    var (offset, pause) = (0, Self.turn)
+    while true {
+      lookForEnd()
+      if isInputOpen { write(request, from: &offset) }
+      let isTooLong = answer.read(from: output)
+      guard !isTooLong else { throw .transport(path, "wrote more than \(limits.byteCount) bytes") }
+      guard end == nil else { break }
+      guard !isCancelled() else {
+        throw VaultError(.appCancelled, "the answer of the transport is no longer wanted")
+      }
+      let left = deadline - .now
+      guard left > .zero else {
+        throw .transport(path, "gave no answer within \(limits.time) and was ended")
+      }
+      // After the end of the output, the program is about to end. Nothing but time tells.
+      pause = answer.isAtEnd ? min(pause * 2, Self.turn) : Self.turn
+      wait(min(left, pause), forOutput: !answer.isAtEnd)
+      if answer.isAtEnd, pause == Self.turn { pause = .microseconds(250) }
+    }
+    try checkEnd()
+    return answer
+  }
+
+  /// How often it is looked whether the program has ended, or the answer is no longer wanted.
+  private static let turn = Duration.milliseconds(20)
+
+  private var isReaped: Bool { if case .unknown = end { true } else { false } }
+  private var hasSucceeded: Bool { if case .code(0) = end { true } else { false } }
+
+  private func checkEnd() throws(VaultError) {
+    switch end {
+    case .code(0), .unknown, nil: return
+    case .code(let code): throw .transport(path, "ended with exit code \(code)")
+    case .signal(let signal): throw .transport(path, "was ended by signal \(signal)")
+    }
+  }
+
+  /// Looks whether the program has ended, and leaves it to be waited for: until then nothing else has its number.
+  private mutating func lookForEnd() {
+    var info = unsafe siginfo_t()
+    guard unsafe waitid(P_PID, id_t(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 else {
+      if errno == ECHILD { end = .unknown }
+      return
+    }
+    guard unsafe info.si_signo == SIGCHLD else { return }
+    let status = unsafe info._sifields._sigchld.si_status
+    end = unsafe info.si_code == Int32(CLD_EXITED) ? .code(status) : .signal(status)
+  }
+
+  /// Writes what there is room for, and closes the pipe after the last byte.
+  private mutating func write(_ request: borrowing RequestText, from offset: inout Int) {
+    offset += request.write(from: offset, to: input)
+    guard offset == request.byteCount else { return }
+    close(input)
+    isInputOpen = false
+  }
+
+  private func wait(_ duration: Duration, forOutput: Bool) {
+    var waits = [
+      pollfd(fd: isInputOpen ? input : -1, events: Int16(POLLOUT), revents: 0),
+      pollfd(fd: forOutput ? output : -1, events: Int16(POLLIN), revents: 0),
+    ]
+    let (seconds, attoseconds) = duration.components
+    let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+    guard forOutput || isInputOpen || milliseconds > 0 else {
+      usleep(UInt32(attoseconds / 1_000_000_000_000))
+      return
+    }
+    _ = unsafe poll(&waits, 2, Int32(clamping: milliseconds + 1))
+  }
+
+  private static func reason(_ code: Int32) -> String {
+    switch code {
+    case ENOEXEC: ": it is no program, or names no interpreter"
+    case ENOENT: ": its interpreter is missing"
+    case EACCES: ": it may not be started"
+    case ETXTBSY: ": it is being written"
+    default: ""
+    }
+  }
+}

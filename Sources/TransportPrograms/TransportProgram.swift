@@ -1,0 +1,84 @@
+public import AuthenticatorKit
+import Synchronization
+public import VaultKit
+
+/// A program that takes requests to a server, and returns the answers.
+///
+/// The program is started for each request, gets it as JSON on its standard input, and writes the answer to its standard
+/// output. `docs/guides/transport.md` is the specification, with a program to begin with.
+///
+/// - The file must be executable, must belong to root or this user, and must not be writable by others. The file that was
+///   checked is the one that runs, also if its path names another one meanwhile. Enforced by this type.
+/// - The program ends with the thread that waits for it, however that ends. What the program started itself and left running
+///   ends with it only after a failure.
+/// - Secrets are read and written in secret memory.
+///
+/// Several requests can be under way at once; each has a process of its own.
+///
+/// Inside: ``ProgramFile`` checks the file. ``RunningProgram`` starts it, hands it the ``RequestText``, and gathers the
+/// ``AnswerText``. ``AnswerReader`` reads the answer.
+public final class TransportProgram: Transport {
+  /// The absolute path of the program.
+  public let identity: String
+  private let limits: Limits
+  /// How often ``cancel()`` was called.
+  private let cancellations = Atomic<Int>(0)
+
+  /// The program at an absolute path.
+  ///
+  /// - Parameter path: 1 to 1,024 bytes. A link is followed at each request.
+  /// - Throws: ``VaultError/Code/malformed`` if the path is not absolute or too long; ``VaultError/Code/network`` if there is
+  ///   no such program, it is not executable, it is another user's, or others can change it.
+  public convenience init(_ path: String) throws(VaultError) { try self.init(path, limits: Limits()) }
+
+  package init(_ path: String, limits: Limits) throws(VaultError) {
+    guard path.hasPrefix("/"), path.utf8.count <= 1024, !path.utf8.contains(0) else {
+      throw VaultError(
+        .malformed, "the path of a transport is absolute and has at most 1,024 bytes",
+        hint: "name the program with its whole path")
+    }
+    _ = try ProgramFile(path)
+    (identity, self.limits) = (path, limits)
+  }
+
+  /// How long an answer may take and be.
+  package struct Limits: Sendable {
+    package var time: Duration
+    package var byteCount: Int
+
+    package init(time: Duration = .seconds(60), byteCount: Int = 1 << 20) {
+      (self.time, self.byteCount) = (time, byteCount)
+    }
+  }
+
+  /// Starts the program, and waits up to 60 seconds for its answer.
+  ///
+  /// - Throws: The error of the peer; ``VaultError/Code/network`` if there is no answer that follows the specification;
+  ///   ``VaultError/Code/appCancelled`` if the answer is no longer wanted. The program has ended then.
+  public func send(_ request: TransportRequest) throws(VaultError) -> TransportAnswer {
+    let text = RequestText(request)
+    let before = cancellations.load(ordering: .sequentiallyConsistent)
+    var program = try RunningProgram(ProgramFile(identity), limits)
+    let answer = try program.answer(to: text) {
+      guard request.ending == nil else { return request.isCancelled }
+      return cancellations.load(ordering: .sequentiallyConsistent) != before
+    }
+    return try AnswerReader(answer, of: identity).answer(to: request)
+  }
+
+  /// Ends the requests under way that were made by ``TransportRequest/init(_:id:fields:)``. The others are watched: the end of
+  /// their call ends each of them, and no other.
+  public func cancel() { cancellations.add(1, ordering: .sequentiallyConsistent) }
+}
+
+extension VaultError {
+  /// What is wrong with a transport, in words that continue "the transport PATH".
+  static func transport(
+    _ path: String, _ flaw: String, hint: Hint? = nil, underlying: Int32? = nil
+  ) -> VaultError {
+    VaultError(
+      .network, "the transport \(VisibleText.escaped(path)) \(flaw)",
+      hint: hint ?? "nothing was stored; try the program by hand, with a request on its standard input",
+      underlying: underlying)
+  }
+}

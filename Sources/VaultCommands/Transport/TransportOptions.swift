@@ -1,0 +1,37 @@
+import CommandLineKit
+import TransportPrograms
+import VaultWords
+
+/// The option of verbs that ask a server.
+enum TransportOptions {
+  static let program = Setting(
+    "transport", .path, "PROGRAM",
+    "The program that takes requests to the server: an absolute path. 'docs/guides/transport.md' says how it talks."
+  )
+}
+
+extension Command {
+  /// The transport that `--transport` names; `nil` if it is not given.
+  ///
+  /// - Throws: exit 2 for a relative path, exit 16 for a file that is absent or cannot be a transport.
+  func transport() throws -> TransportProgram? {
+    guard let path = self[TransportOptions.program] else { return nil }
+    guard path.hasPrefix("/") else {
+      throw CommandError.usage(
+        "--transport takes an absolute path", hint: "give the whole path of the program, from / on")
+    }
+    return try TransportProgram(path)
+  }
+
+  /// The same for a verb that cannot do without a server.
+  ///
+  /// - Throws: exit 2 without `--transport`.
+  func neededTransport() throws -> TransportProgram {
+    guard let transport = try transport() else {
+      throw CommandError.usage(
+        "a server is needed, and --transport is missing",
+        hint: "name the program that takes requests to it: --transport PROGRAM")
+    }
+    return transport
+  }
+}
