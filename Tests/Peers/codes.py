@@ -72,7 +72,8 @@ def code_at(credential, counter, step, question):
 
 
 def moments(credential, now, start, count, spread):
-    """Each counter of the window with each step of time around now, the nearest first. What the credential lacks is None."""
+    """Each counter of the window with each step of time around now, the nearest first.
+    What the credential lacks is None."""
     counters, steps = [None], [None]
     if has_counter(credential):
         counters = range(start, min(start + count, LAST_COUNTER + 1))

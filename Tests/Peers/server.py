@@ -234,8 +234,8 @@ def synchronize(state, request):
 
 
 def judge_synchronization(state, user, request):
-    """The code shows the PIN while the two sides are apart: a counter code is of the request's counter or the one before,
-    also if ours is ahead, and a code of time may be off by a day, as the clocks may."""
+    """The code shows the PIN while the two sides are apart: a counter code is of the request's counter or the one
+    before, also if ours is ahead, and a code of time may be off by a day, as the clocks may."""
     credential = user["credential"]
     if credential["type"] == "ocra":
         raise Refusal("FORBIDDEN", "a code of a suite has no question here")
