@@ -353,6 +353,8 @@ def question_of(credential, data):
 def login(state, request):
     user = activated_user(state, request)
     data = base64.b64decode(request.get("dataBase64", ""))
+    if not data and user["credential"]["type"] == "ocra":
+        raise Refusal("OTHER", "a login with a suite needs data")
     judge(state, user, request["code"], question_of(user["credential"], data))
     name = secrets.token_hex(8)
     user["logins"].append({"login": name, "type": request["type"], "dataHex": data.hex()})

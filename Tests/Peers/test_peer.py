@@ -384,12 +384,17 @@ class TransactionTests(PeerTestCase):
 
 class LoginTests(PeerTestCase):
     def test_with_and_without_data(self):
+        self.activate()
+        first = self.ask("login", type="pin", code=self.code(), counter=0)["login"]
+        second = self.ask("login", type="biometry", code=self.code(), counter=1, dataBase64=encoded("data"))["login"]
+        self.assertNotEqual(first, second)
+
+    def test_with_a_suite_the_code_is_bound_to_the_data(self):
         self.activate("--type", "ocra", "--suite", SUITE)
-        empty, data = (hashlib.sha256(text).hexdigest() for text in (b"", b"data"))
-        first = self.ask("login", type="pin", code=self.code(empty), counter=0)["login"]
-        second = self.ask("login", type="biometry", code=self.code(data), counter=1, dataBase64=encoded("data"))
-        self.assertNotEqual(first, second["login"])
-        self.refused("CODE", "login", type="pin", code=self.code(data), counter=2, dataBase64=encoded("other"))
+        question = hashlib.sha256(b"data").hexdigest()
+        self.refused("CODE", "login", type="pin", code=self.code(question), counter=0, dataBase64=encoded("other"))
+        self.ask("login", type="pin", code=self.code(question), counter=1, dataBase64=encoded("data"))
+        self.refused("OTHER", "login", type="pin", code=self.code(question), counter=2)
 
 
 class RequestTests(PeerTestCase):
