@@ -73,7 +73,8 @@ extension VaultCore {
   }
 
   private func signCounted(
-    _ signing: Signing, with id: ItemID, for purpose: CodePurpose, using use: CredentialUse, grant: consuming Grant?
+    _ signing: Signing, with id: ItemID, for purpose: CodePurpose, using use: CredentialUse,
+    grant: consuming Grant?
   ) throws(VaultError) -> OCRAResult {
     var grant = consume grant
     var prepared: PreparedSecret?
@@ -97,7 +98,8 @@ extension VaultCore {
   /// Stores nothing, so it works on a read-only vault; only the use of a PIN, or of a credential with constraints, is
   /// logged, and codes that are limited in number are counted.
   private func signUncounted(
-    _ signing: Signing, with id: ItemID, for purpose: CodePurpose, using use: CredentialUse, grant: consuming Grant?
+    _ signing: Signing, with id: ItemID, for purpose: CodePurpose, using use: CredentialUse,
+    grant: consuming Grant?
   ) throws(VaultError) -> OCRAResult {
     var grant = consume grant
     var (result, item, notes) = try reading { transaction throws(VaultError) in

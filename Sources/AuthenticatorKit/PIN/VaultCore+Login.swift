@@ -141,7 +141,8 @@ extension Item {
 extension PeerCredential {
   /// - Throws: ``VaultError/Code/policy`` if the credential cannot serve a login with this PIN, ``VaultError/Code/malformed``
   ///   for data that the peer or the suite does not take.
-  fileprivate func refuseLogin(by factor: LoginFactor, of pin: ItemID, data: SharedSecret?) throws(VaultError) {
+  fileprivate func refuseLogin(by factor: LoginFactor, of pin: ItemID, data: SharedSecret?) throws(VaultError)
+  {
     guard try item.guardingPIN()?.item == pin else {
       throw VaultError(
         .policy, "the credential is not behind this PIN", hint: "name a credential that this PIN guards")
@@ -152,11 +153,13 @@ extension PeerCredential {
         hint: factor == .pin ? "use the biokey" : "use the PIN")
     }
     guard data?.byteCount ?? 1 <= 4096 else {
-      throw VaultError(.malformed, "a login is bound to at most 4,096 bytes", hint: "bind it to their hash value")
+      throw VaultError(
+        .malformed, "a login is bound to at most 4,096 bytes", hint: "bind it to their hash value")
     }
     guard let suite = try item.suite else { return }
     guard let data else {
-      throw VaultError(.malformed, "the credential has a suite: a login with it needs data", hint: "give the data")
+      throw VaultError(
+        .malformed, "the credential has a suite: a login with it needs data", hint: "give the data")
     }
     _ = try otp { () throws(OTPError) in
       try data.expose { (data) throws(OTPError) in try OCRAQuestion(data: data, for: suite) }

@@ -26,7 +26,7 @@ struct OfflineCodes {
     if let codes = limits.codes {
       let made = UInt64(state.codesSinceSynchronization)
       guard made <= codes, count <= UInt64(codes) - made else {
-        throw outOfStep("it has made \(made) codes since the last synchronization, of \(codes) that are allowed")
+        throw outOfStep("\(made) of \(codes) codes were made since the last synchronization")
       }
     }
     if let seconds = limits.seconds {
@@ -62,7 +62,8 @@ extension ReadTransaction {
   /// credential without limits.
   ///
   /// - Throws: ``VaultError/Code/outOfStep``.
-  mutating func refuseOutOfStep(_ item: Item, codes: UInt64 = 1, for purpose: CodePurpose) throws(VaultError) {
+  mutating func refuseOutOfStep(_ item: Item, codes: UInt64 = 1, for purpose: CodePurpose) throws(VaultError)
+  {
     guard let offline = OfflineCodes(codes, of: item, for: purpose, in: self), !offline.limits.isNone else {
       return
     }
@@ -71,16 +72,18 @@ extension ReadTransaction {
 }
 
 extension CodePurpose {
-  /// Whether a code without a counter must be counted.
+  /// Whether a code without a counter needs a commit to be counted in.
   func counts(_ item: Item) -> Bool { !isOnline && OfflineLimits(item).codes != nil }
 }
 
 extension WriteTransaction {
-  /// Counts a code without a counter, if its credential has a limit of codes.
+  /// Counts a code without a counter, if its credential has a limit of codes or a peer to tell of them.
   ///
   /// - Throws: ``VaultError/Code/outOfStep``.
   mutating func countCode(of item: Item, for purpose: CodePurpose) throws(VaultError) {
-    guard purpose.counts(item), let offline = OfflineCodes(of: item, for: purpose, in: reading) else { return }
+    guard let offline = OfflineCodes(of: item, for: purpose, in: reading),
+      offline.limits.codes != nil || item.attributes[.peer] != nil
+    else { return }
     try changeState(of: item.id) { state throws(VaultError) in
       try state.refuseUnlessActive()
       try offline.take(from: &state)

@@ -40,6 +40,12 @@ package struct OfflineLimits: Equatable, Sendable {
     }
   }
 
+  /// Whether one of them is another one than that of a credential.
+  func differ(from item: Item) -> Bool {
+    let present = OfflineLimits(item)
+    return codes ?? present.codes != present.codes || seconds ?? present.seconds != present.seconds
+  }
+
   /// Writes the limits that there are; the others stay as they are.
   func write(to attributes: inout Attributes) {
     if let codes { attributes[.offlineCodes] = Int64(codes) }

@@ -1,4 +1,4 @@
-import VaultKit
+package import VaultKit
 
 /// Where a peer says that it is: its counter, its clock and its limits. Every value is checked, none is stored yet.
 struct PeerPosition {
@@ -50,5 +50,5 @@ struct PeerPosition {
 
 extension ItemState {
   /// The time of a prover's codes: this clock and what a synchronization found that the server's differs by.
-  func time(_ clock: any VaultClock) -> Int64 { clock.now().seconds + Int64(secondsOffset) }
+  package func time(_ clock: any VaultClock) -> Int64 { clock.now().seconds + Int64(secondsOffset) }
 }

@@ -139,7 +139,9 @@ extension ReadTransaction {
     let credential = try peerProver(id)
     let state = try state(of: id)
     if credential.item.countsCodes { try state.refuseUnusable() } else { try state.refuseUnlessActive() }
-    if let pin = try credential.item.guardingPIN(), try self.state(of: pin.item).isBlocked { throw .pinBlocked }
+    if let pin = try credential.item.guardingPIN(), try self.state(of: pin.item).isBlocked {
+      throw .pinBlocked
+    }
     return credential
   }
 }

@@ -28,7 +28,9 @@ extension VaultCore {
     let (item, state) = try store(position, event, of: credential, codes: request.codes, context: context)
     try state.refuseUnlessActive()
     if let pin = try item.guardingPIN() {
-      let isBlocked = try reading { transaction throws(VaultError) in try transaction.state(of: pin.item).isBlocked }
+      let isBlocked = try reading { transaction throws(VaultError) in
+        try transaction.state(of: pin.item).isBlocked
+      }
       guard !isBlocked else { throw .pinBlocked }
     }
     let limits = OfflineLimits(item)
@@ -74,13 +76,14 @@ extension VaultCore {
     _ position: PeerPosition, _ event: CredentialEvent?, of credential: PeerCredential, codes: UInt32,
     context: AuthenticationContext?
   ) throws(VaultError) -> (Item, ItemState) {
-    try authorizing(.update, on: credential.item.id, by: .otp, context: context) { (grant) throws(VaultError) in
+    try authorizing(.update, on: credential.item.id, by: .otp, context: context) {
+      (grant) throws(VaultError) in
       var grant = consume grant
       return try writing { transaction throws(VaultError) in
         var item = try transaction.present(credential)
         var changes = ItemChanges()
         position.limits.write(to: &changes.attributes)
-        if changes.attributes.codes.contains(where: { changes.attributes.record[$0] != item.attributes.record[$0] }) {
+        if position.limits.differ(from: item) {
           item = try transaction.update(item.id, changes, secret: nil, by: .otp, with: grant.take())
         }
         if let event { try transaction.change(item, by: event) }
@@ -103,7 +106,7 @@ private struct SynchronizationRequest {
   init(_ item: Item, state: ItemState, code: String?) {
     codes = state.codesSinceSynchronization
     if item.countsCodes { fields["counter"] = .number(state.counter) }
-    if item.countsCodes || OfflineLimits(item).codes != nil { fields["codes"] = .number(UInt64(codes)) }
+    fields["codes"] = .number(UInt64(codes))
     if let code { fields["code"] = .text(code) }
   }
 }

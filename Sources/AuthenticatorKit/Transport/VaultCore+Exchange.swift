@@ -39,7 +39,8 @@ extension VaultCore {
     guard hasPasscode else {
       throw VaultError(
         .policy, "the credential was activated through another transport",
-        hint: "name that one, or activate the credential again: without a passcode, nothing else can allow it")
+        hint: "name that one, or activate the credential again: without a passcode, nothing else can allow it"
+      )
     }
     let notes = try verifyPasscode(for: credential.item, context: context)
     var changes = ItemChanges()

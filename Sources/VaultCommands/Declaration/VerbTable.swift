@@ -46,8 +46,8 @@ package enum VerbTable {
     (
       "otp", "One-time-password credentials and their codes.",
       [
-        OTPAdd.self, OTPCode.self, OTPVerify.self, OTPResync.self, OTPConfirm.self, OTPCounter.self,
-        OTPList.self,
+        OTPAdd.self, OTPCode.self, OTPVerify.self, OTPResync.self, OTPConfirm.self, OTPSync.self,
+        OTPCounter.self, OTPList.self,
         OTPShow.self, OTPExport.self, OTPRemove.self,
       ]
     ),

@@ -22,6 +22,7 @@ extension OTPAdd {
   static func newCredentialWithSuite(
     _ command: Command, named name: String, access: AccessControl
   ) throws(CommandError) -> NewOCRACredential? {
+    let limits = try command.offlineLimits()
     guard let suite = command[suite] else {
       guard command[secretFormat] == nil else { throw .usage("--secret-format needs --suite") }
       return nil
@@ -31,6 +32,7 @@ extension OTPAdd {
     }
     var new = NewOCRACredential(suite, name: name, role: command[role] ?? .prover)
     (new.access, new.audit) = (access, command[ItemOptions.audit] ?? .changes)
+    (new.offlineCodes, new.offlineSeconds) = (limits.codes, limits.seconds)
     return new
   }
 

@@ -14,8 +14,15 @@ enum OTPAdd: VaultVerb {
     "role", .choice(["prover": OTPRole.prover, "verifier": .verifier]), "",
     "A prover makes codes, a verifier checks them.", defaultValue: "prover")
   static let accessible = ItemOptions.accessible("When codes can be made or checked.")
+  static let offlineCodes = Setting(
+    "offline-codes", .number(0...UInt64(UInt32.max)), "K",
+    "Make at most K codes without a synchronization; any number if not given.")
+  static let offlineAge = Setting(
+    "offline-age", .duration, "D",
+    "Make codes only for this time after a synchronization; for any time if not given.")
   static let ownOptions: [any OptionKey] = [
-    role, suite, secretFormat, PINOptions.guardMode, PINOptions.guardItem, accessible,
+    role, suite, secretFormat, offlineCodes, offlineAge, PINOptions.guardMode, PINOptions.guardItem,
+    accessible,
     ItemOptions.thisDeviceOnly, ItemOptions.access, ItemOptions.audit,
   ]
   static let channels = [SecretChannel.applicationPassword, .pin]
@@ -24,7 +31,11 @@ enum OTPAdd: VaultVerb {
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.alreadyExists, .refused]
   static let notes =
-    ["The URI is never an argument, because every program could read it."] + suiteNotes + [
+    [
+      "Beyond --offline-codes or --offline-age a prover makes no code (17) until 'otp sync' or, for a credential that no server "
+        + "has activated, 'otp counter --set'. The time of adding counts as a synchronization.",
+      "The URI is never an argument, because every program could read it.",
+    ] + suiteNotes + [
       "A checked PIN is verified first, a camouflaged one is typed twice. Where --pin-mode makes the PIN item, --pin-fd gives "
         + "the new PIN. A secret is stored behind a camouflaged PIN once in its life: of two stored copies, a thief learns the "
         + "PIN. To store the account again, have the server make a new secret."
@@ -38,6 +49,7 @@ enum OTPAdd: VaultVerb {
     _ = try command.vault.opened()
     let access = try command.newAccess(accessible: command[accessible])
     try command.vault.unlockBeforeTyping(access)
+    let limits = try command.offlineLimits()
     let guarding = try NewGuard(command, access: access)
     if let new = try newCredentialWithSuite(command, named: name, access: access) {
       return try add(new, guarding, command)
@@ -49,11 +61,24 @@ enum OTPAdd: VaultVerb {
     let added = try guarding.adding(name, access, in: command) { core, pin, context in
       try core.addOTP(
         uri, named: name, role: command[role] ?? .prover, access: access,
-        audit: command[ItemOptions.audit] ?? .changes, pin: pin, context: context)
+        audit: command[ItemOptions.audit] ?? .changes, pin: pin, limits: limits, context: context)
     }
     let json = added.item.json
     return Outcome(
       json: warnings.isEmpty ? json : json.adding("warnings", .array(warnings.map { .string($0) })))
+  }
+}
+
+extension Command {
+  /// The limits of `--offline-codes` and `--offline-age`.
+  func offlineLimits() throws(CommandError) -> OfflineLimits {
+    let limits = OfflineLimits(
+      codes: self[OTPAdd.offlineCodes].map { UInt32(clamping: $0) },
+      seconds: self[OTPAdd.offlineAge].map { UInt32(clamping: $0) })
+    guard limits.isNone || self[OTPAdd.role] != .verifier else {
+      throw .usage("--offline-codes and --offline-age are for provers: a verifier makes no codes")
+    }
+    return limits
   }
 }
 

@@ -16,13 +16,15 @@ enum OTPCode: VaultVerb {
   static let minRemaining = Setting(
     "min-remaining", .number(0...86400), "S",
     "Wait for the next code when this one is valid for less than S seconds. TOTP only.")
-  static let ownOptions: [any OptionKey] = [at, next, minRemaining, ItemOptions.copy]
+  static let ownOptions: [any OptionKey] =
+    [at, next, minRemaining, ItemOptions.copy] + OnlineOptions.all
   static let channels = ItemOptions.accessChannels + [.pin]
   static let needs = VaultNeed.unlocked
   static let asksByFlags = true
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = [.expired, .refused, .outOfStep]
+  static let ownExits: [ExitCode] = [.expired, .refused, .network, .outOfStep]
   static let notes = [
+    OnlineOptions.note + " With a suite, the question is the server's.",
     "A TOTP code changes nothing and is audited only for items made with --audit all.",
     "Behind a checked PIN, a wrong PIN is an error (3), and the last attempt blocks the PIN (4). Behind a camouflaged PIN, a "
       + "wrong PIN gives a wrong code, and only the server can tell.",
@@ -32,18 +34,46 @@ enum OTPCode: VaultVerb {
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.credential()
+    if let transport = try command.onlineTransport(refusing: timed) {
+      return try onlineCode(command, item: item, over: transport)
+    }
     let result =
       item.countsCodes ? try counterCode(command, item: item) : try timedCode(command, item: item)
-    command.note(result.notices, item: item)
-    guard command.has(ItemOptions.copy) else { return Outcome(json: result.json, lines: [result.code]) }
-    return try command.copy(
-      SharedSecret(SecretBytes(copying: Array(result.code.utf8))), fields: result.factsWithoutCode)
+    return try outcome(result.code, result.json, result.notices, item: item, command)
   }
+
+  static let timed: [any OptionKey] = [at, next, minRemaining]
+}
+
+private func outcome(
+  _ code: String, _ json: JSON, _ notices: [OTPResult.Notice], item: Item, _ command: Command
+) throws -> Outcome {
+  command.note(notices, item: item)
+  var outcome =
+    command.has(ItemOptions.copy)
+    ? try command.copy(SharedSecret(SecretBytes(copying: Array(code.utf8))), fields: json.factsWithoutCode)
+    : Outcome(json: json, lines: [code])
+  outcome.failure = OnlineOptions.failure(notices)
+  return outcome
+}
+
+private func onlineCode(_ command: Command, item: Item, over transport: any Transport) throws -> Outcome {
+  let context = try command.unlockedContext(for: item)
+  guard try command.hasSuite(item) else {
+    let result = try command.vault.unlocking {
+      try $0.onlineCode(of: item.id, over: transport, context: context)
+    }
+    return try outcome(result.code, result.json, result.notices, item: item, command)
+  }
+  let result = try command.vault.unlocking {
+    try $0.onlineOCRACode(with: item.id, over: transport, context: context)
+  }
+  let json = TransactionSign.json(result, suite: try command.vault.opened().describeOCRA(of: item.id).suite)
+  return try outcome(result.code, json, result.notices, item: item, command)
 }
 
 private func counterCode(_ command: Command, item: Item) throws -> OTPResult {
-  let timed: [any OptionKey] = [OTPCode.at, OTPCode.next, OTPCode.minRemaining]
-  for option in timed where command.has(option) {
+  for option in OTPCode.timed where command.has(option) {
     throw CommandError.usage("\(option.shown) is for codes that follow the time, this one follows a counter")
   }
   return try command.vault.unlocking {
@@ -71,20 +101,22 @@ private func timedCode(_ command: Command, item: Item) throws -> OTPResult {
 private func wait(_ command: Command, item: Item, core: VaultCore, least: Int64) throws {
   let period = max(1, item.attributes[.otpPeriod] ?? 30)
   for _ in 0..<3 {
-    let remaining = period - core.environment.clock.now().seconds % period
+    let remaining = period - (try core.state(of: item.id)).time(core.environment.clock) % period
     guard remaining < least else { return }
     command.messages.note("waiting \(remaining) s for the next code")
     command.world.wait(UInt32(clamping: remaining))
   }
 }
 
-extension OTPResult {
+extension JSON {
   /// What there is to say when the code itself went to the clipboard.
   fileprivate var factsWithoutCode: [Field] {
-    guard case .object(let fields) = json else { return [] }
+    guard case .object(let fields) = self else { return [] }
     return fields.filter { $0.name != "code" }
   }
+}
 
+extension OTPResult {
   fileprivate var json: JSON {
     .object {
       Field("name", name)
@@ -118,6 +150,8 @@ extension Command {
           "\(codes) codes since the server last confirmed one: 'vaultctl otp confirm' after it accepted one; if it "
             + "refuses them, check the PIN, then \(counter)")
       case .pinWasMarked: note(marked: true)
+      // The failure of the command says it.
+      case .synchronizationFailed: break
       }
     }
   }

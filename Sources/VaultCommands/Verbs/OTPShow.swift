@@ -1,3 +1,4 @@
+import AuthenticatorKit
 import CommandLineKit
 import TextFormats
 import VaultKit
@@ -23,6 +24,19 @@ enum OTPShow: VaultVerb {
     json = json.adding("needsResync", .boolean(state.needsResync)).adding(
       "failures", .integer(Int64(state.failures)))
     facts += [("needsResync", state.needsResync ? "yes" : "no"), ("failures", String(state.failures))]
+    let limits = OfflineLimits(item)
+    let offline: [(String, UInt32?)] = [
+      ("offlineCodes", limits.codes), ("offlineSeconds", limits.seconds),
+      ("codesSinceSynchronization", limits.codes.map { _ in state.codesSinceSynchronization }),
+    ]
+    for case let (name, number?) in offline {
+      json = json.adding(name, .unsigned(UInt64(number)))
+      facts.append((name, String(number)))
+    }
+    if state.secondsOffset != 0 {
+      json = json.adding("clockOffset", .integer(Int64(state.secondsOffset)))
+      facts.append(("clockOffset", "\(state.secondsOffset) s"))
+    }
     return Outcome(
       json: try command.withEnforcement(json, of: item),
       lines: item.lines(adding: facts + (try command.enforcementFacts(of: item))))

@@ -13,15 +13,16 @@ enum TransactionSign: VaultVerb {
   static let arguments = [ItemOptions.name]
   static let target = Target.full
   static let at = Setting("at", .moment, "T", "The code of this moment, for a suite with T; else of now.")
-  static let ownOptions: [any OptionKey] = QuestionOptions.all + [at]
+  static let ownOptions: [any OptionKey] = QuestionOptions.all + [at] + OnlineOptions.all
   static let channels = ItemOptions.accessChannels + [.pin]
   static let standardInput = StandardInput.data("data, unless --question is given")
   static let needs = VaultNeed.unlocked
   static let asksByFlags = true
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = [.expired, .refused, .outOfStep]
+  static let ownExits: [ExitCode] = [.expired, .refused, .network, .outOfStep]
   static let notes =
     QuestionOptions.notes + [
+      OnlineOptions.note,
       "A person who is asked before the code is made, by the flags of the item or for the PIN, sees the data or the challenge "
         + "first. Data "
         + "that would not show as what it is, like control characters, is refused then (9); with --no-input nobody is asked.",
@@ -32,19 +33,27 @@ enum TransactionSign: VaultVerb {
 
   static func run(_ command: Command) throws -> Outcome {
     let signer = try command.signer()
+    let transport = try command.onlineTransport(refusing: [at])
     try command.vault.unlockBeforeTyping(signer.item.access)
-    let context = try command.vault.context(for: signer.item)
+    let context =
+      transport == nil
+      ? try command.vault.context(for: signer.item) : try command.unlockedContext(for: signer.item)
     var (request, text) = try command.request(for: signer, to: "sign it", isGuarded: context != nil)
     request.unixTime = command[at]
     let showing = text.flatMap { context?.showing($0) } ?? context
     let result = try command.vault.unlocking { core in
-      try core.signOCRA(request, with: signer.item.id, context: showing)
+      guard let transport else {
+        return try core.signOCRA(request, with: signer.item.id, context: showing)
+      }
+      return try core.onlineSeal(request, with: signer.item.id, over: transport, context: showing)
     }
     command.note(result.notices, item: signer.item)
-    return Outcome(json: json(result, suite: signer.suite), lines: [result.code])
+    return Outcome(
+      json: json(result, suite: signer.suite), lines: [result.code],
+      failure: OnlineOptions.failure(result.notices))
   }
 
-  private static func json(_ result: OCRAResult, suite: OCRASuite) -> JSON {
+  static func json(_ result: OCRAResult, suite: OCRASuite) -> JSON {
     .object {
       Field("name", result.name)
       Field("type", "ocra")
