@@ -1,0 +1,157 @@
+import AuthenticatorKit
+import OneTimePassword
+import SecretMemory
+import TestSupport
+import Testing
+import VaultExpectations
+import VaultKit
+import VaultTestKit
+
+@Suite("Limits of codes without a synchronization", .requirement("A9", "A17"))
+struct OfflineLimitTests {
+  private typealias Scene = PeerScene
+
+  /// Verified to fail when a code without a counter is not counted, and when the limit is looked at after the PIN.
+  @Test(
+    "after K codes there is no further one, no derivation and no change", arguments: PeerScene.Kind.allCases,
+    [true, false])
+  func most(kind: PeerScene.Kind, isGuarded: Bool) throws {
+    let scene = try Scene(kind, mode: nil, guarded: isGuarded, OfflineLimits(codes: 3))
+    for _ in 0..<3 { try scene.code() }
+    let (state, sequence) = (try scene.state, try scene.sequence)
+    #expect(state.codesSinceSynchronization == 3)
+    scene.rig.derivations.reset()
+    for pin in ["8306", "8307"] {
+      let error = thrown { () throws(VaultError) in try scene.code(pin) }
+      #expect(error?.code == .outOfStep && error?.message.contains("3 of 3 codes") == true)
+    }
+    #expect(scene.rig.derivations.count == 0)
+    #expect(try scene.state == state && scene.sequence == sequence)
+    #expect(try scene.core.pinStatuses().allSatisfy { $0.attemptsLeft == 10 })
+  }
+
+  /// Verified to fail when the age is taken from the wall clock alone.
+  @Test(
+    "after T seconds there is no further one, and setting the clock back does not help",
+    arguments: PeerScene.Kind.allCases)
+  func oldest(kind: PeerScene.Kind) throws {
+    let scene = try Scene(kind, mode: nil, OfflineLimits(seconds: 3600))
+    let added = scene.rig.clock.now()
+    scene.rig.clock.advance(by: .seconds(3599))
+    try scene.code()
+    scene.rig.clock.advance(by: .seconds(1))
+    scene.rig.derivations.reset()
+    #expect(scene.refusal() == .outOfStep)
+    // A commit of another item is enough for the vault to have seen this time.
+    _ = try scene.core.add(NewItem(.genericPassword, name: "other"), secret: nil)
+    for back in [1, 1800, 3600, 7200] {
+      scene.rig.clock.set(to: added.advanced(byMilliseconds: 3_600_000 - Int64(back) * 1000))
+      #expect(scene.refusal() == .outOfStep, "\(back) s back")
+    }
+    #expect(scene.rig.derivations.count == 0)
+  }
+
+  /// Verified to fail when only the greatest time is compared.
+  @Test("a clock before the last synchronization says nothing, so it is too old")
+  func before() throws {
+    let scene = try Scene(.totp, mode: nil, OfflineLimits(seconds: 3600))
+    try scene.code()
+    scene.rig.clock.set(to: Instant(seconds: scene.rig.clock.now().seconds - 1))
+    #expect(scene.refusal() == .outOfStep)
+    scene.rig.clock.set(to: Instant(seconds: scene.rig.clock.now().seconds + 1))
+    try scene.code()
+  }
+
+  /// Verified to fail when each code is counted, or none is.
+  @Test("without limits a code writes what it wrote before; with K one commit", arguments: [true, false])
+  func writes(isLimited: Bool) throws {
+    let limits = isLimited ? OfflineLimits(codes: 100) : OfflineLimits()
+    for (kind, commits) in [(PeerScene.Kind.hotp, 1), (.totp, 0), (.countedSuite, 1), (.plainSuite, 0)] {
+      let scene = try Scene(kind, mode: nil, guarded: false, limits)
+      let before = try scene.sequence
+      try scene.code()
+      #expect(try scene.sequence == before + UInt64(isLimited ? 1 : commits), "\(kind)")
+      #expect(try scene.state.codesSinceSynchronization == (isLimited || kind.counts ? 1 : 0), "\(kind)")
+    }
+  }
+
+  @Test("a block of reserved codes counts as so many")
+  func reserved() throws {
+    let scene = try Scene(.hotp, mode: nil, guarded: false, OfflineLimits(codes: 5))
+    _ = try scene.core.reserveHOTPCodes(3, of: scene.id)
+    let sequence = try scene.sequence
+    expect(.outOfStep) { () throws(VaultError) in _ = try scene.core.reserveHOTPCodes(3, of: scene.id) }
+    #expect(try scene.sequence == sequence)
+    _ = try scene.core.reserveHOTPCodes(2, of: scene.id)
+    #expect(scene.refusal() == .outOfStep)
+  }
+
+  /// Verified to fail when the count is compared outside of the commit.
+  @Test("many at a time make no more than K", arguments: [PeerScene.Kind.hotp, .totp, .plainSuite])
+  func parallel(kind: PeerScene.Kind) async throws {
+    let scene = try Scene(kind, mode: nil, guarded: false, OfflineLimits(codes: 7))
+    let made = await withTaskGroup(of: Int.self) { group in
+      for _ in 0..<20 {
+        group.addTask {
+          guard let core = try? scene.rig.place.openCore() else { return 0 }
+          return thrown({ () throws(VaultError) in try scene.code(in: core) }) == nil ? 1 : 0
+        }
+      }
+      return await group.reduce(0, +)
+    }
+    #expect(made == 7)
+  }
+
+  @Test("a verifier has no limits; K = 0 permits no code; a limit of another type is none of ours")
+  func odd() throws {
+    let rig = try PINRig()
+    var new = NewOTPCredential(.hotp(counter: 0), name: "v", role: .verifier)
+    new.offlineCodes = 1
+    let (limited, key) = (new, SharedSecret(SecretBytes(copying: PeerScene.key)))
+    expect(.malformed) { () throws(VaultError) in
+      try rig.core.writing { transaction throws(VaultError) in
+        _ = try transaction.enroll(limited, key: key.bytes.copy())
+      }
+    }
+    let none = try Scene(.hotp, mode: nil, guarded: false, OfflineLimits(codes: 0))
+    #expect(none.refusal() == .outOfStep)
+    // The device key alone can write this.
+    var changes = ItemChanges()
+    changes.attributes[Attribute<Int64>(code: 78)] = -1
+    let negative = changes
+    try none.core.writing { transaction throws(VaultError) in
+      _ = try transaction.update(none.id, negative, secret: nil, by: Component(.otp), with: nil)
+    }
+    #expect(none.refusal() == .outOfStep)
+  }
+
+  @Test("without a server, a counter that the person sets is the synchronization; with one it is not")
+  func counterSet() throws {
+    let scene = try Scene(.hotp, mode: nil, guarded: false, OfflineLimits(codes: 1, seconds: 60))
+    try scene.code()
+    scene.rig.clock.advance(by: .seconds(60))
+    let error = thrown { () throws(VaultError) in try scene.code() }
+    #expect(error?.advice?.action == .setCounter)
+    try scene.core.setCounter(of: scene.id, to: 5)
+    #expect(try scene.code() == PINRig.rfc4226[5])
+    try scene.core.activate(scene.id)
+    try scene.core.setCounter(of: scene.id, to: 7)
+    let again = thrown { () throws(VaultError) in try scene.code() }
+    #expect(again?.code == .outOfStep && again?.advice?.action == .synchronize)
+  }
+
+  /// An offline seal: its own check of the synchronization, its PIN, and its remaining time.
+  @Test("a seal with time is limited, asks for the PIN, and says how long it is valid", .requirement("A15"))
+  func seal() throws {
+    let scene = try Scene(.timedSuite, mode: nil, OfflineLimits(codes: 2))
+    let request = try PeerScene.request()
+    let now = scene.rig.clock.now().seconds
+    let seal = try scene.core.signOCRA(request, with: scene.id, context: scene.rig.context("8306"))
+    #expect(seal.validity.map { $0.contains(now) && $0.count == 60 } == true)
+    #expect(scene.refusal("8307") == .authenticationFailed)
+    #expect(scene.refusal(nil) == .interactionNotAllowed)
+    #expect(try scene.state.codesSinceSynchronization == 1)
+    try scene.code()
+    #expect(scene.refusal() == .outOfStep)
+  }
+}
