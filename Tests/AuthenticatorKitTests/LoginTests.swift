@@ -197,7 +197,7 @@ struct LoginTests {
     let context = AuthenticationContext(reason: "")
     context.provide(new: try PIN(SecretBytes(testing: "8306")))
     let pin = try await PINItem.make(NewPINItem(.checked), in: vault, context: context)
-    try place.openCore().writing { transaction throws(VaultError) in
+    try await vault.write { transaction in
       try transaction.changeState(of: pin.id) { $0.isBlocked = true }
       _ = try transaction.add(NewItem(.genericPassword, name: "mail"), secret: nil)
     }

@@ -133,27 +133,41 @@ struct OnlineCodeTests {
     #expect(try scene.state.counter == 1)
   }
 
-  /// Verified to fail when the deadline is looked at only before the code is told, and when it is on the wall clock.
-  @Test("after the deadline no PIN is asked for; the wall clock does not count", arguments: [true, false])
-  func lateBeforePIN(isLate: Bool) throws {
-    let scene = try Scene(passcode: "passcode")
+  @Test("the time runs on the clock since boot, and the wall clock does not count")
+  func wallClock() throws {
+    let scene = try Scene()
     let (clock, peer) = (
       scene.rig.clock, Self.peer(start: ["challenge": .text("c"), "lifeSeconds": .number(70)])
     )
-    scene.core.lock()
-    // The passcode takes its time.
-    scene.rig.derivations.reset { count in
-      guard count == 1 else { return }
-      if isLate { clock.advance(by: .seconds(70)) }
-      clock.set(to: Instant(seconds: isLate ? 1_600_000_000 : 1_800_000_000))
+    scene.rig.derivations.reset { _ in
+      clock.advance(by: .seconds(69))
+      clock.set(to: Instant(seconds: 1_800_000_000))
     }
-    let context = try scene.rig.context("8306", passcode: "passcode")
-    let error = thrown { () throws(VaultError) in
-      _ = try scene.core.onlineCode(of: scene.id, over: peer, context: context)
+    _ = try online(scene, over: peer)
+    scene.rig.derivations.reset { _ in
+      clock.advance(by: .seconds(70))
+      clock.set(to: Instant(seconds: 1_700_000_000))
     }
-    #expect(error?.code == (isLate ? .expired : nil))
-    #expect(scene.rig.derivations.count == (isLate ? 1 : 2))
-    #expect(try scene.state.counter == (isLate ? 0 : 1))
+    #expect(thrown { () throws(VaultError) in _ = try online(scene, over: peer) }?.code == .expired)
+    scene.rig.derivations.reset { _ in clock.reboot() }
+    #expect(thrown { () throws(VaultError) in _ = try online(scene, over: peer) }?.code == .expired)
+    #expect(try scene.state.counter == 3 && peer.operations.filter { $0 == .onlineFinish }.count == 1)
+  }
+
+  /// Verified to fail when the server is told before the vault is unlocked.
+  @Test("a locked vault is unlocked before the server waits")
+  func locked() throws {
+    let scene = try Scene(passcode: "passcode")
+    let peer = Self.peer()
+    for passcode in ["wrong", "passcode"] {
+      scene.core.lock()
+      let context = try scene.rig.context("8306", passcode: passcode)
+      let error = thrown { () throws(VaultError) in
+        _ = try scene.core.onlineCode(of: scene.id, over: peer, context: context)
+      }
+      #expect(error?.code == (passcode == "wrong" ? .authenticationFailed : nil))
+      #expect(peer.requests.isEmpty == (passcode == "wrong"))
+    }
   }
 
   @Test(

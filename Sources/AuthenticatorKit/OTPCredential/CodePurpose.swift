@@ -6,14 +6,8 @@ package struct CodePurpose {
   let isOnline: Bool
   /// Writes what belongs to the code into the commit of its counter and of the verdict on the PIN.
   let commit: ((inout WriteTransaction) throws(VaultError) -> Void)?
-  /// Throws where the PIN is not to be asked for any more, such as after a deadline.
-  let permit: (() throws(VaultError) -> Void)?
-
-  init(
-    isOnline: Bool, commit: ((inout WriteTransaction) throws(VaultError) -> Void)? = nil,
-    permit: (() throws(VaultError) -> Void)? = nil
-  ) {
-    (self.isOnline, self.commit, self.permit) = (isOnline, commit, permit)
+  init(isOnline: Bool, commit: ((inout WriteTransaction) throws(VaultError) -> Void)? = nil) {
+    (self.isOnline, self.commit) = (isOnline, commit)
   }
 
   /// A code that a person shows to whom it may concern.

@@ -29,7 +29,6 @@ extension VaultCore {
             if let purpose { try transaction.refuseOutOfStep(item, for: purpose) }
             return item.name
           }
-          try purpose?.permit?()
           let new = try shownFactor(pin, by: factors, to: action, of: name, context: context)
           shown = try settledBeforeAsking(new, for: id)
           return Component(.otp, pin: new.obtained)

@@ -64,9 +64,10 @@ extension ReadTransaction {
   /// - Throws: ``VaultError/Code/outOfStep``.
   mutating func refuseOutOfStep(_ item: Item, codes: UInt64 = 1, for purpose: CodePurpose) throws(VaultError)
   {
-    guard let offline = OfflineCodes(codes, of: item, for: purpose, in: self), !offline.limits.isNone else {
-      return
-    }
+    let limits = OfflineLimits(item)
+    guard !limits.isNone else { return }
+    if limits.seconds != nil { try readTime() }
+    guard let offline = OfflineCodes(codes, of: item, for: purpose, in: self) else { return }
     try offline.refuse(state(of: item.id))
   }
 }

@@ -13,8 +13,10 @@ extension VaultCore {
     let online = try begin(.code, with: id, over: transport, context: context)
     var result =
       online.credential.item.countsCodes
-      ? try nextHOTPCode(of: id, by: online.credential.factors, for: online.purpose, context: context)
-      : try timedCode(of: id, by: online.credential.factors, for: online.purpose, context: context)
+      ? try nextHOTPCode(
+        of: id, by: online.credential.factors, for: CodePurpose(isOnline: true), context: context)
+      : try timedCode(
+        of: id, by: online.credential.factors, for: CodePurpose(isOnline: true), context: context)
     var counter: UInt64?
     if case .counter(let used) = result.factor { counter = used }
     try finish(online, code: result.code, counter: counter, notices: &result.notices, context: context)
@@ -50,18 +52,23 @@ extension VaultCore {
   ) throws(VaultError) -> OCRAResult {
     let credential = online.credential
     var result = try signOCRA(
-      request, with: credential.item.id, by: credential.factors, for: online.purpose, context: context)
+      request, with: credential.item.id, by: credential.factors, for: CodePurpose(isOnline: true),
+      context: context)
     try finish(
       online, code: result.code, counter: result.counter, notices: &result.notices, context: context)
     return result
   }
 
-  /// Announces a code. A credential that makes none is refused before the peer hears of it.
+  /// Announces a code. A credential that makes none is refused before the peer hears of it, and the vault is unlocked: the
+  /// PIN is the next thing that the person is asked for.
   private func begin(
     _ announced: Announced, with id: ItemID, over transport: any Transport, context: AuthenticationContext?
   ) throws(VaultError) -> OnlineRequest {
     let prover = try reading { transaction throws(VaultError) in try transaction.activeProver(id) }
     let credential = try permit(transport, for: prover, context: context)
+    try unlocking(context) { () throws(VaultError) in
+      try reading { transaction throws(VaultError) in try transaction.open(credential.item) }
+    }
     let answer = try exchange(
       .onlineStart, about: credential, announced.fields, over: transport, context: context)
     let challenge = try TransportFields.required("challenge", answer.text("challenge", 1...64))
@@ -126,11 +133,20 @@ private struct OnlineRequest {
   let challenge: String
   let answer: TransportFields
   let deadline: PeerDeadline
-
-  var purpose: CodePurpose { CodePurpose(isOnline: true, permit: deadline.check) }
 }
 
 extension ReadTransaction {
+  /// Opens what the use of a credential begins with, to find out whether the vault is unlocked.
+  ///
+  /// - Throws: ``VaultError/Code/locked``.
+  fileprivate mutating func open(_ item: Item) throws(VaultError) {
+    if let pin = try item.guardingPIN() {
+      _ = try StoredPIN(pin.item, in: &self)
+    } else {
+      _ = try prepareSecret(of: item, by: .otp)
+    }
+  }
+
   /// A prover that a peer has activated and that makes codes now.
   ///
   /// - Throws: ``VaultError/Code/policy`` for a verifier and without a peer, ``VaultError/Code/blocked``,

@@ -22,8 +22,12 @@ public struct ReadTransaction: ~Copyable, Sendable {
     try store.open(store.row(of: id))
   }
 
-  /// The time that decides whether items have expired: the wall clock's, or the latest that the vault has seen.
+  /// The time that decides whether items have expired: the wall clock's, or the latest that the vault has seen. Outside of a
+  /// change, ``readTime()`` comes first.
   package var expiryTime: Instant { store.time.now }
+
+  /// Reads the latest time that the vault has seen, as this state of the file has it.
+  package mutating func readTime() throws(VaultError) { _ = try store.head() }
 
   /// The item with this vault-wide name.
   ///
