@@ -1,7 +1,7 @@
-import VaultKit
+package import VaultKit
 
 /// What happens to a credential.
-enum CredentialEvent: CaseIterable {
+package enum CredentialEvent: CaseIterable {
   /// The peer has accepted the first code of an activation.
   case activationStarted
   /// The peer has accepted the second code.
@@ -34,7 +34,7 @@ extension CredentialState {
   /// The state after an event; `nil` if the event is refused in this state.
   ///
   /// `none` is also the state of a name without an item, and of a credential without an activation.
-  func after(_ event: CredentialEvent) -> CredentialState? { Self.transitions[self]?[event] }
+  package func after(_ event: CredentialEvent) -> CredentialState? { Self.transitions[self]?[event] }
 
   private static let transitions: [CredentialState: [CredentialEvent: CredentialState]] = [
     .none: [

@@ -9,10 +9,7 @@ extension ItemState {
   func refuseUnlessActive() throws(VaultError) {
     switch try credentialState() {
     case .none, .active: return
-    case .started:
-      throw VaultError(
-        .wrongState, "the activation of the credential is not complete",
-        hint: Hint(.finishActivation, saying: "finish the activation"))
+    case .started: throw .activationIncomplete
     case .blocked, .unlockStarted:
       throw VaultError(
         .blocked, "the credential is blocked",
@@ -28,11 +25,7 @@ extension ItemState {
   ///
   /// - Throws: ``VaultError/Code/io`` where the boot cannot be told: the deadline would never be kept.
   mutating func setDeadline(seconds: UInt64, clock: any VaultClock) throws(VaultError) {
-    guard let boot = clock.bootID() else {
-      throw VaultError(
-        .io, "the boot id cannot be read, so no deadline can be kept",
-        hint: "look at /proc/sys/kernel/random/boot_id")
-    }
+    guard let boot = clock.bootID() else { throw .bootUnreadable }
     let (milliseconds, isBeyond) = seconds.multipliedReportingOverflow(by: 1000)
     let (sum, isFurther) = clock.bootMilliseconds().addingReportingOverflow(milliseconds)
     deadline = isBeyond || isFurther ? .max : sum
@@ -48,5 +41,40 @@ extension ItemState {
   func secondsLeft(_ clock: any VaultClock) -> UInt64 {
     guard deadline > 0, clock.bootID() == deadlineBoot, clock.bootMilliseconds() < deadline else { return 0 }
     return (deadline - clock.bootMilliseconds() + 999) / 1000
+  }
+
+  /// The state that follows from an event.
+  ///
+  /// - Throws: ``VaultError/Code/wrongState`` if the event is refused in the present state.
+  mutating func apply(_ event: CredentialEvent) throws(VaultError) {
+    guard let next = try credentialState().after(event) else {
+      throw VaultError(
+        .wrongState, "the credential is not in a state for that",
+        hint: Hint(.showCredentialStatus, saying: "look at its status"))
+    }
+    set(next)
+  }
+}
+
+extension VaultClock {
+  /// Refuses what needs a deadline before a server is asked for it.
+  ///
+  /// - Throws: ``VaultError/Code/io``.
+  func refuseWithoutBoot() throws(VaultError) {
+    guard bootID() != nil else { throw .bootUnreadable }
+  }
+}
+
+extension VaultError {
+  static var activationIncomplete: VaultError {
+    VaultError(
+      .wrongState, "the activation of the credential is not complete",
+      hint: Hint(.finishActivation, saying: "finish the activation"))
+  }
+
+  fileprivate static var bootUnreadable: VaultError {
+    VaultError(
+      .io, "the boot id cannot be read, so no deadline can be kept",
+      hint: "look at /proc/sys/kernel/random/boot_id")
   }
 }

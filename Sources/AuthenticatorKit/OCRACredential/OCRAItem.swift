@@ -16,6 +16,7 @@ struct OCRAItem {
   ///   `.unsupported` for parameters this version does not know.
   init(_ item: Item) throws(VaultError) {
     guard item.kind == .otp else { throw .noCredential }
+    guard !item.isActivation else { throw .activationIncomplete }
     let attributes = item.attributes
     guard attributes[.otpType] == Self.type else {
       throw VaultError(

@@ -29,7 +29,7 @@ extension OTPCredential {
   }
 
   /// The credentials of a vault with their states, in the order of enrollment, without a prompt. Credentials with
-  /// parameters that this version does not know are left out.
+  /// parameters that this version does not know, and activations that are not complete, are left out.
   ///
   /// - Parameters:
   ///   - vault: The vault.

@@ -12,9 +12,11 @@ struct OTPItem {
   let period: Int64
   let window: UInt64
 
-  /// - Throws: ``VaultError/Code/itemNotFound`` for an item of another kind; `.unsupported` for parameters this version does not know.
+  /// - Throws: ``VaultError/Code/itemNotFound`` for an item of another kind; `.wrongState` for an activation that is not
+  ///   complete; `.unsupported` for parameters this version does not know.
   init(_ item: Item) throws(VaultError) {
     guard item.kind == .otp else { throw .noCredential }
+    guard !item.isActivation else { throw .activationIncomplete }
     let attributes = item.attributes
     guard attributes[.otpType] != OCRAItem.type else {
       throw VaultError(

@@ -14,7 +14,7 @@ extension VaultCore {
     try reading { transaction throws(VaultError) in
       var found: [OTPDescription] = []
       for item in try transaction.items(matching: Query(.otp, where: attributes))
-      where item.attributes[.otpType] != OCRAItem.type {
+      where item.attributes[.otpType] != OCRAItem.type && !item.isActivation {
         do throws(VaultError) { found.append(try transaction.describeOTP(item)) } catch {
           guard error.code == .unsupported else { throw error }
         }

@@ -12,4 +12,7 @@ public struct PINFactors: OptionSet, Sendable, Hashable {
   public static let new = PINFactors(rawValue: 2)
   /// A biokey, which a biometric member opens.
   public static let biometric = PINFactors(rawValue: 8)
+
+  /// What makes the codes of a credential that was activated with this mode. A PIN that was new then is the current one now.
+  var ofCodes: PINFactors { contains(.new) ? subtracting(.new).union(.current) : self }
 }

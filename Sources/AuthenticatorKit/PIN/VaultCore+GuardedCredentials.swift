@@ -22,14 +22,15 @@ extension VaultCore {
         obtaining: { pin throws(VaultError) in
           // Nothing can judge the PIN, and a counter makes no code.
           if operation == .replace, pin.mode == .camouflaged { return Component(.otp, pin: .camouflaged) }
-          let name = try reading { transaction throws(VaultError) in
+          let item = try reading { transaction throws(VaultError) in
             // A credential that makes no code asks for no PIN.
             if operation == .use { try transaction.state(of: id).refuseUnlessActive() }
             let item = try transaction.item(id)
             if let purpose { try transaction.refuseOutOfStep(item, for: purpose) }
-            return item.name
+            return item
           }
-          let new = try shownFactor(pin, by: factors, to: action, of: name, context: context)
+          let factors = try item.factors(outOf: factors)
+          let new = try shownFactor(pin, by: factors, to: action, of: item.name, context: context)
           shown = try settledBeforeAsking(new, for: id)
           return Component(.otp, pin: new.obtained)
         },
@@ -58,6 +59,21 @@ extension VaultCore {
 }
 
 extension Item {
+  /// Those of the factors with which the server that activated the credential accepts its codes.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` if none is left.
+  fileprivate func factors(outOf factors: PINFactors) throws(VaultError) -> PINFactors {
+    guard let mode = attributes[.peerPINMode].flatMap({ Int(exactly: $0) }) else { return factors }
+    let accepted = PINFactors(rawValue: mode).ofCodes
+    guard !factors.isDisjoint(with: [.current, .biometric]), accepted.isDisjoint(with: factors) else {
+      return factors.intersection(accepted)
+    }
+    throw accepted.contains(.biometric)
+      ? VaultError(
+        .policy, "the server wants codes of this credential by biokey", hint: "use the biokey of the PIN")
+      : VaultError(.policy, "the server wants codes of this credential by PIN", hint: "use the PIN")
+  }
+
   /// The PIN that guards the item.
   func guardingPIN() throws(VaultError) -> GuardingPIN? { try policy.requirements().pin }
 

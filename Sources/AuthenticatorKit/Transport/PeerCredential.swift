@@ -58,7 +58,14 @@ extension Attribute where Value == [UInt8] {
   static var credential: Self { Self(code: 82) }
 }
 
+extension Attribute where Value == Bool {
+  /// Whether the peer keeps an unlock key of the PIN.
+  static var keepsUnlockKey: Self { Self(code: 83) }
+}
+
 extension Attribute where Value == Int64 {
+  /// Which PIN ends the unlock that the peer began: 1 the current one, 2 a new one.
+  static var unlockPINMode: Self { Self(code: 84) }
   /// The most codes without a synchronization.
   static var offlineCodes: Self { Self(code: 78) }
   /// The most seconds without one.

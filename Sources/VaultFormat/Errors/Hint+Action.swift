@@ -132,6 +132,8 @@ extension Hint {
     public static let finishActivation = Action(rawValue: "finishActivation")
     /// Unlock the credential with a code of its server.
     public static let unlockCredential = Action(rawValue: "unlockCredential")
+    /// Look at the status of the credential.
+    public static let showCredentialStatus = Action(rawValue: "showCredentialStatus")
     /// Synchronize the credential with its server.
     public static let synchronize = Action(rawValue: "synchronize")
 

@@ -21,6 +21,15 @@ public struct PINUnlockKey: Sendable {
 
   private init(bits: SharedSecret) { self.bits = bits }
 
+  /// The key with these 16 bytes.
+  package init(_ bytes: SharedSecret) {
+    precondition(bytes.byteCount == 16, "PINUnlockKey.init: 16 bytes")
+    bits = bytes
+  }
+
+  /// Its 16 bytes.
+  package var bytes: SharedSecret { bits }
+
   /// Reads a key as typed: case, spaces and dashes do not matter.
   ///
   /// - Throws: ``VaultError/Code/malformed`` when it is not an unlock key or was mistyped.

@@ -26,7 +26,7 @@ package enum HintWords {
     "chmod 600 \(path); if others have read it, make a new key with 'vaultctl rotate device-key'"
   }
 
-  private static let words = [vault, damage, people, deviceKey, components].reduce(into: [:]) {
+  private static let words = [vault, damage, people, deviceKey, components, servers].reduce(into: [:]) {
     $0.merge($1) { first, _ in first }
   }
 
@@ -116,7 +116,8 @@ package enum HintWords {
   private static let components: [Hint.Action: String] = [
     .useCredential: "use 'vaultctl otp code', or 'vaultctl otp export' to take it out",
     .usePIN: "use 'vaultctl pin verify' or 'vaultctl pin change'",
-    .unlockPIN: "run 'vaultctl pin unlock' with the unlock key of the PIN",
+    .unlockPIN:
+      "run 'vaultctl pin unlock' with the unlock key of the PIN, or with --transport and a code of the server",
     .manageBiokeys: "use 'vaultctl biokey list' or 'vaultctl biokey reset'",
     .addWithComponent: "use 'vaultctl otp add' for a credential, 'vaultctl pin set' for a PIN",
     .deleteWithPIN: "'vaultctl item list' shows them; delete them first",
@@ -130,5 +131,13 @@ package enum HintWords {
     .verifySignature: "use 'vaultctl transaction verify'",
     .exportItems: "export the items of the vault with 'vaultctl export jsonl FILE --plain'",
     .addSuite: "add one with 'vaultctl otp add --suite', or use 'vaultctl otp code' or 'vaultctl otp verify'",
+  ]
+
+  private static let servers: [Hint.Action: String] = [
+    .activateCredential: "start an activation with 'vaultctl otp activate start' and a code of the server",
+    .finishActivation: "run 'vaultctl otp activate finish' with the second code of the server",
+    .unlockCredential: "run 'vaultctl pin unlock --transport PROGRAM' with a code of the server",
+    .synchronize: "run 'vaultctl otp sync --transport PROGRAM'",
+    .showCredentialStatus: "'vaultctl otp activate status' shows it",
   ]
 }

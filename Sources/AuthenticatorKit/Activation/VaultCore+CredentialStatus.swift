@@ -1,0 +1,62 @@
+package import VaultKit
+
+/// The status of a credential, and its end by the person.
+extension VaultCore {
+  /// The status of the credential of this name, or of its activation.
+  package func credentialStatus(named name: String) throws(VaultError) -> CredentialStatus {
+    try credentialStatus(item(named: name))
+  }
+
+  package func credentialStatus(of id: ItemID) throws(VaultError) -> CredentialStatus {
+    try credentialStatus(reading { transaction throws(VaultError) in try transaction.item(id) })
+  }
+
+  private func credentialStatus(_ item: Item) throws(VaultError) -> CredentialStatus {
+    guard item.kind == .otp else { throw .noCredential }
+    try refuseLapsed(item)
+    return try reading { transaction throws(VaultError) in
+      let state = try transaction.effectiveState(of: item)
+      let pin = item.policy.guardingPINItem
+      return CredentialStatus(
+        item, state: state,
+        isPINBlocked: try pin.map { (pin) throws(VaultError) in try transaction.state(of: pin).isBlocked }
+          ?? false,
+        secondsLeft: try transaction.state(of: item.id).secondsLeft(transaction.clock),
+        isBeingReplaced: state == .disabled ? try transaction.activation(replacing: item.id) != nil : false)
+    }
+  }
+
+  /// Asks the peer to end the use of a credential here, and disables it after the peer agreed.
+  package func disableCredential(
+    _ id: ItemID, over transport: any Transport, context: AuthenticationContext? = nil
+  ) throws(VaultError) {
+    let item = try reading { transaction throws(VaultError) -> Item in
+      let item = try transaction.item(id)
+      guard item.kind == .otp else { throw .noCredential }
+      // Refused before the peer is asked; the commit below applies the same event.
+      var state = try transaction.state(of: id)
+      if !item.isActivation { _ = try PeerCredential(item) }
+      try state.apply(.peerDisables)
+      return item
+    }
+    let peer = try permit(transport, for: PeerCredential(item), context: context)
+    _ = try exchange(.disable, about: peer, over: transport, context: context)
+    try using(context) { () throws(VaultError) in
+      try writing { transaction throws(VaultError) in
+        let device = try transaction.reading.deviceCredential(of: item)
+        for item in [item, device].compactMap({ $0 }) { try transaction.disable(item) }
+      }
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// The peer has disabled a credential.
+  fileprivate mutating func disable(_ item: Item) throws(VaultError) {
+    try changeState(of: item.id) { state throws(VaultError) in
+      try state.apply(.peerDisables)
+      state.clearDeadline()
+    }
+    try log(.stateChanged, item: item, detail: "disabled")
+  }
+}

@@ -1,0 +1,215 @@
+package import SecretMemory
+package import VaultKit
+
+/// The second step of an activation.
+extension VaultCore {
+  /// Finishes an activation: the PIN is judged or typed twice, then the peer judges the second code and gives the secrets,
+  /// which are stored behind the PIN in one commit.
+  ///
+  /// - Parameters:
+  ///   - code: The second code, as the person typed it.
+  ///   - pin: The PIN item that is to guard the credential.
+  ///   - unlockKey: The unlock key of that item, if it was made for this activation; a peer that keeps such keys gets it.
+  package func finishActivation(
+    named name: String, code: SharedSecret, pin: ItemID? = nil, unlockKey: PINUnlockKey? = nil,
+    over transport: any Transport, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> ActivatedCredential {
+    try PeerCode.check(code)
+    let context = context?.witnessingPasscode()
+    let found = try activation(named: name)
+    let peer = try permit(transport, for: found.peer, context: context)
+    let (secret, shown) = try preparing(found, behind: pin, context: context)
+    // The person may have taken long to type.
+    try refuseLapsed(found.item)
+    var fields = TransportFields()
+    fields["secretBase64"] = .secret(TransportSecret(secret))
+    fields["codeBase64"] = .secret(TransportSecret(code))
+    if let unlockKey, found.keepsUnlockKey {
+      fields["unlockKeyBase64"] = .secret(TransportSecret(unlockKey.bytes))
+    }
+    let answer: TransportFields
+    do throws(VaultError) {
+      answer = try exchange(.activationFinish, about: peer, fields, over: transport, context: context)
+    } catch {
+      if error.code == .authenticationFailed { try endActivation(found.item, error) }
+      throw error
+    }
+    let finished = try FinishedActivation(answer, now: environment.clock.now())
+    if let shown, shown.isMasking { try shown.shown.stored.refuseMasking(finished.credential.secret.bytes) }
+    return try using(context) { () throws(VaultError) in
+      try writing { transaction throws(VaultError) in
+        try transaction.finish(found, with: finished, transport: transport.identity, behind: shown)
+      }
+    }
+  }
+
+  /// The activation under way of a credential of this name.
+  private func activation(named name: String) throws(VaultError) -> PendingActivation {
+    let item = try item(named: name)
+    guard item.kind == .otp else { throw .noCredential }
+    let found = try reading { transaction throws(VaultError) -> PendingActivation in
+      if item.isActivation { return try PendingActivation(item, named: name) }
+      guard try transaction.state(of: item.id).credentialState() == .disabled,
+        let pending = try transaction.activation(replacing: item.id)
+      else { throw .nothingToFinish }
+      return try PendingActivation(pending, named: name, replacing: item)
+    }
+    try refuseLapsed(found.item)
+    try reading { transaction throws(VaultError) in
+      var own = [found.replaced?.id].compactMap { $0 }
+      if let replaced = found.replaced, let device = try transaction.deviceCredential(of: replaced) {
+        own.append(device.id)
+      }
+      try transaction.refuseTaken(NewActivation.deviceName(of: name), unless: own)
+    }
+    return found
+  }
+
+  /// The activation secret, and the PIN that is to guard the credential. All that needs no peer is refused here.
+  private func preparing(
+    _ found: PendingActivation, behind pin: ItemID?, context: AuthenticationContext?
+  ) throws(VaultError) -> (SharedSecret, EnrollingPIN?) {
+    let secret = try unlocking(context) { () throws(VaultError) in
+      try reading { transaction throws(VaultError) in
+        SharedSecret(try transaction.useSecret(of: found.item, by: .otp).intoSecret())
+      }
+    }
+    let new = NewItem(.otp, name: found.name, access: found.item.access)
+    guard let pin else {
+      guard found.peer.mode.isEmpty else {
+        throw VaultError(
+          .policy, "the server wants a PIN for the credential", hint: "name a PIN item, or make one")
+      }
+      return (secret, nil)
+    }
+    guard !found.peer.mode.isEmpty else {
+      throw VaultError(
+        .policy, "the server makes a credential that no PIN guards", hint: "finish the activation without one"
+      )
+    }
+    let stored = try usablePIN(pin, context: context)
+    guard stored.mode == .checked || found.peer.mode.ofCodes.contains(.current) else {
+      throw VaultError(
+        .policy, "the server wants codes by biokey only, and a camouflaged PIN has no biokey",
+        hint: "use a checked PIN")
+    }
+    return (secret, try enrollingPIN(stored, for: new, context: context))
+  }
+
+  /// The peer has refused the second code.
+  private func endActivation(_ item: Item, _ error: VaultError) throws(VaultError) {
+    try writing { transaction throws(VaultError) in
+      guard try !transaction.items(matching: Query(id: item.id)).isEmpty else { return }
+      try transaction.endActivation(item, result: error.auditResult, detail: "the server refused the code")
+    }
+  }
+}
+
+/// An activation under way.
+private struct PendingActivation {
+  let item: Item
+  /// The name that the credential will have.
+  let name: String
+  /// The disabled credential that it replaces.
+  let replaced: Item?
+  let peer: PeerCredential
+
+  init(_ item: Item, named name: String, replacing replaced: Item? = nil) throws(VaultError) {
+    (self.item, self.name, self.replaced) = (item, name, replaced)
+    peer = try PeerCredential(item)
+  }
+
+  var keepsUnlockKey: Bool { item.attributes[.keepsUnlockKey] ?? false }
+
+  /// The attributes that the credentials take over.
+  func described(_ transport: String) -> Attributes {
+    var kept = Attributes()
+    let old = item.attributes
+    for attribute in [Attribute<String>.service, .account, .issuer, .peer] {
+      kept[attribute] = old[attribute]
+    }
+    kept[.transport] = transport
+    kept[.device] = old[.device]
+    return kept
+  }
+
+  /// The credential that the person uses.
+  func user(_ finished: FinishedActivation, _ transport: String, now: Instant) -> NewItem {
+    var described = described(transport)
+    described[.peerPINMode] = Int64(peer.mode.rawValue)
+    if keepsUnlockKey { described[.keepsUnlockKey] = true }
+    described[.offlineCodes] = finished.offlineCodes
+    described[.offlineSeconds] = finished.offlineSeconds
+    var new = finished.credential.item(
+      named: name, described: described, access: item.access, now: now)
+    new.state.secondsOffset = finished.secondsOffset
+    return new
+  }
+
+  /// The credential of this device, which needs no PIN.
+  func device(_ finished: FinishedActivation, _ transport: String, now: Instant) -> NewItem? {
+    guard let device = finished.device else { return nil }
+    var described = described(transport)
+    described[.peerPINMode] = 0
+    let access = AccessControl(item.access.accessibility, thisDeviceOnly: true)
+    var new = device.item(
+      named: NewActivation.deviceName(of: name), described: described, access: access, now: now)
+    new.state.secondsOffset = finished.secondsOffset
+    return new
+  }
+}
+
+extension WriteTransaction {
+  /// Deletes the activation and the credential that it replaces, and adds the new ones.
+  ///
+  /// The peer has accepted the code. Another process may have ended the activation meanwhile, because the peer refused
+  /// the same code there as used: the credential is added all the same.
+  fileprivate mutating func finish(
+    _ found: PendingActivation, with finished: FinishedActivation, transport: String,
+    behind pin: EnrollingPIN?
+  ) throws(VaultError) -> ActivatedCredential {
+    if let pin { try refuseChanged(pin) }
+    if try !items(matching: Query(id: found.item.id)).isEmpty { try delete(found.item.id) }
+    if let replaced = found.replaced { try remove(replaced) }
+    let now = reading.expiryTime
+    var user = found.user(finished, transport, now: now)
+    var device: Item?
+    if let new = found.device(finished, transport, now: now), let secret = finished.device?.secret {
+      let added = try add(new, secret: secret.bytes.copy(), by: .otp)
+      user.attributes[.credential] = added.id.bytes
+      device = added
+    }
+    if let pin { try log(pin.notes) }
+    let secret = finished.credential.secret
+    let item =
+      if let pin {
+        try add(pin.guarding(user), secret: pin.data(secret.bytes), by: pin.component)
+      } else {
+        try add(user, secret: secret.bytes.copy(), by: .otp)
+      }
+    try log(.activated, item: item)
+    return ActivatedCredential(
+      credential: item.id, type: finished.credential.type, deviceCredential: device?.id)
+  }
+
+  /// Deletes a disabled credential that is replaced.
+  private mutating func remove(_ replaced: Item) throws(VaultError) {
+    guard try state(of: replaced.id).credentialState() == .disabled else { throw .nameChanged }
+    if let device = try reading.deviceCredential(of: replaced) { try delete(device.id) }
+    try delete(replaced.id)
+  }
+
+  /// - Throws: ``VaultError/Code/busy`` if the data of a checked PIN was replaced: the secret would be behind an old one.
+  private mutating func refuseChanged(_ pin: EnrollingPIN) throws(VaultError) {
+    let stored = pin.shown.stored
+    guard try reading.materialVersion(of: stored.id) == stored.material else { throw .pinChanged }
+  }
+}
+
+extension VaultError {
+  fileprivate static var nothingToFinish: VaultError {
+    VaultError(
+      .wrongState, "no activation of the credential is under way",
+      hint: Hint(.showCredentialStatus, saying: "look at its status"))
+  }
+}

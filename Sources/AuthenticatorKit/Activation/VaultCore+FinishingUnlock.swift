@@ -1,0 +1,183 @@
+package import SecretMemory
+package import VaultKit
+
+/// The second step of an unlock: the peer judges the code, and then the PIN is judged, or a new one is set.
+extension VaultCore {
+  /// Finishes the unlock of a credential.
+  ///
+  /// A code is counted on disk before the peer is asked, and only a success takes the count back: a process that is killed
+  /// does not get another attempt.
+  package func finishUnlock(
+    of id: ItemID, code: SharedSecret, over transport: any Transport, context: AuthenticationContext? = nil
+  ) throws(VaultError) {
+    try PeerCode.check(code)
+    let context = context?.witnessingPasscode()
+    let unlock = try unlockUnderWay(of: id)
+    let peer = try permit(transport, for: PeerCredential(unlock.item), context: context)
+    let stored = try unlocking(context) { () throws(VaultError) in try storedPIN(of: unlock) }
+    let newPIN = try unlock.needsNewPIN ? newPIN(for: unlock, stored, context: context) : nil
+    let left = try countCode(of: unlock)
+    var fields = TransportFields()
+    fields["unlock"] = .text(unlock.name)
+    fields["codeBase64"] = .secret(TransportSecret(code))
+    let answer: TransportFields
+    do throws(VaultError) {
+      answer = try exchange(.unlockFinish, about: peer, fields, over: transport, context: context)
+    } catch {
+      guard error.code == .authenticationFailed else { throw error }
+      throw try refusedCode(of: unlock, error, left: left)
+    }
+    if let newPIN, let stored {
+      return try setNewPIN(newPIN, for: unlock, stored, by: answer, context: context)
+    }
+    try using(context) { () throws(VaultError) in
+      try writing { transaction throws(VaultError) in
+        try transaction.end(unlock)
+        if let pin = unlock.pin { try transaction.permitOneAttempt(pin.item) }
+      }
+    }
+    // The block is over, with one attempt left: a right PIN gives all of them back, a wrong one blocks again.
+    if let pin = unlock.pin, pin.mode == .checked { _ = try verifyPIN(pin.item, context: context) }
+  }
+
+  private func unlockUnderWay(of id: ItemID) throws(VaultError) -> UnlockUnderWay {
+    let item = try reading { transaction throws(VaultError) in try transaction.item(id) }
+    guard item.kind == .otp else { throw .noCredential }
+    try refuseLapsed(item)
+    return try reading { transaction throws(VaultError) in try UnlockUnderWay(item, in: &transaction) }
+  }
+
+  /// The checked PIN that guards the credential.
+  private func storedPIN(of unlock: UnlockUnderWay) throws(VaultError) -> StoredPIN? {
+    guard let pin = unlock.pin, pin.mode == .checked else { return nil }
+    return try reading { transaction throws(VaultError) in
+      try StoredPIN(pin.item, in: &transaction, isUnlocking: true)
+    }
+  }
+
+  /// - Returns: How many codes are left, if this one is wrong.
+  private func countCode(of unlock: UnlockUnderWay) throws(VaultError) -> Int {
+    let count = try writing { transaction throws(VaultError) in
+      try transaction.refuseUnlessUnderWay(unlock)
+      return try transaction.changeState(of: unlock.item.id) { state throws(VaultError) -> UInt8? in
+        guard state.wrongUnlockCodes < ItemState.unlockCodeLimit else {
+          try state.apply(.lastWrongUnlockCode)
+          state.clearDeadline()
+          return nil
+        }
+        state.wrongUnlockCodes += 1
+        return state.wrongUnlockCodes
+      }
+    }
+    guard let count else { throw .unlockRefused }
+    return Int(ItemState.unlockCodeLimit - count)
+  }
+
+  /// The peer has refused the code.
+  private func refusedCode(
+    of unlock: UnlockUnderWay, _ error: VaultError, left: Int
+  ) throws(VaultError) -> VaultError {
+    try writing { transaction throws(VaultError) in
+      // Another process may have ended this unlock meanwhile.
+      guard try transaction.isUnderWay(unlock) else { return }
+      try transaction.changeState(of: unlock.item.id) { state throws(VaultError) in
+        let isLast = state.wrongUnlockCodes >= ItemState.unlockCodeLimit
+        try state.apply(isLast ? .lastWrongUnlockCode : .wrongUnlockCode)
+        if isLast { state.clearDeadline() }
+      }
+      try transaction.log(
+        .unlockStarted, item: unlock.item, result: error.auditResult, detail: "wrong code")
+    }
+    guard left > 0 else { return .unlockRefused }
+    return VaultError(
+      .authenticationFailed, error.message, hint: error.advice,
+      attemptsLeft: min(left, error.attemptsLeft ?? left))
+  }
+}
+
+/// An unlock that the peer has begun.
+struct UnlockUnderWay {
+  let item: Item
+  /// The name that the peer gave.
+  let name: String
+  let needsNewPIN: Bool
+  let pin: GuardingPIN?
+
+  /// - Throws: ``VaultError/Code/wrongState``, ``VaultError/Code/blocked`` if no unlock is under way.
+  init(_ item: Item, in transaction: inout ReadTransaction) throws(VaultError) {
+    let state = try transaction.effectiveState(of: item)
+    guard state == .unlockStarted, let name = item.attributes[.unlock] else {
+      guard state == .blocked else { throw .notBlocked(state) }
+      let isRefused =
+        try transaction.state(of: item.id).wrongUnlockCodes >= ItemState.unlockCodeLimit
+        && item.attributes[.unlock] != nil
+      throw isRefused
+        ? .unlockRefused
+        : VaultError(
+          .wrongState, "no unlock of the credential is under way",
+          hint: Hint(.unlockCredential, saying: "ask the server to begin one"))
+    }
+    (self.item, self.name) = (item, name)
+    needsNewPIN = item.attributes[.unlockPINMode] == 2
+    pin = try item.guardingPIN()
+  }
+}
+
+extension WriteTransaction {
+  /// Whether this very unlock is still under way.
+  mutating func isUnderWay(_ unlock: UnlockUnderWay) throws(VaultError) -> Bool {
+    let state = try state(of: unlock.item.id).credentialState()
+    return try item(unlock.item.id).attributes[.unlock] == unlock.name && state == .unlockStarted
+  }
+
+  /// - Throws: ``VaultError/Code/busy``.
+  mutating func refuseUnlessUnderWay(_ unlock: UnlockUnderWay) throws(VaultError) {
+    guard try isUnderWay(unlock) else {
+      throw VaultError(.busy, "another process has ended this unlock meanwhile", hint: "look at the status")
+    }
+  }
+
+  /// Makes the credential active, and those of the same transport behind the same PIN: one code ends one block.
+  mutating func end(_ unlock: UnlockUnderWay) throws(VaultError) {
+    try refuseUnlessUnderWay(unlock)
+    for item in try blockedTogether(with: unlock) {
+      try changeState(of: item.id) { state throws(VaultError) in
+        // Several credentials share the block, and one of them has the code.
+        state.set(CredentialState.unlockStarted)
+        try state.apply(.unlocked)
+        state.clearDeadline()
+        state.wrongUnlockCodes = 0
+      }
+      try log(.stateChanged, item: item, detail: "unlocked")
+    }
+  }
+
+  /// The credential, its device credential, and those of the same transport behind the same PIN, as far as they are blocked.
+  private mutating func blockedTogether(with unlock: UnlockUnderWay) throws(VaultError) -> [Item] {
+    let device = unlock.item.attributes[.credential]
+    let pin = unlock.pin?.item
+    var found: [Item] = []
+    for item in try items(matching: Query(.otp)) {
+      let isBehind = pin != nil && item.policy.guardingPINItem == pin
+      guard item.id == unlock.item.id || item.id.bytes == device || isBehind,
+        item.attributes[.transport] == unlock.item.attributes[.transport],
+        [.blocked, .unlockStarted].contains(try state(of: item.id).credentialState())
+      else { continue }
+      found.append(item)
+    }
+    return found
+  }
+
+  /// Ends the block of a PIN, so that one attempt is left.
+  fileprivate mutating func permitOneAttempt(_ pin: ItemID) throws(VaultError) {
+    let item = try item(pin)
+    let limit = item.pinLimit
+    guard try state(of: pin).isBlocked else { return }
+    try changeState(of: pin) { state in
+      state.isBlocked = false
+      state.attemptsUnderWay = 0
+      state.failures = limit - 1
+    }
+    try log(.stateChanged, item: item, detail: "one attempt left")
+  }
+}

@@ -1,0 +1,92 @@
+package import VaultKit
+
+/// The first step of an unlock: the peer sends the person a code.
+extension VaultCore {
+  /// Asks the peer for an unlock of a credential that is blocked, or whose PIN is.
+  package func startUnlock(
+    of id: ItemID, over transport: any Transport, context: AuthenticationContext? = nil
+  ) throws(VaultError) {
+    try environment.clock.refuseWithoutBoot()
+    let item = try unlockable(id)
+    let peer = try permit(transport, for: PeerCredential(item), context: context)
+    let answer = try exchange(.unlockStart, about: peer, over: transport, context: context)
+    let unlock = try StartedUnlock(answer)
+    let pin = try item.guardingPIN()
+    guard unlock.pinMode == 1 || pin?.mode == .checked else {
+      throw .peerAnswered("'pinMode' asks for a new PIN, and no checked PIN guards the credential")
+    }
+    try using(context) { () throws(VaultError) in
+      try writing { transaction throws(VaultError) in
+        try transaction.begin(unlock, of: transaction.item(id))
+      }
+    }
+  }
+
+  /// - Throws: ``VaultError/Code/wrongState`` unless an unlock of the credential can begin.
+  private func unlockable(_ id: ItemID) throws(VaultError) -> Item {
+    let item = try reading { transaction throws(VaultError) in try transaction.item(id) }
+    guard item.kind == .otp else { throw .noCredential }
+    try refuseLapsed(item)
+    let state = try reading { transaction throws(VaultError) in try transaction.effectiveState(of: item) }
+    guard state.after(.unlockStarted) != nil else { throw .notBlocked(state) }
+    return item
+  }
+}
+
+/// The answer to `unlockStart`, checked.
+private struct StartedUnlock {
+  let name: String
+  let seconds: UInt64
+  let pinMode: Int64
+
+  init(_ answer: TransportFields) throws(VaultError) {
+    name = try TransportFields.required("unlock", answer.text("unlock", 1...64))
+    seconds = try answer.lifeSeconds(300)
+    pinMode = Int64(try answer.number("pinMode", 1...2) ?? 1)
+  }
+}
+
+extension ItemState {
+  /// How many wrong codes refuse an unlock for good.
+  static let unlockCodeLimit: UInt8 = 5
+}
+
+extension WriteTransaction {
+  fileprivate mutating func begin(_ unlock: StartedUnlock, of item: Item) throws(VaultError) {
+    let isSame = item.attributes[.unlock] == unlock.name
+    let effective = try reading.effectiveState(of: item)
+    let clock = reading.clock
+    try changeState(of: item.id) { state throws(VaultError) in
+      guard !isSame || state.wrongUnlockCodes < ItemState.unlockCodeLimit else { throw .unlockRefused }
+      // A credential whose PIN is blocked counts as blocked.
+      state.set(effective)
+      try state.apply(.unlockStarted)
+      if !isSame { state.wrongUnlockCodes = 0 }
+      try state.setDeadline(seconds: unlock.seconds, clock: clock)
+    }
+    var changes = ItemChanges()
+    changes.attributes[.unlock] = unlock.name
+    changes.attributes[.unlockPINMode] = unlock.pinMode
+    let changed = try update(item.id, changes, secret: nil, by: .otp, with: nil)
+    try log(.unlockStarted, item: changed)
+  }
+}
+
+extension VaultError {
+  static var unlockRefused: VaultError {
+    VaultError(
+      .blocked, "too many wrong codes: this unlock is refused for good",
+      hint: Hint(.unlockCredential, saying: "ask the server to begin another unlock"), attemptsLeft: 0)
+  }
+
+  static func notBlocked(_ state: CredentialState) -> VaultError {
+    switch state {
+    case .started: .activationIncomplete
+    case .disabled:
+      VaultError(
+        .wrongState, "the server has disabled the credential",
+        hint: Hint(.activateCredential, saying: "activate it again"))
+    default: VaultError(.wrongState, "the credential is not blocked")
+    }
+  }
+}
