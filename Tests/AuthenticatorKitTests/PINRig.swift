@@ -24,7 +24,7 @@ struct PINRig {
   }
 
   /// A context that was given a PIN, and perhaps a new one.
-  func context(_ pin: String? = nil, new: String? = nil, passcode: String? = nil) throws
+  func context(_ pin: String? = nil, new: String? = nil, passcode: String? = nil) throws(VaultError)
     -> AuthenticationContext
   {
     let context = AuthenticationContext(reason: "test")

@@ -1,0 +1,225 @@
+import AuthenticatorKit
+import OneTimePassword
+import SecretMemory
+import TestSupport
+import Testing
+import VaultExpectations
+import VaultKit
+import VaultTestKit
+
+@Suite("Activation of a credential")
+struct ActivationTests {
+  /// Verified to fail when the start adds an active credential.
+  @Test("start and finish are two steps, and only the second one makes codes", .requirement("A1"))
+  func twoSteps() throws {
+    let scene = try ActivationScene()
+    try scene.start()
+    #expect(try scene.state() == .started)
+    let pending = try scene.core.item(named: "bank")
+    expect(.wrongState) { () throws(VaultError) in _ = try scene.core.nextHOTPCode(of: pending.id) }
+    expect(.wrongState) { () throws(VaultError) in _ = try scene.core.timedCode(of: pending.id) }
+    expect(.wrongState) { () throws(VaultError) in _ = try scene.core.exportOTP(of: pending.id) }
+    expect(.wrongState) { () throws(VaultError) in try scene.describe() }
+    #expect(try scene.core.listOTP(where: Attributes()).isEmpty)
+    // As after a process that was killed: another one opens the file.
+    let core = try scene.rig.place.openCore()
+    #expect(try core.credentialStatus(named: "bank").state == .started)
+    #expect(try core.credentialStatus(named: "bank").secondsLeft == 300)
+    let done = try scene.finish()
+    #expect(done.type == "hotp" && done.deviceCredential == nil)
+    #expect(try scene.state() == .active)
+    #expect(try scene.core.nextHOTPCode(of: done.credential).code == scene.rig.code(at: 0))
+    #expect(try core.verify().problems == [])
+    // A second end of it, with the same code.
+    expect(.wrongState) { () throws(VaultError) in try scene.finish() }
+    #expect(scene.server.operations == [.activationStart, .activationFinish])
+  }
+
+  @Test("the requests and the credential are what the guide says", .requirement("A1"))
+  func members() throws {
+    let scene = try ActivationScene()
+    scene.server.change {
+      $0.start = ["account": .text("anna"), "issuer": .text("Bank"), "lifeSeconds": .number(20)]
+      $0.credential = ActivationServer.credential(
+        "totp", ["digits": .number(8), "periodSeconds": .number(60)])
+      $0.finish = ["offlineCodes": .number(5), "unixTime": .number(1_700_000_007)]
+    }
+    var new = NewActivation("bank")
+    (new.service, new.account) = ("pay", "a")
+    _ = try scene.core.startActivation(
+      new, code: SharedSecret(SecretBytes(testing: "first")), over: scene.server)
+    let status = try scene.core.credentialStatus(named: "bank")
+    #expect((status.service, status.account, status.issuer) == ("pay", "anna", "Bank"))
+    #expect((status.secondsLeft, status.factors, status.transport) == (20, [], "/opt/peer"))
+    let id = try scene.finish().credential
+    let requests = scene.server.requests
+    #expect(requests[0].fields.all.map(\.name) == ["device", "codeBase64", "service", "account"])
+    #expect(requests[1].fields.all.map(\.name) == ["device", "peer", "secretBase64", "codeBase64"])
+    let device = try #require(requests[0].fields["device"].map { "\($0)" })
+    #expect(requests[1].fields["device"].map { "\($0)" } == device)
+    #expect(requests[1].text(of: "secretBase64") == String(repeating: "Z", count: 32))
+    let credential = try scene.core.describeOTP(of: id)
+    #expect(
+      (credential.kind, credential.digits, credential.period, credential.role) == (.totp, 8, 60, .prover))
+    #expect(credential.state.secondsOffset == 7)
+    #expect(credential.item.attributes[Attribute<Int64>(code: 78)] == 5)
+    #expect(credential.state.lastSynchronization == Instant(seconds: 1_700_000_000))
+  }
+
+  /// Verified to fail when the deadline is a wall time, when an activation of an earlier boot is accepted, and when the
+  /// activation is only marked as over.
+  @Test(
+    "after its deadline an activation is refused and wiped", .requirement("A2"), arguments: [true, false])
+  func deadline(isReboot: Bool) throws {
+    let scene = try ActivationScene()
+    try scene.start()
+    let files = VaultFiles(place: scene.rig.place)
+    let sealed = try files.lastSealedSecret()
+    #expect(sealed.count > 32)
+    #expect(try files.contain(sealed))
+    scene.rig.clock.advance(by: .seconds(299))
+    scene.rig.clock.set(to: Instant(seconds: 1_600_000_000))
+    #expect(try scene.core.credentialStatus(named: "bank").secondsLeft == 1)
+    if isReboot { scene.rig.clock.reboot() } else { scene.rig.clock.advance(by: .seconds(2)) }
+    expect(.expired) { () throws(VaultError) in try scene.finish() }
+    #expect(scene.server.operations == [.activationStart])
+    #expect(try !files.contain(sealed))
+    expect(.itemNotFound) { () throws(VaultError) in _ = try scene.state() }
+    #expect(try scene.core.auditEntries().contains { $0.operation == .activationEnded })
+    try scene.start()
+    #expect(try scene.state() == .started)
+  }
+
+  /// Verified to fail when a refused code leaves the activation.
+  @Test("a wrong second code ends the activation and wipes it, any other error leaves it", .requirement("A2"))
+  func wrongCode() throws {
+    let scene = try ActivationScene()
+    try scene.start()
+    let files = VaultFiles(place: scene.rig.place)
+    let sealed = try files.lastSealedSecret()
+    for word in ["TIMEOUT", "BLOCKED", "STATE", "NETWORK", "FORBIDDEN", "OTHER"] {
+      scene.server.change { $0.before = { _ throws(VaultError) in throw VaultError(peer: word, "no") } }
+      #expect(throws: VaultError.self) { try scene.finish() }
+      #expect(try scene.state() == .started)
+    }
+    scene.server.change { $0.before = nil }
+    expect(.authenticationFailed) { () throws(VaultError) in try scene.finish(code: "wrong") }
+    #expect(try !files.contain(sealed))
+    expect(.itemNotFound) { () throws(VaultError) in try scene.finish() }
+  }
+
+  @Test("of two ends of one activation the accepted one stores the credential, whoever is first")
+  func twoTerminals() throws {
+    let scene = try ActivationScene()
+    try scene.start()
+    let other = ActivationServer()
+    // While the first one waits for its answer, another process is told that the code was used.
+    scene.server.change {
+      $0.before = { request throws(VaultError) in
+        guard request.operation == .activationFinish else { return }
+        let core = try scene.rig.place.openCore()
+        expect(.authenticationFailed) { () throws(VaultError) in
+          _ = try core.finishActivation(
+            named: "bank", code: SharedSecret(SecretBytes(testing: "used")), over: other)
+        }
+      }
+    }
+    try scene.finish()
+    #expect(try scene.state() == .active)
+  }
+
+  /// Verified to fail when the device credential is behind the PIN, and when it has the secret of the other.
+  @Test(
+    "the device credential has a secret of its own, needs no PIN, and stays on this device",
+    .requirement("B1"))
+  func device() throws {
+    let scene = try ActivationScene(mode: 1)
+    let own = [UInt8](repeating: 0xA7, count: 20)
+    scene.server.change { $0.device = ActivationServer.credential(key: own, ["counter": .number(4)]) }
+    try scene.start()
+    let pin = try scene.rig.checked()
+    let done = try scene.finish(pin: pin, scene.rig.context("8306"))
+    let device = try #require(done.deviceCredential)
+    let item = try scene.core.item(named: "bank-device")
+    #expect(item.id == device && item.access.thisDeviceOnly && !item.isBehindPIN)
+    #expect(try scene.core.credentialStatus(named: "bank").deviceCredential == device)
+    let expected = try HOTPGenerator(key: SecretBytes(copying: own)).code(at: 4)
+    #expect(try scene.core.nextHOTPCode(of: device).code == expected)
+    expect(.interactionNotAllowed) { () throws(VaultError) in
+      _ = try scene.core.nextHOTPCode(of: done.credential, context: AuthenticationContext(reason: ""))
+    }
+    #expect(try scene.code(of: done.credential) == scene.rig.code(at: 0))
+  }
+
+  @Test("a suite is activated too")
+  func suite() async throws {
+    let scene = try ActivationScene()
+    scene.server.change {
+      $0.credential = ActivationServer.credential(
+        "ocra", ["suite": .text("OCRA-1:HOTP-SHA1-6:C-QN08"), "counter": .number(9)])
+    }
+    try scene.start()
+    let done = try scene.finish()
+    #expect(done.type == "ocra")
+    let credential = try await OCRACredential(id: done.credential, in: Vault(core: scene.core))
+    let result = try await credential.sign(OCRARequest(OCRAQuestion("12345678", for: credential.suite)))
+    #expect(result.counter == 9)
+  }
+
+  /// Verified to fail when the old secret is deleted at the start.
+  @Test(
+    "a new activation ends the state disabled, and replaces the credential at its end", .requirement("A1"))
+  func disabled() throws {
+    let scene = try ActivationScene(mode: 1)
+    scene.server.change { $0.device = ActivationServer.credential(key: [UInt8](repeating: 1, count: 20)) }
+    try scene.start()
+    let pin = try scene.rig.checked()
+    let old = try scene.finish(pin: pin, scene.rig.context("8306"))
+    expect(.duplicateItem) { () throws(VaultError) in try scene.start() }
+    try scene.core.disableCredential(old.credential, over: scene.server)
+    #expect(try scene.state() == .disabled && scene.state("bank-device") == .disabled)
+    scene.rig.derivations.reset()
+    expect(.wrongState) { () throws(VaultError) in
+      _ = try scene.core.nextHOTPCode(of: old.credential, context: scene.rig.typing("8306"))
+    }
+    #expect(scene.rig.derivations.count == 0)
+    try scene.start()
+    #expect(try scene.core.credentialStatus(named: "bank").isBeingReplaced)
+    #expect(try scene.core.item(named: "bank").id == old.credential)
+    let new = try scene.finish(pin: pin, scene.rig.context("8306"))
+    #expect(new.credential != old.credential && new.deviceCredential != old.deviceCredential)
+    #expect(try scene.state() == .active && scene.code(of: new.credential) == scene.rig.code(at: 0))
+    #expect(try scene.core.items(matching: Query(.otp)).count == 2)
+  }
+
+  @Test("the server is asked first, and a refusal leaves the credential as it was")
+  func notDisabled() throws {
+    let scene = try ActivationScene()
+    try scene.start()
+    expect(.wrongState) { () throws(VaultError) in
+      try scene.core.disableCredential(scene.core.item(named: "bank").id, over: scene.server)
+    }
+    let id = try scene.finish().credential
+    scene.server.change { $0.before = { _ throws(VaultError) in throw VaultError(peer: "FORBIDDEN", "no") } }
+    expect(.policy) { () throws(VaultError) in try scene.core.disableCredential(id, over: scene.server) }
+    #expect(try scene.state() == .active)
+  }
+
+  @Test("the actor offers the same, cancellable")
+  func actor() async throws {
+    let scene = try ActivationScene(mode: 1)
+    let vault = Vault(core: scene.core)
+    let activation = try await Activation.start(
+      NewActivation("bank"), code: SecretBytes(testing: "first"), over: scene.server, in: vault)
+    #expect(try await activation.status().state == .started)
+    let pin = try await PINItem.make(
+      NewPINItem(.checked), in: vault, context: scene.rig.context(new: "8306"))
+    let done = try await activation.finish(
+      code: SecretBytes(testing: "second"), pin: pin, over: scene.server,
+      context: scene.rig.context("8306"))
+    let credential = try await OTPCredential(id: done.credential, in: vault)
+    #expect(try await credential.nextCode(context: scene.rig.context("8306")).code == scene.rig.code(at: 0))
+    try await CredentialStatus.disable(done.credential, over: scene.server, in: vault)
+    #expect(try await CredentialStatus.of(done.credential, in: vault).state == .disabled)
+  }
+}

@@ -1,0 +1,242 @@
+import AuthenticatorKit
+import OneTimePassword
+import SecretMemory
+import Synchronization
+import TestSupport
+import Testing
+import VaultExpectations
+import VaultKit
+import VaultTestKit
+
+@Suite("Unlock of a credential by its server")
+struct CredentialUnlockTests {
+  /// Verified to fail when the PIN is judged before the server, and when the block ends with all attempts.
+  @Test(
+    "with the current PIN: the code ends the block, a right PIN gives all attempts back", .requirement("A8"))
+  func currentPIN() throws {
+    let scene = try ActivationScene()
+    let (id, pin) = try scene.activated(limit: 5)
+    expect(.wrongState) { () throws(VaultError) in try scene.core.startUnlock(of: id, over: scene.server) }
+    try scene.block(id)
+    #expect(try scene.state() == .blocked)
+    expect(.wrongState) { () throws(VaultError) in
+      try scene.finishUnlock(id, scene.rig.context("8306"))
+    }
+    try scene.core.startUnlock(of: id, over: scene.server)
+    #expect(try scene.state() == .unlockStarted)
+    scene.rig.derivations.reset()
+    expect(.blocked) { () throws(VaultError) in
+      _ = try scene.core.nextHOTPCode(of: id, context: scene.rig.typing("8306"))
+    }
+    scene.server.change {
+      $0.before = { [derivations = scene.rig.derivations] _ in #expect(derivations.count == 0) }
+    }
+    try scene.finishUnlock(id, scene.rig.context("8306"))
+    #expect(scene.rig.derivations.count == 1)
+    #expect(try scene.state() == .active)
+    #expect(try scene.core.pinStatuses(of: pin).first?.attemptsLeft == 5)
+    #expect(try scene.code(of: id) == scene.rig.code(at: 0))
+  }
+
+  /// Verified to fail when the block ends with all attempts.
+  @Test("with the current PIN: a wrong PIN after the code blocks again", .requirement("A8"))
+  func wrongPIN() throws {
+    let scene = try ActivationScene()
+    let (id, pin) = try scene.activated(limit: 5)
+    try scene.block(id)
+    try scene.core.startUnlock(of: id, over: scene.server)
+    let error = thrown { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.typing("8307")) }
+    #expect(error?.code == .authenticationFailed && error?.attemptsLeft == 0)
+    #expect(try scene.core.pinStatuses(of: pin).first?.isBlocked == true)
+    #expect(try scene.state() == .blocked)
+    // The code was used: only another unlock ends the block.
+    expect(.wrongState) { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context("8306")) }
+  }
+
+  /// Verified to fail when the count is written after the answer, and when a restart of the same unlock resets it.
+  @Test("five wrong codes refuse an unlock for good, also across a crash", .requirement("A8"))
+  func fiveCodes() throws {
+    let scene = try ActivationScene()
+    let (id, _) = try scene.activated()
+    try scene.block(id)
+    try scene.core.startUnlock(of: id, over: scene.server)
+    let place = scene.rig.place
+    let counted = Mutex<[UInt8]>([])
+    scene.server.change {
+      $0.before = { request in
+        guard request.operation == .unlockFinish else { return }
+        let count = try? place.openCore().state(of: id).wrongUnlockCodes
+        counted.withLock { $0.append(count ?? 99) }
+      }
+    }
+    for left in [4, 3, 2, 1] {
+      let error = thrown { () throws(VaultError) in
+        try scene.finishUnlock(id, code: "wrong", scene.rig.context("8306"))
+      }
+      #expect(error?.code == .authenticationFailed && error?.attemptsLeft == left)
+    }
+    expect(.blocked) { () throws(VaultError) in try scene.finishUnlock(id, code: "wrong") }
+    #expect(counted.withLock { $0 } == [1, 2, 3, 4, 5])
+    // The right code no longer helps, and neither does the same unlock.
+    expect(.blocked) { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context("8306")) }
+    expect(.blocked) { () throws(VaultError) in try scene.core.startUnlock(of: id, over: scene.server) }
+    #expect(scene.server.operations.filter { $0 == .unlockFinish }.count == 5)
+    #expect(try scene.state() == .blocked)
+    scene.server.change { $0.unlock = ["unlock": .text("u-2")] }
+    try scene.core.startUnlock(of: id, over: scene.server)
+    try scene.finishUnlock(id, scene.rig.context("8306"))
+    #expect(try scene.state() == .active)
+  }
+
+  @Test("codes that got no answer count too, and a success takes the count back", .requirement("A8"))
+  func noAnswer() throws {
+    let scene = try ActivationScene()
+    let (id, _) = try scene.activated()
+    try scene.block(id)
+    try scene.core.startUnlock(of: id, over: scene.server)
+    scene.server.change {
+      $0.before = { _ throws(VaultError) in throw VaultError(peer: "NETWORK", "no answer") }
+    }
+    for _ in 0..<4 {
+      expect(.network) { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context("8306")) }
+    }
+    #expect(try scene.core.state(of: id).wrongUnlockCodes == 4)
+    scene.server.change { $0.before = nil }
+    try scene.finishUnlock(id, scene.rig.context("8306"))
+    #expect(try scene.core.state(of: id).wrongUnlockCodes == 0)
+  }
+
+  /// Verified to fail when the deadline of an unlock is not looked at.
+  @Test("after its deadline an unlock is over, and the credential is blocked", .requirement("A8"))
+  func deadline() throws {
+    let scene = try ActivationScene()
+    let (id, _) = try scene.activated()
+    try scene.block(id)
+    scene.server.change { $0.unlock["lifeSeconds"] = .number(60) }
+    try scene.core.startUnlock(of: id, over: scene.server)
+    scene.rig.clock.advance(by: .seconds(60))
+    expect(.wrongState) { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context("8306")) }
+    #expect(try scene.core.state(of: id).credentialState() == .blocked)
+    #expect(!scene.server.operations.contains(.unlockFinish))
+  }
+
+  /// Verified to fail when the biokeys stay.
+  @Test("with a new PIN by the unlock key of the server, for all behind it", .requirement("A8"))
+  func newPINByKey() throws {
+    let scene = try ActivationScene(mode: 1)
+    scene.server.change { $0.start["keepsUnlockKey"] = .flag(true) }
+    let key = try PINUnlockKey.fresh()
+    var new = NewPINItem(.checked)
+    new.unlockKey = key
+    let pin = try scene.core.makePIN(new, context: scene.rig.context(new: "8306")).id
+    try scene.start()
+    let id = try scene.finish(pin: pin, unlockKey: key, scene.rig.context("8306")).credential
+    guard case .secret(let sent)? = scene.server.requests.last?.fields["unlockKeyBase64"] else {
+      Issue.record("the server has no unlock key")
+      return
+    }
+    let shop = try scene.rig.credential(behind: pin, named: "shop")
+    try scene.block(id)
+    scene.server.change {
+      $0.unlock["pinMode"] = .number(2)
+      $0.unlocked = ["unlockKeyBase64": .secret(TransportSecret(SecretBytes(copying: sent.bytes)))]
+    }
+    try scene.core.startUnlock(of: id, over: scene.server)
+    #expect(try scene.core.credentialStatus(named: "bank").unlockNeedsNewPIN)
+    try scene.finishUnlock(id, scene.rig.context(new: "5207"))
+    #expect(try scene.state() == .active)
+    #expect(try scene.code(of: id, "5207") == scene.rig.code(at: 0))
+    #expect(try scene.code(of: shop, "5207") == PINRig.rfc4226[0])
+    expect(.authenticationFailed) { () throws(VaultError) in
+      _ = try scene.core.nextHOTPCode(of: id, context: scene.rig.typing("8306"))
+    }
+  }
+
+  @Test("an unlock key that does not open the PIN is a failure of the server, and nothing is changed")
+  func wrongKey() throws {
+    let scene = try ActivationScene()
+    let (id, pin) = try scene.activated()
+    try scene.block(id)
+    scene.server.change {
+      $0.unlock["pinMode"] = .number(2)
+      $0.unlocked = ["unlockKeyBase64": .secret([UInt8](repeating: 3, count: 16))]
+    }
+    try scene.core.startUnlock(of: id, over: scene.server)
+    expect(.network) { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context(new: "5207")) }
+    scene.server.change { $0.unlocked = [:] }
+    expect(.network) { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context(new: "5207")) }
+    #expect(try scene.core.pinStatuses(of: pin).first?.isBlocked == true)
+    #expect(try scene.state() == .unlockStarted)
+  }
+
+  /// Verified to fail when the new secret is wrapped under the old key, and when others behind the PIN are not looked for.
+  @Test("with a new PIN and a new secret, only where nothing else is behind the PIN", .requirement("A8"))
+  func newSecret() throws {
+    let scene = try ActivationScene()
+    let (id, pin) = try scene.activated()
+    let shop = try scene.rig.credential(behind: pin, named: "shop")
+    try scene.block(id)
+    let key = [UInt8](repeating: 0xC1, count: 24)
+    scene.server.change {
+      $0.unlock["pinMode"] = .number(2)
+      $0.unlocked = ["credential": .fields(ActivationServer.credential(key: key, ["counter": .number(7)]))]
+    }
+    try scene.core.startUnlock(of: id, over: scene.server)
+    let error = thrown { () throws(VaultError) in try scene.finishUnlock(id, scene.rig.context(new: "5207")) }
+    #expect(error?.code == .policy && error?.message.contains("'shop'") == true)
+    #expect(!scene.server.operations.contains(.unlockFinish))
+    try scene.core.delete(Query(id: shop))
+    let before = try scene.core.item(named: "bank").attributes[Attribute<[UInt8]>(code: 77)]
+    try scene.finishUnlock(id, scene.rig.context(new: "5207"))
+    let item = try scene.core.item(named: "bank")
+    #expect(item.id == id && item.attributes[Attribute<[UInt8]>(code: 77)] == before)
+    #expect(try scene.state() == .active)
+    let expected = try HOTPGenerator(key: SecretBytes(copying: key)).code(at: 7)
+    #expect(try scene.code(of: id, "5207") == expected)
+    #expect(try scene.core.verify().problems == [])
+  }
+
+  @Test("a credential that the server has blocked is unlocked the same way, with those of the same server")
+  func blockedByServer() throws {
+    let scene = try ActivationScene()
+    let (id, pin) = try scene.activated()
+    let others = try ["same", "other"].map { try scene.rig.credential(behind: pin, named: $0) }
+    try scene.core.activate(others[0])
+    try scene.core.activate(others[1], transport: "/opt/other")
+    try scene.core.write { transaction in
+      for item in [id] + others { try transaction.changeState(of: item) { $0.set(CredentialState.blocked) } }
+    }
+    try scene.core.startUnlock(of: id, over: scene.server)
+    try scene.finishUnlock(id, scene.rig.context("8306"))
+    #expect(try [scene.state(), scene.state("same"), scene.state("other")] == [.active, .active, .blocked])
+  }
+
+  @Test("answers that are none change nothing")
+  func badAnswers() throws {
+    let scene = try ActivationScene()
+    let (id, _) = try scene.activated()
+    try scene.block(id)
+    let answers: [[String: TransportValue]] = [
+      [:], ["unlock": .text("")], ["unlock": .number(1)],
+      ["unlock": .text(String(repeating: "x", count: 65))],
+      ["unlock": .text("u"), "pinMode": .number(3)], ["unlock": .text("u"), "lifeSeconds": .number(0)],
+      ["unlock": .text("u"), "lifeSeconds": .number(315_360_000)],
+    ]
+    let before = try scene.core.status().sequence
+    for answer in answers {
+      scene.server.change { $0.unlock = answer }
+      expect(.network) { () throws(VaultError) in try scene.core.startUnlock(of: id, over: scene.server) }
+    }
+    #expect(try scene.core.status().sequence == before)
+    let open = try ActivationScene()
+    try open.start()
+    let plain = try open.finish().credential
+    try open.core.write { try $0.changeState(of: plain) { $0.set(CredentialState.blocked) } }
+    open.server.change { $0.unlock["pinMode"] = .number(2) }
+    expect(.network) { () throws(VaultError) in try open.core.startUnlock(of: plain, over: open.server) }
+    open.server.change { $0.unlock["pinMode"] = nil }
+    try open.core.startUnlock(of: plain, over: open.server)
+    try open.finishUnlock(plain)
+    #expect(try open.state() == .active)
+  }
+}
