@@ -19,7 +19,7 @@ struct LoginTests {
     let scene = try Scene(mode: nil)
     let pin = try #require(scene.pin)
     let wrong = thrown { () throws(VaultError) in
-      _ = try scene.core.logIn(pin, by: .pin, context: try! scene.rig.context("8307"))
+      _ = try scene.core.logIn(pin, by: .pin, context: scene.rig.context("8307"))
     }
     #expect(wrong?.code == .authenticationFailed && wrong?.attemptsLeft == 9)
     let login = try scene.core.logIn(pin, by: .pin, context: scene.rig.context("8306"))
@@ -79,7 +79,7 @@ struct LoginTests {
     rig.derivations.reset()
     let peer = Scene.answering(["login": .text("l")])
     expect(.policy) { () throws(VaultError) in
-      let context = try! rig.context("8306")
+      let context = try rig.context("8306")
       _ =
         hasPeer
         ? try rig.core.logIn(pin, with: id, over: peer, by: .pin, context: context)
@@ -120,7 +120,7 @@ struct LoginTests {
     let (pin, peer) = (try #require(scene.pin), Scene.answering(["login": .text("l")]))
     expect(.malformed) { () throws(VaultError) in
       _ = try scene.core.logIn(
-        pin, with: scene.id, over: peer, by: .pin, context: try! scene.rig.context("8306"))
+        pin, with: scene.id, over: peer, by: .pin, context: scene.rig.context("8306"))
     }
     #expect(peer.requests.isEmpty && scene.rig.derivations.count == 0)
     _ = try scene.core.logIn(
@@ -138,17 +138,17 @@ struct LoginTests {
     for left in (0..<10).reversed() {
       let error = thrown { () throws(VaultError) in
         _ = try scene.core.logIn(
-          pin, with: scene.id, over: peer, by: .pin, context: try! scene.rig.context("8307"))
+          pin, with: scene.id, over: peer, by: .pin, context: scene.rig.context("8307"))
       }
       #expect(error?.code == .authenticationFailed && error?.attemptsLeft == left)
     }
     scene.rig.derivations.reset()
     expect(.blocked) { () throws(VaultError) in
       _ = try scene.core.logIn(
-        pin, with: scene.id, over: peer, by: .pin, context: try! scene.rig.context("8306"))
+        pin, with: scene.id, over: peer, by: .pin, context: scene.rig.context("8306"))
     }
     expect(.blocked) { () throws(VaultError) in
-      _ = try scene.core.logIn(pin, by: .pin, context: try! scene.rig.context("8306"))
+      _ = try scene.core.logIn(pin, by: .pin, context: scene.rig.context("8306"))
     }
     #expect(try peer.requests.isEmpty && scene.state.counter == 0 && scene.rig.derivations.count == 0)
   }
@@ -164,7 +164,7 @@ struct LoginTests {
     let pin = try #require(scene.pin)
     expect(.network) { () throws(VaultError) in
       _ = try scene.core.logIn(
-        pin, with: scene.id, over: Scene.answering(answer), by: .pin, context: try! scene.rig.context("8306"))
+        pin, with: scene.id, over: Scene.answering(answer), by: .pin, context: scene.rig.context("8306"))
     }
     #expect(try scene.core.auditEntries().allSatisfy { $0.operation != .login })
     #expect(try scene.state.counter == 1, "a counter that was used stays used")
@@ -181,7 +181,7 @@ struct LoginTests {
     func refusal(_ pin: ItemID, _ factor: LoginFactor, _ data: SharedSecret? = nil) -> VaultError.Code? {
       thrown { () throws(VaultError) in
         _ = try scene.core.logIn(
-          pin, with: scene.id, over: peer, by: factor, data: data, context: try! scene.rig.context("8306"))
+          pin, with: scene.id, over: peer, by: factor, data: data, context: scene.rig.context("8306"))
       }?.code
     }
     #expect(refusal(pin, .pin) == .policy && refusal(otherPIN, .biometry) == .policy)

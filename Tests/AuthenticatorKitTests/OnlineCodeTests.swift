@@ -28,8 +28,7 @@ struct OnlineCodeTests {
   private func online(
     _ scene: PeerScene, _ pin: String? = "8306", over peer: ScriptedTransport
   ) throws(VaultError) -> (code: String, notices: [OTPResult.Notice]) {
-    let context: AuthenticationContext
-    do { context = try scene.rig.context(pin) } catch { throw VaultError(.malformed, "\(error)") }
+    let context = try scene.rig.context(pin)
     guard scene.kind.suite != nil else {
       let result = try scene.core.onlineCode(of: scene.id, over: peer, context: context)
       return (result.code, result.notices)

@@ -68,8 +68,7 @@ struct PeerScene {
   @discardableResult
   func code(_ pin: String? = "8306", in core: VaultCore? = nil) throws(VaultError) -> String {
     let core = core ?? self.core
-    let context: AuthenticationContext
-    do { context = try rig.context(pin) } catch { throw VaultError(.malformed, "\(error)") }
+    let context = try rig.context(pin)
     switch kind {
     case .hotp: return try core.nextHOTPCode(of: id, context: context).code
     case .totp: return try core.timedCode(of: id, context: context).code
@@ -88,10 +87,7 @@ struct PeerScene {
   func synchronize(
     _ pin: String? = "8306", passcode: String? = nil, over transport: any Transport
   ) throws(VaultError) -> Synchronization {
-    let context: AuthenticationContext
-    do { context = try rig.context(pin, passcode: passcode) } catch {
-      throw VaultError(.malformed, "\(error)")
-    }
+    let context = try rig.context(pin, passcode: passcode)
     return try core.synchronize(id, over: transport, context: context)
   }
 

@@ -34,8 +34,7 @@ struct StartedActivation {
 struct FinishedActivation {
   let credential: NewPeerCredential
   let device: NewPeerCredential?
-  let offlineCodes: Int64?
-  let offlineSeconds: Int64?
+  let limits: OfflineLimits
   /// What a prover adds to its wall clock.
   let secondsOffset: Int32
 
@@ -46,8 +45,7 @@ struct FinishedActivation {
     device = try answer.fields("deviceCredential").map { (fields) throws(VaultError) in
       try NewPeerCredential(fields)
     }
-    offlineCodes = try answer.number("offlineCodes", 1...UInt64(UInt32.max)).map { Int64($0) }
-    offlineSeconds = try answer.number("offlineSeconds", 1...UInt64(UInt32.max)).map { Int64($0) }
+    limits = try OfflineLimits(answer)
     secondsOffset = try answer.secondsOffset(now: now)
   }
 }

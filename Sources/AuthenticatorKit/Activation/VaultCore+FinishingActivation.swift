@@ -138,8 +138,7 @@ private struct PendingActivation {
     var described = described(transport)
     described[.peerPINMode] = Int64(peer.mode.rawValue)
     if keepsUnlockKey { described[.keepsUnlockKey] = true }
-    described[.offlineCodes] = finished.offlineCodes
-    described[.offlineSeconds] = finished.offlineSeconds
+    finished.limits.write(to: &described)
     var new = finished.credential.item(
       named: name, described: described, access: item.access, now: now)
     new.state.secondsOffset = finished.secondsOffset

@@ -65,8 +65,7 @@ extension NewOCRACredential {
   /// The item of the credential.
   ///
   /// - Throws: ``VaultError/Code/malformed`` for a suite, a window or a key with which no code could be made.
-  func item(key: borrowing SecretBytes, now: Instant) throws(VaultError) -> NewItem {
-    let limits = OfflineLimits(codes: offlineCodes, seconds: offlineSeconds)
+  func item(key: borrowing SecretBytes) throws(VaultError) -> NewItem {
     try limits.check(role)
     guard suite.isUsable else {
       throw VaultError(
@@ -82,9 +81,10 @@ extension NewOCRACredential {
     }
     var new = NewItem(.otp, name: name, attributes: attributes, access: access, audit: audit)
     if suite.hasCounter { new.state.counter = counter }
-    new.limit(to: limits, from: now)
     return new
   }
+
+  var limits: OfflineLimits { OfflineLimits(codes: offlineCodes, seconds: offlineSeconds) }
 
   private var attributes: Attributes {
     var attributes = Attributes()

@@ -12,7 +12,9 @@ extension VaultCore {
     context: AuthenticationContext? = nil
   ) throws(VaultError) -> OCRADescription {
     let (pin, role) = (pin ?? new.pin?.id, new.role)
-    let new = try new.item(key: key, now: environment.clock.now())
+    let limits = new.limits
+    var new = try new.item(key: key)
+    new.limit(to: limits, from: environment.clock.now())
     let item =
       if let pin {
         try add(new, secret: key.copy(), behind: pin, role: role, context: context)

@@ -22,7 +22,8 @@ extension WriteTransaction {
     _ new: NewOCRACredential, key: consuming SecretBytes, adjusting adjust: (inout NewItem) -> Void = { _ in }
   ) throws(VaultError) -> Item {
     guard new.pin == nil else { throw .pinInTransaction }
-    var item = try new.item(key: key, now: reading.clock.now())
+    var item = try new.item(key: key)
+    item.limit(to: new.limits, from: reading.clock.now())
     adjust(&item)
     return try add(item, secret: key, by: .otp)
   }

@@ -147,7 +147,7 @@ extension PeerCredential {
       throw VaultError(
         .policy, "the credential is not behind this PIN", hint: "name a credential that this PIN guards")
     }
-    guard factors.isSuperset(of: factor.factors) else {
+    guard mode.ofCodes.isSuperset(of: factor.factors) else {
       throw VaultError(
         .policy, "the server does not take that for this credential",
         hint: factor == .pin ? "use the biokey" : "use the PIN")

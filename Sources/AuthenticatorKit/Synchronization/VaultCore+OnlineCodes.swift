@@ -14,9 +14,9 @@ extension VaultCore {
     var result =
       online.credential.item.countsCodes
       ? try nextHOTPCode(
-        of: id, by: online.credential.factors, for: CodePurpose(isOnline: true), context: context)
+        of: id, by: online.credential.mode.ofCodes, for: CodePurpose(isOnline: true), context: context)
       : try timedCode(
-        of: id, by: online.credential.factors, for: CodePurpose(isOnline: true), context: context)
+        of: id, by: online.credential.mode.ofCodes, for: CodePurpose(isOnline: true), context: context)
     var counter: UInt64?
     if case .counter(let used) = result.factor { counter = used }
     try finish(online, code: result.code, counter: counter, notices: &result.notices, context: context)
@@ -52,7 +52,7 @@ extension VaultCore {
   ) throws(VaultError) -> OCRAResult {
     let credential = online.credential
     var result = try signOCRA(
-      request, with: credential.item.id, by: credential.factors, for: CodePurpose(isOnline: true),
+      request, with: credential.item.id, by: credential.mode.ofCodes, for: CodePurpose(isOnline: true),
       context: context)
     try finish(
       online, code: result.code, counter: result.counter, notices: &result.notices, context: context)

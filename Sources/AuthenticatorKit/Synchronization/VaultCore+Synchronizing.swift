@@ -46,7 +46,7 @@ extension VaultCore {
     of credential: PeerCredential, context: AuthenticationContext?
   ) throws(VaultError) -> String? {
     let item = credential.item
-    guard let pin = try item.guardingPIN(), credential.factors.contains(.current) else { return nil }
+    guard let pin = try item.guardingPIN(), credential.mode.ofCodes.contains(.current) else { return nil }
     let (state, isBlocked) = try reading { transaction throws(VaultError) in
       (try transaction.state(of: item.id), try transaction.state(of: pin.item).isBlocked)
     }
@@ -123,11 +123,6 @@ extension CredentialEvent {
     default: throw .peerAnswered("'state' is none of active, blocked, disabled")
     }
   }
-}
-
-extension PeerCredential {
-  /// What makes a code. The PIN that was made at the activation is the current one since then.
-  var factors: PINFactors { mode.contains(.new) ? mode.union(.current).subtracting(.new) : mode }
 }
 
 extension ReadTransaction {

@@ -122,7 +122,6 @@ package enum HintWords {
     .addWithComponent: "use 'vaultctl otp add' for a credential, 'vaultctl pin set' for a PIN",
     .deleteWithPIN: "'vaultctl item list' shows them; delete them first",
     .listCredentials: "the item of that name is of another kind; 'vaultctl otp list' shows the credentials",
-    .synchronize: "synchronize it with 'vaultctl otp sync NAME --transport PROGRAM'",
     .setCounter: "ask the server for its counter and set it with 'vaultctl otp counter NAME --set N'",
     .forceCounter: "add --force if the server really is behind",
     .makeCode: "use 'vaultctl otp code'",
