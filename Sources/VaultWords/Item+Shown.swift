@@ -78,7 +78,7 @@ extension Item {
   }
 
   private var credentialFields: [Field] {
-    let types: [Int64: String] = [1: "hotp", 2: "totp", 3: "steam", 4: "ocra"]
+    let types: [Int64: String] = [1: "hotp", 2: "totp", 3: "steam", 4: "ocra", 5: "activation"]
     let algorithms: [Int64: String] = [1: "SHA1", 2: "SHA256", 3: "SHA512"]
     var fields: [Field] = []
     if let type = attributes[.otpType].flatMap({ types[$0] }) { fields.append(Field("type", type)) }

@@ -81,8 +81,9 @@ struct PINRuleTests {
     var refused = 0
     for number in stride(from: 0, to: 10_000, by: 37) {
       let digits = String(String(number + 10_000).dropFirst())
-      do { try rig.core.changePIN(pin, context: rig.context("83061", new: digits)) } catch {
-        #expect((error as? VaultError)?.code == .pinRefused)
+      do throws(VaultError) { try rig.core.changePIN(pin, context: rig.context("83061", new: digits)) } catch
+      {
+        #expect(error.code == .pinRefused)
         refused += 1
       }
     }

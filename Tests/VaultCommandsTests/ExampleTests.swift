@@ -40,6 +40,14 @@ struct ExampleTests {
     #expect(count >= 30)
   }
 
+  /// A server with the user `work`, and its activation code.
+  private static let activation = """
+    PEERS='\(Tool.repository.path)/Tests/Peers'; export VAULT_TEST_PEER="$HOME/peer"; mkdir peer
+    printf '#!/bin/sh\nexec "%s/peer"\n' "$PEERS" > transport; chmod 700 transport
+    $PEERS/control add-user work $MODE > code
+
+    """
+
   /// What the example of a verb needs besides the set-up of all.
   private static func preparation(of verb: any VaultVerb.Type) -> String {
     var script = ""
@@ -66,6 +74,17 @@ struct ExampleTests {
       script += "vaultctl pin change pin-camouflaged --pin-file pin --new-pin-file new-pin\n"
     }
     if verb.name == "rotate parameters" { script += "vaultctl passcode set --new-passcode-file old\n" }
+    if verb.words.starts(with: ["otp", "activate"]) {
+      script += verb.name == "otp activate finish" ? "MODE='--pin-mode 1'\n" : ""
+      script += activation
+      if verb.name != "otp activate start" {
+        script += "vaultctl otp activate start work --transport ~/transport --code-file code\n"
+        script += "$PEERS/control second-code work > code\n"
+      }
+      if verb.name == "otp activate disable" {
+        script += "vaultctl otp activate finish work --transport ~/transport --code-file code\n"
+      }
+    }
     if ["recovery-code check", "recovery-code remove"].contains(verb.name) {
       script += "vaultctl recovery-code new --out code\n"
     }

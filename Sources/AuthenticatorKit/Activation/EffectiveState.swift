@@ -81,6 +81,9 @@ extension VaultCore {
 }
 
 extension Item {
+  /// Whether a server has activated it.
+  package var hasServer: Bool { kind == .otp && attributes[.peer] != nil && !isActivation }
+
   /// Whether it is an activation that is not complete: it makes no code.
   package var isActivation: Bool { kind == .otp && attributes[.otpType] == Activation.type }
 }

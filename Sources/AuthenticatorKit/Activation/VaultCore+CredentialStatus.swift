@@ -26,6 +26,18 @@ extension VaultCore {
     }
   }
 
+  /// The item of the activation that is under way for a credential.
+  ///
+  /// - Throws: ``VaultError/Code/wrongState`` if there is none.
+  package func activationUnderWay(of id: ItemID) throws(VaultError) -> Item {
+    try reading { transaction throws(VaultError) in
+      let item = try transaction.item(id)
+      if item.isActivation { return item }
+      guard let pending = try transaction.activation(replacing: id) else { throw .nothingToFinish }
+      return pending
+    }
+  }
+
   /// Asks the peer to end the use of a credential here, and disables it after the peer agreed.
   package func disableCredential(
     _ id: ItemID, over transport: any Transport, context: AuthenticationContext? = nil

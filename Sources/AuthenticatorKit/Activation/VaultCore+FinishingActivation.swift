@@ -206,7 +206,7 @@ extension WriteTransaction {
 }
 
 extension VaultError {
-  fileprivate static var nothingToFinish: VaultError {
+  static var nothingToFinish: VaultError {
     VaultError(
       .wrongState, "no activation of the credential is under way",
       hint: Hint(.showCredentialStatus, saying: "look at its status"))

@@ -42,15 +42,33 @@ extension Completion {
   }
 
   private func places(of family: VerbFamily) -> [CompletionPlace] {
-    var places: [CompletionPlace] = []
-    if family.verbs.contains(where: { $0.words.count > 1 }) {
-      let next = family.verbs.compactMap { verb in verb.words.dropFirst().first.map { ($0, verb.summary) } }
-      places.append(
-        CompletionPlace(
-          words: family.word, next: next, options: program.commonOptions, arguments: .nothing,
-          takesProgram: false))
+    groups(of: family).map { prefix in
+      CompletionPlace(
+        words: prefix.joined(separator: " "), next: next(after: prefix, in: family),
+        options: program.commonOptions, arguments: .nothing, takesProgram: false)
+    } + family.verbs.map(place)
+  }
+
+  /// The beginnings that several verbs of a family share, such as `otp` and `otp activate`.
+  private func groups(of family: VerbFamily) -> [[String]] {
+    var groups: [[String]] = []
+    for verb in family.verbs {
+      let words = verb.words
+      for count in 1..<max(1, words.count) where !groups.contains(Array(words.prefix(count))) {
+        groups.append(Array(words.prefix(count)))
+      }
     }
-    return places + family.verbs.map(place)
+    return groups
+  }
+
+  /// The words that can follow, each once, with the summary of the first verb that it leads to.
+  private func next(after prefix: [String], in family: VerbFamily) -> [(word: String, summary: String)] {
+    var next: [(word: String, summary: String)] = []
+    for verb in family.verbs where verb.words.count > prefix.count && verb.words.starts(with: prefix) {
+      let word = verb.words[prefix.count]
+      if !next.contains(where: { $0.word == word }) { next.append((word, verb.summary)) }
+    }
+    return next
   }
 
   private func place(of verb: any Verb.Type) -> CompletionPlace {

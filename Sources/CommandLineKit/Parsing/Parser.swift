@@ -83,7 +83,9 @@ extension Parser {
     self.family = family
     let candidates = family.verbs.filter { $0.words.starts(with: prefix) }
     guard !candidates.isEmpty else {
-      let names = family.verbs.compactMap { $0.words.dropFirst().first }
+      let group = prefix.dropLast()
+      let names = family.verbs.filter { $0.words.starts(with: group) }
+        .compactMap { $0.words.dropFirst(group.count).first }
       throw .usage(
         "argument \(position) is not a command of '\(program.name) \(family.word)'",
         hint: "'\(program.name) \(family.word) --help' lists all" + suggestion(for: word, among: names))

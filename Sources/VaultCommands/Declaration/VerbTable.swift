@@ -49,6 +49,7 @@ package enum VerbTable {
         OTPAdd.self, OTPCode.self, OTPVerify.self, OTPResync.self, OTPConfirm.self, OTPSync.self,
         OTPCounter.self, OTPList.self,
         OTPShow.self, OTPExport.self, OTPRemove.self,
+        OTPActivateStart.self, OTPActivateFinish.self, OTPActivateStatus.self, OTPActivateDisable.self,
       ]
     ),
     (

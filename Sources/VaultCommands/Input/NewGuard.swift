@@ -9,6 +9,17 @@ enum NewGuard {
   /// The default item of a mode, which does not exist yet.
   case new(NewPINItem)
 
+  /// Gives the PIN item that is about to be made an unlock key, which a server keeps.
+  ///
+  /// - Returns: The key; `nil` if no checked PIN is made.
+  mutating func givingUnlockKey() throws(VaultError) -> PINUnlockKey? {
+    guard case .new(var new) = self, new.mode == .checked else { return nil }
+    let key = try PINUnlockKey.fresh()
+    new.unlockKey = key
+    self = .new(new)
+    return key
+  }
+
   /// - Parameter access: That of the credential. A PIN item that is made for it has the same accessibility.
   init(_ command: Command, access: AccessControl) throws {
     if let name = command[PINOptions.guardItem] {
@@ -47,8 +58,10 @@ enum NewGuard {
 
   /// Adds the credential behind the PIN, and makes the PIN item first where it is missing. If the credential cannot be
   /// added, no new PIN item stays.
+  ///
+  /// - Parameter name: The name that the credential needs; `nil` if something of its own has it already.
   func adding<R>(
-    _ name: String, _ access: AccessControl, in command: Command,
+    _ name: String?, _ access: AccessControl, in command: Command,
     _ add: (VaultCore, ItemID?, AuthenticationContext?) throws -> R
   ) throws -> R {
     if case .none = self {
@@ -73,11 +86,11 @@ enum NewGuard {
   }
 
   private func making<R>(
-    _ new: NewPINItem, for name: String, in core: VaultCore, context: AuthenticationContext,
+    _ new: NewPINItem, for name: String?, in core: VaultCore, context: AuthenticationContext,
     _ add: (ItemID) throws -> R
   ) throws -> R {
     // The usual reason why a credential cannot be added; it is found before a PIN is asked for.
-    guard try !Self.isTaken(name, in: core) else {
+    if let name, try Self.isTaken(name, in: core) {
       throw VaultError(.duplicateItem, "an item with that name exists already")
     }
     let pin = try core.makePIN(new, context: context)

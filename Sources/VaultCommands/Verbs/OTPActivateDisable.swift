@@ -1,0 +1,30 @@
+import AuthenticatorKit
+import CommandLineKit
+import TextFormats
+import VaultKit
+import VaultWords
+
+/// `vaultctl otp activate disable NAME`.
+enum OTPActivateDisable: VaultVerb {
+  static let words = ["otp", "activate", "disable"]
+  static let summary = "End the use of a credential on this device, with its server."
+  static let arguments = [ItemOptions.name]
+  static let ownOptions: [any OptionKey] = [TransportOptions.program]
+  static let needs = VaultNeed.unlocked
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = ActivationWords.exits + [.notFound]
+  static let notes = [
+    "Needs --transport (2). The credential is disabled here, with its device credential, after the server agreed. Only a new "
+      + "activation ends this.", ActivationWords.transportNote,
+  ]
+  static let example = "vaultctl otp activate disable work --transport ~/transport"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let transport = try command.neededTransport()
+    let name = command.required(ItemOptions.name)
+    let status = try command.vault.opened().credentialStatus(named: name)
+    let context = try command.vault.pinContext()
+    try command.vault.unlocking { try $0.disableCredential(status.id, over: transport, context: context) }
+    return try command.activationOutcome(of: name)
+  }
+}

@@ -1,0 +1,49 @@
+import AuthenticatorKit
+import CommandLineKit
+import SecretMemory
+import TextFormats
+import VaultKit
+import VaultWords
+
+/// `vaultctl otp activate finish NAME`: the second step of an activation.
+enum OTPActivateFinish: VaultVerb {
+  static let words = ["otp", "activate", "finish"]
+  static let summary = "Finish an activation with the second code: the credential is active, behind its PIN."
+  static let arguments = [ItemOptions.name]
+  static let ownOptions: [any OptionKey] = [
+    TransportOptions.program, PINOptions.guardMode, PINOptions.guardItem,
+  ]
+  static let channels = [SecretChannel.code, .pin]
+  static let needs = VaultNeed.unlocked
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = ActivationWords.exits + [.notFound, .expired, .alreadyExists]
+  static let notes = [
+    "Needs --transport (2). The server's mode, which 'otp activate status' shows, says whether a PIN must guard the credential; "
+      + "--pin or --pin-mode names it. A checked PIN is verified before the server is asked, a camouflaged one is typed twice. "
+      + "Where --pin-mode makes the PIN item, --pin-fd gives the new PIN.",
+    "A code that the server refuses (3) and the end of the time (7) end the activation, and what was stored for it is wiped. "
+      + "Any other failure leaves it.",
+    ActivationWords.transportNote,
+  ]
+  static let example =
+    "vaultctl otp activate finish work --transport ~/transport --code-file code --pin-mode checked --pin-file pin"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let transport = try command.neededTransport()
+    let name = command.required(ItemOptions.name)
+    let status = try command.vault.opened().credentialStatus(named: name)
+    let pending = try command.vault.opened().activationUnderWay(of: status.id)
+    var guarding = try NewGuard(command, access: pending.access)
+    let unlockKey = try status.keepsUnlockKey ? guarding.givingUnlockKey() : nil
+    try command.vault.unlockBeforeTyping(pending.access)
+    let code = try command.peerCode("second code", to: "finish the activation")
+    let done = try guarding.adding(nil, pending.access, in: command) { core, pin, context in
+      try core.finishActivation(
+        named: name, code: code, pin: pin, unlockKey: unlockKey, over: transport,
+        context: context ?? command.vault.pinContext())
+    }
+    return try command.activationOutcome(of: name) {
+      Field("type", done.type)
+    }
+  }
+}

@@ -1,0 +1,209 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The verbs of activations and unlocks with the server of `Tests/Peers`, which was written from the guide alone.
+@Suite("Activations at the command line")
+struct ActivationVerbTests {
+  private let tool: Tool
+  private let peer: TestPeer
+
+  init() throws {
+    tool = try Tool()
+    peer = try TestPeer(for: tool)
+    #expect(try tool("init", "--no-passcode").exit == 0)
+  }
+
+  private func start(_ code: String, _ more: String...) throws -> Tool.Run {
+    try tool.run(
+      ["otp", "activate", "start", "bank", "--transport", peer.transport, "--code-fd", "3", "--json"] + more,
+      secrets: [3: code])
+  }
+
+  private func finish(_ code: String, _ more: String...) throws -> Tool.Run {
+    try tool.run(
+      ["otp", "activate", "finish", "bank", "--transport", peer.transport, "--code-fd", "3", "--json"] + more,
+      secrets: [3: code, 4: "8306"])
+  }
+
+  private func status() throws -> String? {
+    try tool("otp", "activate", "status", "bank", "--json").json["state"] as? String
+  }
+
+  private func code(_ pin: String = "8306") throws -> Tool.Run {
+    try tool("otp", "code", "bank", "--pin-fd", "3", "--json", secrets: [3: pin])
+  }
+
+  /// An active credential behind the PIN 8306 that is made for it.
+  private func activate() throws {
+    let first = try peer.control("add-user", "anna", "--pin-mode", "9")
+    #expect(try start(first).exit == 0)
+    let done = try finish(peer.control("second-code", "anna"), "--pin-mode", "checked", "--pin-fd", "4")
+    #expect(done.exit == 0, "\(done.errors)")
+  }
+
+  /// Blocks the PIN with ten wrong ones.
+  private func block() throws {
+    for left in (0..<10).reversed() {
+      #expect(try code("2749").error["attemptsLeft"] as? Int == left)
+    }
+  }
+
+  @Test("two codes and a PIN make a credential whose codes the server accepts", .requirement("A1", "B1"))
+  func life() throws {
+    let first = try peer.control(
+      "add-user", "anna", "--pin-mode", "1", "--device-credential", "--issuer", "Bank", "--account", "anna")
+    let started = try start(first, "--service", "pay")
+    #expect(started.exit == 0, "\(started.errors)")
+    #expect(try started.json["state"] as? String == "started")
+    #expect(try started.json["secondsLeft"] as? Int ?? 0 > 200)
+    #expect(try status() == "started")
+    for words in [["otp", "code", "bank"], ["otp", "export", "bank"], ["otp", "confirm", "bank"]] {
+      let run = try tool.run(words + ["--json"])
+      #expect(run.exit == 9, "\(words): \(run.errors)")
+      #expect(try run.error["code"] as? String == "wrongState")
+      #expect(try (run.error["hint"] as? String)?.contains("otp activate finish") == true)
+    }
+    #expect(try tool("otp", "show", "bank", "--json").json["type"] as? String == "activation")
+    #expect(try tool("otp", "list", "--json").exit == 0)
+    let needsPIN = try finish("1")
+    #expect(needsPIN.exit == 9, "the mode of the server wants a PIN")
+    let done = try finish(peer.control("second-code", "anna"), "--pin-mode", "checked", "--pin-fd", "4")
+    #expect(done.exit == 0, "\(done.errors)")
+    #expect(try done.json["state"] as? String == "active" && done.json["type"] as? String == "hotp")
+    #expect(try done.json["deviceCredential"] as? String == "bank-device")
+    #expect(try finish("1", "--pin", "pin", "--pin-fd", "4").exit == 9, "it is finished")
+    let made = try #require(try code().json["code"] as? String)
+    try peer.control("judge", "anna", made)
+    let device = try tool("otp", "code", "bank-device", "--json").json["code"] as? String
+    try peer.control("judge", "anna", try #require(device), "--device")
+    #expect(try peer.complaints().isEmpty)
+  }
+
+  @Test("a wrong second code ends the activation, and a wrong first code begins none", .requirement("A2"))
+  func wrongCodes() throws {
+    let first = try peer.control("add-user", "anna")
+    #expect(try start("000000000000").exit == 3)
+    #expect(try start("no digits").exit == 12)
+    #expect(try tool("otp", "activate", "status", "bank").exit == 1)
+    #expect(try start(first).exit == 0)
+    #expect(try finish("000000").exit == 3)
+    #expect(try tool("otp", "activate", "status", "bank").exit == 1)
+    #expect(try finish("000000").exit == 1)
+  }
+
+  @Test("without --transport it is wrong usage, and another transport is refused without a passcode")
+  func transports() throws {
+    let first = try peer.control("add-user", "anna")
+    for words in [
+      ["otp", "activate", "start", "bank"], ["otp", "activate", "finish", "bank"],
+      ["otp", "activate", "disable", "bank"], ["otp", "activate", "start", "bank", "--transport", "peer"],
+      ["otp", "activate"], ["pin", "unlock", "--start"],
+    ] { #expect(try tool.run(words).exit == 2, "\(words)") }
+    #expect(try start(first).exit == 0)
+    let other = try TestPeer(for: tool, named: "other")
+    let run = try tool(
+      "otp", "activate", "finish", "bank", "--transport", other.transport, "--code-fd", "3",
+      secrets: [3: "1"])
+    #expect(run.exit == 9 && run.errors.contains("another transport"), "\(run.errors)")
+    #expect(try status() == "started")
+  }
+
+  @Test("an answer that is none is 16, and the activation can still be finished", .requirement("A2"))
+  func badAnswers() throws {
+    let first = try peer.control("add-user", "anna")
+    for fault in ["wrong-id", "half", "exit1", "without:secretBase64", "member:lifeSeconds=0"] {
+      try peer.control("fault", fault)
+      #expect(try start(first).exit == 16, "\(fault)")
+      #expect(try tool("otp", "activate", "status", "bank").exit == 1)
+    }
+    #expect(try start(first).exit == 0)
+    let second = try peer.control("second-code", "anna")
+    for fault in ["exit1", "error:FORBIDDEN"] {
+      try peer.control("fault", fault)
+      #expect(try [9, 16].contains(finish(second).exit), "\(fault)")
+      #expect(try status() == "started")
+    }
+    #expect(try finish(second).exit == 0)
+  }
+
+  @Test("the server's code and the current PIN end a block", .requirement("A8"))
+  func unlock() throws {
+    try activate()
+    try block()
+    #expect(try status() == "blocked" && code().exit == 4)
+    let unlock = ["pin", "unlock", "--transport", peer.transport, "--json"]
+    let started = try tool.run(unlock + ["--start"])
+    #expect(started.exit == 0, "\(started.errors)")
+    #expect(try started.json["state"] as? String == "unlockStarted")
+    #expect(try started.json["needsNewPIN"] as? Bool == false)
+    let noCode = try tool.run(unlock + ["--no-input"])
+    #expect(noCode.exit == 6 && noCode.errors.contains("--code-fd"), "\(noCode.errors)")
+    let right = try peer.control("unlock-code", "anna")
+    let wrong = try tool.run(
+      unlock + ["--code-fd", "3", "--pin-fd", "4"], secrets: [3: "000000", 4: "8306"])
+    #expect(wrong.exit == 3)
+    #expect(try wrong.error["attemptsLeft"] as? Int == 4)
+    let done = try tool.run(unlock + ["--code-fd", "3", "--pin-fd", "4"], secrets: [3: right, 4: "8306"])
+    #expect(done.exit == 0, "\(done.errors)")
+    #expect(try done.json["state"] as? String == "active")
+    #expect(try tool("pin", "status", "pin", "--json").json["attemptsLeft"] as? Int == 10)
+    #expect(try code().exit == 0)
+    #expect(try tool.run(unlock + ["--start"]).exit == 9, "nothing is blocked")
+  }
+
+  @Test("five wrong codes refuse the unlock for good", .requirement("A8"))
+  func fiveCodes() throws {
+    try activate()
+    try block()
+    let unlock = ["pin", "unlock", "--transport", peer.transport, "--credential", "bank", "--json"]
+    #expect(try tool.run(unlock + ["--start"]).exit == 0)
+    let right = try peer.control("unlock-code", "anna")
+    let exits = try (0..<6).map { _ in
+      try tool.run(unlock + ["--code-fd", "3", "--pin-fd", "4"], secrets: [3: "000000", 4: "8306"]).exit
+    }
+    #expect(exits.prefix(5) == [3, 3, 3, 3, 4] && exits[5] != 0, "\(exits)")
+    let late = try tool.run(unlock + ["--code-fd", "3", "--pin-fd", "4"], secrets: [3: right, 4: "8306"])
+    #expect(late.exit == 4 || late.exit == 9, "\(late.errors)")
+    try peer.control("new-unlock", "anna")
+    #expect(try tool.run(unlock + ["--start"]).exit == 0)
+    let next = try peer.control("unlock-code", "anna")
+    let done = try tool.run(unlock + ["--code-fd", "3", "--pin-fd", "4"], secrets: [3: next, 4: "8306"])
+    #expect(done.exit == 0, "\(done.errors)")
+  }
+
+  @Test(
+    "the server's code and a new PIN end a block, by the unlock key that the server keeps", .requirement("A8")
+  )
+  func newPIN() throws {
+    let first = try peer.control(
+      "add-user", "anna", "--pin-mode", "1", "--keeps-unlock-key", "--unlock-mode", "2")
+    #expect(try start(first).exit == 0)
+    #expect(
+      try finish(peer.control("second-code", "anna"), "--pin-mode", "checked", "--pin-fd", "4").exit == 0)
+    try block()
+    let unlock = ["pin", "unlock", "--transport", peer.transport, "--json"]
+    #expect(try tool.run(unlock + ["--start"]).json["needsNewPIN"] as? Bool == true)
+    let done = try tool.run(
+      unlock + ["--code-fd", "3", "--new-pin-fd", "4"],
+      secrets: [3: peer.control("unlock-code", "anna"), 4: "5207"])
+    #expect(done.exit == 0, "\(done.errors)")
+    #expect(try code().exit == 3)
+    try peer.control("judge", "anna", #require(try code("5207").json["code"] as? String))
+  }
+
+  @Test("a disabled credential is replaced by a new activation")
+  func disable() throws {
+    try activate()
+    #expect(try start(peer.control("activation-code", "anna")).exit == 8)
+    let run = try tool("otp", "activate", "disable", "bank", "--transport", peer.transport, "--json")
+    #expect(run.exit == 0, "\(run.errors)")
+    #expect(try run.json["state"] as? String == "disabled")
+    #expect(try code().exit == 9)
+    #expect(try start(peer.control("activation-code", "anna")).exit == 0)
+    #expect(try status() == "disabled")
+    let done = try finish(peer.control("second-code", "anna"), "--pin", "pin", "--pin-fd", "4")
+    #expect(done.exit == 0, "\(done.errors)")
+    try peer.control("judge", "anna", #require(try code().json["code"] as? String))
+  }
+}
