@@ -24,7 +24,7 @@ package struct OfflineLimits: Equatable, Sendable {
   ///
   /// - Throws: ``VaultError/Code/network`` for a value that is no such number.
   init(_ fields: TransportFields) throws(VaultError) {
-    let bounds = 0...UInt64(UInt32.max)
+    let bounds = 1...UInt64(UInt32.max)
     codes = try fields.number("offlineCodes", bounds).map { UInt32($0) }
     seconds = try fields.number("offlineSeconds", bounds).map { UInt32($0) }
   }

@@ -15,7 +15,7 @@ enum OTPAdd: VaultVerb {
     "A prover makes codes, a verifier checks them.", defaultValue: "prover")
   static let accessible = ItemOptions.accessible("When codes can be made or checked.")
   static let offlineCodes = Setting(
-    "offline-codes", .number(0...UInt64(UInt32.max)), "K",
+    "offline-codes", .number(1...UInt64(UInt32.max)), "K",
     "Make at most K codes without a synchronization; any number if not given.")
   static let offlineAge = Setting(
     "offline-age", .duration, "D",
