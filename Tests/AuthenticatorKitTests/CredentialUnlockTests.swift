@@ -120,7 +120,6 @@ struct CredentialUnlockTests {
     #expect(!scene.server.operations.contains(.unlockFinish))
   }
 
-  /// Verified to fail when the biokeys stay.
   @Test("with a new PIN by the unlock key of the server, for all behind it", .requirement("A8"))
   func newPINByKey() throws {
     let scene = try ActivationScene(mode: 1)
@@ -169,7 +168,7 @@ struct CredentialUnlockTests {
     #expect(try scene.state() == .unlockStarted)
   }
 
-  /// Verified to fail when the new secret is wrapped under the old key, and when others behind the PIN are not looked for.
+  /// Verified to fail when others behind the PIN are not looked for.
   @Test("with a new PIN and a new secret, only where nothing else is behind the PIN", .requirement("A8"))
   func newSecret() throws {
     let scene = try ActivationScene()
@@ -194,6 +193,28 @@ struct CredentialUnlockTests {
     let expected = try HOTPGenerator(key: SecretBytes(copying: key)).code(at: 7)
     #expect(try scene.code(of: id, "5207") == expected)
     #expect(try scene.core.verify().problems == [])
+  }
+
+  /// Verified to fail when the biokeys stay.
+  @Test("with a new PIN the biokeys are gone", .requirement("A8"))
+  func biokeys() throws {
+    let scene = try BiokeyScene()
+    let server = ActivationServer()
+    server.change {
+      $0.unlock["pinMode"] = .number(2)
+      $0.unlocked = ["credential": .fields(ActivationServer.credential())]
+    }
+    try scene.register()
+    try scene.core.activate(scene.bank, mode: [.current, .biometric])
+    try scene.core.write { transaction in
+      try transaction.changeState(of: scene.bank) { $0.set(CredentialState.blocked) }
+    }
+    try scene.core.startUnlock(of: scene.bank, over: server)
+    try scene.core.finishUnlock(
+      of: scene.bank, code: SharedSecret(SecretBytes(testing: "third")), over: server,
+      context: BiokeyScene.given(new: "5207"))
+    #expect(try scene.core.biokeys().isEmpty)
+    #expect(try scene.code(BiokeyScene.given(pin: "5207")).count == 6)
   }
 
   @Test("a credential that the server has blocked is unlocked the same way, with those of the same server")

@@ -18,7 +18,8 @@ struct PeerModeTests {
     let scene = try BiokeyScene()
     try scene.register()
     try scene.core.activate(scene.bank, mode: PINFactors(rawValue: mode))
-    #expect(scene.refusal(try BiokeyScene.given(pin: "8306")) == (pin ? nil : .policy))
+    // Where only the biokey is accepted, it is asked for, and a PIN that was given does not answer.
+    #expect(scene.refusal(try BiokeyScene.given(pin: "8306")) == (pin ? nil : .interactionNotAllowed))
     #expect(scene.refusal(by: .biometric, try BiokeyScene.given(phrase: "right")) == (biokey ? nil : .policy))
     #expect(scene.refusal(by: .current, try BiokeyScene.given(pin: "8306")) == (pin ? nil : .policy))
   }

@@ -58,7 +58,7 @@ struct ActivationVerbTests {
     #expect(try started.json["state"] as? String == "started")
     #expect(try started.json["secondsLeft"] as? Int ?? 0 > 200)
     #expect(try status() == "started")
-    for words in [["otp", "code", "bank"], ["otp", "export", "bank"], ["otp", "confirm", "bank"]] {
+    for words in [["otp", "code", "bank"], ["otp", "export", "bank"]] {
       let run = try tool.run(words + ["--json"])
       #expect(run.exit == 9, "\(words): \(run.errors)")
       #expect(try run.error["code"] as? String == "wrongState")
