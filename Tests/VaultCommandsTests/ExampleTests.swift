@@ -74,14 +74,14 @@ struct ExampleTests {
       script += "vaultctl pin change pin-camouflaged --pin-file pin --new-pin-file new-pin\n"
     }
     if verb.name == "rotate parameters" { script += "vaultctl passcode set --new-passcode-file old\n" }
-    if verb.words.starts(with: ["otp", "activate"]) {
+    if verb.words.starts(with: ["otp", "activate"]) || verb.name == "otp sync" {
       script += verb.name == "otp activate finish" ? "MODE='--pin-mode 1'\n" : ""
       script += activation
       if verb.name != "otp activate start" {
         script += "vaultctl otp activate start work --transport ~/transport --code-file code\n"
         script += "$PEERS/control second-code work > code\n"
       }
-      if verb.name == "otp activate disable" {
+      if ["otp activate disable", "otp sync"].contains(verb.name) {
         script += "vaultctl otp activate finish work --transport ~/transport --code-file code\n"
       }
     }

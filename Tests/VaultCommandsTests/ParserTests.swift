@@ -93,7 +93,7 @@ struct ParserTests {
   func table() {
     let expected = """
       init status doctor verify version path passcode-set passcode-change passcode-remove item-add item-get item-show \
-      item-list item-update item-edit item-rename item-rm exec otp-add otp-code otp-verify otp-resync otp-confirm \
+      item-list item-update item-edit item-rename item-rm exec otp-add otp-code otp-verify otp-resync otp-confirm otp-sync \
       otp-counter otp-list otp-show otp-export otp-rm otp-activate-start \
       otp-activate-finish otp-activate-status otp-activate-disable transaction-sign transaction-verify \
       pin-set pin-verify pin-change pin-undo pin-status pin-unlock biometry-enroll biometry-list biometry-remove \

@@ -19,12 +19,26 @@ struct TestPeer {
 
   /// Runs a command of the operator, and returns the line that it prints.
   @discardableResult
-  func control(_ words: String...) throws -> String {
+  func control(_ words: String...) throws -> String { try control(words) }
+
+  @discardableResult
+  func control(_ words: [String]) throws -> String {
     let run = try Program(
       Self.programs + "/control", words, environment: ["VAULT_TEST_PEER": folder, "PATH": "/usr/bin:/bin"]
     ).run(errors: .inherited)
     #expect(run.status == 0, "\(words)")
     return String(decoding: run.output, as: UTF8.self).trimmingCharacters(in: .newlines)
+  }
+
+  /// What the server knows of a user.
+  func shown(_ user: String) throws -> [String: Any] {
+    try #require(try JSONSerialization.jsonObject(with: Data(control("show", user).utf8)) as? [String: Any])
+  }
+
+  /// The faults that are still to come.
+  func faults() throws -> [Any] {
+    let object = try JSONSerialization.jsonObject(with: Data(control("show").utf8)) as? [String: Any]
+    return object?["faults"] as? [Any] ?? []
   }
 
   /// What the server noted about requests that do not follow the guide.

@@ -22,7 +22,7 @@ enum OTPSync: VaultVerb {
     "A credential that the server has blocked stays blocked (4), and one that it has disabled stays disabled (9). The counter "
       + "never goes back.",
   ]
-  static let example = "vaultctl otp sync account --transport \"$PWD/peer\" --pin-file pin"
+  static let example = "vaultctl otp sync work --transport ~/transport"
 
   static func run(_ command: Command) throws -> Outcome {
     let item = try command.credential()
