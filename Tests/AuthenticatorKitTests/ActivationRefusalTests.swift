@@ -158,7 +158,7 @@ struct ActivationRefusalTests {
     #expect(none.server.operations.count == 1 && biokey.server.operations.count == 1)
   }
 
-  /// Verified to fail when the mask is bound to the identifier of the activation, and when a key that is text is masked.
+  /// Verified to fail when the mask is bound to another identifier, and when a key that is text is masked.
   @Test("behind a camouflaged PIN the key is masked once, and a key that is text is refused")
   func camouflaged() throws {
     let scene = try ActivationScene(mode: 1)

@@ -108,6 +108,7 @@ struct ActivationTests {
     expect(.itemNotFound) { () throws(VaultError) in try scene.finish() }
   }
 
+  /// Verified to fail when the commit of the credential expects the activation to be there.
   @Test("of two ends of one activation the accepted one stores the credential, whoever is first")
   func twoTerminals() throws {
     let scene = try ActivationScene()

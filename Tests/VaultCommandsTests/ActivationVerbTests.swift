@@ -66,6 +66,8 @@ struct ActivationVerbTests {
     }
     #expect(try tool("otp", "show", "bank", "--json").json["type"] as? String == "activation")
     #expect(try tool("otp", "list", "--json").exit == 0)
+    let export = try tool("export", "jsonl", tool.home.path + "/out.jsonl", "--plain")
+    #expect(export.exit == 0 && export.errors.contains("left out 'bank' (activation)"), "\(export.errors)")
     let needsPIN = try finish("1")
     #expect(needsPIN.exit == 9, "the mode of the server wants a PIN")
     let done = try finish(peer.control("second-code", "anna"), "--pin-mode", "checked", "--pin-fd", "4")

@@ -10,7 +10,6 @@ enum OTPActivateStatus: VaultVerb {
   static let summary =
     "Show how far the activation of a credential is. Needs neither the passcode nor the server."
   static let arguments = [ItemOptions.name]
-  static let audited = Audited.onRequest
   static let changesFiles = true
   static let ownExits: [ExitCode] = [.notFound, .expired]
   static let notes = [

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 extension Torture {
@@ -54,7 +55,7 @@ extension Torture {
 extension Torture.Scenario {
   /// Each verb that writes, in the order of its family in the table of verbs.
   static let all: [Torture.Scenario] =
-    life + passcode + items + credentials + transactions + pins + members + transfer + keys
+    life + passcode + items + credentials + transactions + pins + servers + members + transfer + keys
 
   private static let passcodeOption = ["--passcode-file", "@/in/pass"]
   private static let phraseOption = ["--passphrase-file", "@/in/passphrase"]
@@ -207,6 +208,55 @@ extension Torture.Scenario {
 
   private static let changed = ["pin", "change", "guard", "--new-pin-file", "@/in/new-pin"] + pinOption
   private static let pinOption = ["--pin-file", "@/in/pin"]
+
+  private static let servers = [
+    Self(
+      verb: "otp activate start", before: { try $0.addServer() },
+      words: ["otp", "activate", "start", "bank"] + codeOptions),
+    Self(
+      verb: "otp activate start", variant: "of a disabled credential",
+      before: { home in
+        try home.activate()
+        try home.run(["otp", "activate", "disable", "bank"] + transportOption)
+      }, words: ["otp", "activate", "start", "bank"] + codeOptions),
+    Self(
+      verb: "otp activate finish", before: { try $0.startActivation() },
+      words: ["otp", "activate", "finish", "bank"] + codeOptions),
+    Self(
+      verb: "otp activate finish", variant: "behind a PIN that is made first",
+      before: { home in
+        try home.write("in/pin", "830617")
+        try home.startActivation(mode: 1)
+      }, words: ["otp", "activate", "finish", "bank", "--pin-mode", "checked"] + codeOptions + pinOption,
+      commitsOften: true),
+    Self(
+      verb: "otp activate status", variant: "of an activation whose time is over",
+      before: { home in
+        try home.startActivation(lifeSeconds: 1)
+        Thread.sleep(forTimeInterval: 1.1)
+      }, words: ["otp", "activate", "status", "bank"], exit: 7),
+    Self(
+      verb: "otp activate disable", before: { try $0.activate() },
+      words: ["otp", "activate", "disable", "bank"] + transportOption),
+    Self(
+      verb: "pin unlock", variant: "by a server: the first step", before: { try $0.blockActivated() },
+      words: ["pin", "unlock", "--credential", "bank", "--start"] + transportOption),
+    Self(
+      verb: "pin unlock", variant: "by a server: the current PIN",
+      before: { home in
+        try home.blockActivated()
+        try home.run(["pin", "unlock", "--credential", "bank", "--start"] + transportOption)
+      }, words: ["pin", "unlock", "--credential", "bank"] + codeOptions + pinOption),
+    Self(
+      verb: "pin unlock", variant: "by a server: a new PIN and a new secret",
+      before: { home in
+        try home.blockActivated(unlockMode: 2)
+        try home.run(["pin", "unlock", "--credential", "bank", "--start"] + transportOption)
+      }, words: ["pin", "unlock", "--credential", "bank", "--new-pin-file", "@/in/new-pin"] + codeOptions),
+  ]
+
+  private static let transportOption = ["--transport", "@/in/server"]
+  private static let codeOptions = transportOption + ["--code-file", "@/in/code"]
 
   private static let transfer = [
     Self(

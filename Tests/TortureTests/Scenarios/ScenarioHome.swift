@@ -218,6 +218,62 @@ extension Torture.ScenarioHome {
       "otpauth://hotp/x?secret=T45QZUPEQJ3RNIC37YZQTRGYCJ5OMYKP&counter=0")
   }
 
+  /// Makes a transport whose server believes every code. Its secrets are among those that are in no other file.
+  ///
+  /// - Parameter mode: The PIN mode of the credential.
+  func addServer(mode: Int = 0, unlockMode: Int = 1, lifeSeconds: Int = 600) throws {
+    func base64(_ name: String) -> String {
+      Data(Torture.Scenario.secrets[name]!.utf8).base64EncodedString()
+    }
+    let credential = #""credential":{"type":"hotp","secretBase64":"\#(base64("changed"))"}"#
+    let start = #""peer":"c-17","pinMode":\#(mode),"lifeSeconds":\#(lifeSeconds),"#
+    let script = """
+      #!/bin/sh
+      read -r line
+      id=${line#*'"id":"'} operation=${line#*'"operation":"'}
+      say() { printf '{"version":1,"id":"%s"%s}\n' "${id%%'"'*}" "$1"; }
+      case ${operation%%'"'*} in
+      activationStart) say ',\(start)"secretBase64":"\(base64("first"))"' ;;
+      activationFinish) say ',\(credential)' ;;
+      unlockStart) say ',"unlock":"u-'$$'","pinMode":\(unlockMode)' ;;
+      unlockFinish) say '\(unlockMode == 2 ? "," + credential : "")' ;;
+      *) say '' ;;
+      esac
+
+      """
+    try write("in/code", "471199")
+    try write("in/draft", script)
+    // Another process makes it: a child that is started meanwhile would hold one of ours open for writing.
+    try #require(
+      Child("/usr/bin/install", ["-m", "700", folder + "/in/draft", folder + "/in/server"], [:]).start()
+        .wait()
+        == 0)
+  }
+
+  func startActivation(mode: Int = 0, unlockMode: Int = 1, lifeSeconds: Int = 600) throws {
+    try addServer(mode: mode, unlockMode: unlockMode, lifeSeconds: lifeSeconds)
+    try run(["otp", "activate", "start", "bank"] + Self.codeOptions)
+  }
+
+  /// Makes the active credential `bank`, without a PIN.
+  func activate() throws {
+    try startActivation()
+    try run(["otp", "activate", "finish", "bank"] + Self.codeOptions)
+  }
+
+  /// Makes the credential `bank` behind a PIN that is blocked.
+  func blockActivated(unlockMode: Int = 1) throws {
+    try write("in/pin", "830617")
+    try write("in/new-pin", "274950")
+    try run(["pin", "set", "--limit", "5", "--new-pin-file", "@/in/pin"])
+    try startActivation(mode: 1, unlockMode: unlockMode)
+    try run(
+      ["otp", "activate", "finish", "bank", "--pin", "pin", "--pin-file", "@/in/pin"] + Self.codeOptions)
+    for _ in 0..<5 { try run(["otp", "code", "bank", "--pin-file", "@/in/new-pin"], exit: 3) }
+  }
+
+  private static let codeOptions = ["--transport", "@/in/server", "--code-file", "@/in/code"]
+
   private func fill(_ passcode: [String]) throws {
     let secrets = Torture.Scenario.secrets
     func add(_ name: String, _ options: String...) throws {

@@ -142,6 +142,7 @@ extension Torture {
         item.name ?? "-", "\(item.kind.rawValue)", item.attributes[.service] ?? "-",
         item.attributes[.account] ?? "-", item.attributes[.label] ?? "-", "\(item.audit)", secret,
         state.map { "\($0.counter) \($0.lastAccepted ?? 0) \($0.needsResync)" } ?? "",
+        item.kind == .otp ? "\(try core.state(of: item.id).credentialState())" : "",
         // Not the attempts: one is counted in a commit of its own.
         pin.map { "\(version) \($0.hasPendingChange) \($0.isBlocked) \($0.credentials.count)" } ?? "",
       ].joined(separator: "|")
