@@ -13,7 +13,7 @@ struct LoginTests {
 
   private func data(_ text: String) -> SharedSecret { SharedSecret(SecretBytes(testing: text)) }
 
-  /// Verified to fail when the number is that of the entry before, and when a wrong PIN is not counted.
+  /// Verified to fail when the number is that of the entry before.
   @Test("the PIN is judged, no code is used, and the login has the number of its entry")
   func pin() throws {
     let scene = try Scene(mode: nil)
@@ -88,7 +88,7 @@ struct LoginTests {
     #expect(rig.derivations.count == 0 && peer.requests.isEmpty)
   }
 
-  /// Verified to fail when the code is sent before the verdict, and when the type is always `pin`.
+  /// Verified to fail when the type is always `pin`.
   @Test(
     "a server gets the code, the factor and the data, and names the login",
     arguments: [LoginFactor.pin, .biometry])
@@ -153,6 +153,7 @@ struct LoginTests {
     #expect(try peer.requests.isEmpty && scene.state.counter == 0 && scene.rig.derivations.count == 0)
   }
 
+  /// Verified to fail when the login is logged before the answer.
   @Test(
     "a login that the server does not name is none",
     arguments: [

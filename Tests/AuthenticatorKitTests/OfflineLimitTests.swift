@@ -11,7 +11,7 @@ import VaultTestKit
 struct OfflineLimitTests {
   private typealias Scene = PeerScene
 
-  /// Verified to fail when a code without a counter is not counted, and when the limit is looked at after the PIN.
+  /// Verified to fail when a code without a counter is not counted, and when the limit is looked at in the commit alone.
   @Test(
     "after K codes there is no further one, no derivation and no change", arguments: PeerScene.Kind.allCases,
     [true, false])
@@ -62,7 +62,7 @@ struct OfflineLimitTests {
     try scene.code()
   }
 
-  /// Verified to fail when each code is counted, or none is.
+  /// Verified to fail when each code without a counter needs a commit, and when none is counted.
   @Test("without limits a code writes what it wrote before; with K one commit", arguments: [true, false])
   func writes(isLimited: Bool) throws {
     let limits = isLimited ? OfflineLimits(codes: 100) : OfflineLimits()
@@ -75,6 +75,7 @@ struct OfflineLimitTests {
     }
   }
 
+  /// Verified to fail when a block is not counted.
   @Test("a block of reserved codes counts as so many")
   func reserved() throws {
     let scene = try Scene(.hotp, mode: nil, guarded: false, OfflineLimits(codes: 5))
@@ -86,7 +87,7 @@ struct OfflineLimitTests {
     #expect(scene.refusal() == .outOfStep)
   }
 
-  /// Verified to fail when the count is compared outside of the commit.
+  /// Verified to fail when the count is compared outside of the commit alone.
   @Test("many at a time make no more than K", arguments: [PeerScene.Kind.hotp, .totp, .plainSuite])
   func parallel(kind: PeerScene.Kind) async throws {
     let scene = try Scene(kind, mode: nil, guarded: false, OfflineLimits(codes: 7))

@@ -39,7 +39,7 @@ struct OnlineCodeTests {
 
   private static let question = String(repeating: "0f", count: 32)
 
-  /// Verified to fail when an online code counts, when it is limited, and when the code is sent before its commit.
+  /// Verified to fail when an online code is limited and counted.
   @Test("the server is told, gets the code of the PIN, and has its say", arguments: PeerScene.Kind.allCases)
   func code(kind: PeerScene.Kind) throws {
     let scene = try Scene(kind, OfflineLimits(codes: 1))
@@ -109,7 +109,6 @@ struct OnlineCodeTests {
     #expect(peer.operations.filter { $0 == .onlineFinish }.count == (mode == 9 ? 2 : 1))
   }
 
-  /// Verified to fail when the request goes on after the wrong PIN.
   @Test("a wrong PIN counts, and the server gets nothing")
   func wrongPIN() throws {
     let scene = try Scene()
@@ -120,7 +119,7 @@ struct OnlineCodeTests {
     #expect(try scene.state.counter == 0)
   }
 
-  /// Verified to fail when the deadline is looked at only before the PIN.
+  /// Verified to fail when the deadline is not looked at before the code is told.
   @Test("a code that is ready too late is not told, and its counter stays used", arguments: [299, 300])
   func late(seconds: Int) throws {
     let scene = try Scene()
@@ -132,6 +131,7 @@ struct OnlineCodeTests {
     #expect(try scene.state.counter == 1)
   }
 
+  /// Verified to fail when the deadline is on the wall clock.
   @Test("the time runs on the clock since boot, and the wall clock does not count")
   func wallClock() throws {
     let scene = try Scene()
@@ -209,7 +209,8 @@ struct OnlineCodeTests {
     #expect(try scene.state.counter == 2 && scene.state.codesSinceSynchronization == 1)
   }
 
-  /// Verified to fail when what a server answers to an accepted code is an error.
+  /// Verified to fail when a malformed answer to an accepted code is an error, and when each refusal for being out of step
+  /// counts as accepted.
   @Test(
     "an accepted code is a code, also where the two sides stay out of step",
     arguments: [
@@ -256,6 +257,7 @@ struct OnlineCodeTests {
     #expect(peer.requests.isEmpty)
   }
 
+  /// Verified to fail when an accepted code makes the credential active.
   @Test("a block by another terminal while the server waits is not lifted by the code")
   func blockedMeanwhile() throws {
     let scene = try Scene()

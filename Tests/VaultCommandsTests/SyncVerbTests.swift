@@ -140,7 +140,6 @@ struct SyncVerbTests {
     #expect(try peer.complaints().isEmpty)
   }
 
-  /// Verified to fail when the code is printed before the server has accepted it.
   @Test(
     "a refused code is not printed; an accepted one is, also out of step (17)", .requirement("A20"),
     arguments: [
@@ -179,7 +178,6 @@ struct SyncVerbTests {
     #expect(try tool("otp", "show", "bank", "--json").text == before)
   }
 
-  /// Verified to fail when the signal is held until the answer is there.
   @Test("Ctrl-C ends the request at once, and nothing is stored")
   func interrupted() async throws {
     try activate("--type", "totp")

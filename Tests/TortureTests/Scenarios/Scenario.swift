@@ -236,6 +236,26 @@ extension Torture.Scenario {
         Thread.sleep(forTimeInterval: 1.1)
       }, words: ["otp", "activate", "status", "bank"], exit: 7),
     Self(
+      verb: "otp sync", before: { try $0.activateGuarded() },
+      words: ["otp", "sync", "bank"] + transportOption + pinOption),
+    Self(
+      verb: "otp sync", variant: "of a credential that the server blocks",
+      before: { home in
+        try home.activate()
+        try home.write("in/state", "blocked\n")
+      }, words: ["otp", "sync", "bank"] + transportOption, exit: 4),
+    Self(
+      verb: "otp code", variant: "that the server gets", before: { try $0.activateGuarded() },
+      words: ["otp", "code", "bank", "--online"] + transportOption + pinOption, commitsOften: true),
+    Self(
+      verb: "otp code", variant: "of time, the last before a synchronization",
+      before: { try $0.run(["otp", "add", "limited", "--offline-codes", "1"], timedURI) },
+      words: ["otp", "code", "limited"]),
+    Self(
+      verb: "pin verify", variant: "for a server", before: { try $0.activateGuarded() },
+      words: ["pin", "verify", "--credential", "bank", "--data"] + transportOption + pinOption,
+      input: secrets["first"]!, commitsOften: true),
+    Self(
       verb: "otp activate disable", before: { try $0.activate() },
       words: ["otp", "activate", "disable", "bank"] + transportOption),
     Self(
@@ -255,6 +275,7 @@ extension Torture.Scenario {
       }, words: ["pin", "unlock", "--credential", "bank", "--new-pin-file", "@/in/new-pin"] + codeOptions),
   ]
 
+  private static let timedURI = "otpauth://totp/x?secret=T45QZUPEQJ3RNIC37YZQTRGYCJ5OMYKP"
   private static let transportOption = ["--transport", "@/in/server"]
   private static let codeOptions = transportOption + ["--code-file", "@/in/code"]
 

@@ -220,6 +220,8 @@ extension Torture.ScenarioHome {
 
   /// Makes a transport whose server believes every code. Its secrets are among those that are in no other file.
   ///
+  /// It notes its requests in the file `in/requests`, and takes the state of its answers from `in/state`, if these are there.
+  ///
   /// - Parameter mode: The PIN mode of the credential.
   func addServer(mode: Int = 0, unlockMode: Int = 1, lifeSeconds: Int = 600) throws {
     func base64(_ name: String) -> String {
@@ -230,6 +232,9 @@ extension Torture.ScenarioHome {
     let script = """
       #!/bin/sh
       read -r line
+      if [ -e '\(folder)/in/requests' ]; then printf '%s\n' "$line" >> '\(folder)/in/requests'; fi
+      state=active
+      if [ -e '\(folder)/in/state' ]; then read -r state < '\(folder)/in/state'; fi
       id=${line#*'"id":"'} operation=${line#*'"operation":"'}
       say() { printf '{"version":1,"id":"%s"%s}\n' "${id%%'"'*}" "$1"; }
       case ${operation%%'"'*} in
@@ -237,6 +242,10 @@ extension Torture.ScenarioHome {
       activationFinish) say ',\(credential)' ;;
       unlockStart) say ',"unlock":"u-'$$'","pinMode":\(unlockMode)' ;;
       unlockFinish) say '\(unlockMode == 2 ? "," + credential : "")' ;;
+      synchronize) say ",\\"state\\":\\"$state\\",\\"counter\\":2" ;;
+      onlineStart) say ',"challenge":"c-1"' ;;
+      onlineFinish) say ',"unixTime":'"$(date +%s)" ;;
+      login) say ',"login":"l-1"' ;;
       *) say '' ;;
       esac
 
@@ -259,6 +268,15 @@ extension Torture.ScenarioHome {
   func activate() throws {
     try startActivation()
     try run(["otp", "activate", "finish", "bank"] + Self.codeOptions)
+  }
+
+  /// Makes the active credential `bank` behind the PIN in `in/pin`.
+  func activateGuarded() throws {
+    try write("in/pin", "830617")
+    try startActivation(mode: 1)
+    try run(
+      ["otp", "activate", "finish", "bank", "--pin-mode", "checked", "--pin-file", "@/in/pin"]
+        + Self.codeOptions)
   }
 
   /// Makes the credential `bank` behind a PIN that is blocked.
