@@ -7,7 +7,7 @@ import VaultKit
 import VaultTestKit
 
 extension Torture {
-  /// Verified to fail when the counter of a code is committed after its request.
+  /// Verified to fail when the counter of an online code is written back unchanged once in seven.
   @Suite("Killed synchronizations and online codes", .requirement("A9", "A20", "A21"), .serialized)
   struct SynchronizationKills {
     @Test("the server gets no counter twice, the state is one of the table's, and the vault opens")
