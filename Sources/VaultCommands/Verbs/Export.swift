@@ -24,7 +24,8 @@ enum Export: VaultVerb {
   static let notes = [
     "For a file that a passphrase protects, use 'vaultctl backup'. Without --plain nothing is written (9).",
     "Left out, and listed: items of this device only, expired ones, kinds that are neither password nor "
-      + "one-time-password credential, credentials behind a PIN (behindPIN), activations that are not complete (activation), and items with an access rule when no person can be asked (promptNeeded), "
+      + "one-time-password credential, credentials behind a PIN (behindPIN), activations that are not complete (activation), "
+      + "and items with an access rule when no person can be asked (promptNeeded), "
       + "the person declined (declined), or no enrolled member can open them (beyondReach). Items that are left "
       + "out are not an error: the exit code is 0. Each item that is written is audited first.",
     "A person whom an access rule asks for is asked once for all items, for five minutes. A wrong answer ends the export.",
