@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VaultKit
 
-@Suite("Transitions of credentials")
+@Suite("Transitions of credentials", .requirement("A1", "A8"))
 struct CredentialTransitionTests {
   /// The table of `docs/guides/credentials.md`: what follows in each state from each event; `-` is refused.
   static let table = """
@@ -27,7 +27,7 @@ struct CredentialTransitionTests {
 
   /// Verified to fail when a blocked credential becomes active by a right PIN, and when a disabled one becomes active by a
   /// synchronization.
-  @Test("each event in each state leads where the table says, or is refused", .requirement("A1", "A8"))
+  @Test("each event in each state leads where the table says, or is refused")
   func everyState() throws {
     let lines = Self.table.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
     let states = lines[0].dropFirst()

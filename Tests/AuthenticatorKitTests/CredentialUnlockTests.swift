@@ -8,11 +8,11 @@ import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-@Suite("Unlock of a credential by its server")
+@Suite("Unlock of a credential by its server", .requirement("A8"))
 struct CredentialUnlockTests {
   /// Verified to fail when the PIN is judged before the server, and when the block ends with all attempts.
   @Test(
-    "with the current PIN: the code ends the block, a right PIN gives all attempts back", .requirement("A8"))
+    "with the current PIN: the code ends the block, a right PIN gives all attempts back")
   func currentPIN() throws {
     let scene = try ActivationScene()
     let (id, pin) = try scene.activated(limit: 5)
@@ -39,7 +39,7 @@ struct CredentialUnlockTests {
   }
 
   /// Verified to fail when the block ends with all attempts.
-  @Test("with the current PIN: a wrong PIN after the code blocks again", .requirement("A8"))
+  @Test("with the current PIN: a wrong PIN after the code blocks again")
   func wrongPIN() throws {
     let scene = try ActivationScene()
     let (id, pin) = try scene.activated(limit: 5)
@@ -54,7 +54,7 @@ struct CredentialUnlockTests {
   }
 
   /// Verified to fail when the count is written after the answer, and when a restart of the same unlock resets it.
-  @Test("five wrong codes refuse an unlock for good, also across a crash", .requirement("A8"))
+  @Test("five wrong codes refuse an unlock for good, also across a crash")
   func fiveCodes() throws {
     let scene = try ActivationScene()
     let (id, _) = try scene.activated()
@@ -88,7 +88,7 @@ struct CredentialUnlockTests {
     #expect(try scene.state() == .active)
   }
 
-  @Test("codes that got no answer count too, and a success takes the count back", .requirement("A8"))
+  @Test("codes that got no answer count too, and a success takes the count back")
   func noAnswer() throws {
     let scene = try ActivationScene()
     let (id, _) = try scene.activated()
@@ -107,7 +107,7 @@ struct CredentialUnlockTests {
   }
 
   /// Verified to fail when the deadline of an unlock is not looked at.
-  @Test("after its deadline an unlock is over, and the credential is blocked", .requirement("A8"))
+  @Test("after its deadline an unlock is over, and the credential is blocked")
   func deadline() throws {
     let scene = try ActivationScene()
     let (id, _) = try scene.activated()
@@ -120,7 +120,7 @@ struct CredentialUnlockTests {
     #expect(!scene.server.operations.contains(.unlockFinish))
   }
 
-  @Test("with a new PIN by the unlock key of the server, for all behind it", .requirement("A8"))
+  @Test("with a new PIN by the unlock key of the server, for all behind it")
   func newPINByKey() throws {
     let scene = try ActivationScene(mode: 1)
     scene.server.change { $0.start["keepsUnlockKey"] = .flag(true) }
@@ -169,7 +169,7 @@ struct CredentialUnlockTests {
   }
 
   /// Verified to fail when others behind the PIN are not looked for.
-  @Test("with a new PIN and a new secret, only where nothing else is behind the PIN", .requirement("A8"))
+  @Test("with a new PIN and a new secret, only where nothing else is behind the PIN")
   func newSecret() throws {
     let scene = try ActivationScene()
     let (id, pin) = try scene.activated()
@@ -196,7 +196,7 @@ struct CredentialUnlockTests {
   }
 
   /// Verified to fail when the biokeys stay.
-  @Test("with a new PIN the biokeys are gone", .requirement("A8"))
+  @Test("with a new PIN the biokeys are gone")
   func biokeys() throws {
     let scene = try BiokeyScene()
     let server = ActivationServer()

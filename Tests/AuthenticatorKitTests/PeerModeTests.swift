@@ -9,10 +9,10 @@ import VaultTestKit
 /// The mode that a server gave at the activation decides which factors make a code.
 ///
 /// Verified to fail when the mode is not looked at.
-@Suite("Factors that a server accepts")
+@Suite("Factors that a server accepts", .requirement("A5"))
 struct PeerModeTests {
   @Test(
-    "the PIN, the biokey or both, as the server said", .requirement("A5"),
+    "the PIN, the biokey or both, as the server said",
     arguments: [(1, true, false), (2, true, false), (8, false, true), (9, true, true)])
   func modes(mode: Int, pin: Bool, biokey: Bool) throws {
     let scene = try BiokeyScene()

@@ -48,7 +48,7 @@ extension Torture {
       "rename",
       "renameat", "renameat2", "link", "linkat", "mkdir", "mkdirat", "lseek", "writev", "pwritev",
       "fallocate",
-      "copy_file_range", "sendfile", "open", "creat", "truncate", "rmdir", "symlink", "symlinkat",
+      "copy_file_range", "sendfile", "open", "creat", "truncate", "rmdir", "symlink", "symlinkat", "execve",
     ]
 
     init(_ log: String, folder: String, base: Disk) throws {
@@ -56,8 +56,18 @@ extension Torture {
       self.folder = folder
       names = base.names
       files = base.files.count
-      for line in log.split(separator: "\n") { try read(line) }
+      let lines = log.split(separator: "\n")
+      let others = Self.otherPrograms(lines)
+      for line in lines where !others.contains(line.prefix { $0 != " " }) { try read(line) }
       try fillIn()
+    }
+
+    /// The processes that became another program, such as a transport: what they write is no result of the command, and
+    /// their descriptors are their own.
+    private static func otherPrograms(_ lines: [Substring]) -> Set<Substring> {
+      let tool = lines.first?.prefix { $0 != " " }
+      let programs = lines.filter { $0.drop { $0 != " " }.drop { $0 == " " }.hasPrefix("execve(") }
+      return Set(programs.map { $0.prefix { $0 != " " } }).subtracting([tool].compactMap { $0 })
     }
 
     struct Unreadable: Error { let line: String }
@@ -84,6 +94,7 @@ extension Torture {
       case "openat":
         let isMade = words[2].contains("O_CREAT")
         opened(path(words[0], words[1], orHome: !isMade), flags: words[2], handle: result)
+      case "execve": break
       case "close": handles[Int(words[0])!] = nil
       case "write", "pwrite64": try wrote(words, result)
       case "fdatasync", "fsync":

@@ -48,6 +48,18 @@ struct ExampleTests {
 
     """
 
+  /// A server with the user `work`, and what comes before the step of the example.
+  private static func server(for verb: any VaultVerb.Type) -> String {
+    guard verb.words.starts(with: ["otp", "activate"]) || verb.name == "otp sync" else { return "" }
+    var script = verb.name == "otp activate finish" ? "MODE='--pin-mode 1'\n" : ""
+    script += activation
+    guard verb.name != "otp activate start" else { return script }
+    script += "vaultctl otp activate start work --transport ~/transport --code-file code\n"
+    script += "$PEERS/control second-code work > code\n"
+    guard ["otp activate disable", "otp sync"].contains(verb.name) else { return script }
+    return script + "vaultctl otp activate finish work --transport ~/transport --code-file code\n"
+  }
+
   /// What the example of a verb needs besides the set-up of all.
   private static func preparation(of verb: any VaultVerb.Type) -> String {
     var script = ""
@@ -74,17 +86,7 @@ struct ExampleTests {
       script += "vaultctl pin change pin-camouflaged --pin-file pin --new-pin-file new-pin\n"
     }
     if verb.name == "rotate parameters" { script += "vaultctl passcode set --new-passcode-file old\n" }
-    if verb.words.starts(with: ["otp", "activate"]) || verb.name == "otp sync" {
-      script += verb.name == "otp activate finish" ? "MODE='--pin-mode 1'\n" : ""
-      script += activation
-      if verb.name != "otp activate start" {
-        script += "vaultctl otp activate start work --transport ~/transport --code-file code\n"
-        script += "$PEERS/control second-code work > code\n"
-      }
-      if ["otp activate disable", "otp sync"].contains(verb.name) {
-        script += "vaultctl otp activate finish work --transport ~/transport --code-file code\n"
-      }
-    }
+    script += server(for: verb)
     if ["recovery-code check", "recovery-code remove"].contains(verb.name) {
       script += "vaultctl recovery-code new --out code\n"
     }
