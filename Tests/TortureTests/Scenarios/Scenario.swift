@@ -237,7 +237,7 @@ extension Torture.Scenario {
       }, words: ["otp", "activate", "status", "bank"], exit: 7),
     Self(
       verb: "otp sync", before: { try $0.activateGuarded() },
-      words: ["otp", "sync", "bank"] + transportOption + pinOption),
+      words: ["otp", "sync", "bank"] + transportOption + pinOption, commitsOften: true),
     Self(
       verb: "otp sync", variant: "of a credential that the server blocks",
       before: { home in
