@@ -16,6 +16,8 @@ struct RunningProgram: ~Copyable {
   private let output: Int32
   private var isInputOpen = true
   private var end: End?
+  /// Microseconds.
+  private var pause: UInt32 = 250
 
   /// How the program ended.
   private enum End {
@@ -67,31 +69,26 @@ struct RunningProgram: ~Copyable {
     to request: borrowing RequestText, unless isCancelled: () -> Bool
   ) throws(VaultError) -> AnswerText {
     var answer = AnswerText(limit: limits.byteCount)
-    var (offset, pause) = (0, Self.turn)
+    var offset = 0
     while true {
       lookForEnd()
       if isInputOpen { write(request, from: &offset) }
-      let isTooLong = answer.read(from: output)
-      guard !isTooLong else { throw .transport(path, "wrote more than \(limits.byteCount) bytes") }
+      guard !answer.read(from: output) else {
+        throw .transport(path, "wrote more than \(limits.byteCount) bytes")
+      }
       guard end == nil else { break }
       guard !isCancelled() else {
         throw VaultError(.appCancelled, "the answer of the transport is no longer wanted")
       }
-      let left = deadline - .now
-      guard left > .zero else {
-        throw .transport(path, "gave no answer within \(limits.time) and was ended")
+      guard ContinuousClock.now < deadline else {
+        throw .transport(
+          path, "gave no answer within \(limits.time.components.seconds) seconds, and was ended")
       }
-      // After the end of the output, the program is about to end. Nothing but time tells.
-      pause = answer.isAtEnd ? min(pause * 2, Self.turn) : Self.turn
-      wait(min(left, pause), forOutput: !answer.isAtEnd)
-      if answer.isAtEnd, pause == Self.turn { pause = .microseconds(250) }
+      wait(hasOutput: !answer.isAtEnd)
     }
     try checkEnd()
     return answer
   }
-
-  /// How often it is looked whether the program has ended, or the answer is no longer wanted.
-  private static let turn = Duration.milliseconds(20)
 
   private var isReaped: Bool { if case .unknown = end { true } else { false } }
   private var hasSucceeded: Bool { if case .code(0) = end { true } else { false } }
@@ -124,19 +121,23 @@ struct RunningProgram: ~Copyable {
     isInputOpen = false
   }
 
-  private func wait(_ duration: Duration, forOutput: Bool) {
-    var waits = [
-      pollfd(fd: isInputOpen ? input : -1, events: Int16(POLLOUT), revents: 0),
-      pollfd(fd: forOutput ? output : -1, events: Int16(POLLIN), revents: 0),
-    ]
-    let (seconds, attoseconds) = duration.components
-    let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
-    guard forOutput || isInputOpen || milliseconds > 0 else {
-      usleep(UInt32(attoseconds / 1_000_000_000_000))
+  /// Waits until there is something to read or room to write, for one turn at most. After the end of its output a program is
+  /// about to end, and only time tells.
+  private mutating func wait(hasOutput: Bool) {
+    guard hasOutput else {
+      usleep(pause)
+      pause = min(2 * pause, UInt32(Self.turn) * 1000)
       return
     }
-    _ = unsafe poll(&waits, 2, Int32(clamping: milliseconds + 1))
+    var waits = [
+      pollfd(fd: isInputOpen ? input : -1, events: Int16(POLLOUT), revents: 0),
+      pollfd(fd: output, events: Int16(POLLIN), revents: 0),
+    ]
+    _ = unsafe poll(&waits, 2, Self.turn)
   }
+
+  /// Milliseconds after which it is looked whether the program has ended, or the answer is no longer wanted.
+  private static let turn: Int32 = 20
 
   private static func reason(_ code: Int32) -> String {
     switch code {

@@ -1,0 +1,207 @@
+import AuthenticatorKit
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import TransportPrograms
+import VaultKit
+
+@Suite("Transports that fail")
+struct FailingProgramTests {
+  @Test(
+    "a path that is not absolute, or too long, is malformed",
+    arguments: ["transport", "./transport", "", "/" + String(repeating: "a", count: 1024)])
+  func path(path: String) {
+    #expect { try TransportProgram(path) } throws: { ($0 as? VaultError)?.code == .malformed }
+  }
+
+  /// Verified to fail when the mode is not looked at, and when the owner is not.
+  @Test(
+    "a file that is no program of root or this user alone is refused before anything is sent",
+    arguments: [
+      ("absent", "does not exist"), ("file/below", "does not exist"), ("folder", "is not a program"),
+      ("fifo", "is not a program"), ("600", "is not executable"), ("770", "can be changed by others"),
+      ("707", "can be changed by others"), ("4700", "runs as another user or group"),
+      ("2700", "runs as another user or group"), ("alien", "belongs to another user"),
+    ])
+  func file(kind: String, flaw: String) throws {
+    let peer = try PeerProgram("answer()")
+    let path = peer.folder.path + "/other"
+    var named = path
+    switch kind {
+    case "absent": break
+    case "file/below": named = peer.path + "/below"
+    case "folder": unsafe mkdir(path, 0o700)
+    case "fifo": unsafe mkfifo(path, 0o700)
+    case "alien":
+      guard geteuid() == 0 else {
+        return print("transports: NOT CHECKED: a file of another user, without root")
+      }
+      try peer.install("#!/bin/sh\nexit 0", as: path)
+      unsafe chown(path, 65534, 65534)
+    default: try peer.install("#!/bin/sh\nexit 0", as: path, mode: kind)
+    }
+    let error = #expect(throws: VaultError.self) { try TransportProgram(named) }
+    #expect(error?.code == .network)
+    #expect(error?.message == "the transport \(named) \(flaw)")
+    #expect(error?.hint != nil)
+    // The same file later, at a path that was good.
+    guard kind != "file/below" else { return }
+    let transport = try TransportProgram(peer.path)
+    unsafe unlink(peer.path)
+    unsafe rename(path, peer.path)
+    let later = #expect(throws: VaultError.self) {
+      try transport.send(TransportRequest(.login, id: PeerProgram.id, fields: .init()))
+    }
+    #expect(later?.message.hasSuffix(flaw) == true)
+  }
+
+  /// Verified to fail when the path is started in place of the open file.
+  @Test("the file that was checked is the one that runs")
+  func replaced() throws {
+    let peer = try PeerProgram(shell: "exit 7")
+    let (good, bad) = (peer.folder.path + "/good", peer.folder.path + "/bad")
+    try peer.install("#!/bin/sh\nexit 7", as: good)
+    try peer.install("#!/bin/sh\n: > FOLDER/ran\nexit 8", as: bad, mode: "777")
+    let swapper = try Program(
+      "/bin/sh",
+      [
+        "-c",
+        "cd \(peer.folder.path); while :; do ln -f good a; mv a transport; ln -f bad a; mv a transport; done",
+      ]
+    ).start()
+    defer {
+      swapper.terminate()
+      swapper.waitUntilExit()
+    }
+    let transport: TransportProgram = {
+      while true { if let transport = try? TransportProgram(peer.path) { return transport } }
+    }()
+    var counts: [String: Int] = [:]
+    for _ in 0..<400 {
+      let error = #expect(throws: VaultError.self) {
+        try transport.send(TransportRequest(.login, id: PeerProgram.id, fields: .init()))
+      }
+      counts[String(error?.message.suffix(9) ?? ""), default: 0] += 1
+    }
+    #expect(!FileManager.default.fileExists(atPath: peer.folder.path + "/ran"))
+    #expect(counts["by others", default: 0] > 0 && counts["it code 7", default: 0] > 0, "\(counts)")
+  }
+
+  @Test(
+    "a program that cannot be started says why",
+    arguments: [
+      ("echo no interpreter", "does not start: it is no program, or names no interpreter"),
+      ("#!/nonexistent/interpreter", "does not start: its interpreter is missing"),
+      ("#!/etc/passwd", "does not start: it may not be started"),
+    ])
+  func start(lines: String, flaw: String) throws {
+    let peer = try PeerProgram(lines: lines + "\n")
+    let error = try #require(peer.failure())
+    #expect(error.code == .network)
+    #expect(error.message == "the transport \(peer.path) \(flaw)")
+  }
+
+  /// Verified to fail when the exit code is not looked at.
+  @Test(
+    "a program that does not end with 0 fails, whatever it wrote",
+    arguments: [
+      ("sys.exit(1)", "ended with exit code 1"), ("os._exit(255)", "ended with exit code 255"),
+      ("os.kill(os.getpid(), signal.SIGKILL)", "was ended by signal 9"),
+      (
+        "signal.signal(signal.SIGPIPE, signal.SIG_DFL); os.kill(os.getpid(), signal.SIGPIPE)",
+        "was ended by signal 13"
+      ),
+      ("os.abort()", "was ended by signal 6"),
+    ])
+  func code(ending: String, flaw: String) throws {
+    for beginning in ["", "answer(state='active')\n"] {
+      let peer = try PeerProgram(beginning + ending)
+      let error = try #require(peer.failure())
+      #expect(error.code == .network)
+      #expect(error.message == "the transport \(peer.path) \(flaw)")
+    }
+  }
+
+  /// Verified to fail when only the program is killed, and not its group.
+  @Test("a program that hangs is killed at the deadline, with what it started, and no zombie is left")
+  func hangs() throws {
+    let peer = try PeerProgram(
+      """
+      for number in range(1, 65):
+          if number not in (9, 19, 32, 33): signal.signal(number, signal.SIG_IGN)
+      child = os.fork()
+      if child == 0: note('child', os.getpid())
+      else: note('parent', os.getpid())
+      while True: time.sleep(60)
+      """)
+    let begin = ContinuousClock.now
+    let error = try #require(peer.failure(within: .seconds(2)))
+    #expect(error.code == .network)
+    #expect(error.message == "the transport \(peer.path) gave no answer within 2 seconds, and was ended")
+    #expect(ContinuousClock.now - begin < .seconds(10))
+    #expect(try peer.isGone("parent"))
+    #expect(try peer.isGone("child"))
+  }
+
+  @Test("an answer without an end of the program is none")
+  func goesOn() throws {
+    let peer = try PeerProgram("answer(state='active')\nos.close(1)\ntime.sleep(600)")
+    #expect(peer.failure(within: .seconds(1))?.message.contains("gave no answer within 1 seconds") == true)
+    #expect(try peer.isGone("pid"))
+    // One that soon ends is good.
+    let other = try PeerProgram("answer(state='active')\nos.close(1)\ntime.sleep(0.2)")
+    #expect(try other.send().word("state") == "active")
+  }
+
+  /// Verified to fail when the end of the output is awaited in place of the end of the program.
+  @Test("a child that holds the output open does not hold the answer")
+  func heldOpen() throws {
+    let peer = try PeerProgram(
+      """
+      answer(state='active')
+      if os.fork() == 0:
+          note('child', os.getpid())
+          time.sleep(600)
+      """)
+    let begin = ContinuousClock.now
+    #expect(try peer.send(within: .seconds(60)).word("state") == "active")
+    #expect(ContinuousClock.now - begin < .seconds(20))
+    // It is not ours to end: the program ended as it should.
+    let child = try peer.process("child")
+    #expect(kill(child, SIGKILL) == 0)
+  }
+
+  /// Verified to fail when the answer is not limited.
+  @Test(
+    "more than 1 MiB is too much, also without an end",
+    arguments: ["say(b'x' * 2 ** 21)", "while True: say(b' ' * 4096)"])
+  func tooLong(script: String) throws {
+    let peer = try PeerProgram(script)
+    let error = try #require(peer.failure())
+    #expect(error.code == .network)
+    #expect(error.message == "the transport \(peer.path) wrote more than 1048576 bytes")
+    #expect(try peer.isGone("pid"))
+  }
+
+  /// Verified to fail when the request is written before anything is read.
+  @Test("a program that does not read its request can answer, and can hang")
+  func unread() throws {
+    let fields: TransportFields = ["text": .text(String(repeating: "x", count: 1 << 20))]
+    for closing in ["", "os.close(0)\n"] {
+      let peer = try PeerProgram(
+        closing + "request = {'id': '\(PeerProgram.id)'}\nanswer(long='y' * 500_000)", reading: false)
+      #expect(try peer.send(fields).word("long")?.utf8.count == 500_000)
+    }
+    let hanging = try PeerProgram("time.sleep(600)", reading: false)
+    let error = #expect(throws: VaultError.self) { try hanging.send(fields, within: .seconds(1)) }
+    #expect(error?.code == .network)
+    #expect(try hanging.isGone("pid"))
+  }
+
+  @Test("what it writes to standard error is thrown away")
+  func standardError() throws {
+    let peer = try PeerProgram("os.write(2, b'x' * 2 ** 21)\nanswer(file=os.readlink('/proc/self/fd/2'))")
+    #expect(try peer.send().word("file") == "/dev/null")
+  }
+}

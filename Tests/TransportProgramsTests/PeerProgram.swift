@@ -1,0 +1,148 @@
+public import AuthenticatorKit
+import Foundation
+import Glibc
+import SecretMemory
+import TestSupport
+import Testing
+import TransportPrograms
+import VaultKit
+
+/// A transport that a test writes, in Python or as a shell script.
+final class PeerProgram {
+  let folder: URL
+  let path: String
+
+  /// - Parameter script: Runs with the `request` at hand, and with `answer`, `say`, `text` and `note`.
+  convenience init(_ script: String, reading: Bool = true) throws {
+    try self.init(lines: Self.beginning + (reading ? "request = read()\n" : "") + script + "\n")
+  }
+
+  convenience init(shell script: String) throws { try self.init(lines: "#!/bin/sh\n" + script + "\n") }
+
+  /// A program that answers with these bytes; `ID` becomes the id of the request.
+  convenience init(answering text: String) throws {
+    try self.init(
+      """
+      import base64
+      say(base64.b64decode('\(Data(text.utf8).base64EncodedString())').replace(b'ID', request['id'].encode()))
+      """)
+  }
+
+  init(lines: String) throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("transport-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    path = folder.path + "/transport"
+    try install(lines, as: path)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  /// Another process makes the program: a child that another test starts meanwhile would hold a file of ours open for
+  /// writing, and such a file cannot be run.
+  func install(_ lines: String, as path: String, mode: String = "700") throws {
+    let draft = path + ".draft"
+    try Data(lines.replacing("FOLDER", with: folder.path).utf8).write(to: URL(fileURLWithPath: draft))
+    try Program("/usr/bin/install", ["-m", mode, draft, path]).run()
+  }
+
+  /// Sends a request.
+  @discardableResult
+  func send(
+    _ fields: TransportFields = TransportFields(), id: String = PeerProgram.id,
+    within time: Duration = .seconds(60)
+  ) throws -> TransportFields {
+    let transport = try TransportProgram(path, limits: .init(time: time))
+    return try transport.send(TransportRequest(.synchronize, id: id, fields: fields)).fields
+  }
+
+  /// The error of a request that fails.
+  func failure(within time: Duration = .seconds(60)) -> VaultError? {
+    do { try send(within: time) } catch { return error as? VaultError }
+    return nil
+  }
+
+  /// What the program noted under a name.
+  func note(_ name: String) throws -> String {
+    try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+  }
+
+  /// Waits until the program has noted something.
+  func awaitNote(_ name: String) throws -> String {
+    let limit = ContinuousClock.now + .seconds(30)
+    while ContinuousClock.now < limit {
+      if let text = try? note(name), text.hasSuffix("\n") { return String(text.dropLast()) }
+      usleep(2_000)
+    }
+    throw CocoaError(.fileNoSuchFile)
+  }
+
+  /// The number that a process noted.
+  func process(_ name: String) throws -> pid_t {
+    let text = try awaitNote(name)
+    return try #require(pid_t(text))
+  }
+
+  /// Whether the process whose number was noted is gone, and no zombie of it is left. Waits a while: a process that was
+  /// killed is no child of ours if the program started it.
+  func isGone(_ name: String) throws -> Bool {
+    let pid = try process(name)
+    let limit = ContinuousClock.now + .seconds(5)
+    while ContinuousClock.now < limit {
+      if kill(pid, 0) == -1, errno == ESRCH { return true }
+      let state = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8).split(separator: ") ")
+        .last
+      // Of a process without a parent, the one that adopts it has to take the number.
+      if let state, state.hasPrefix("Z"), !isChild(pid) { return true }
+      usleep(5_000)
+    }
+    return false
+  }
+
+  private func isChild(_ pid: pid_t) -> Bool {
+    let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+    return status?.contains("PPid:\t\(getpid())\n") ?? false
+  }
+
+  static let id = "5b1f0c0dd00dfeed5b1f0c0dd00dfeed"
+
+  private static let beginning = """
+    #!/usr/bin/python3 -SE
+    import json, os, signal, sys, time
+    def note(name, text):
+        part = 'FOLDER/%s.%d' % (name, os.getpid())
+        with open(part, 'w') as file: file.write(str(text) + '\\n')
+        os.rename(part, 'FOLDER/' + name)
+    def read():
+        return json.loads(sys.stdin.buffer.read())
+    def text(**members):
+        return json.dumps(dict({'version': 1, 'id': request['id']}, **members))
+    def say(data):
+        data = data.encode() if isinstance(data, str) else data
+        while data: data = data[os.write(1, data):]
+    def answer(**members):
+        say(text(**members) + '\\n')
+    note('pid', os.getpid())
+
+    """
+}
+
+extension TransportFields: ExpressibleByDictionaryLiteral {
+  public init(dictionaryLiteral elements: (String, TransportValue)...) {
+    self.init()
+    for (name, value) in elements { self[name] = value }
+  }
+
+  /// A text, or another value as a word.
+  func word(_ name: String) -> String? {
+    switch self[name] {
+    case .text(let text): text
+    case .number(let number): "\(number)"
+    case .flag(let flag): "\(flag)"
+    case .texts(let texts): texts.joined(separator: "|")
+    case .secret: "secret"
+    case .fields(let fields): "{\(fields.all.map(\.name).joined(separator: ","))}"
+    case .other: "other"
+    case nil: nil
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import AuthenticatorKit
+import Foundation
+import Glibc
+import SecretMemory
+import TestSupport
+import Testing
+import TransportPrograms
+import VaultKit
+
+/// What a transport gets of this process, and how it ends with it.
+@Suite("The process of a transport")
+struct ProgramProcessTests {
+  /// Verified to fail when descriptors are inherited, and when the program keeps the session of its caller.
+  @Test(
+    "it gets its pipes and its own file, the environment, no terminal, no blocked or ignored signal, and no argument"
+  )
+  func inherited() throws {
+    let peer = try PeerProgram(
+      """
+      files = sorted(int(name) for name in os.listdir('/proc/self/fd'))
+      try: os.open('/dev/tty', os.O_RDWR); terminal = True
+      except OSError: terminal = False
+      status = dict(line.split(':\\t') for line in open('/proc/self/status') if ':\\t' in line)
+      answer(files=[str(file) for file in files if os.path.exists('/proc/self/fd/%d' % file)],
+        own=os.readlink('/proc/self/fd/3'), terminal=terminal,
+        blocked=status['SigBlk'].strip(), ignored=status['SigIgn'].strip(), leads=os.getsid(0) == os.getpid(),
+        path=os.environ.get('PATH', ''), count=len(sys.argv))
+      """)
+    let fields = try peer.send()
+    #expect(fields.word("files") == "0|1|2|3")
+    #expect(fields.word("own") == peer.path)
+    #expect(fields.word("terminal") == "false")
+    #expect(fields.word("leads") == "true")
+    #expect(fields.word("blocked") == "0000000000000000")
+    // Python itself ignores SIGPIPE and SIGXFSZ.
+    let ignored = fields.word("ignored").flatMap { UInt64($0, radix: 16) }
+    // Two that the C library keeps for itself stay as they were.
+    #expect(ignored.map { $0 & ~(3 << 31) } == 0x0100_1000)
+    #expect(fields.word("path") == ProcessInfo.processInfo.environment["PATH"])
+    #expect(fields.word("count") == "1")
+  }
+
+  /// Verified to fail when the watched ending is not looked at.
+  @Test("a request that is no longer wanted ends at once, with its program, and no other request ends")
+  func cancelled() async throws {
+    let peer = try PeerProgram(
+      """
+      note('begun-' + request['peer'], os.getpid())
+      while not os.path.exists('FOLDER/go'): time.sleep(0.01)
+      answer(state='active')
+      """)
+    let transport = try TransportProgram(peer.path)
+    let ending = PromptEnding()
+    let results = Results()
+    async let first: Void = onThread { results.run("first", ending, transport) }
+    async let second: Void = onThread { results.run("second", PromptEnding(), transport) }
+    async let third: Void = onThread { results.run("third", nil, transport) }
+    for name in ["first", "second", "third"] { _ = try peer.awaitNote("begun-" + name) }
+    let begin = ContinuousClock.now
+    ending.end()
+    await first
+    #expect(ContinuousClock.now - begin < .seconds(2))
+    #expect(results["first"] == "appCancelled")
+    #expect(try peer.isGone("begun-first"))
+    #expect(results["second"] == nil && results["third"] == nil)
+    transport.cancel()
+    await third
+    #expect(results["third"] == "appCancelled")
+    #expect(try peer.isGone("begun-third"))
+    try Data().write(to: peer.folder.appendingPathComponent("go"))
+    await second
+    #expect(results["second"] == "active")
+  }
+
+  @Test("200 requests leave no descriptor and no child, also where they fail")
+  func leavesNothing() async {
+    await #expect(processExitsWith: .success) {
+      let good = try PeerProgram(
+        shell: "read line; id=${line#*id\\\":\\\"}; echo '{\"version\":1,\"id\":\"'${id%%\\\"*}'\"}'")
+      let bad = try PeerProgram(shell: "exit 1")
+      let hanging = try PeerProgram(shell: "exec sleep 600")
+      _ = try good.send()
+      let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+      for number in 0..<200 {
+        if number % 2 == 0 { _ = try good.send() } else { precondition(bad.failure()?.code == .network) }
+        if number % 50 == 0 { precondition(hanging.failure(within: .milliseconds(20))?.code == .network) }
+      }
+      let after = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+      precondition(after == before)
+      precondition(waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD)
+    }
+  }
+
+  /// Verified to fail when this process does not keep the end of the pipe that the program reads.
+  @Test("a program that closes its input does not end this process by SIGPIPE")
+  func brokenPipe() async {
+    await #expect(processExitsWith: .success) {
+      signal(SIGPIPE, SIG_DFL)
+      let peer = try PeerProgram(
+        "os.close(0)\ntime.sleep(0.1)\nrequest = {'id': '\(PeerProgram.id)'}\nanswer(state='active')",
+        reading: false)
+      let fields: TransportFields = ["text": .text(String(repeating: "x", count: 1 << 20))]
+      let state = try peer.send(fields).word("state")
+      precondition(state == "active")
+    }
+  }
+
+  @Test("where the kernel reaps the children of this process, an answer is still an answer")
+  func reaped() async {
+    await #expect(processExitsWith: .success) {
+      signal(SIGCHLD, SIG_IGN)
+      let peer = try PeerProgram("answer(state='active')")
+      let transport = try TransportProgram(peer.path)
+      for _ in 0..<10 {
+        let answer = try transport.send(TransportRequest(.login, id: PeerProgram.id, fields: .init()))
+        precondition(answer.fields.word("state") == "active")
+      }
+    }
+  }
+
+  /// Verified to fail when the program is not bound to the thread that waits for it.
+  @Test("the program ends with this process, however that ends", arguments: [SIGKILL, SIGINT, SIGTERM])
+  func endsWithUs(number: Int32) async throws {
+    let peer = try PeerProgram(
+      "signal.signal(signal.SIGINT, signal.SIG_IGN)\nnote('begun', os.getpid())\ntime.sleep(600)")
+    let path = peer.path
+    await #expect(processExitsWith: .signal(number)) { [path = path as String, number = number as Int32] in
+      signal(number, SIG_DFL)
+      Thread.detachNewThread {
+        let begun = URL(fileURLWithPath: path).deletingLastPathComponent().appendingPathComponent("begun")
+          .path
+        while !FileManager.default.fileExists(atPath: begun) { usleep(1_000) }
+        kill(getpid(), number)
+      }
+      let transport = try TransportProgram(path)
+      _ = try transport.send(TransportRequest(.login, id: PeerProgram.id, fields: .init()))
+    }
+    #expect(try peer.isGone("begun"))
+  }
+}
