@@ -218,7 +218,10 @@ let package = Package(
     // What the README, the guides and the transcripts show, run as it stands there.
     tests(
       of: "ReadmeTests",
-      on: ["VaultKit", "AuthenticatorKit", "VaultPrompts", "VaultTestKit", "SecretMemory", "GuidePrograms"]),
+      on: [
+        "VaultKit", "AuthenticatorKit", "VaultPrompts", "TransportPrograms", "VaultTestKit", "SecretMemory",
+        "GuidePrograms",
+      ]),
     tests(
       of: "TortureTests",
       on: [

@@ -13,7 +13,8 @@ let vault: Package.Dependency =
 func product(_ name: String) -> Target.Dependency { .product(name: name, package: "vault") }
 
 let everything = [
-  "SecretMemory", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultPrompts", "VaultTestKit",
+  "SecretMemory", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultPrompts",
+  "TransportPrograms", "VaultTestKit",
 ].map(product)
 
 let cxx: [Target] =

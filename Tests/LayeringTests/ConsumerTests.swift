@@ -40,7 +40,8 @@ struct ConsumerTests {
   @Test("each module that a program imports is a product and has documentation", .requirement("L13"))
   func products() throws {
     let modules = [
-      "SecretMemory", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultPrompts", "VaultTestKit",
+      "SecretMemory", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultPrompts",
+      "TransportPrograms", "VaultTestKit",
     ]
     let products = try Manifest.read().products
     let consumer = try Repository.text("Tests/Consumers/Package.swift")

@@ -14,7 +14,10 @@ struct GuideTests {
   func replay(guide: String) throws {
     let page = "docs/guides/\(guide)"
     let shown = Session(try Readme.blocks("console", of: page).joined())
-    try shown.compare(with: shown.replay(with: Built.directory), page)
+    // The reader of the guide saves the program under this name.
+    let programs = try Readme.blocks("python", of: page).map { ("transport.py", $0) }
+    let files = Dictionary(uniqueKeysWithValues: programs)
+    try shown.compare(with: shown.replay(with: Built.directory, files: files), page)
   }
 
   @Test("there are guides with commands, and each command is in a place that is replayed")

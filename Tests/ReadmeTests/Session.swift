@@ -30,12 +30,15 @@ struct Session {
     self.steps = steps
   }
 
-  /// Runs all commands in one shell in a new, empty home and returns what each printed, both streams together.
-  func replay(with tools: URL) throws -> [Step] {
+  /// Runs all commands in one shell in a new home and returns what each printed, both streams together.
+  ///
+  /// - Parameter files: What the home has, by name; else it is empty.
+  func replay(with tools: URL, files: [String: String] = [:]) throws -> [Step] {
     let home = FileManager.default.temporaryDirectory.appendingPathComponent("session \(UUID().uuidString)")
     try FileManager.default.createDirectory(
       at: home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     defer { try? FileManager.default.removeItem(at: home) }
+    for (name, text) in files { try Data(text.utf8).write(to: home.appendingPathComponent(name)) }
 
     let mark = "-- end of \(UUID().uuidString) --"
     let script = steps.map { "\($0.command)\nprintf '%s\\n' '\(mark)'\n" }.joined()

@@ -71,7 +71,8 @@ struct FailingProgramTests {
       ]
     ).start()
     defer {
-      swapper.terminate()
+      // A signal that is blocked in the test is blocked in what it starts.
+      kill(swapper.processIdentifier, SIGKILL)
       swapper.waitUntilExit()
     }
     let transport: TransportProgram = {

@@ -127,6 +127,7 @@ final class PeerProgram {
 }
 
 extension TransportFields: ExpressibleByDictionaryLiteral {
+  /// The members of a literal.
   public init(dictionaryLiteral elements: (String, TransportValue)...) {
     self.init()
     for (name, value) in elements { self[name] = value }

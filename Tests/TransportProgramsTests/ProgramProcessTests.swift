@@ -42,7 +42,7 @@ struct ProgramProcessTests {
 
   /// Verified to fail when the watched ending is not looked at.
   @Test("a request that is no longer wanted ends at once, with its program, and no other request ends")
-  func cancelled() async throws {
+  func cancelled() throws {
     let peer = try PeerProgram(
       """
       note('begun-' + request['peer'], os.getpid())
@@ -52,24 +52,21 @@ struct ProgramProcessTests {
     let transport = try TransportProgram(peer.path)
     let ending = PromptEnding()
     let results = Results()
-    async let first: Void = onThread { results.run("first", ending, transport) }
-    async let second: Void = onThread { results.run("second", PromptEnding(), transport) }
-    async let third: Void = onThread { results.run("third", nil, transport) }
+    results.start("first", ending, transport)
+    results.start("second", PromptEnding(), transport)
+    results.start("third", nil, transport)
     for name in ["first", "second", "third"] { _ = try peer.awaitNote("begun-" + name) }
     let begin = ContinuousClock.now
     ending.end()
-    await first
+    #expect(results.await("first") == "appCancelled")
     #expect(ContinuousClock.now - begin < .seconds(2))
-    #expect(results["first"] == "appCancelled")
     #expect(try peer.isGone("begun-first"))
     #expect(results["second"] == nil && results["third"] == nil)
     transport.cancel()
-    await third
-    #expect(results["third"] == "appCancelled")
+    #expect(results.await("third") == "appCancelled")
     #expect(try peer.isGone("begun-third"))
     try Data().write(to: peer.folder.appendingPathComponent("go"))
-    await second
-    #expect(results["second"] == "active")
+    #expect(results.await("second") == "active")
   }
 
   @Test("200 requests leave no descriptor and no child, also where they fail")

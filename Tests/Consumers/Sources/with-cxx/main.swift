@@ -1,11 +1,12 @@
 import AuthenticatorKit
 import OneTimePassword
 import SecretMemory
+import TransportPrograms
 import VaultKit
 import VaultPrompts
 import VaultTestKit
 
-// With C++ interoperability: a vault, an item and its secret, a code, a prompt and an error.
+// With C++ interoperability: a vault, an item and its secret, a code, a prompt, a transport and errors.
 func tryIt(in directory: String) async throws -> Int {
   let vault = try await Vault.create(
     at: VaultPath(directory + "/data/a.vault"), protector: FileProtector(folder: directory + "/keys"))
@@ -19,6 +20,12 @@ func tryIt(in directory: String) async throws -> Int {
     _ = try await OTPCredential.named("b", in: vault).nextCode()
   } catch {
     guard error.code == .itemNotFound else { throw error }
+  }
+  do {
+    _ = try TransportProgram(directory + "/no-transport").send(
+      TransportRequest(.login, id: String(repeating: "0", count: 32), fields: TransportFields()))
+  } catch {
+    guard error.code == .network else { throw error }
   }
   return try await vault.withSecret(of: item.id, context: context) { $0.byteCount }
 }

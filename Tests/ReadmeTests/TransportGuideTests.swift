@@ -1,0 +1,96 @@
+import AuthenticatorKit
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import TransportPrograms
+import VaultKit
+
+@Suite("The transport of the guide")
+struct TransportGuideTests {
+  /// Verified to fail when the program does not send the request, and when it answers with another id.
+  @Test("it takes a request to a server, and the answer or the error back")
+  func server() throws {
+    let server = try BankServer()
+    let transport = try TransportProgram(server.transport)
+    func ask(_ name: String) -> Result<TransportFields, VaultError> {
+      var fields = TransportFields()
+      fields["peer"] = .text(name)
+      let request = TransportRequest(.synchronize, id: String(repeating: "5", count: 32), fields: fields)
+      do throws(VaultError) { return .success(try transport.send(request).fields) } catch {
+        return .failure(error)
+      }
+    }
+    guard case .success(let fields) = ask("c-17"), case .text("active")? = fields["state"],
+      case .number(12)? = fields["counter"]
+    else { throw CocoaError(.coderReadCorrupt) }
+    let errors = ["refused", "broken", "absent", "other"].map { name -> VaultError? in
+      if name == "absent" { server.stop() }
+      guard case .failure(let error) = ask(name) else { return nil }
+      return error
+    }
+    #expect(errors.map { $0?.code } == [.authenticationFailed, .peerFailed, .network, .network])
+    #expect(errors[0]?.message == "that code was not sent to this device")
+    #expect(errors[1]?.message == "the bank answered with status 500 of HTTP")
+    #expect(errors[2]?.message == "the bank cannot be reached")
+  }
+}
+
+/// A server on this machine, and the program of the guide on the way to it.
+private final class BankServer {
+  let transport: String
+  private let folder: URL
+  private let process: Process
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("bank-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let output = Pipe()
+    process = try Program("/usr/bin/python3", ["-E", "-c", Self.script]).start(output: output)
+    let port = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    transport = folder.path + "/transport"
+    let blocks = try Readme.blocks("python", of: "docs/guides/transport.md")
+    try install(try #require(blocks.first), as: "guide")
+    try install(
+      """
+      #!/bin/sh
+      BANK_URL=http://127.0.0.1:\(port.filter(\.isNumber))/ no_proxy=127.0.0.1 exec \(folder.path)/guide
+      """, as: "transport")
+  }
+
+  deinit {
+    stop()
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  func stop() {
+    guard process.isRunning else { return }
+    // A signal that is blocked in the test is blocked in what it starts.
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+
+  private func install(_ text: String, as name: String) throws {
+    let draft = folder.appendingPathComponent(name + ".draft")
+    try Data(text.utf8).write(to: draft)
+    try Program("/usr/bin/install", ["-m", "700", draft.path, folder.path + "/" + name]).run()
+  }
+
+  private static let script = """
+    import http.server, json
+    class Bank(http.server.BaseHTTPRequestHandler):
+        def log_message(self, *words): pass
+        def do_POST(self):
+            request = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
+            answer = {'version': 1, 'id': request['id'], 'state': 'active', 'counter': 12}
+            if request['peer'] == 'refused':
+                answer = {'version': 1, 'id': request['id'],
+                  'error': {'code': 'CODE', 'message': 'that code was not sent to this device'}}
+            self.send_response(500 if request['peer'] == 'broken' else 200)
+            self.end_headers()
+            self.wfile.write(json.dumps(answer).encode())
+    server = http.server.HTTPServer(('127.0.0.1', 0), Bank)
+    print(server.server_port, flush=True)
+    server.serve_forever()
+    """
+}
