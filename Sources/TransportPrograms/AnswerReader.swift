@@ -21,6 +21,8 @@ struct AnswerReader {
     guard case .number(let version)? = fields["version"] else { throw malformed("'version' is missing") }
     guard version == 1 else { throw malformed("its version is \(version), and this is version 1") }
     guard case .text(request.id)? = fields["id"] else { throw malformed("it has not the id of the request") }
+    // Some answers need no member of their own: a program like `cat` would agree to each request.
+    guard fields["operation"] == nil else { throw malformed("it is the request") }
     if let error = fields["error"] { throw try peerError(error) }
     return TransportAnswer(TransportFields(fields.all.filter { !["version", "id"].contains($0.name) }))
   }

@@ -42,9 +42,11 @@ struct RunningProgram: ~Copyable {
     close(fromProgram[1])
     guard problem == 0 else {
       for end in toProgram + [fromProgram[0]] { close(end) }
+      let isScript = problem == ENOEXEC || problem == ENOENT
       throw .transport(
         file.path, "does not start\(Self.reason(problem))",
-        hint: "a script names its interpreter in its first line, like #!/bin/sh", underlying: problem)
+        hint: isScript ? "a script names its interpreter in its first line, like #!/bin/sh" : nil,
+        underlying: problem)
     }
     (path, self.pid, self.limits) = (file.path, pid, limits)
     (kept, input, output) = (toProgram[0], toProgram[1], fromProgram[0])

@@ -58,6 +58,75 @@ final class JSONReaderTests {
     #expect(throws: TextError.tooLong(limit: 2)) { _ = try reader(#""YWJj""#).secretFromBase64(limit: 2) }
   }
 
+  /// Verified to fail when a number with a fraction counts as the whole one before it, and when 2^64 wraps.
+  @Test(
+    "a number that is whole and from 0 to 2^64 − 1 has a value, and each other number is read and has none",
+    arguments: [
+      ("0", 0), ("7", 7), ("18446744073709551615", UInt64.max), ("18446744073709551616", nil), ("-0", nil),
+      ("-1", nil),
+      ("1.0", nil), ("1e2", nil), ("0E-7", nil), ("1.5e+10", nil), ("99999999999999999999999999", nil),
+    ] as [(String, UInt64?)])
+  func numbers(text: String, value: UInt64?) throws {
+    let json = try reader(text + "\n")
+    #expect(try json.kind() == .number)
+    #expect(try json.number() == value)
+    try json.endOfLine()
+  }
+
+  @Test(
+    "what is no number is refused",
+    arguments: ["01", "00", "-", "-01", "1.", ".1", "1.e1", "1e", "1e+", "+1", "0x1", "1_0", "Infinity"])
+  func noNumber(text: String) throws {
+    #expect(throws: TextError.self) {
+      let json = try reader(text + "\n")
+      guard try json.kind() == .number else { throw TextError.malformed("no number") }
+      _ = try json.number()
+      try json.endOfLine()
+    }
+  }
+
+  @Test("true, false and null are read, and other words are refused")
+  func words() throws {
+    #expect(try reader("true").word() == true)
+    #expect(try reader("false").word() == false)
+    #expect(try reader("null").word() == nil)
+    for text in ["tru", "nulL", "None", "fals", ""] {
+      #expect(throws: TextError.malformed("a value is missing")) { try reader(text).word() }
+    }
+  }
+
+  /// Verified to fail when the names of an object that is skipped are not compared.
+  @Test("a value of any type can be skipped, and a malformed one cannot")
+  func skippedValues() throws {
+    let values = [
+      "1", "-1.5e3", "true", "null", #""a\u00e9\n""#, "[]", "{}", #"[1,[null],{"a":[{"b":"c"}]}]"#,
+      #"{"a":1,"b":{"a":2}}"#,
+    ]
+    for value in values {
+      let json = try reader("[\(value) , 7]")
+      var last: UInt64?
+      var count = 0
+      try json.array { () throws(TextError) in
+        count += 1
+        if count == 1 { try json.skip() } else { last = try json.number() }
+      }
+      #expect(last == 7, "\(value)")
+    }
+    for value in [
+      "[1,]", "{\"a\"}", #"{"a":1,"a":1}"#, #"[{"a":[],"a":1}]"#, "\"a", "nul",
+      String(repeating: "[", count: 17),
+    ] {
+      #expect(throws: TextError.self, "\(value)") { try reader(value).skip() }
+    }
+  }
+
+  @Test("the bytes of a secret are read up to a count")
+  func secretBytes() throws {
+    let json = JSONReader(ByteReader(SecretBytes(copying: Array("[1]xyz".utf8)), count: 3))
+    try json.skip()
+    #expect(try !json.findLine())
+  }
+
   @Test("a malformed line can be skipped, wherever it ends")
   func skipping() throws {
     let json = try reader("[[[x\n[]\n")

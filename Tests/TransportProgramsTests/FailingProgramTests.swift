@@ -185,7 +185,7 @@ struct FailingProgramTests {
     #expect(try peer.isGone("pid"))
   }
 
-  /// Verified to fail when the request is written before anything is read.
+  /// Verified not to end when the request is written before anything is read.
   @Test("a program that does not read its request can answer, and can hang")
   func unread() throws {
     let fields: TransportFields = ["text": .text(String(repeating: "x", count: 1 << 20))]
@@ -198,6 +198,13 @@ struct FailingProgramTests {
     let error = #expect(throws: VaultError.self) { try hanging.send(fields, within: .seconds(1)) }
     #expect(error?.code == .network)
     #expect(try hanging.isGone("pid"))
+  }
+
+  /// Verified to fail when an answer may have an `operation`.
+  @Test("a program that gives the request back has answered nothing")
+  func echo() throws {
+    let error = try #require(PeerProgram(shell: "exec cat").failure())
+    #expect(error.code == .network && error.message.hasSuffix("gave a malformed answer: it is the request"))
   }
 
   @Test("what it writes to standard error is thrown away")
