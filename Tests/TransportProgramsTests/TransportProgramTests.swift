@@ -43,7 +43,7 @@ struct TransportProgramTests {
         #"{"version": 1, "id": "\#(PeerProgram.id)", "operation": "synchronize", "context": "#))
   }
 
-  /// Verified to fail when the end of an answer is looked for by its length, and when the program's end is not awaited.
+  /// Verified to fail when the answer is taken as soon as a part of it is there.
   @Test("an answer that comes byte by byte, and without a newline, is read")
   func slowly() throws {
     let peer = try PeerProgram(
@@ -97,7 +97,6 @@ struct TransportProgramTests {
     #expect(other.failure()?.message == "the server refused it")
   }
 
-  /// Verified to fail when requests share a buffer.
   @Test("twenty requests at once each get their own answer")
   func atOnce() async throws {
     let peer = try PeerProgram("time.sleep(0.05)\nanswer(counter=request['counter'], peer=request['peer'])")
