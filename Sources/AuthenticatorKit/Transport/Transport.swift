@@ -32,7 +32,7 @@ public protocol Transport: Sendable {
   ///
   /// Called on a thread that may wait; no lock and no transaction is open. Several requests can be under way at once.
   ///
-  /// - Throws: ``VaultError/init(peer:_:hint:attemptsLeft:)`` for an error of the peer, ``VaultError/Code/network`` if
+  /// - Throws: `VaultError(peer:_:hint:attemptsLeft:)` for an error of the peer, ``VaultError/Code/network`` if
   ///   there is no answer. What is thrown ends the operation, and nothing is stored.
   func send(_ request: TransportRequest) throws(VaultError) -> TransportAnswer
 
