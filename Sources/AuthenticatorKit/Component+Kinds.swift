@@ -8,4 +8,6 @@ extension Component {
   package static let pin = Component(.pin)
   /// Biokeys.
   package static let biokey = Component(.biokey)
+  /// Transactions.
+  package static let transaction = Component(.transaction)
 }

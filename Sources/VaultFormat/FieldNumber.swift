@@ -155,6 +155,14 @@ package enum FieldNumber {
     static let secret: UInt16 = 3
   }
 
+  /// Section 6: the data of a transaction.
+  enum TransactionData {
+    static let context: UInt16 = 1
+    static let factors: UInt16 = 2
+    static let action: UInt16 = 3
+    static let credential: UInt16 = 4
+  }
+
   /// Section 12, policy field 7: the life of a token or a consent.
   package enum TokenLife {
     package static let issued: UInt16 = 1

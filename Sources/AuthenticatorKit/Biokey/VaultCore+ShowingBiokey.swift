@@ -24,13 +24,17 @@ extension VaultCore {
   ///
   /// - Parameters:
   ///   - factors: What may be asked for.
+  ///   - ladder: How failures of the biokey lead to the PIN; `nil` where a failure is an error.
   ///   - label: The name of the item, for the person.
   /// - Throws: ``VaultError/Code/policy`` if none of the factors makes a code here.
   func shownFactor(
-    _ pin: GuardingPIN, by factors: PINFactors, to action: String, of label: String?,
-    context: AuthenticationContext?
+    _ pin: GuardingPIN, by factors: PINFactors, climbing ladder: FactorLadder? = nil, to action: String,
+    of label: String?, context: AuthenticationContext?
   ) throws(VaultError) -> ShownFactor {
     try context?.requirePerson()
+    if let ladder {
+      return try climb(ladder, pin, to: action, of: label, context: context)
+    }
     let mayTypePIN = factors.contains(.current)
     let isPINGiven = mayTypePIN ? try context?.isGiven(.pin) ?? false : false
     guard !isPINGiven, factors.contains(.biometric), let biokey = try biokey(of: pin) else {
@@ -46,14 +50,14 @@ extension VaultCore {
   }
 
   /// The biokey that replaces a checked PIN. The index finds it, because each code looks for it.
-  private func biokey(of pin: GuardingPIN) throws(VaultError) -> Item? {
+  func biokey(of pin: GuardingPIN) throws(VaultError) -> Item? {
     guard pin.mode == .checked else { return nil }
     var attributes = Attributes()
     attributes[.applicationTag] = pin.item.bytes
     return try items(matching: Query(.biokey, where: attributes)).first
   }
 
-  private func shownBiokey(
+  func shownBiokey(
     _ biokey: Item, pin: ItemID, to action: String, of label: String?, context: AuthenticationContext?
   ) throws(VaultError) -> ShownBiokey {
     // A blocked PIN, or one of a copied file, is refused or settled first.

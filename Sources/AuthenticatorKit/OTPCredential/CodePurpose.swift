@@ -4,10 +4,18 @@ import VaultKit
 package struct CodePurpose {
   /// Whether the peer gets the code in this operation. Then it does not count as made without a synchronization.
   let isOnline: Bool
+  /// What it is for, as a verb phrase for the person; `nil` for the words of the credential.
+  let action: String?
+  /// How failures of a biokey lead to the PIN; `nil` where a failure is an error.
+  let ladder: FactorLadder?
   /// Writes what belongs to the code into the commit of its counter and of the verdict on the PIN.
   let commit: ((inout WriteTransaction) throws(VaultError) -> Void)?
-  init(isOnline: Bool, commit: ((inout WriteTransaction) throws(VaultError) -> Void)? = nil) {
-    (self.isOnline, self.commit) = (isOnline, commit)
+
+  init(
+    isOnline: Bool, action: String? = nil, ladder: FactorLadder? = nil,
+    commit: ((inout WriteTransaction) throws(VaultError) -> Void)? = nil
+  ) {
+    (self.isOnline, self.action, self.ladder, self.commit) = (isOnline, action, ladder, commit)
   }
 
   /// A code that a person shows to whom it may concern.

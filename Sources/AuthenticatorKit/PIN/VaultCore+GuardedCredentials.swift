@@ -30,7 +30,9 @@ extension VaultCore {
             return item
           }
           let factors = try item.factors(outOf: factors)
-          let new = try shownFactor(pin, by: factors, to: action, of: item.name, context: context)
+          let new = try shownFactor(
+            pin, by: factors, climbing: purpose?.ladder, to: purpose?.action ?? action, of: item.name,
+            context: context)
           shown = try settledBeforeAsking(new, for: id)
           return Component(.otp, pin: new.obtained)
         },

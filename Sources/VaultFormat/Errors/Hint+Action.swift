@@ -136,6 +136,8 @@ extension Hint {
     public static let showCredentialStatus = Action(rawValue: "showCredentialStatus")
     /// Synchronize the credential with its server.
     public static let synchronize = Action(rawValue: "synchronize")
+    /// List the transactions.
+    public static let listTransactions = Action(rawValue: "listTransactions")
 
     // MARK: One-time passwords
 

@@ -114,10 +114,11 @@ struct Asking {
     if let given = try prompt.givenSecret(for: request(subject, problem: nil)) {
       return try judged(given, subject: subject, shown: .given, judge: judge)
     }
-    var problem: VaultError?
-    for round in 0..<Self.tries {
+    let rung = subject == .phrase ? context.rung : nil
+    var problem = rung?.problem
+    for round in 0..<(rung == nil ? Self.tries : 1) {
       do throws(VaultError) {
-        let left = max(1, min(left, Self.tries) - round)
+        let left = rung == nil ? max(1, min(left, Self.tries) - round) : left
         let answer = try answer(
           to: request(subject, problem: problem, triesLeft: left), at: prompt)
         return try judged(answer, subject: subject, shown: .typed, judge: judge)
@@ -142,7 +143,10 @@ struct Asking {
   ) throws(VaultError) -> SecretBytes {
     do throws(VaultError) {
       let answer = try read(request, at: prompt)
-      guard answer.byteCount > 0 else { throw declined() }
+      guard answer.byteCount > 0 else {
+        if request.subject == .phrase { context?.rung?.chooseAlternative() }
+        throw declined()
+      }
       guard answer.isTypable else {
         throw VaultError(.malformed, "the \(request.subject.words) is 1 to 1,024 bytes without NUL")
       }
@@ -182,7 +186,11 @@ struct Asking {
 
   /// Asks whether the person accepts the text of the context, where there is one: neither a reader nor PAM shows it.
   private func acceptText(at prompt: (any Prompt)?) throws(VaultError) {
-    guard context?.text != nil else { return }
+    if context?.text != nil { try accept(at: prompt) }
+  }
+
+  /// Asks whether the person accepts the transaction.
+  func accept(at prompt: (any Prompt)?) throws(VaultError) {
     guard let prompt else { throw nobodyToAsk(.transaction) }
     let isAccepted = try whileOpen(
       request(.transaction, problem: nil), at: prompt, cancel: prompt.cancel
@@ -202,9 +210,14 @@ struct Asking {
     at source: any BiometrySource, showingOn prompt: (any Prompt)?
   ) throws(VaultError) -> String? {
     try acceptText(at: prompt)
-    return try whileOpen(sourceRequest(.finger), at: source, cancel: source.cancel) {
-      request throws(VaultError) in
-      try source.verify(request) { line in prompt?.show(line, for: request) }
+    do throws(VaultError) {
+      return try whileOpen(sourceRequest(.finger), at: source, cancel: source.cancel) {
+        request throws(VaultError) in
+        try source.verify(request) { line in prompt?.show(line, for: request) }
+      }
+    } catch {
+      if error.code == .cancelled { context?.rung?.chooseAlternative() }
+      throw error
     }
   }
 
@@ -270,6 +283,9 @@ struct Asking {
     request.emptyAnswer = subject.emptyAnswer
     request.text = context?.text
     if subject == .phrase { request.question = Self.phrase(of: members) }
+    guard let rung = context?.rung, subject == .phrase || subject == .finger else { return request }
+    request.alternatives = rung.alternatives
+    if subject == .phrase { request.emptyAnswer = rung.alternatives.isEmpty ? "cancels" : "goes on to the PIN" }
     return request
   }
 

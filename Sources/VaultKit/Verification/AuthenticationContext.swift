@@ -34,6 +34,8 @@ public struct AuthenticationContext: Sendable {
   var call: OpenCall?
   /// Sees the passcode that a call with this copy verifies; `nil` in most calls.
   var witness: PasscodeWitness?
+  /// How the phrase or the finger of a biokey is asked for; `nil` outside of a ladder.
+  var rung: LadderRung?
 
   /// A context.
   ///

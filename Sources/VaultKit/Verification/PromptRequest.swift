@@ -70,6 +70,9 @@ public struct PromptRequest: Sendable, Equatable {
   public var question: String?
   /// How many answers are judged at this prompt, including this one; nil if answers are not judged.
   public var triesLeft: Int?
+  /// What may answer in place of the subject: the PIN, after failures of a biokey. An empty answer chooses it, and so does
+  /// a fingerprint reader that throws `.cancelled`. Empty if nothing else may.
+  public var alternatives: [Subject] = []
   /// The effect of an empty answer, as a verb: "cancels". nil if nothing is typed.
   public var emptyAnswer: String?
   /// A text that the person must see whole before the answer, such as the data that is about to be signed; nil if there

@@ -128,6 +128,7 @@ package enum HintWords {
     .verifyCode: "use 'vaultctl otp verify'",
     .signQuestion: "use 'vaultctl transaction sign'; of a verifier 'vaultctl transaction verify'",
     .verifySignature: "use 'vaultctl transaction verify'",
+    .listTransactions: "'vaultctl transaction list' shows them",
     .exportItems: "export the items of the vault with 'vaultctl export jsonl FILE --plain'",
     .addSuite: "add one with 'vaultctl otp add --suite', or use 'vaultctl otp code' or 'vaultctl otp verify'",
   ]

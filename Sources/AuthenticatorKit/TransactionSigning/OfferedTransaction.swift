@@ -1,0 +1,91 @@
+import VaultKit
+
+/// A transaction in the answer of a peer (`docs/guides/transport.md`, *Transactions*), checked.
+struct OfferedTransaction {
+  let alias: String
+  let action: TransactionAction
+  let context: ShownText?
+  let factors: [TransactionFactor]
+  let lifeSeconds: UInt64
+  private let service: String?
+  private let serviceName: String?
+  private let deviceAlias: String?
+
+  /// - Parameter push: What was asked for; what the peer does not say is taken from it.
+  /// - Throws: ``VaultError/Code/network`` for members out of their bounds, or for another transaction than the one that was
+  ///   asked for; ``VaultError/Code/policy`` for a text that would not show as itself.
+  init(_ fields: TransportFields, push: PushPayload?) throws(VaultError) {
+    alias = try TransportFields.required("alias", fields.text("alias", 1...64))
+    action = try Self.action(of: fields)
+    guard push == nil || push?.alias == alias, push?.action == nil || push?.action == action else {
+      throw .peerAnswered("it is another transaction than the one that was asked for")
+    }
+    factors = try Self.factors(of: fields)
+    let pushed = push?.secondsToLive.flatMap { UInt64(exactly: $0) }.flatMap { Self.lives.contains($0) ? $0 : nil }
+    lifeSeconds = try fields.number("lifeSeconds", Self.lives) ?? pushed ?? 70
+    service = try fields.text("service", 0...255) ?? push?.service?.shown
+    serviceName = try fields.text("serviceName", 0...255) ?? push?.serviceName?.shown
+    deviceAlias = try fields.text("deviceAlias", 0...255) ?? push?.deviceAlias?.shown
+    context = try Self.context(of: fields)
+  }
+
+  /// The attributes by which a transaction of a credential is found again.
+  func key(for credential: Item) -> Attributes {
+    var attributes = Attributes()
+    attributes[.account] = credential.id.hexadecimal
+    attributes[.label] = alias
+    return attributes
+  }
+
+  /// The item that stores it: of this device alone, with the accessibility of the credential, for a day beyond its life.
+  ///
+  /// - Parameter now: The wall time by which items expire.
+  func item(for credential: Item, now: Instant, state: ItemState) -> NewItem {
+    var attributes = key(for: credential)
+    attributes[.credential] = credential.id.bytes
+    if let service, !service.isEmpty { attributes[.service] = service }
+    if let serviceName, !serviceName.isEmpty { attributes[.issuer] = serviceName }
+    if let deviceAlias, !deviceAlias.isEmpty { attributes[.itemDescription] = deviceAlias }
+    var item = NewItem(
+      .transaction, attributes: attributes,
+      access: AccessControl(credential.access.accessibility, thisDeviceOnly: true),
+      expires: Instant(seconds: now.seconds + Int64(lifeSeconds) + 24 * 3600))
+    item.state = state
+    return item
+  }
+
+  func record(for credential: Item) -> TransactionRecord {
+    TransactionRecord(
+      context: context?.text ?? "", factors: factors.reduce(0) { $0 | $1.bit }, action: action.number,
+      credential: credential.id)
+  }
+
+  private static func action(of fields: TransportFields) throws(VaultError) -> TransactionAction {
+    guard let word = try fields.text("action", 0...64) else { return .authenticate }
+    return try TransportFields.required("action", TransactionAction(rawValue: word))
+  }
+
+  /// Words of a later version are left out.
+  private static func factors(of fields: TransportFields) throws(VaultError) -> [TransactionFactor] {
+    let words = try fields.texts("types") ?? [TransactionFactor.pin.rawValue]
+    let factors = TransactionFactor.allCases.filter { words.contains($0.rawValue) }
+    guard !factors.isEmpty else { throw .peerAnswered("'types' names nothing that accepts a transaction") }
+    return factors
+  }
+
+  /// The text, which alone has lines.
+  private static func context(of fields: TransportFields) throws(VaultError) -> ShownText? {
+    guard let value = fields["context"] else { return nil }
+    guard case .text(let text) = value else { throw .peerAnswered("'context' is no text") }
+    return text.isEmpty ? nil : try ShownText(text)
+  }
+
+  private static let lives: ClosedRange<UInt64> = 1...2_592_000
+}
+
+extension String {
+  /// A text of a push message that may be stored for lists; `nil` for any other.
+  fileprivate var shown: String? {
+    utf8.count <= 255 && VisibleText.flaw(in: self) == nil ? self : nil
+  }
+}

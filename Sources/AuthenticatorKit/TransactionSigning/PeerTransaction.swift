@@ -1,0 +1,76 @@
+public import VaultKit
+
+/// A transaction that a server sent, without its text.
+public struct PeerTransaction: Sendable, Identifiable {
+  /// What became of it.
+  @nonexhaustive
+  public enum Status: String, Sendable, Hashable {
+    /// It waits for the person.
+    case pending
+    /// The person accepted it.
+    case accepted
+    /// The person rejected it.
+    case rejected
+    /// It was cancelled.
+    case cancelled
+    /// Nobody answered in time.
+    case timedOut
+  }
+
+  /// The item that stores it.
+  public let id: ItemID
+  /// The name that the server gave it.
+  public let alias: String
+  /// The credential that it asks for.
+  public let credential: ItemID
+  /// What became of it. All but ``Status/pending`` are final.
+  public let status: Status
+  /// Whole seconds in which it can be answered, by the clock since boot; 0 if it waits no more.
+  public let secondsLeft: Int
+  /// When it was received.
+  public let received: Instant
+  /// The service, as the server names it; `nil` if it does not.
+  public let service: String?
+  /// The service in words for people; `nil` if the server has none.
+  public let serviceName: String?
+  /// This device, as the server names it; `nil` if it does not.
+  public let deviceAlias: String?
+
+  /// - Throws: ``VaultError/Code/itemNotFound`` for an item of another kind, ``VaultError/Code/unsupported`` for a state that
+  ///   this version does not know.
+  init(_ item: Item, _ state: ItemState, clock: any VaultClock) throws(VaultError) {
+    guard item.kind == .transaction else { throw .noTransaction }
+    let attributes = item.attributes
+    guard let alias = attributes[.label], let credential = attributes[.credential].flatMap(ItemID.init)
+    else { throw VaultError(.unsupported, "the transaction has attributes that this version does not know") }
+    id = item.id
+    (self.alias, self.credential, received) = (alias, credential, item.created)
+    (service, serviceName) = (attributes[.service], attributes[.issuer])
+    deviceAlias = attributes[.itemDescription]
+    let stored = try state.transactionState()
+    secondsLeft = stored == .pending ? Int(clamping: state.secondsLeft(clock)) : 0
+    status =
+      switch stored {
+      case .pending: state.hasLapsed(clock) ? .timedOut : .pending
+      case .accepted: .accepted
+      case .rejected: .rejected
+      case .cancelled: .cancelled
+      case .timeout: .timedOut
+      }
+  }
+}
+
+extension ItemState {
+  /// Whether nobody has answered a transaction in time. By the clock since boot, and true in another boot.
+  func hasLapsed(_ clock: any VaultClock) -> Bool {
+    (try? transactionState()) == .pending && secondsLeft(clock) == 0
+  }
+}
+
+extension VaultError {
+  static var noTransaction: VaultError {
+    VaultError(
+      .itemNotFound, "there is no such transaction",
+      hint: Hint(.listTransactions, saying: "list the transactions"))
+  }
+}

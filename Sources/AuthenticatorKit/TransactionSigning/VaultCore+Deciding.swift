@@ -1,0 +1,206 @@
+import OneTimePassword
+package import VaultKit
+
+/// Decisions about transactions on the synchronous core.
+extension VaultCore {
+  /// Accepts a transaction. The commit of the code and of the verdict on the PIN accepts it; then the peer is told.
+  package func acceptTransaction(
+    _ id: ItemID, by factor: TransactionFactor? = nil, over transport: any Transport,
+    context: AuthenticationContext
+  ) throws(VaultError) -> TransactionDecision {
+    let asked = try pendingTransaction(id, context: context)
+    guard asked.action != .activate else {
+      throw VaultError(
+        .policy, "the server wants an activation, which is not accepted but made with its code",
+        hint: Hint(.activateCredential, saying: "activate a credential with the server's code"))
+    }
+    let factor = try asked.chosen(factor)
+    let credential = try activeCredential(asked.transaction.credential, over: transport, context: context)
+    let showing = asked.context.map(context.showing) ?? context
+    let made = try acceptingCode(for: asked, by: factor, of: credential, context: showing)
+    var answer = TransportFields()
+    answer["alias"] = .text(asked.transaction.alias)
+    answer["decision"] = .text("accept")
+    answer["type"] = .text(made.factor.rawValue)
+    answer["code"] = .text(made.code.code)
+    if let counter = made.code.counter { answer["counter"] = .number(counter) }
+    try tell(answer, about: credential, .accepted, over: transport, context: context)
+    return TransactionDecision(
+      transaction: try transactionSummary(of: id), factor: made.factor, notices: made.code.notices)
+  }
+
+  /// Rejects or cancels a transaction: stored, then the peer is told. No counter and no attempt is used.
+  package func declineTransaction(
+    _ id: ItemID, as state: TransactionState, over transport: any Transport, context: AuthenticationContext
+  ) throws(VaultError) -> TransactionDecision {
+    let asked = try reading { transaction throws(VaultError) in
+      let item = try transaction.item(id)
+      return try PeerTransaction(item, transaction.state(ofTransaction: item), clock: transaction.clock)
+    }
+    let credential = try permit(
+      transport,
+      for: PeerCredential(reading { transaction throws(VaultError) in try transaction.item(asked.credential) }),
+      context: context)
+    try notingTimeout(of: id) { () throws(VaultError) in
+      try using(context) { () throws(VaultError) in
+        try writing { transaction throws(VaultError) in try transaction.decide(state, on: id) }
+      }
+    }
+    var answer = TransportFields()
+    answer["alias"] = .text(asked.alias)
+    answer["decision"] = .text(state == .rejected ? "reject" : "cancel")
+    try tell(answer, about: credential, state, over: transport, context: context)
+    return TransactionDecision(transaction: try transactionSummary(of: id), factor: nil, notices: [])
+  }
+
+  /// A transaction that waits. Nothing was asked or derived for one that does not.
+  private func pendingTransaction(
+    _ id: ItemID, context: AuthenticationContext
+  ) throws(VaultError) -> TransactionDetails {
+    try notingTimeout(of: id) { () throws(VaultError) in
+      try reading { transaction throws(VaultError) in
+        let item = try transaction.item(id)
+        try transaction.state(ofTransaction: item).refuseUnlessPending(transaction.clock)
+      }
+    }
+    return try transactionDetails(of: id, context: context)
+  }
+
+  private func acceptingCode(
+    for asked: TransactionDetails, by factor: TransactionFactor, of credential: PeerCredential,
+    context: AuthenticationContext
+  ) throws(VaultError) -> (code: CodeForPeer, factor: TransactionFactor) {
+    let followsPIN = asked.offered.contains(.pin) && credential.takesPIN
+    let ladder = factor == .biometry && followsPIN ? FactorLadder() : nil
+    let action = "accept the transaction"
+    let purpose = CodePurpose(isOnline: true, action: action, ladder: ladder) { transaction throws(VaultError) in
+      try transaction.decide(.accepted, on: asked.id)
+    }
+    var signer = credential.item
+    if factor == .device {
+      signer = try deviceCredential(of: signer)
+      try refuseUnusable(signer.id)
+      try askAcceptance(to: action, with: signer, context: context)
+    }
+    let factors: PINFactors = factor == .biometry && ladder == nil ? .biometric : .current
+    let made = try notingTimeout(of: asked.id) { () throws(VaultError) -> CodeForPeer in
+      try code(of: signer, for: asked.context, by: factors, for: purpose, context: context)
+    }
+    return (made, ladder?.shown == .current ? .pin : factor)
+  }
+
+  /// A code that signs a text: with a suite the text is the question, otherwise it is the next code.
+  private func code(
+    of item: Item, for text: ShownText?, by factors: PINFactors, for purpose: CodePurpose,
+    context: AuthenticationContext
+  ) throws(VaultError) -> CodeForPeer {
+    guard item.attributes[.otpType] != OCRAItem.type else {
+      let suite = try OCRAItem(item).suite
+      let bytes = Array((text?.text ?? "").utf8)
+      let question = try otp { () throws(OTPError) in
+        try unsafe OCRAQuestion(data: bytes.span.bytes, for: suite)
+      }
+      let made = try signOCRA(
+        OCRARequest(question), with: item.id, by: factors, for: purpose, context: context)
+      return CodeForPeer(code: made.code, counter: made.counter, notices: made.notices)
+    }
+    let made =
+      item.countsCodes
+      ? try nextHOTPCode(of: item.id, by: factors, for: purpose, context: context)
+      : try timedCode(of: item.id, by: factors, for: purpose, context: context)
+    guard case .counter(let counter) = made.factor else {
+      return CodeForPeer(code: made.code, counter: nil, notices: made.notices)
+    }
+    return CodeForPeer(code: made.code, counter: counter, notices: made.notices)
+  }
+
+  /// Tells the peer a decision that is on disk.
+  private func tell(
+    _ answer: TransportFields, about credential: PeerCredential, _ decision: TransactionState,
+    over transport: any Transport, context: AuthenticationContext
+  ) throws(VaultError) {
+    do throws(VaultError) {
+      _ = try exchange(.transactionAnswer, about: credential, answer, over: transport, context: context)
+    } catch {
+      throw VaultError(
+        error.code,
+        "the transaction is \(decision.word) here for good, but the server did not take the answer: \(error.message)",
+        hint: "look with the server; if it still waits, let it lapse there", attemptsLeft: error.attemptsLeft,
+        underlying: error.underlying)
+    }
+  }
+
+  private func transactionSummary(of id: ItemID) throws(VaultError) -> PeerTransaction {
+    try reading { transaction throws(VaultError) in
+      let item = try transaction.item(id)
+      return try PeerTransaction(item, transaction.state(ofTransaction: item), clock: transaction.clock)
+    }
+  }
+
+  /// Records the end of the time, where that is the error.
+  private func notingTimeout<R>(
+    of id: ItemID, _ body: () throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    do throws(VaultError) { return try body() } catch {
+      if error.code == .expired { noteTimeouts(of: [id]) }
+      throw error
+    }
+  }
+}
+
+/// A code that the peer is told.
+private struct CodeForPeer {
+  let code: String
+  /// `nil` for a credential without a counter.
+  let counter: UInt64?
+  let notices: [OTPResult.Notice]
+}
+
+extension WriteTransaction {
+  /// Ends a transaction that waits.
+  ///
+  /// - Throws: ``VaultError/Code/wrongState``, ``VaultError/Code/expired``.
+  fileprivate mutating func decide(_ decision: TransactionState, on id: ItemID) throws(VaultError) {
+    let item = try item(id)
+    let clock = reading.clock
+    try changeState(of: id) { state throws(VaultError) in
+      try state.refuseUnlessPending(clock)
+      state.set(decision)
+    }
+    let operation: AuditOperation =
+      switch decision {
+      case .accepted: .transactionAccepted
+      case .rejected: .transactionRejected
+      default: .transactionCancelled
+      }
+    try log(operation, item: item)
+  }
+}
+
+extension ItemState {
+  /// - Throws: ``VaultError/Code/wrongState`` after a decision, ``VaultError/Code/expired`` after the deadline.
+  fileprivate func refuseUnlessPending(_ clock: any VaultClock) throws(VaultError) {
+    let state = try transactionState()
+    guard state != .timeout, !hasLapsed(clock) else {
+      throw VaultError(
+        .expired, "nobody answered the transaction in time", hint: "have the other side ask again")
+    }
+    guard state == .pending else {
+      throw VaultError(
+        .wrongState, "the transaction is \(state.word) already, and that is final",
+        hint: Hint(.listTransactions, saying: "list the transactions"))
+    }
+  }
+}
+
+extension TransactionState {
+  fileprivate var word: String {
+    switch self {
+    case .pending: "pending"
+    case .accepted: "accepted"
+    case .rejected: "rejected"
+    case .cancelled: "cancelled"
+    case .timeout: "timed out"
+    }
+  }
+}

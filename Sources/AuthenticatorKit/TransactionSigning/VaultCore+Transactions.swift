@@ -1,0 +1,135 @@
+package import VaultKit
+
+/// Transactions on the synchronous core: received, listed, shown. ``TransactionSigner`` offers the same on the actor.
+extension VaultCore {
+  /// Asks the peer of a credential for a transaction, and stores it.
+  package func receiveTransaction(
+    for id: ItemID, push: PushPayload? = nil, over transport: any Transport, context: AuthenticationContext
+  ) throws(VaultError) -> TransactionDetails? {
+    let credential = try activeCredential(id, over: transport, context: context)
+    let item = credential.item
+    // The transaction is opened at once, so a locked vault is unlocked before the peer is asked.
+    let access = AccessControl(item.access.accessibility, thisDeviceOnly: true)
+    try permitAdding(NewItem(.transaction, access: access), by: .transaction, context: context)
+    guard let fields = try askForTransaction(push, about: credential, over: transport, context: context)
+    else { return nil }
+    let offered = try OfferedTransaction(fields, push: push)
+    var state = ItemState()
+    try state.setDeadline(seconds: offered.lifeSeconds, clock: environment.clock)
+    let stored = try using(context) { () throws(VaultError) in
+      try writing { transaction throws(VaultError) in
+        let same = Query(.transaction, where: offered.key(for: item), limit: 1)
+        if let present = try transaction.items(matching: same).first { return present.id }
+        let new = offered.item(for: item, now: transaction.reading.expiryTime, state: state)
+        let added = try transaction.add(new, secret: offered.record(for: item).data, by: .transaction)
+        try transaction.log(.transactionReceived, item: added)
+        return added.id
+      }
+    }
+    return try transactionDetails(of: stored, context: context)
+  }
+
+  /// - Returns: `nil` if none waits. `OTHER` says that too, as authenticator systems have it.
+  private func askForTransaction(
+    _ push: PushPayload?, about credential: PeerCredential, over transport: any Transport,
+    context: AuthenticationContext
+  ) throws(VaultError) -> TransportFields? {
+    var fields = TransportFields()
+    if let push { fields["alias"] = .text(push.alias) }
+    if let action = push?.action { fields["type"] = .text(action.rawValue) }
+    do throws(VaultError) {
+      return try exchange(.transactionNext, about: credential, fields, over: transport, context: context)
+        .fields("transaction")
+    } catch {
+      guard error.code == .peerFailed else { throw error }
+      return nil
+    }
+  }
+
+  /// The transactions that have not expired. Those that wait come first. Opens no secret.
+  package func transactions() throws(VaultError) -> [PeerTransaction] {
+    let found = try reading { transaction throws(VaultError) -> [(PeerTransaction, hasLapsed: Bool)] in
+      let (clock, now) = (transaction.clock, transaction.expiryTime)
+      var found: [(PeerTransaction, hasLapsed: Bool)] = []
+      for item in try transaction.items(matching: Query(.transaction)) where !item.hasExpired(at: now) {
+        do throws(VaultError) {
+          let state = try transaction.state(of: item.id)
+          found.append((try PeerTransaction(item, state, clock: clock), state.hasLapsed(clock)))
+        } catch { guard error.code == .unsupported else { throw error } }
+      }
+      return found
+    }
+    noteTimeouts(of: found.filter(\.hasLapsed).map(\.0.id))
+    let all = found.map(\.0)
+    return all.filter { $0.status == .pending } + all.filter { $0.status != .pending }
+  }
+
+  /// A transaction with its text.
+  package func transactionDetails(
+    of id: ItemID, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> TransactionDetails {
+    let (item, record, transaction, hasLapsed) = try unlocking(context) { () throws(VaultError) in
+      try reading { transaction throws(VaultError) in
+        let item = try transaction.item(id)
+        let state = try transaction.state(ofTransaction: item)
+        let shown = try PeerTransaction(item, state, clock: transaction.clock)
+        let opened = try transaction.useSecret(of: item, by: .transaction)
+        return (item, try TransactionRecord(opened.secret), shown, state.hasLapsed(transaction.clock))
+      }
+    }
+    if hasLapsed { noteTimeouts(of: [id]) }
+    guard record.credential == transaction.credential,
+      let action = TransactionAction.allCases.first(where: { $0.number == record.action })
+    else {
+      throw VaultError(.damaged, "a transaction names two credentials, or no action", hint: .verifyAndRestore)
+    }
+    let offered = TransactionFactor.factors(in: record.factors)
+    return TransactionDetails(
+      transaction: transaction, action: action,
+      context: record.context.isEmpty ? nil : try ShownText(record.context), offered: offered,
+      choices: try choices(of: offered, for: item))
+  }
+
+  /// Records that nobody answered in time. A vault that cannot be written shows it all the same.
+  func noteTimeouts(of ids: [ItemID]) {
+    guard !ids.isEmpty, !isReadOnly else { return }
+    try? writing { transaction throws(VaultError) in
+      let clock = transaction.reading.clock
+      for id in ids {
+        let item = try transaction.item(id)
+        let isNew = try transaction.changeState(of: id) { state in
+          guard state.hasLapsed(clock) else { return false }
+          state.set(.timeout)
+          return true
+        }
+        if isNew { try transaction.log(.transactionTimedOut, item: item) }
+      }
+    }
+  }
+
+  /// A credential that a peer has activated and that makes codes, whose peer this transport may ask.
+  func activeCredential(
+    _ id: ItemID, over transport: any Transport, context: AuthenticationContext
+  ) throws(VaultError) -> PeerCredential {
+    let credential = try reading { transaction throws(VaultError) in
+      let credential = try PeerCredential(transaction.item(id))
+      try transaction.state(of: id).refuseUnlessActive()
+      return credential
+    }
+    return try permit(transport, for: credential, context: context)
+  }
+}
+
+extension ReadTransaction {
+  /// - Throws: ``VaultError/Code/itemNotFound`` for an item of another kind.
+  mutating func state(ofTransaction item: Item) throws(VaultError) -> ItemState {
+    guard item.kind == .transaction else { throw .noTransaction }
+    return try state(of: item.id)
+  }
+}
+
+extension Item {
+  fileprivate func hasExpired(at now: Instant) -> Bool {
+    expires.map { $0.milliseconds <= now.milliseconds } ?? false
+  }
+}
