@@ -95,7 +95,8 @@ struct ParserTests {
       init status doctor verify version path passcode-set passcode-change passcode-remove item-add item-get item-show \
       item-list item-update item-edit item-rename item-rm exec otp-add otp-code otp-verify otp-resync otp-confirm otp-sync \
       otp-counter otp-list otp-show otp-export otp-rm otp-activate-start \
-      otp-activate-finish otp-activate-status otp-activate-disable transaction-sign transaction-verify \
+      otp-activate-finish otp-activate-status otp-activate-disable transaction-list transaction-show transaction-accept \
+      transaction-reject transaction-cancel transaction-sign transaction-verify \
       pin-set pin-verify pin-change pin-undo pin-status pin-unlock biometry-enroll biometry-list biometry-remove \
       biokey-register biokey-list biokey-reset import export backup restore \
       recovery-code-new recovery-code-check recovery-code-remove rotate-device-key rotate-epoch rotate-parameters purge \

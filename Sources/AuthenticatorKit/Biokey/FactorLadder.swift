@@ -67,6 +67,7 @@ extension VaultCore {
 
   /// Why a biokey does not open now, whatever the person shows.
   private static let withdraws: Set<VaultError.Code> = [
-    .biokeyLocked, .biometryLocked, .invalidated, .itemNotFound, .policy, .unsupported, .verificationUnavailable,
+    .biokeyLocked, .biometryLocked, .invalidated, .itemNotFound, .policy, .unsupported,
+    .verificationUnavailable,
   ]
 }

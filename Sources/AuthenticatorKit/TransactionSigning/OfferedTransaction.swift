@@ -21,8 +21,7 @@ struct OfferedTransaction {
       throw .peerAnswered("it is another transaction than the one that was asked for")
     }
     factors = try Self.factors(of: fields)
-    let pushed = push?.secondsToLive.flatMap { UInt64(exactly: $0) }.flatMap { Self.lives.contains($0) ? $0 : nil }
-    lifeSeconds = try fields.number("lifeSeconds", Self.lives) ?? pushed ?? 70
+    lifeSeconds = try fields.number("lifeSeconds", Self.lives) ?? Self.life(in: push) ?? 70
     service = try fields.text("service", 0...255) ?? push?.service?.shown
     serviceName = try fields.text("serviceName", 0...255) ?? push?.serviceName?.shown
     deviceAlias = try fields.text("deviceAlias", 0...255) ?? push?.deviceAlias?.shown
@@ -78,6 +77,10 @@ struct OfferedTransaction {
     guard let value = fields["context"] else { return nil }
     guard case .text(let text) = value else { throw .peerAnswered("'context' is no text") }
     return text.isEmpty ? nil : try ShownText(text)
+  }
+
+  private static func life(in push: PushPayload?) -> UInt64? {
+    push?.secondsToLive.flatMap { UInt64(exactly: $0) }.flatMap { lives.contains($0) ? $0 : nil }
   }
 
   private static let lives: ClosedRange<UInt64> = 1...2_592_000

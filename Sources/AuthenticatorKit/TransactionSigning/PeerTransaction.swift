@@ -14,7 +14,7 @@ public struct PeerTransaction: Sendable, Identifiable {
     /// It was cancelled.
     case cancelled
     /// Nobody answered in time.
-    case timedOut
+    case timedOut = "timeout"
   }
 
   /// The item that stores it.

@@ -33,14 +33,9 @@ extension VaultCore {
   package func declineTransaction(
     _ id: ItemID, as state: TransactionState, over transport: any Transport, context: AuthenticationContext
   ) throws(VaultError) -> TransactionDecision {
-    let asked = try reading { transaction throws(VaultError) in
-      let item = try transaction.item(id)
-      return try PeerTransaction(item, transaction.state(ofTransaction: item), clock: transaction.clock)
-    }
-    let credential = try permit(
-      transport,
-      for: PeerCredential(reading { transaction throws(VaultError) in try transaction.item(asked.credential) }),
-      context: context)
+    let asked = try transactionSummary(of: id)
+    let item = try reading { transaction throws(VaultError) in try transaction.item(asked.credential) }
+    let credential = try permit(transport, for: PeerCredential(item), context: context)
     try notingTimeout(of: id) { () throws(VaultError) in
       try using(context) { () throws(VaultError) in
         try writing { transaction throws(VaultError) in try transaction.decide(state, on: id) }
@@ -73,7 +68,8 @@ extension VaultCore {
     let followsPIN = asked.offered.contains(.pin) && credential.takesPIN
     let ladder = factor == .biometry && followsPIN ? FactorLadder() : nil
     let action = "accept the transaction"
-    let purpose = CodePurpose(isOnline: true, action: action, ladder: ladder) { transaction throws(VaultError) in
+    let purpose = CodePurpose(isOnline: true, action: action, ladder: ladder) {
+      transaction throws(VaultError) in
       try transaction.decide(.accepted, on: asked.id)
     }
     var signer = credential.item

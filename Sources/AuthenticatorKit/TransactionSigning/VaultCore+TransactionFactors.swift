@@ -2,9 +2,11 @@ import VaultKit
 
 /// What of a transaction's factors a device has.
 extension VaultCore {
-  /// The factors that a transaction offers and the device has. A biokey that is locked, or that never opens again, is left out
-  /// where something else is left: the PIN ends its lock.
-  func choices(of offered: [TransactionFactor], for transaction: Item) throws(VaultError) -> [TransactionFactor] {
+  /// The factors that a transaction offers and the device has. A biokey that is locked, or that never opens again, is left
+  /// out where something else is left: the PIN ends its lock.
+  func choices(
+    of offered: [TransactionFactor], for transaction: Item
+  ) throws(VaultError) -> [TransactionFactor] {
     let id = transaction.attributes[.credential].flatMap(ItemID.init)
     guard let id, let item = try items(matching: Query(id: id)).first,
       let credential = try? PeerCredential(item)

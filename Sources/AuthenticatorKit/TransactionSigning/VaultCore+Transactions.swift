@@ -107,6 +107,22 @@ extension VaultCore {
     }
   }
 
+  /// The credentials that were activated through a transport and that make codes, without the device credentials of others.
+  package func credentials(over transport: any Transport) throws(VaultError) -> [Item] {
+    try reading { transaction throws(VaultError) in
+      let all = try transaction.items(matching: Query(.otp)).filter {
+        $0.attributes[.transport] == transport.identity && $0.attributes[.peer] != nil
+      }
+      let devices = Set(all.compactMap { $0.attributes[.credential].flatMap(ItemID.init) })
+      var active: [Item] = []
+      for item in all where !devices.contains(item.id) {
+        let state = try transaction.state(of: item.id)
+        if (try? state.refuseUnlessActive()) != nil { active.append(item) }
+      }
+      return active
+    }
+  }
+
   /// A credential that a peer has activated and that makes codes, whose peer this transport may ask.
   func activeCredential(
     _ id: ItemID, over transport: any Transport, context: AuthenticationContext

@@ -53,7 +53,11 @@ package enum VerbTable {
       ]
     ),
     (
-      "transaction", "Codes for challenges and data: OCRA.", [TransactionSign.self, TransactionVerify.self]
+      "transaction", "What servers ask to be confirmed, and codes for challenges and data: OCRA.",
+      [
+        TransactionList.self, TransactionShow.self, TransactionAccept.self, TransactionReject.self,
+        TransactionCancel.self, TransactionSign.self, TransactionVerify.self,
+      ]
     ),
     (
       "pin", "PINs that guard credentials.",

@@ -25,7 +25,9 @@ package struct TransactionRecord: Sendable {
       let factors = record[Number.factors], factors.count == 1,
       let action = record[Number.action], action.count == 1,
       let credential = record[Number.credential].flatMap(ItemID.init)
-    else { throw VaultError(.damaged, "the transaction is not readable", hint: "ask the server for a new one") }
+    else {
+      throw VaultError(.damaged, "the transaction is not readable", hint: "ask the server for a new one")
+    }
     self.init(context: context, factors: factors[0], action: action[0], credential: credential)
   }
 

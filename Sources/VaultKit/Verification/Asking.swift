@@ -285,7 +285,9 @@ struct Asking {
     if subject == .phrase { request.question = Self.phrase(of: members) }
     guard let rung = context?.rung, subject == .phrase || subject == .finger else { return request }
     request.alternatives = rung.alternatives
-    if subject == .phrase { request.emptyAnswer = rung.alternatives.isEmpty ? "cancels" : "goes on to the PIN" }
+    if subject == .phrase {
+      request.emptyAnswer = rung.alternatives.isEmpty ? "cancels" : "goes on to the PIN"
+    }
     return request
   }
 

@@ -1,0 +1,106 @@
+import AuthenticatorKit
+import CommandLineKit
+import SecretMemory
+import TextFormats
+import VaultKit
+import VaultWords
+
+/// The arguments and options of verbs about the transactions of a server.
+enum TransactionOptions {
+  static let id = Argument("ID", .name, "The alias of the transaction, or its id: 32 hexadecimal digits.")
+  static let optionalID = Argument(
+    "ID", .name, "The alias of the transaction, or its id: 32 hexadecimal digits. Not with --push.",
+    isRequired: false)
+  static let credential = Setting(
+    "credential", .text, "NAME", "Only ask the server of this credential, also through another transport.")
+  static let push = Flag(
+    "push", "Read a push message from standard input, and ask the server for its transaction.")
+  static let type = Setting(
+    "type",
+    .choice(["device": TransactionFactor.device, "biometry": .biometry, "pin": .pin]), "",
+    "What accepts it. Needed where the transaction offers several and nobody is asked.")
+}
+
+extension Command {
+  /// The transaction that ID means. Of several with one alias, the one that waits.
+  func transaction() throws -> PeerTransaction {
+    let word = required(TransactionOptions.id)
+    let all = try vault.opened().transactions()
+    if let id = ItemID(hexadecimal: word), let found = all.first(where: { $0.id == id }) { return found }
+    let named = all.filter { $0.alias == word }
+    let waiting = named.filter { $0.status == .pending }
+    let found = waiting.isEmpty ? named : waiting
+    guard let first = found.first else {
+      throw CommandError(
+        .notFound, "there is no transaction of that name", hint: "'vaultctl transaction list' shows them")
+    }
+    guard found.count == 1 else {
+      throw CommandError.usage(
+        "several transactions have that name", hint: "give the id: 'vaultctl transaction list --json' has it")
+    }
+    return first
+  }
+
+  /// The name of a credential; `nil` if it is gone.
+  func name(of credential: ItemID) throws -> String? {
+    try vault.opened().items(matching: Query(id: credential)).first?.name
+  }
+
+  /// A transaction with its text. Unlocks the vault if needed.
+  func details(of id: ItemID) throws -> TransactionDetails {
+    try vault.unlocking { try $0.transactionDetails(of: id) }
+  }
+
+  /// The credentials whose servers are asked.
+  func credentialsToAsk(over transport: any Transport) throws -> [Item] {
+    guard let name = self[TransactionOptions.credential] else {
+      return try vault.opened().credentials(over: transport)
+    }
+    return [try vault.opened().item(named: name)]
+  }
+
+  /// Tells what the server was told.
+  func outcome(of decision: TransactionDecision) throws -> Outcome {
+    if let item = try vault.opened().items(matching: Query(id: decision.transaction.credential)).first {
+      note(decision.notices, item: item)
+    }
+    let name = try name(of: decision.transaction.credential)
+    return Outcome(
+      json: decision.transaction.json(of: name).adding {
+        if let factor = decision.factor { Field("type", factor.rawValue) }
+      }, lines: ["\(decision.transaction.alias) is \(decision.transaction.status.rawValue)"])
+  }
+}
+
+extension PushPayload {
+  /// A push message: one JSON object. Members that are not known are skipped.
+  ///
+  /// - Throws: exit 12.
+  init(json text: borrowing SecretBytes) throws(CommandError) {
+    var texts: [String: String] = [:]
+    var life: Int64?
+    let reader = JSONReader(ByteReader(text.copy(), count: text.byteCount))
+    do throws(TextError) {
+      try reader.object { name throws(TextError) in
+        switch name {
+        case "alias", "action", "serviceid", "serviceName", "deviceAlias":
+          texts[name] = try reader.string(limit: 1024)
+        case "time_to_live": life = try reader.integer()
+        default: try reader.skip()
+        }
+      }
+    } catch { throw Self.malformed("is no JSON object of texts, with time_to_live in seconds") }
+    guard let alias = texts["alias"] else { throw Self.malformed("names no alias") }
+    do throws(VaultError) { try self.init(alias: alias) } catch { throw CommandError(error) }
+    if let word = texts["action"] {
+      guard let action = TransactionAction(rawValue: word) else { throw Self.malformed("has an unknown action") }
+      self.action = action
+    }
+    (service, serviceName, deviceAlias) = (texts["serviceid"], texts["serviceName"], texts["deviceAlias"])
+    secondsToLive = life.map { Int($0) }
+  }
+
+  private static func malformed(_ flaw: String) -> CommandError {
+    .malformed("the push message \(flaw)", hint: #"it looks like {"alias":"…","action":"authenticate"}"#)
+  }
+}

@@ -1,0 +1,53 @@
+package import AuthenticatorKit
+package import TextFormats
+import VaultKit
+
+extension PeerTransaction {
+  /// - Parameter credential: The name of the credential; `nil` if it is gone.
+  package func json(of credential: String?) -> JSON {
+    .object {
+      Field("id", id.hexadecimal)
+      Field("alias", alias)
+      if let credential { Field("credential", credential) }
+      Field("state", status.rawValue)
+      if status == .pending { Field("secondsLeft", secondsLeft) }
+      Field("received", received.seconds)
+      if let service { Field("service", service) }
+      if let serviceName { Field("serviceName", serviceName) }
+      if let deviceAlias { Field("deviceAlias", deviceAlias) }
+    }
+  }
+
+  /// The cells of a list.
+  package func row(of credential: String?) -> [String] {
+    [
+      alias, status == .pending ? "\(status.rawValue) \(secondsLeft) s" : status.rawValue, credential ?? "",
+      serviceName ?? service ?? "",
+    ]
+  }
+}
+
+extension TransactionDetails {
+  /// As ``PeerTransaction/json(of:)``, with what the person decides about.
+  package func json(of credential: String?) -> JSON {
+    transaction.json(of: credential).adding {
+      Field("action", action.rawValue)
+      if let context { Field("context", context.text) }
+      Field("types", .array(offered.map { .string($0.rawValue) }))
+      Field("choices", .array(choices.map { .string($0.rawValue) }))
+    }
+  }
+
+  /// What a person reads: the text last, whole, as it is.
+  package func lines(of credential: String?) -> [String] {
+    let facts: [(String, String?)] = [
+      ("alias", transaction.alias), ("id", id.hexadecimal), ("credential", credential),
+      ("service", transaction.serviceName ?? transaction.service), ("device", transaction.deviceAlias),
+      ("action", action.rawValue), ("state", transaction.status.rawValue),
+      ("left", transaction.status == .pending ? "\(transaction.secondsLeft) s" : nil),
+      ("types", offered.map(\.rawValue).joined(separator: ", ")),
+    ]
+    let rows = facts.compactMap { name, value in value.map { [name, $0] } }
+    return columns(rows) + (context.map { ["", $0.text] } ?? [])
+  }
+}

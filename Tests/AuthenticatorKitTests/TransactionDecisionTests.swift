@@ -1,0 +1,305 @@
+import AuthenticatorKit
+import OneTimePassword
+import SecretMemory
+import Synchronization
+import TestSupport
+import Testing
+import VaultExpectations
+import VaultKit
+import VaultTestKit
+
+@Suite("Decisions about transactions")
+struct TransactionDecisionTests {
+  /// Verified to fail when the transaction is not looked at again in the commit of its code.
+  @Test("accepting uses one counter, and a second decision is refused", .requirement("B6"))
+  func accept() throws {
+    let scene = try TransactionScene()
+    let id = try scene.pushed()
+    let decision = try scene.accept(id, scene.context(pin: "8306"))
+    #expect(decision.transaction.status == .accepted && decision.factor == .pin)
+    let answer = try #require(scene.server.answers.first)
+    #expect(answer.word("alias") == "t-1" && answer.word("decision") == "accept")
+    #expect(answer.word("type") == "pin" && answer.count("counter") == 5)
+    #expect(answer.word("code") == BiokeyScene.codes[5] && answer.word("peer") == "c-17")
+    #expect(try scene.uses() == [6, 0, 10, 5])
+    expect(.wrongState) { () throws(VaultError) in
+      _ = try scene.accept(id, try! scene.context(pin: "8306"))
+    }
+    for state in [TransactionState.rejected, .cancelled] {
+      expect(.wrongState) { () throws(VaultError) in
+        _ = try scene.core.declineTransaction(
+          id, as: state, over: scene.server, context: try! scene.context())
+      }
+    }
+    #expect(try scene.uses() == [6, 0, 10, 5] && scene.server.answers.count == 1)
+    #expect(try scene.logged(.transactionAccepted) == 1 && scene.status(id) == .accepted)
+    #expect(try scene.core.verify().problems == [])
+  }
+
+  @Test(
+    "rejecting and cancelling leave counter and attempts, are final, and reach the server",
+    .requirement("B6"), arguments: [TransactionState.rejected, .cancelled])
+  func decline(state: TransactionState) throws {
+    let scene = try TransactionScene()
+    let id = try scene.pushed()
+    let decision = try scene.core.declineTransaction(
+      id, as: state, over: scene.server, context: scene.context())
+    let (status, word, operation): (PeerTransaction.Status, String, AuditOperation) =
+      state == .rejected
+      ? (.rejected, "reject", .transactionRejected) : (.cancelled, "cancel", .transactionCancelled)
+    #expect(decision.transaction.status == status && decision.factor == nil)
+    let answer = try #require(scene.server.answers.first)
+    #expect(answer.word("decision") == word && answer["code"] == nil && answer["type"] == nil)
+    #expect(try scene.uses() == [5, 0, 10, 5] && scene.logged(operation) == 1)
+    expect(.wrongState) { () throws(VaultError) in
+      _ = try scene.accept(id, try! scene.context(pin: "8306"))
+    }
+    #expect(try scene.status(id) == status && scene.server.answers.count == 1)
+  }
+
+  /// Verified to fail when a cancelled prompt is taken for `cancel`.
+  @Test(
+    "a prompt that is cancelled, or nobody to ask, leaves it pending and uses nothing", .requirement("B6"))
+  func cancelledPrompt() async throws {
+    let scene = try TransactionScene()
+    let all = ["device", "biometry", "pin"]
+    let id = try scene.pushed(types: all)
+    for factor in TransactionFactor.allCases {
+      for answer in [ScriptedPrompt.Answer.cancel, .text(""), .confirm(false)] {
+        let (context, prompt) = scene.asking(answer)
+        expect(.cancelled) { () throws(VaultError) in _ = try scene.accept(id, by: factor, context) }
+        #expect(prompt.requests.count == 1)
+      }
+      expect(.interactionNotAllowed) { () throws(VaultError) in
+        _ = try scene.accept(id, by: factor, try! scene.context())
+      }
+    }
+    #expect(try scene.status(id) == .pending && scene.server.answers.isEmpty)
+    #expect(try scene.uses() == [5, 0, 10, 5])
+    #expect(try scene.logged(.transactionCancelled) == 0)
+    _ = try scene.accept(id, by: .pin, scene.context(pin: "8306"))
+  }
+
+  /// Verified to fail when the server is told before the commit.
+  @Test("it is accepted on disk before the server learns the code", .requirement("B6"))
+  func order() throws {
+    let scene = try TransactionScene()
+    let id = try scene.pushed()
+    let seen = Mutex<[String]>([])
+    let (place, bank) = (scene.place, scene.bank)
+    scene.server.before { request throws(VaultError) in
+      guard request.operation == .transactionAnswer else { return }
+      let other = try place.openCore()
+      let state = try other.transactions().first?.status.rawValue ?? "none"
+      let counter = try other.state(of: bank).counter
+      seen.withLock { $0.append("\(state) \(counter)") }
+      throw VaultError(peer: "NETWORK", "no way to the bank")
+    }
+    let error = thrown { () throws(VaultError) in _ = try scene.accept(id, try! scene.context(pin: "8306")) }
+    #expect(seen.withLock { $0 } == ["accepted 6"])
+    // The decision stays, and the error says so.
+    #expect(error?.code == .network && error?.message.contains("accepted here for good") == true)
+    #expect(error?.message.contains("no way to the bank") == true)
+    #expect(try scene.status(id) == .accepted)
+    scene.server.before(nil)
+    // The server offers it still.
+    #expect(try scene.receive()?.transaction.status == .accepted)
+    expect(.wrongState) { () throws(VaultError) in _ = try scene.accept(id, try! scene.context(pin: "8306")) }
+    #expect(try scene.uses() == [6, 0, 10, 5])
+  }
+
+  /// Verified to fail when the transaction is not looked at again in the commit of its code.
+  @Test("of two that accept it at the same time one wins, and the other uses nothing", .requirement("B6"))
+  func race() throws {
+    let scene = try TransactionScene()
+    let id = try scene.pushed()
+    let other = try scene.place.openCore()
+    try other.unlock(with: Passcode(testing: "passcode"))
+    let prompt = MeanwhilePrompt("8306") { () throws(VaultError) in
+      _ = try other.acceptTransaction(
+        id, over: scene.server, context: try! scene.context(pin: "8306"))
+    }
+    expect(.wrongState) { () throws(VaultError) in
+      _ = try scene.accept(id, AuthenticationContext(reason: "", prompt: prompt))
+    }
+    // A right PIN is no wrong attempt.
+    #expect(try scene.uses() == [6, 0, 10, 5] && scene.server.answers.count == 1)
+    #expect(try scene.core.state(of: scene.pin).attemptsUnderWay == 0)
+  }
+
+  @Test("a time that ends while the person reads uses nothing", .requirement("B6"))
+  func lateAnswer() throws {
+    let scene = try TransactionScene()
+    let id = try scene.pushed()
+    let prompt = MeanwhilePrompt("8306") { () throws(VaultError) in scene.clock.advance(by: .seconds(71)) }
+    expect(.expired) { () throws(VaultError) in
+      _ = try scene.accept(id, AuthenticationContext(reason: "", prompt: prompt))
+    }
+    #expect(try scene.uses() == [5, 0, 10, 5] && scene.status(id) == .timedOut)
+    #expect(try scene.logged(.transactionTimedOut) == 1 && scene.server.answers.isEmpty)
+  }
+
+  /// Verified to fail when the text is cut before it is signed.
+  @Test("the prompt shows the whole text, and the code signs that very text", .requirement("B7", "B6"))
+  func text() throws {
+    let scene = try TransactionScene(suite: TransactionScene.suite)
+    let text = String(repeating: "Pay 12 EUR to Anna ", count: 200) + "\nand 13 to Bob"
+    let id = try scene.pushed(types: ["pin"], context: text)
+    let (context, prompt) = scene.asking(.text("8306"))
+    _ = try scene.accept(id, context)
+    let request = try #require(prompt.requests.first)
+    #expect(request.subject == .pin && request.text?.text == text)
+    #expect(request.operation == "accept the transaction")
+    let suite = try OCRASuite(TransactionScene.suite)
+    func code(of text: String) throws -> String {
+      let question = try unsafe OCRAQuestion(data: Array(text.utf8).span.bytes, for: suite)
+      return try OCRAGenerator(key: SecretBytes(copying: TransactionScene.key), suite: suite).code(
+        for: OCRADataInput(question: question, counter: 0))
+    }
+    let answer = try #require(scene.server.answers.first)
+    #expect(try answer.word("code") == code(of: text) && answer.count("counter") == 0)
+    #expect(try answer.word("code") != code(of: String(text.dropLast())))
+  }
+
+  @Test("a suite that does not take the text signs nothing, and asks nobody", .requirement("B7"))
+  func unsignable() throws {
+    let scene = try TransactionScene(suite: "OCRA-1:HOTP-SHA1-6:C-QN08")
+    let id = try scene.pushed()
+    let (context, prompt) = scene.asking(.text("8306"))
+    expect(.policy) { () throws(VaultError) in _ = try scene.accept(id, context) }
+    #expect(try prompt.requests.isEmpty && scene.uses() == [0, 0, 10, 5])
+    #expect(try scene.status(id) == .pending)
+  }
+
+  @Test("the device credential accepts after a yes, without a secret", .requirement("B11"))
+  func device() throws {
+    let scene = try TransactionScene()
+    let id = try scene.pushed(types: ["device"])
+    let (context, prompt) = scene.asking(.confirm(true))
+    let decision = try scene.accept(id, context)
+    #expect(prompt.requests.map(\.subject) == [.transaction])
+    #expect(prompt.requests.first?.text?.text == TransactionScene.text && decision.factor == .device)
+    let answer = try #require(scene.server.answers.first)
+    #expect(answer.word("type") == "device" && answer.word("code") == BiokeyScene.codes[0])
+    #expect(try scene.uses() == [5, 1, 10, 5])
+  }
+
+  /// 7 sets × 3 choices, and without a choice.
+  @Test("one that is offered is used, of several the person chooses, others are refused", .requirement("B11"))
+  func choices() throws {
+    let scene = try TransactionScene()
+    for number in UInt8(1)...7 {
+      let offered = TransactionFactor.allCases.enumerated()
+        .filter { number >> $0.offset & 1 == 1 }.map(\.element)
+      for choice in TransactionFactor.allCases.map(Optional.some) + [nil] {
+        let id = try scene.pushed(types: offered.map(\.rawValue))
+        let details = try scene.core.transactionDetails(of: id)
+        #expect(details.offered == offered && details.choices == offered)
+        let context = try scene.context(
+          pin: "8306", phrase: "right", prompt: ScriptedPrompt([.confirm(true)]))
+        let before = try scene.uses()
+        let isTaken = choice.map { offered.contains($0) } ?? (offered.count == 1)
+        if isTaken {
+          let decision = try scene.accept(id, by: choice, context)
+          #expect(decision.factor == choice ?? offered[0], "\(offered) \(String(describing: choice))")
+          #expect(scene.server.answers.last?.word("type") == decision.factor?.rawValue)
+        } else {
+          expect(.policy) { () throws(VaultError) in _ = try scene.accept(id, by: choice, context) }
+          #expect(try scene.uses() == before && scene.status(id) == .pending)
+          scene.server.forget()
+        }
+      }
+    }
+  }
+
+  @Test("what the device does not have is no choice", .requirement("B11"))
+  func absent() throws {
+    let scene = try TransactionScene(mode: .current)
+    #expect(try scene.core.transactionDetails(of: scene.pushed(types: ["biometry", "pin"])).choices == [.pin])
+    scene.server.forget()
+    let alone = try scene.pushed(types: ["biometry"])
+    #expect(try scene.core.transactionDetails(of: alone).choices.isEmpty)
+    for factor in [TransactionFactor.biometry, nil] {
+      expect(.policy) { () throws(VaultError) in
+        _ = try scene.accept(alone, by: factor, try! scene.context(pin: "8306", phrase: "right"))
+      }
+    }
+    try scene.core.delete(scene.device)
+    scene.server.forget()
+    let gone = try scene.pushed(types: ["device", "pin"])
+    #expect(try scene.core.transactionDetails(of: gone).choices == [.pin])
+    #expect(try scene.accept(gone, scene.context(pin: "8306")).factor == .pin)
+  }
+
+  @Test("an activation is not accepted, and can be rejected", .requirement("A19"))
+  func activation() throws {
+    let scene = try TransactionScene()
+    scene.server.push(TransportFields(["alias": .text("a"), "action": .text("activate")]))
+    let asked = try #require(try scene.receive())
+    #expect(asked.action == .activate)
+    let error = thrown { () throws(VaultError) in
+      _ = try scene.accept(asked.id, try! scene.context(pin: "8306"))
+    }
+    #expect(error?.code == .policy && error?.advice?.action == .activateCredential)
+    _ = try scene.core.declineTransaction(
+      asked.id, as: .rejected, over: scene.server, context: scene.context())
+    #expect(try scene.status(asked.id) == .rejected)
+  }
+
+  @Test("another transport asks for the passcode, also to reject", .requirement("B6"))
+  func otherTransport() throws {
+    let scene = try TransactionScene()
+    let id = try scene.pushed()
+    let other = ScriptedTransport("/opt/other") { _ throws(VaultError) in TransportFields() }
+    expect(.interactionNotAllowed) { () throws(VaultError) in
+      _ = try scene.core.declineTransaction(id, as: .rejected, over: other, context: try! scene.context())
+    }
+    expect(.interactionNotAllowed) { () throws(VaultError) in
+      _ = try scene.core.acceptTransaction(id, over: other, context: try! scene.context(pin: "8306"))
+    }
+    #expect(try scene.status(id) == .pending && other.requests.isEmpty && scene.uses() == [5, 0, 10, 5])
+  }
+
+  @Test("the actor receives, lists, shows and decides", .requirement("B8"))
+  func actor() async throws {
+    let place = TemporaryVault()
+    let vault = try place.make()
+    let uri = SecretBytes(testing: "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0")
+    let credential = try await OTPCredential.enroll(uri, named: "bank", in: vault)
+    try place.openCore().activate(credential.id, mode: [])
+    let server = TransactionServer()
+    let signer = TransactionSigner(vault)
+    #expect(try await signer.pending(for: credential.id, over: server) == nil)
+    server.push(types: ["device"])
+    let asked = try #require(try await signer.pending(for: credential.id, over: server))
+    // Without a PIN the credential is the device's own.
+    #expect(asked.choices == [.device])
+    let prompt = ScriptedPrompt([.confirm(true)])
+    let context = AuthenticationContext(reason: "test", prompt: prompt)
+    #expect(try await signer.accept(asked.id, over: server, context: context).transaction.status == .accepted)
+    server.push()
+    let next = try #require(try await signer.pending(for: credential.id, over: server))
+    try await signer.cancel(next.id, over: server)
+    #expect(try await signer.list().map(\.status) == [.accepted, .cancelled])
+    #expect(try await signer.details(of: next.id).context?.text == TransactionScene.text)
+    await #expect(throws: VaultError.self) { try await signer.reject(next.id, over: server) }
+    await #expect(throws: VaultError.self) { try await signer.details(of: credential.id) }
+  }
+}
+
+/// A prompt whose person answers after something has happened meanwhile.
+private final class MeanwhilePrompt: Prompt {
+  private let answer: String
+  private let meanwhile: @Sendable () throws(VaultError) -> Void
+
+  init(_ answer: String, meanwhile: @escaping @Sendable () throws(VaultError) -> Void) {
+    (self.answer, self.meanwhile) = (answer, meanwhile)
+  }
+
+  func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
+    try meanwhile()
+    return SecretBytes(testing: answer)
+  }
+
+  func confirm(_ request: PromptRequest) throws(VaultError) -> Bool { true }
+}

@@ -1,0 +1,238 @@
+import AuthenticatorKit
+import OneTimePassword
+import SecretMemory
+import TestSupport
+import Testing
+import VaultExpectations
+import VaultKit
+import VaultTestKit
+
+@Suite("Transactions that a server sends")
+struct TransactionTests {
+  @Test("none, one and two wait; none is no error, and the next comes after a decision", .requirement("A19", "B8"))
+  func pending() throws {
+    let scene = try TransactionScene()
+    #expect(try scene.receive() == nil && scene.core.transactions().isEmpty)
+    let asked = scene.server.requests[0].fields
+    #expect(asked.word("peer") == "c-17" && asked.word("device") == String(repeating: "07", count: 16))
+    #expect(asked["alias"] == nil && asked["type"] == nil)
+    scene.server.push()
+    scene.server.push()
+    let first = try #require(try scene.receive())
+    #expect(first.transaction.alias == "t-1" && first.action == .authenticate)
+    #expect(first.context?.text == TransactionScene.text && first.offered == [.pin])
+    #expect(first.transaction.status == .pending && first.transaction.secondsLeft == 70)
+    // The server gives the same one until it is decided, and its time goes on.
+    scene.clock.advance(by: .seconds(10))
+    let again = try #require(try scene.receive())
+    #expect(again.id == first.id && again.transaction.secondsLeft == 60)
+    _ = try scene.core.declineTransaction(
+      first.id, as: .rejected, over: scene.server, context: scene.context())
+    #expect(try scene.receive()?.transaction.alias == "t-2")
+    #expect(try scene.core.transactions().map(\.alias) == ["t-2", "t-1"])
+    #expect(try scene.logged(.transactionReceived) == 2)
+    #expect(try scene.core.verify().problems == [])
+  }
+
+  @Test("OTHER says that none waits, and other errors of the server stay errors", .requirement("A19"))
+  func other() throws {
+    let scene = try TransactionScene()
+    scene.server.before { _ throws(VaultError) in throw VaultError(peer: "OTHER", "none") }
+    #expect(try scene.receive() == nil)
+    scene.server.before { _ throws(VaultError) in throw VaultError(peer: "BLOCKED", "blocked") }
+    expect(.blocked) { () throws(VaultError) in
+      _ = try scene.core.receiveTransaction(for: scene.bank, over: scene.server, context: try! scene.context())
+    }
+  }
+
+  @Test("a push names the transaction and its action; what it says besides is only for lists", .requirement("B8"))
+  func push() throws {
+    let scene = try TransactionScene()
+    scene.server.push()
+    let second = scene.server.push()
+    var push = try PushPayload(alias: second)
+    (push.action, push.serviceName, push.deviceAlias, push.secondsToLive) = (.authenticate, "Bank", "laptop", 20)
+    let received = try #require(try scene.receive(push))
+    #expect(received.transaction.alias == second && received.transaction.secondsLeft == 20)
+    #expect(received.transaction.serviceName == "Bank" && received.transaction.deviceAlias == "laptop")
+    let asked = try #require(scene.server.requests.last?.fields)
+    #expect(asked.word("alias") == second && asked.word("type") == "authenticate")
+    #expect(try scene.receive(PushPayload(alias: "gone")) == nil)
+    for alias in ["", String(repeating: "x", count: 65), "a\nb", "a\u{202E}b"] {
+      expect(.malformed) { () throws(VaultError) in _ = try PushPayload(alias: alias) }
+    }
+    // Another action than the push said is another transaction.
+    push.action = .activate
+    expect(.network) { () throws(VaultError) in
+      _ = try scene.core.receiveTransaction(
+        for: scene.bank, push: push, over: scene.server, context: try! scene.context())
+    }
+  }
+
+  /// Verified to fail when the deadline follows the wall clock, and when a timeout is logged at each look.
+  @Test("it waits 70 s by the clock since boot, unless the peer says; then it is timed out, once", .requirement("A19"))
+  func deadline() throws {
+    let scene = try TransactionScene()
+    let first = try scene.pushed()
+    scene.clock.advance(by: .seconds(69))
+    #expect(try scene.status(first) == .pending)
+    #expect(try scene.core.transactions().first?.secondsLeft == 1)
+    // The wall clock decides nothing.
+    scene.clock.set(to: Instant(seconds: scene.clock.now().seconds - 3600))
+    scene.clock.advance(by: .seconds(2))
+    #expect(try scene.core.transactions().first?.status == .timedOut)
+    #expect(try scene.core.transactions().first?.status == .timedOut)
+    #expect(try scene.status(first) == .timedOut && scene.logged(.transactionTimedOut) == 1)
+    expect(.expired) { () throws(VaultError) in
+      _ = try scene.accept(first, try! scene.context(pin: "8306"))
+    }
+    for state in [TransactionState.rejected, .cancelled] {
+      expect(.expired) { () throws(VaultError) in
+        _ = try scene.core.declineTransaction(first, as: state, over: scene.server, context: try! scene.context())
+      }
+    }
+    #expect(try scene.uses() == [5, 0, 10, 5] && scene.server.answers.isEmpty)
+
+    scene.server.forget()
+    scene.server.push(life: 300)
+    let second = try #require(try scene.receive()).id
+    scene.clock.set(to: Instant(seconds: scene.clock.now().seconds + 3000))
+    scene.clock.advance(by: .seconds(299))
+    #expect(try scene.status(second) == .pending)
+    scene.clock.reboot()
+    // The first write that looks at it records it.
+    expect(.expired) { () throws(VaultError) in
+      _ = try scene.accept(second, try! scene.context(pin: "8306"))
+    }
+    #expect(try scene.logged(.transactionTimedOut) == 2)
+    #expect(try scene.core.verify().problems == [])
+  }
+
+  @Test("without a boot id no transaction is stored, and one that waits counts as timed out", .requirement("A19"))
+  func noBoot() throws {
+    let scene = try TransactionScene()
+    let first = try scene.pushed()
+    scene.server.push()
+    let blind = try VaultCore.open(
+      at: scene.place.path, protector: scene.place.protector,
+      environment: .testing(clock: BootlessClock(clock: scene.clock)))
+    try blind.unlock(with: Passcode(testing: "passcode"))
+    #expect(try blind.transactionDetails(of: first).transaction.status == .timedOut)
+    scene.server.forget()
+    scene.server.push()
+    expect(.io) { () throws(VaultError) in
+      _ = try blind.receiveTransaction(for: scene.bank, over: scene.server, context: try! scene.context())
+    }
+    #expect(try blind.transactions().count == 1)
+  }
+
+  @Test("it is kept for a day, on this device, and in no backup; then it is gone", .requirement("A19", "A18"))
+  func kept() throws {
+    let scene = try TransactionScene()
+    let id = try scene.pushed()
+    let item = try scene.core.items(matching: Query(id: id))[0]
+    #expect(item.access == AccessControl(.whenUnlocked, thisDeviceOnly: true))
+    #expect(item.expires == Instant(seconds: scene.clock.now().seconds + 70 + 24 * 3600))
+    expect(.policy) { () throws(VaultError) in _ = try scene.core.secret(of: id) }
+    var changes = ItemChanges()
+    changes.attributes[.label] = "t-9"
+    expect(.policy) { () throws(VaultError) in try scene.core.update(id, changes) }
+    changes = ItemChanges()
+    changes.attributes[.comment] = "mine"
+    try scene.core.update(id, changes)
+    scene.clock.advance(by: .seconds(23 * 3600))
+    #expect(try scene.core.transactions().map(\.id) == [id])
+    scene.clock.advance(by: .seconds(2 * 3600))
+    #expect(try scene.core.transactions().isEmpty)
+    scene.clock.advance(by: .seconds(24 * 3600))
+    #expect(try scene.place.openCore().items(matching: Query(.transaction)).isEmpty)
+  }
+
+  /// Each leaves the vault as it was.
+  @Test("an answer out of its bounds is a failure of the peer, and stores nothing", .requirement("A19"))
+  func malformed() throws {
+    let scene = try TransactionScene()
+    let good = TransportFields(["alias": .text("t"), "types": .texts(["pin"])])
+    func with(_ name: String, _ value: TransportValue?) -> TransportFields {
+      var fields = good
+      fields[name] = value
+      return fields
+    }
+    let before = try scene.core.status().sequence
+    for (fields, code) in [
+      (with("alias", nil), .network), (with("alias", .text("")), .network),
+      (with("alias", .text(String(repeating: "x", count: 65))), .network),
+      (with("alias", .text("a\nb")), .network), (with("alias", .number(1)), .network),
+      (with("action", .text("pay")), .network), (with("action", .flag(true)), .network),
+      (with("types", .texts([])), .network), (with("types", .texts(["eyes"])), .network),
+      (with("types", .text("pin")), .network), (with("lifeSeconds", .number(0)), .network),
+      (with("lifeSeconds", .number(315_360_000)), .network), (with("lifeSeconds", .text("70")), .network),
+      (with("service", .text("a\u{7}")), .network), (with("context", .number(1)), .network),
+      (with("context", .text("to \u{202E}annA")), .policy), (with("context", .text("a\rb")), .policy),
+      (with("context", .text("a\u{A0}b")), .policy), (with("context", .text("a\tb")), .policy),
+      (with("context", .text(String(repeating: "x", count: 4097))), .policy),
+    ] as [(TransportFields, VaultError.Code)] {
+      scene.server.forget()
+      scene.server.push(fields)
+      expect(code) { () throws(VaultError) in
+        _ = try scene.core.receiveTransaction(
+          for: scene.bank, over: scene.server, context: try! scene.context())
+      }
+    }
+    #expect(try scene.core.status().sequence == before)
+    // Nothing of it stays in the way of the next one.
+    scene.server.forget()
+    scene.server.push(with("context", .text(String(repeating: "x", count: 4096))))
+    scene.server.push(with("types", .texts(["eyes", "pin", "pin"])))
+    #expect(try scene.receive()?.context?.text.utf8.count == 4096)
+  }
+
+  @Test("credentials of two servers with the same names have each their own", .requirement("A19"))
+  func sameNames() throws {
+    let scene = try TransactionScene()
+    let uri = try OTPAuthURI(
+      kind: .hotp(counter: 0), account: "a", secret: SecretBytes(copying: TransactionScene.key))
+    let shop = try scene.core.addOTP(uri, named: "shop").item.id
+    try scene.core.activate(shop, mode: [])
+    let first = try scene.pushed()
+    let other = try scene.core.receiveTransaction(for: shop, over: scene.server, context: scene.context())
+    #expect(other?.transaction.alias == "t-1" && other?.id != first && other?.transaction.credential == shop)
+  }
+
+  @Test("a credential without a server has none, and one that makes no codes gets none", .requirement("A21"))
+  func states() throws {
+    let scene = try TransactionScene()
+    let uri = try OTPAuthURI(
+      kind: .hotp(counter: 0), account: "a", secret: SecretBytes(copying: TransactionScene.key))
+    let local = try scene.core.addOTP(uri, named: "local").item.id
+    func refusal(_ id: ItemID) -> VaultError.Code? {
+      thrown { () throws(VaultError) in
+        _ = try scene.core.receiveTransaction(for: id, over: scene.server, context: try! scene.context())
+      }?.code
+    }
+    #expect(refusal(local) == .policy && refusal(scene.pin) == .itemNotFound)
+    let id = try scene.pushed()
+    let asked = scene.server.requests.count
+    for (state, code) in [
+      (CredentialState.blocked, .blocked), (.disabled, .wrongState), (.started, .wrongState),
+    ] as [(CredentialState, VaultError.Code)] {
+      try scene.core.writing { transaction throws(VaultError) in
+        try transaction.changeState(of: scene.bank) { $0.set(state) }
+      }
+      #expect(refusal(scene.bank) == code)
+      expect(code) { () throws(VaultError) in _ = try scene.accept(id, try! scene.context(pin: "8306")) }
+    }
+    #expect(scene.server.requests.count == asked)
+    #expect(try scene.uses() == [5, 0, 10, 5] && scene.status(id) == .pending)
+  }
+}
+
+/// A clock that cannot tell the boot.
+private struct BootlessClock: VaultClock {
+  let clock: FixedClock
+
+  func now() -> Instant { clock.now() }
+  func bootMilliseconds() -> UInt64 { clock.bootMilliseconds() }
+  func bootID() -> [UInt8]? { nil }
+  func isSynchronized() -> Bool { false }
+}
