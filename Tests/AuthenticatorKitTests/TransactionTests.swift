@@ -145,6 +145,7 @@ struct TransactionTests {
     scene.clock.advance(by: .seconds(2 * 3600))
     #expect(try scene.core.transactions().isEmpty)
     scene.clock.advance(by: .seconds(24 * 3600))
+    scene.clock.setSynchronized(true)
     #expect(try scene.place.openCore().items(matching: Query(.transaction)).isEmpty)
   }
 

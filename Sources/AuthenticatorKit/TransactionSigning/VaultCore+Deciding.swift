@@ -78,7 +78,8 @@ extension VaultCore {
       try refuseUnusable(signer.id)
       try askAcceptance(to: action, with: signer, context: context)
     }
-    let factors: PINFactors = factor == .biometry && ladder == nil ? .biometric : .current
+    let factors: PINFactors =
+      ladder != nil ? [.current, .biometric] : factor == .biometry ? .biometric : .current
     let made = try notingTimeout(of: asked.id) { () throws(VaultError) -> CodeForPeer in
       try code(of: signer, for: asked.context, by: factors, for: purpose, context: context)
     }

@@ -1,0 +1,302 @@
+import AuthenticatorKit
+import Foundation
+import SecretMemory
+import TestSupport
+import Testing
+import VaultKit
+import VaultTestKit
+
+/// A server that is not ours: `Tests/Peers`, in Python, written from `docs/guides/transport.md` alone.
+@Suite("Transactions at the command line, with a peer in Python", .serialized)
+struct PeerTransactionVerbTests {
+  private static let text = "Pay 12 EUR to Anna\nfor the tickets"
+  private let tool: Tool
+  private let peers = Tool.repository.appendingPathComponent("Tests/Peers").path
+  private var peer: String { peers + "/peer" }
+
+  /// A vault with the credential `bank` behind the PIN 8306 and its device credential, as after an activation.
+  init() throws {
+    tool = try Tool()
+    let folder = tool.home.path + "/server"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    tool.environment["VAULT_TEST_PEER"] = folder
+    for (words, secrets, input) in [
+      (["init", "--no-passcode"], [:], ""),
+      (["otp", "add", "bank", "--pin-mode", "checked", "--pin-fd", "3"], [3: "8306"], Self.uri),
+      (["otp", "add", "bank-device"], [:], Self.uri),
+    ] as [([String], [Int32: String], String)] {
+      let run = try tool.run(words, input: Array(input.utf8), secrets: secrets)
+      #expect(run.exit == 0, "\(run.errors)")
+    }
+    try activateHere()
+    try control("add-user", "anna", "--type", "hotp", "--pin-mode", "9", "--device-credential")
+    let run = try tool.run(["-c", Self.activatedThere, peers], program: "/usr/bin/python3")
+    #expect(run.exit == 0, "\(run.errors)")
+  }
+
+  private static let uri = "otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&counter=0"
+
+  private static let activatedThere = """
+    import json, os, sys
+    sys.path.insert(0, sys.argv[1])
+    import server
+    path = os.environ['VAULT_TEST_PEER'] + '/state.json'
+    state = json.load(open(path))
+    user = state['users']['anna']
+    key = {'secretHex': b'12345678901234567890'.hex()}
+    user.update(pending=None, state='active', peer='c-17', device='07' * 16,
+                credential={**server.new_credential(user['model']), **key},
+                deviceCredential={**server.new_credential(user['deviceModel']), **key})
+    json.dump(state, open(path, 'w'))
+    """
+
+  /// The attributes that an activation sets.
+  private func activateHere() throws {
+    let core = try VaultCore.open(
+      at: tool.home.path + "/.local/share/vault/default.vault",
+      protector: FileProtector(folder: tool.home.path + "/.local/state/vault"), environment: .testing())
+    let device = try core.item(named: "bank-device").id
+    for name in ["bank", "bank-device"] {
+      let id = try core.item(named: name).id
+      var changes = ItemChanges()
+      changes.attributes[Attribute<String>(code: 75)] = peer
+      changes.attributes[Attribute<String>(code: 76)] = "c-17"
+      changes.attributes[Attribute<[UInt8]>(code: 77)] = [UInt8](repeating: 7, count: 16)
+      changes.attributes[Attribute<Int64>(code: 80)] = name == "bank" ? 9 : 0
+      if name == "bank" { changes.attributes[Attribute<[UInt8]>(code: 82)] = device.bytes }
+      try core.writing { transaction throws(VaultError) in
+        _ = try transaction.update(id, changes, secret: nil, by: Component(.otp), with: nil)
+        try transaction.changeState(of: id) { $0.set(.active) }
+      }
+    }
+  }
+
+  // MARK: What a test does
+
+  @discardableResult
+  private func control(_ words: String...) throws -> String {
+    let run = try tool.run(words, program: peers + "/control")
+    #expect(run.exit == 0, "\(run.errors)")
+    return run.text.trimmingCharacters(in: .newlines)
+  }
+
+  @discardableResult
+  private func push(_ options: String...) throws -> String {
+    let run = try tool.run(["push", "anna", "--context", Self.text] + options, program: peers + "/control")
+    #expect(run.exit == 0, "\(run.errors)")
+    return run.text.trimmingCharacters(in: .newlines)
+  }
+
+  private func transaction(_ words: String..., input: String = "", pin: String? = nil) throws -> Tool.Run {
+    let secrets: [Int32: String] = pin.map { [3: $0] } ?? [:]
+    return try tool.run(
+      ["transaction"] + words + ["--no-input", "--json"] + (pin == nil ? [] : ["--pin-fd", "3"]),
+      input: Array(input.utf8), secrets: secrets)
+  }
+
+  private func list(asking: Bool = true) throws -> [[String: Any]] {
+    let run =
+      asking ? try transaction("list", "--transport", peer) : try transaction("list")
+    #expect(run.exit == 0, "\(run.errors)")
+    return try #require(run.json["items"] as? [[String: Any]])
+  }
+
+  private func counter() throws -> Int? {
+    try tool("otp", "show", "bank", "--json").json["counter"] as? Int
+  }
+
+  private func complaints() throws -> String {
+    let json = try JSONSerialization.jsonObject(with: Data(control("show").utf8)) as? [String: Any]
+    return "\(json?["complaints"] as? [Any] ?? [])"
+  }
+
+  // MARK: Tests
+
+  @Test("none is an empty list; then one is listed, shown, accepted, and a second time refused",
+    .requirement("A19", "B6", "B8"))
+  func accept() throws {
+    #expect(try list().isEmpty)
+    let alias = try push("--service-name", "Bank")
+    let item = try #require(try list().first)
+    #expect(item["alias"] as? String == alias && item["action"] as? String == "authenticate")
+    #expect(item["context"] as? String == Self.text && item["credential"] as? String == "bank")
+    #expect(item["state"] as? String == "pending" && item["serviceName"] as? String == "Bank")
+    #expect((60...70).contains(item["secondsLeft"] as? Int ?? 0))
+    let shown = try tool("transaction", "show", alias)
+    #expect(shown.text.hasSuffix("\n\n" + Self.text + "\n") && shown.text.contains("pending"))
+    #expect(try transaction("accept", alias, "--transport", peer, pin: "8307").exit == 3)
+    #expect(try counter() == 0)
+    let run = try transaction("accept", alias, "--transport", peer, pin: "8306")
+    #expect(run.exit == 0, "\(run.errors)")
+    #expect(try run.json["state"] as? String == "accepted" && run.json["type"] as? String == "pin")
+    #expect(try control("decision", "anna", alias) == "accept")
+    let id = try #require(run.json["id"] as? String)
+    for words in [["accept", alias], ["reject", alias], ["cancel", id]] {
+      let again = try tool.run(
+        ["transaction"] + words + ["--transport", peer, "--no-input", "--json"]
+          + (words[0] == "accept" ? ["--pin-fd", "3"] : []), secrets: [3: "8306"])
+      #expect(try again.exit == 9 && again.error["code"] as? String == "wrongState")
+    }
+    #expect(try counter() == 1 && list().map { $0["state"] as? String } == ["accepted"])
+    #expect(try complaints() == "[]")
+  }
+
+  @Test("rejected and cancelled ones reach the server, without a counter", .requirement("B6"))
+  func decline() throws {
+    for (verb, word, state) in [("reject", "reject", "rejected"), ("cancel", "cancel", "cancelled")] {
+      let alias = try push()
+      _ = try list()
+      let run = try transaction(verb, alias, "--transport", peer)
+      #expect(try run.exit == 0 && run.json["state"] as? String == state, "\(run.errors)")
+      #expect(try control("decision", "anna", alias) == word)
+    }
+    #expect(try counter() == 0 && complaints() == "[]")
+  }
+
+  @Test("without --transport a server cannot be asked: exit 2", .requirement("B6"))
+  func usage() throws {
+    let alias = try push()
+    _ = try list()
+    for words in [["accept", alias], ["reject", alias], ["cancel", alias], ["list", "--credential", "bank"]] {
+      let run = try tool.run(["transaction"] + words + ["--no-input"])
+      #expect(run.exit == 2 && run.errors.contains("--transport"), "\(words) \(run.errors)")
+    }
+    for (words, exit) in [
+      (["show"], 2), (["show", alias, "--push"], 2), (["show", "--push"], 2),
+      (["show", alias, "--transport", peer], 2), (["show", "other"], 1),
+      (["reject", "other", "--transport", peer], 1), (["accept", alias, "--transport", "peer"], 2),
+      (["accept", alias, "--transport", "/no/peer"], 16), (["accept", alias, "--type", "eyes"], 2),
+    ] as [([String], Int32)] {
+      #expect(try tool.run(["transaction"] + words + ["--no-input"]).exit == exit, "\(words)")
+    }
+    #expect(try list(asking: false).map { $0["state"] as? String } == ["pending"])
+  }
+
+  @Test("of several ways the option chooses, and without a person it is asked for", .requirement("B11"))
+  func types() throws {
+    let alias = try push("--types", "device,pin")
+    #expect(try list().first?["choices"] as? [String] == ["device", "pin"])
+    let none = try transaction("accept", alias, "--transport", peer, pin: "8306")
+    #expect(none.exit == 2 && none.errors.contains("--type device|pin"), "\(none.errors)")
+    let other = try transaction("accept", alias, "--transport", peer, "--type", "biometry", pin: "8306")
+    #expect(other.exit == 9, "\(other.errors)")
+    #expect(try transaction("accept", alias, "--transport", peer, "--type", "device").exit == 6)
+    #expect(try transaction("accept", alias, "--transport", peer, "--type", "pin", pin: "8306").exit == 0)
+    #expect(try control("decision", "anna", alias) == "accept")
+  }
+
+  @Test("at a terminal the person chooses, sees the whole text, and says yes", .requirement("B11", "B7"))
+  func choice() throws {
+    let alias = try push("--types", "device,pin")
+    _ = try list()
+    let screen = try PseudoTerminal()
+    let running = try tool.start(["transaction", "accept", alias, "--transport", peer], on: screen)
+    try screen.wait(for: "accept it by device")
+    screen.type("y\n")
+    try screen.wait(for: "for the tickets")
+    try screen.wait(for: "accept [y/n]")
+    screen.type("y\n")
+    #expect(try running.wait() == 0)
+    #expect(try control("decision", "anna", alias) == "accept" && counter() == 0)
+  }
+
+  /// Verified to fail when a prompt that is interrupted cancels the transaction.
+  @Test("Ctrl-C at the PIN decides nothing: it waits on, and nothing was used", .requirement("B6"))
+  func interrupted() throws {
+    let alias = try push()
+    _ = try list()
+    for keys in ["\u{3}", "\n"] {
+      let screen = try PseudoTerminal()
+      let running = try tool.start(["transaction", "accept", alias, "--transport", peer], on: screen)
+      try screen.wait(for: "for the tickets")
+      try screen.wait(for: "PIN: ")
+      screen.type(keys)
+      let exit = try running.wait()
+      #expect(exit == 5 || exit == 130, "\(exit)")
+    }
+    #expect(try list(asking: false).first?["state"] as? String == "pending")
+    #expect(try control("decision", "anna", alias) == "pending" && counter() == 0)
+    let pin = try #require((try tool("pin", "status", "--json").json["items"] as? [[String: Any]])?.first)
+    #expect(pin["attemptsLeft"] as? Int == 10)
+  }
+
+  @Test("a server that cannot be told: exit 16, and the decision stays", .requirement("B6"))
+  func untold() throws {
+    let alias = try push()
+    _ = try list()
+    try control("fault", "error:NETWORK", "--operation", "transactionAnswer")
+    let run = try transaction("accept", alias, "--transport", peer, pin: "8306")
+    #expect(run.exit == 16 && run.errors.contains("accepted here for good"), "\(run.errors)")
+    #expect(try list().map { $0["state"] as? String } == ["accepted"])
+    #expect(try counter() == 1)
+  }
+
+  @Test("one that nobody answers is timed out: exit 7", .requirement("A19"))
+  func timeout() throws {
+    let alias = try push("--life", "1")
+    _ = try list()
+    usleep(1_200_000)
+    #expect(try list(asking: false).map { $0["state"] as? String } == ["timeout"])
+    #expect(try transaction("accept", alias, "--transport", peer, pin: "8306").exit == 7)
+    let audit = try tool("audit", "--json")
+    #expect(audit.text.components(separatedBy: "transactionTimedOut").count == 2)
+  }
+
+  @Test("a push message names the transaction, and the server says what is shown", .requirement("B8"))
+  func pushed() throws {
+    try push()
+    let payload = try push("--payload", "--service-name", "Bank")
+    let run = try transaction("show", "--push", "--transport", peer, input: payload)
+    #expect(run.exit == 0, "\(run.errors) \(payload)")
+    #expect(try payload.contains("\"\(run.json["alias"] as? String ?? "")\""))
+    #expect(try run.json["context"] as? String == Self.text)
+    for (input, exit) in [
+      ("{", 12), ("[]", 12), ("{}", 12), (#"{"alias":7}"#, 12), (#"{"alias":"a","action":"pay"}"#, 12),
+      (#"{"alias":"a","time_to_live":"70"}"#, 12), (#"{"alias":"gone","other":{"x":[1,null]}}"#, 1),
+    ] as [(String, Int32)] {
+      #expect(
+        try transaction("show", "--push", "--transport", peer, input: input).exit == exit, "\(input)")
+    }
+  }
+
+  @Test("an answer that is broken or refused stores nothing", .requirement("A19"))
+  func broken() throws {
+    try push()
+    for (fault, exit) in [
+      ("half", 16), ("wrong-id", 16), ("member:transaction=7", 16), ("error:BLOCKED", 4), ("error:OTHER", 0),
+      ("error:NODEVICE", 1),
+    ] as [(String, Int32)] {
+      try control("fault", fault)
+      let run = try transaction("list", "--transport", peer)
+      #expect(run.exit == exit, "\(fault) \(run.errors)")
+      #expect(try list(asking: false).isEmpty, "\(fault)")
+    }
+    let text = try tool.file("text", "to \u{202E}annA")
+    try control("push", "anna", "--context-file", text, "--alias", "odd")
+    let payload = #"{"alias":"odd"}"#
+    let run = try transaction("show", "--push", "--transport", peer, input: payload)
+    #expect(run.exit == 9 && run.errors.contains("U+202E"), "\(run.errors)")
+  }
+
+  @Test("of two processes that accept one transaction one wins", .requirement("B6"))
+  func race() throws {
+    let pin = try tool.file("pin", "8306")
+    for _ in 0..<5 {
+      let alias = try push()
+      _ = try list()
+      let before = try #require(try counter())
+      let running = try (0..<2).map { number in
+        var child = Child(
+          Tool.path, ["transaction", "accept", alias, "--transport", peer, "--pin-file", pin], tool.environment)
+        child.open(0, "/dev/null")
+        child.create(1, tool.home.path + "/out\(number)")
+        child.create(2, tool.home.path + "/err\(number)")
+        return try child.start()
+      }
+      let exits = try running.map { try $0.wait() }
+      #expect(exits.sorted() == [0, 9])
+      #expect(try counter() == before + 1)
+      #expect(try control("decision", "anna", alias) == "accept")
+    }
+  }
+}
