@@ -10,7 +10,9 @@ import VaultTestKit
 struct FactorLadderTests {
   private static let both = ["biometry", "pin"]
 
-  private func offered(_ prompt: ScriptedPrompt) -> [Set<PromptRequest.Subject>] {
+  private typealias Subjects = Set<PromptRequest.Subject>
+
+  private func offered(_ prompt: ScriptedPrompt) -> [Subjects] {
     prompt.requests.map { Set([$0.subject] + $0.alternatives) }
   }
 
@@ -23,8 +25,7 @@ struct FactorLadderTests {
     let wrong = ScriptedPrompt.Answer.text("wrong")
     let (context, prompt) = scene.asking(wrong, wrong, wrong, wrong, wrong, .text("8306"))
     let decision = try scene.accept(first, by: .biometry, context)
-    let (bio, both, pin): (Set<PromptRequest.Subject>, Set<PromptRequest.Subject>, Set<PromptRequest.Subject>) =
-      ([.phrase], [.phrase, .pin], [.pin])
+    let (bio, both, pin): (Subjects, Subjects, Subjects) = ([.phrase], [.phrase, .pin], [.pin])
     #expect(offered(prompt) == [bio, bio, bio, both, both, pin])
     #expect(decision.factor == .pin && scene.server.answers.last?.word("type") == "pin")
     #expect(prompt.requests.map(\.triesLeft) == [5, 4, 3, 2, 1, 3])
@@ -87,7 +88,8 @@ struct FactorLadderTests {
     #expect(try scene.status(id) == .pending && scene.uses() == [5, 0, 10, 0])
   }
 
-  @Test("a phrase that was given and is wrong is an error at once, and a PIN that was given waits for its turn")
+  @Test(
+    "a phrase that was given and is wrong is an error at once, and a PIN that was given waits for its turn")
   func given() throws {
     let scene = try TransactionScene()
     let id = try scene.pushed(types: Self.both)

@@ -215,7 +215,8 @@ struct TransactionDecisionTests {
   @Test("what the device does not have is no choice", .requirement("B11"))
   func absent() throws {
     let scene = try TransactionScene(mode: .current)
-    #expect(try scene.core.transactionDetails(of: scene.pushed(types: ["biometry", "pin"])).choices == [.pin])
+    #expect(
+      try scene.core.transactionDetails(of: scene.pushed(types: ["biometry", "pin"])).choices == [.pin])
     scene.server.forget()
     let alone = try scene.pushed(types: ["biometry"])
     #expect(try scene.core.transactionDetails(of: alone).choices.isEmpty)

@@ -9,7 +9,9 @@ import VaultTestKit
 
 @Suite("Transactions that a server sends")
 struct TransactionTests {
-  @Test("none, one and two wait; none is no error, and the next comes after a decision", .requirement("A19", "B8"))
+  @Test(
+    "none, one and two wait; none is no error, and the next comes after a decision", .requirement("A19", "B8")
+  )
   func pending() throws {
     let scene = try TransactionScene()
     #expect(try scene.receive() == nil && scene.core.transactions().isEmpty)
@@ -41,17 +43,21 @@ struct TransactionTests {
     #expect(try scene.receive() == nil)
     scene.server.before { _ throws(VaultError) in throw VaultError(peer: "BLOCKED", "blocked") }
     expect(.blocked) { () throws(VaultError) in
-      _ = try scene.core.receiveTransaction(for: scene.bank, over: scene.server, context: try! scene.context())
+      _ = try scene.core.receiveTransaction(
+        for: scene.bank, over: scene.server, context: try! scene.context())
     }
   }
 
-  @Test("a push names the transaction and its action; what it says besides is only for lists", .requirement("B8"))
+  @Test(
+    "a push names the transaction and its action; what it says besides is only for lists", .requirement("B8"))
   func push() throws {
     let scene = try TransactionScene()
     scene.server.push()
     let second = scene.server.push()
     var push = try PushPayload(alias: second)
-    (push.action, push.serviceName, push.deviceAlias, push.secondsToLive) = (.authenticate, "Bank", "laptop", 20)
+    (push.action, push.serviceName, push.deviceAlias, push.secondsToLive) = (
+      .authenticate, "Bank", "laptop", 20
+    )
     let received = try #require(try scene.receive(push))
     #expect(received.transaction.alias == second && received.transaction.secondsLeft == 20)
     #expect(received.transaction.serviceName == "Bank" && received.transaction.deviceAlias == "laptop")
@@ -70,7 +76,9 @@ struct TransactionTests {
   }
 
   /// Verified to fail when the deadline follows the wall clock, and when a timeout is logged at each look.
-  @Test("it waits 70 s by the clock since boot, unless the peer says; then it is timed out, once", .requirement("A19"))
+  @Test(
+    "it waits 70 s by the clock since boot, unless the peer says; then it is timed out, once",
+    .requirement("A19"))
   func deadline() throws {
     let scene = try TransactionScene()
     let first = try scene.pushed()
@@ -88,7 +96,8 @@ struct TransactionTests {
     }
     for state in [TransactionState.rejected, .cancelled] {
       expect(.expired) { () throws(VaultError) in
-        _ = try scene.core.declineTransaction(first, as: state, over: scene.server, context: try! scene.context())
+        _ = try scene.core.declineTransaction(
+          first, as: state, over: scene.server, context: try! scene.context())
       }
     }
     #expect(try scene.uses() == [5, 0, 10, 5] && scene.server.answers.isEmpty)
@@ -108,7 +117,8 @@ struct TransactionTests {
     #expect(try scene.core.verify().problems == [])
   }
 
-  @Test("without a boot id no transaction is stored, and one that waits counts as timed out", .requirement("A19"))
+  @Test(
+    "without a boot id no transaction is stored, and one that waits counts as timed out", .requirement("A19"))
   func noBoot() throws {
     let scene = try TransactionScene()
     let first = try scene.pushed()

@@ -112,7 +112,8 @@ struct PeerTransactionVerbTests {
 
   // MARK: Tests
 
-  @Test("none is an empty list; then one is listed, shown, accepted, and a second time refused",
+  @Test(
+    "none is an empty list; then one is listed, shown, accepted, and a second time refused",
     .requirement("A19", "B6", "B8"))
   func accept() throws {
     #expect(try list().isEmpty)
@@ -157,7 +158,9 @@ struct PeerTransactionVerbTests {
   func usage() throws {
     let alias = try push()
     _ = try list()
-    for words in [["accept", alias], ["reject", alias], ["cancel", alias], ["list", "--credential", "bank"]] {
+    for words in [
+      ["accept", alias], ["reject", alias], ["cancel", alias], ["list", "--credential", "bank"],
+    ] {
       let run = try tool.run(["transaction"] + words + ["--no-input"])
       #expect(run.exit == 2 && run.errors.contains("--transport"), "\(words) \(run.errors)")
     }
@@ -194,7 +197,7 @@ struct PeerTransactionVerbTests {
     try screen.wait(for: "accept it by device")
     screen.type("y\n")
     try screen.wait(for: "for the tickets")
-    try screen.wait(for: "accept [y/n]")
+    try screen.wait(for: "accept? [y/N]")
     screen.type("y\n")
     #expect(try running.wait() == 0)
     #expect(try control("decision", "anna", alias) == "accept" && counter() == 0)
@@ -287,7 +290,8 @@ struct PeerTransactionVerbTests {
       let before = try #require(try counter())
       let running = try (0..<2).map { number in
         var child = Child(
-          Tool.path, ["transaction", "accept", alias, "--transport", peer, "--pin-file", pin], tool.environment)
+          Tool.path, ["transaction", "accept", alias, "--transport", peer, "--pin-file", pin],
+          tool.environment)
         child.open(0, "/dev/null")
         child.create(1, tool.home.path + "/out\(number)")
         child.create(2, tool.home.path + "/err\(number)")

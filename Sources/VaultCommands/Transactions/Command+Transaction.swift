@@ -93,7 +93,9 @@ extension PushPayload {
     guard let alias = texts["alias"] else { throw Self.malformed("names no alias") }
     do throws(VaultError) { try self.init(alias: alias) } catch { throw CommandError(error) }
     if let word = texts["action"] {
-      guard let action = TransactionAction(rawValue: word) else { throw Self.malformed("has an unknown action") }
+      guard let action = TransactionAction(rawValue: word) else {
+        throw Self.malformed("has an unknown action")
+      }
       self.action = action
     }
     (service, serviceName, deviceAlias) = (texts["serviceid"], texts["serviceName"], texts["deviceAlias"])

@@ -7,7 +7,8 @@ import VaultWords
 /// `vaultctl transaction list`.
 enum TransactionList: VaultVerb {
   static let words = ["transaction", "list"]
-  static let summary = "List the transactions, those that wait first; with --transport, ask the servers before."
+  static let summary =
+    "List the transactions, those that wait first. With --transport, ask the servers before."
   static let ownOptions: [any OptionKey] = [TransactionOptions.credential, TransportOptions.program]
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
