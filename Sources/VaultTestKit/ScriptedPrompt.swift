@@ -31,6 +31,8 @@ public final class ScriptedPrompt: Prompt {
   public var requests: [PromptRequest] { state.withLock { $0.requests } }
   /// The shown lines so far.
   public var lines: [String] { state.withLock { $0.lines } }
+  /// Adds an answer after the others.
+  public func add(_ answer: Answer) { state.withLock { $0.answers.append(answer) } }
   /// Removes the unused answers.
   public func empty() { state.withLock { $0.answers = [] } }
   /// The number of unused answers.

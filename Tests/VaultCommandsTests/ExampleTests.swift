@@ -50,14 +50,22 @@ struct ExampleTests {
 
   /// A server with the user `work`, and what comes before the step of the example.
   private static func server(for verb: any VaultVerb.Type) -> String {
-    guard verb.words.starts(with: ["otp", "activate"]) || verb.name == "otp sync" else { return "" }
-    var script = verb.name == "otp activate finish" ? "MODE='--pin-mode 1'\n" : ""
+    let isAboutTransactions = verb.words.first == "transaction" && !["sign", "verify"].contains(verb.words[1])
+    guard verb.words.starts(with: ["otp", "activate"]) || verb.name == "otp sync" || isAboutTransactions else {
+      return ""
+    }
+    let hasPIN = ["otp activate finish", "transaction accept"].contains(verb.name)
+    var script = hasPIN ? "MODE='--pin-mode 1'\n" : ""
     script += activation
     guard verb.name != "otp activate start" else { return script }
     script += "vaultctl otp activate start work --transport ~/transport --code-file code\n"
     script += "$PEERS/control second-code work > code\n"
-    guard ["otp activate disable", "otp sync"].contains(verb.name) else { return script }
-    return script + "vaultctl otp activate finish work --transport ~/transport --code-file code\n"
+    guard isAboutTransactions || ["otp activate disable", "otp sync"].contains(verb.name) else { return script }
+    script += "vaultctl otp activate finish work --transport ~/transport --code-file code"
+    script += hasPIN ? " --pin-mode checked --pin-file pin\n" : "\n"
+    guard isAboutTransactions else { return script }
+    script += "$PEERS/control push work --alias pay-1 --context 'Pay 12 EUR to Anna'\n"
+    return script + "vaultctl transaction list --transport ~/transport\n"
   }
 
   /// What the example of a verb needs besides the set-up of all.

@@ -26,7 +26,7 @@ enum TransactionAccept: VaultVerb {
     "The acceptance is stored before the server is told, and it is final. If the server cannot be told, the exit code is 16 and "
       + "the line says so.",
   ]
-  static let example = "vaultctl transaction accept pay-1 --transport /usr/local/libexec/bank"
+  static let example = "vaultctl transaction accept pay-1 --transport ~/transport --pin-file pin"
 
   static func run(_ command: Command) throws -> Outcome {
     let transport = try command.neededTransport()

@@ -14,7 +14,7 @@ enum TransactionReject: VaultVerb {
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.notFound, .blocked, .expired, .refused, .network]
   static let notes = declineNotes
-  static let example = "vaultctl transaction reject pay-1 --transport /usr/local/libexec/bank"
+  static let example = "vaultctl transaction reject pay-1 --transport ~/transport"
 
   static func run(_ command: Command) throws -> Outcome { try decline(command, as: .rejected) }
 }
@@ -29,7 +29,7 @@ enum TransactionCancel: VaultVerb {
   static let audited = Audited.always
   static let ownExits: [ExitCode] = [.notFound, .blocked, .expired, .refused, .network]
   static let notes = declineNotes
-  static let example = "vaultctl transaction cancel pay-1 --transport /usr/local/libexec/bank"
+  static let example = "vaultctl transaction cancel pay-1 --transport ~/transport"
 
   static func run(_ command: Command) throws -> Outcome { try decline(command, as: .cancelled) }
 }

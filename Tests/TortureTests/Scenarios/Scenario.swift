@@ -140,6 +140,21 @@ extension Torture.Scenario {
       verb: "transaction verify",
       before: { try $0.addSigner("gate", role: "verifier", suite: "OCRA-1:HOTP-SHA1-6:C-QN08") },
       words: ["transaction", "verify", "gate", "--question", "00000000"], input: gateCode),
+    Self(
+      verb: "transaction list", before: { try $0.activateGuarded() },
+      words: ["transaction", "list"] + transportOption),
+    Self(
+      verb: "transaction show", before: { try $0.receiveTransaction() },
+      words: ["transaction", "show", "--push"] + transportOption, input: #"{"alias":"pay-1"}"#),
+    Self(
+      verb: "transaction accept", before: { try $0.receiveTransaction() },
+      words: ["transaction", "accept", "pay-1"] + transportOption + pinOption),
+    Self(
+      verb: "transaction reject", before: { try $0.receiveTransaction() },
+      words: ["transaction", "reject", "pay-1"] + transportOption),
+    Self(
+      verb: "transaction cancel", before: { try $0.receiveTransaction() },
+      words: ["transaction", "cancel", "pay-1"] + transportOption),
   ]
 
   private static let countedSuite = "OCRA-1:HOTP-SHA256-8:C-QH64-PSHA1"

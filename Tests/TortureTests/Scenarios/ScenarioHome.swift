@@ -246,6 +246,7 @@ extension Torture.ScenarioHome {
       onlineStart) say ',"challenge":"c-1"' ;;
       onlineFinish) say ',"unixTime":'"$(date +%s)" ;;
       login) say ',"login":"l-1"' ;;
+      transactionNext) say ',"transaction":{"alias":"pay-1","lifeSeconds":2592000,"context":"Pay 12 EUR"}' ;;
       *) say '' ;;
       esac
 
@@ -291,6 +292,12 @@ extension Torture.ScenarioHome {
   }
 
   private static let codeOptions = ["--transport", "@/in/server", "--code-file", "@/in/code"]
+
+  /// Activates the credential `bank` behind a PIN, and receives the transaction `pay-1` for it.
+  func receiveTransaction() throws {
+    try activateGuarded()
+    try run(["transaction", "list", "--transport", "@/in/server"])
+  }
 
   private func fill(_ passcode: [String]) throws {
     let secrets = Torture.Scenario.secrets
