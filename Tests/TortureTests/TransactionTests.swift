@@ -1,0 +1,126 @@
+import AuthenticatorKit
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import VaultKit
+import VaultTestKit
+
+/// A vault with an activated credential behind a camouflaged PIN, which has no attempts that killed processes could use up,
+/// and a server that offers the transaction of the file `alias` and notes each answer.
+private struct TransactionVault {
+  let vault = TemporaryVault(in: Place.fast)
+  let tool: Tool
+  private var server: String { vault.folder + "/server" }
+  private var pin: String { vault.folder + "/pin" }
+
+  init() throws {
+    _ = try vault.makeCore()
+    tool = try Tool(vault)
+    try write("draft", Self.script)
+    try write("pin", "8306")
+    let install = Program("/usr/bin/install", ["-m", "700", vault.folder + "/draft", server])
+    try #require(try install.run(errors: .inherited).status == 0)
+    let guarding = ["--pin-mode", "camouflaged", "--pin-file", pin]
+    for words in [["start", "bank"], ["finish", "bank"] + guarding] {
+      _ = try tool.run(["otp", "activate"] + words + ["--transport", server, "--code-file", pin])
+    }
+  }
+
+  private static let script = """
+    #!/bin/sh
+    read -r request
+    cd "$HOME" && read -r alias < alias
+    id=${request#*'"id":"'}
+    case $request in
+    *'"activationStart"'*) more=',"peer":"c-17","pinMode":1,"secretBase64":"MDEyMzQ1Njc4OWFiY2RlZg=="' ;;
+    *'"activationFinish"'*)
+      more=',"credential":{"type":"hotp","secretBase64":"AAECAwQFBgcICQoLDA0ODxAREhM="}' ;;
+    *'"transactionNext"'*) more=',"transaction":{"alias":"'$alias'","lifeSeconds":2592000,"context":"Pay"}' ;;
+    *'"transactionAnswer"'*) echo "$request" >> answers ;;
+    esac
+    printf '{"version":1,"id":"%.32s"%s}\\n' "$id" "$more"
+
+    """
+
+  private func write(_ name: String, _ text: String) throws {
+    let path = vault.folder + "/" + name
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+  }
+
+  /// A transaction that waits in the vault.
+  func receive(_ number: Int) throws -> String {
+    try write("alias", "t-\(number)\n")
+    _ = try tool.run(["transaction", "list", "--transport", server])
+    return "t-\(number)"
+  }
+
+  func accept(_ alias: String) throws -> Running {
+    try tool.start(["transaction", "accept", alias, "--transport", server, "--pin-file", pin])
+  }
+
+  /// What became of a transaction, and the next counter.
+  func state(of alias: String) throws -> (PeerTransaction.Status?, UInt64) {
+    let core = try vault.openCore()
+    let status = try core.transactions().first { $0.alias == alias }?.status
+    return (status, try core.state(of: core.item(named: "bank").id).counter)
+  }
+
+  /// The transactions and counters that the server was told, in this order.
+  func answers() throws -> [(alias: String, counter: UInt64)] {
+    let text = (try? String(contentsOfFile: vault.folder + "/answers", encoding: .utf8)) ?? ""
+    return try text.split(separator: "\n").map { line in
+      let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+      return (
+        try #require(object["alias"] as? String), try #require((object["counter"] as? NSNumber)?.uint64Value)
+      )
+    }
+  }
+}
+
+extension Torture {
+  /// Verified to fail when the transaction is accepted in another commit than that of the counter, and when it is not looked
+  /// at again in that commit.
+  @Suite("Accepted transactions under kill", .requirement("B6"), .serialized)
+  struct TransactionKills {
+    @Test("a killed one is accepted with its counter or waits on, and the server learns what is on disk")
+    func killed() throws {
+      let rig = try TransactionVault()
+      let random = SeededRandom(seed: Scale.seed)
+      let kills = Scale.pick(25, long: 500)
+      var accepted = 0
+      for number in 1...kills {
+        let alias = try rig.receive(number)
+        let process = try rig.accept(alias)
+        usleep(UInt32(random.below(60_000)))
+        process.kill()
+        process.wait()
+        let (status, counter) = try rig.state(of: alias)
+        let wasTold = try rig.answers().contains { $0.alias == alias }
+        #expect(status == .accepted || status == .pending && !wasTold, "\(alias)")
+        #expect(counter == UInt64(number - (status == .accepted ? 0 : 1)), "\(alias)")
+        accepted += status == .accepted ? 1 : 0
+        // Another time it is refused, or it is accepted now.
+        #expect(try rig.accept(alias).wait() == (status == .accepted ? 9 : 0))
+        #expect(try rig.state(of: alias) == (.accepted, UInt64(number)))
+      }
+      let told = try rig.answers()
+      #expect(Set(told.map(\.counter)).count == told.count && Set(told.map(\.alias)).count == told.count)
+      #expect(try rig.vault.openCore().verify().problems == [])
+      report("B6: \(kills) kills, \(accepted) accepted before, \(told.count) told, seed \(Scale.seed)")
+    }
+
+    @Test("of two processes that accept one transaction exactly one wins")
+    func race() throws {
+      let rig = try TransactionVault()
+      for number in 1...Scale.pick(5, long: 500) {
+        let alias = try rig.receive(number)
+        let both = try [rig.accept(alias), rig.accept(alias)]
+        #expect(both.map { $0.wait() }.sorted() == [0, 9])
+        #expect(try rig.state(of: alias) == (.accepted, UInt64(number)))
+        #expect(try rig.answers().count == number)
+      }
+    }
+  }
+}
