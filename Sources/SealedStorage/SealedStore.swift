@@ -268,6 +268,16 @@ package struct SealedStore: ~Copyable, Sendable {
     return (try ItemState(bytes: bytes), stored)
   }
 
+  /// The state of an item that was opened, for lists: one query less than ``state(of:)-(ItemRow)``. Its own seal names the
+  /// generation.
+  package mutating func state(of item: Item) throws(VaultError) -> ItemState {
+    guard let stored = try rows.state(row: item.row) else {
+      throw VaultError(.damaged, "an item's state is missing", hint: "restore the vault from a backup")
+    }
+    let generation = try GenerationKeys.generation(of: stored.body)
+    return try ItemState(bytes: openState(stored, item: item.id.stored, generation: generation))
+  }
+
   /// The vault's own state, row 0.
   package mutating func vaultState() throws(VaultError) -> (state: VaultState, row: StateRow) {
     do throws(VaultError) {

@@ -184,7 +184,7 @@ struct TransactionDecisionTests {
     #expect(try scene.uses() == [5, 1, 10, 5])
   }
 
-  /// 7 sets × 3 choices, and without a choice.
+  /// 7 sets × 3 choices, and without a choice. Verified to fail when a factor that is not offered is used.
   @Test("one that is offered is used, of several the person chooses, others are refused", .requirement("B11"))
   func choices() throws {
     let scene = try TransactionScene()

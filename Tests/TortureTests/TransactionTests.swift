@@ -80,8 +80,8 @@ private struct TransactionVault {
 }
 
 extension Torture {
-  /// Verified to fail when the transaction is accepted in another commit than that of the counter, and when it is not looked
-  /// at again in that commit.
+  /// Verified to fail when the transaction is accepted in a commit of its own after that of the counter, and when this is
+  /// after the server was told.
   @Suite("Accepted transactions under kill", .requirement("B6"), .serialized)
   struct TransactionKills {
     @Test("a killed one is accepted with its counter or waits on, and the server learns what is on disk")

@@ -44,7 +44,8 @@ public struct PeerTransaction: Sendable, Identifiable {
     guard let alias = attributes[.label], let credential = attributes[.credential].flatMap(ItemID.init)
     else { throw VaultError(.unsupported, "the transaction has attributes that this version does not know") }
     id = item.id
-    (self.alias, self.credential, received) = (alias, credential, item.created)
+    (self.alias, self.credential) = (alias, credential)
+    received = attributes[.creationDate] ?? item.created
     (service, serviceName) = (attributes[.service], attributes[.issuer])
     deviceAlias = attributes[.itemDescription]
     let stored = try state.transactionState()

@@ -53,7 +53,7 @@ extension VaultCore {
       var found: [(PeerTransaction, hasLapsed: Bool)] = []
       for item in try transaction.items(matching: Query(.transaction)) where !item.hasExpired(at: now) {
         do throws(VaultError) {
-          let state = try transaction.state(of: item.id)
+          let state = try transaction.state(ofListed: item)
           found.append((try PeerTransaction(item, state, clock: clock), state.hasLapsed(clock)))
         } catch { guard error.code == .unsupported else { throw error } }
       }
