@@ -162,6 +162,22 @@ struct TransactionTests {
     #expect(try scene.place.openCore().items(matching: Query(.transaction)).isEmpty)
   }
 
+  @Test("a rotation keeps it, it has no name to change, and it can be deleted", .requirement("A19"))
+  func asItem() throws {
+    let scene = try TransactionScene()
+    let id = try scene.pushed()
+    try scene.core.rotateEpoch(passcode: Passcode(testing: "passcode"))
+    #expect(try scene.receive()?.id == id)
+    #expect(try scene.core.transactionDetails(of: id).context?.text == TransactionScene.text)
+    var changes = ItemChanges()
+    changes.attributes[.name] = "mine"
+    expect(.policy) { () throws(VaultError) in try scene.core.update(id, changes) }
+    _ = try scene.accept(id, scene.context(pin: "8306"))
+    #expect(try scene.core.verify().problems == [])
+    try scene.core.delete(id)
+    #expect(try scene.core.transactions().isEmpty)
+  }
+
   /// Each leaves the vault as it was.
   @Test("an answer out of its bounds is a failure of the peer, and stores nothing", .requirement("A19"))
   func malformed() throws {

@@ -223,6 +223,30 @@ struct PeerTransactionVerbTests {
     #expect(pin["attemptsLeft"] as? Int == 10)
   }
 
+  @Test(
+    "Ctrl-C while the server is asked stores nothing, and while it is told changes nothing",
+    .requirement("B6"))
+  func interruptedServer() throws {
+    let alias = try push()
+    try control("fault", "hang", "--operation", "transactionNext")
+    let screen = try PseudoTerminal()
+    let asking = try tool.start(["transaction", "list", "--transport", peer], on: screen)
+    usleep(500_000)
+    screen.type("\u{3}")
+    #expect(try asking.wait() == 130)
+    #expect(try list(asking: false).isEmpty)
+    _ = try list()
+    try control("fault", "hang", "--operation", "transactionAnswer")
+    let pin = try tool.file("pin", "8306")
+    let other = try PseudoTerminal()
+    let telling = try tool.start(
+      ["transaction", "accept", alias, "--transport", peer, "--pin-file", pin], on: other)
+    while try list(asking: false).first?["state"] as? String == "pending" { usleep(50_000) }
+    other.type("\u{3}")
+    #expect(try telling.wait() == 130)
+    #expect(try list(asking: false).first?["state"] as? String == "accepted" && counter() == 1)
+  }
+
   @Test("a server that cannot be told: exit 16, and the decision stays", .requirement("B6"))
   func untold() throws {
     let alias = try push()

@@ -12,7 +12,7 @@ enum ItemList: VaultVerb {
     "kind",
     .choice([
       "password": .genericPassword, "otp": .otp, "pin": .pin, "biokey": .biokey, "token": .cardToken,
-      "key": .key, "consent": ItemKind.consent,
+      "key": .key, "consent": ItemKind.consent, "transaction": .transaction,
     ]), "", "Only items of this kind.")
   static let ownOptions: [any OptionKey] = [service, kind, ItemOptions.format]
   static let ownExits: [ExitCode] = [.unsupported]

@@ -80,7 +80,9 @@ public struct ReadTransaction: ~Copyable, Sendable {
   }
 
   /// The state of an item of a kind that has one, for lists of many.
-  package mutating func state(ofListed item: Item) throws(VaultError) -> ItemState { try store.state(of: item) }
+  package mutating func state(ofListed item: Item) throws(VaultError) -> ItemState {
+    try store.state(of: item)
+  }
 
   mutating func openSecret(
     of id: ItemID, _ operation: ItemOperation, by component: Component? = nil,

@@ -29,7 +29,8 @@ extension Driver {
     guard let first = try await approval.next() else { throw Unexpected(what: "a payment waits") }
     prompt.add(.text("my voice"))
     try expect(try await approval.accept(first) == .biometry, "the phrase accepts it")
-    try expect(bank.last == "accept 0 \(try Bank.code(for: "Pay 12 EUR to Anna", at: 0))", "the text is signed")
+    let code = try Bank.code(for: "Pay 12 EUR to Anna", at: 0)
+    try expect(bank.last == "accept 0 \(code)", "the text is signed")
 
     bank.push("Pay 13 EUR to Bob")
     guard let second = try await approval.next() else { throw Unexpected(what: "a payment waits") }
@@ -40,7 +41,8 @@ extension Driver {
     let asked = prompt.requests.suffix(5)
     try expect(asked.allSatisfy { $0.text?.text == "Pay 13 EUR to Bob" }, "each prompt shows the text")
     try expect(
-      asked.map { $0.alternatives == [.pin] } == [false, false, false, true, false], "the PIN is offered then")
+      asked.map { $0.alternatives == [.pin] } == [false, false, false, true, false], "the PIN is offered then"
+    )
 
     bank.push("Pay 14 EUR to Carol")
     guard let third = try await approval.next() else { throw Unexpected(what: "a payment waits") }
