@@ -393,6 +393,12 @@ class TransactionTests(PeerTestCase):
             self.assertEqual(self.answer(alias, "reject")["error"]["code"], "TIMEOUT")
             self.assertEqual(self.control("decision", "anna", alias), "timeout")
 
+    def test_an_answer_may_be_the_first_to_come_too_late(self):
+        self.activate()
+        alias = self.control("push", "anna")
+        self.control("advance", 71)
+        self.assertEqual(self.answer(alias, "reject")["error"]["code"], "TIMEOUT")
+
     def test_the_payload_of_a_push(self):
         self.activate()
         payload = json.loads(self.control("push", "anna", "--payload", "--service", "s", "--life", 9))
