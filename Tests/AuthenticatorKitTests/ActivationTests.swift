@@ -187,7 +187,8 @@ struct ActivationTests {
     try scene.start()
     #expect(try scene.core.credentialStatus(named: "bank").isBeingReplaced)
     #expect(try scene.core.item(named: "bank").id == old.credential)
-    let new = try scene.finish(pin: pin, scene.rig.context("8306"))
+    // By its own name it replaces the same credential.
+    let new = try scene.finish("bank-activation", pin: pin, scene.rig.context("8306"))
     #expect(new.credential != old.credential && new.deviceCredential != old.deviceCredential)
     #expect(try scene.state() == .active && scene.code(of: new.credential) == scene.rig.code(at: 0))
     #expect(try scene.core.items(matching: Query(.otp)).count == 2)

@@ -208,4 +208,65 @@ struct ActivationVerbTests {
     #expect(done.exit == 0, "\(done.errors)")
     try peer.control("judge", "anna", #require(try code().json["code"] as? String))
   }
+
+  /// Runs a command on a terminal, presses Ctrl-C at the prompt that ends in `question`, and returns the exit code.
+  private func cancel(_ words: [String], at question: String) throws -> Int32 {
+    let screen = try PseudoTerminal()
+    let process = try tool.start(words + ["--transport", peer.transport], on: screen)
+    try screen.wait(for: question)
+    screen.type("\u{3}")
+    return try process.wait()
+  }
+
+  @Test("Ctrl-C at each prompt leaves what there was", .requirement("A1", "A8"))
+  func cancelled() throws {
+    let first = try peer.control("add-user", "anna", "--pin-mode", "1")
+    #expect(try cancel(["otp", "activate", "start", "bank"], at: "code: ") == 5)
+    #expect(try tool("otp", "activate", "status", "bank").exit == 1)
+    #expect(try start(first).exit == 0)
+    let second = try tool.file("second", peer.control("second-code", "anna"))
+    let finishing = ["otp", "activate", "finish", "bank"]
+    #expect(try cancel(finishing + ["--pin-mode", "checked"], at: "code: ") == 5)
+    #expect(try cancel(finishing + ["--code-file", second, "--pin-mode", "checked"], at: "PIN: ") == 5)
+    #expect(try tool("pin", "status").text.isEmpty, "no PIN item is left")
+    #expect(try tool("pin", "set", "--new-pin-fd", "3", secrets: [3: "8306"]).exit == 0)
+    #expect(try cancel(finishing + ["--code-file", second, "--pin", "pin"], at: "PIN: ") == 5)
+    #expect(try status() == "started")
+    #expect(
+      try tool.run(
+        finishing + ["--code-file", second, "--pin", "pin", "--pin-fd", "3", "--transport", peer.transport],
+        secrets: [3: "8306"]
+      ).exit == 0)
+    try block()
+    #expect(try cancel(["pin", "unlock"], at: "code: ") == 5)
+    #expect(try status() == "unlockStarted")
+    let code = try tool.file("unlock", peer.control("unlock-code", "anna"))
+    // The server has accepted the code: the block is over, with one attempt.
+    #expect(try cancel(["pin", "unlock", "--code-file", code], at: "PIN: ") == 5)
+    #expect(try status() == "active")
+    #expect(try tool("pin", "status", "pin", "--json").json["attemptsLeft"] as? Int == 1)
+    #expect(try self.code().exit == 0)
+  }
+
+  @Test("a locked vault is unlocked before the server is asked, which is asked once")
+  func locked() throws {
+    #expect(try tool("passcode", "set", "--new-passcode-fd", "3", secrets: [3: "correct"]).exit == 0)
+    let first = try peer.control("add-user", "anna", "--unlock-mode", "1")
+    let transport = ["--transport", peer.transport]
+    func run(_ words: [String], _ code: String) throws -> Tool.Run {
+      try tool.run(
+        words + transport + ["--code-fd", "3", "--passcode-fd", "4"], secrets: [3: code, 4: "correct"])
+    }
+    let refused = try tool.run(
+      ["otp", "activate", "start", "bank", "--no-input", "--code-fd", "3"] + transport, secrets: [3: first])
+    #expect(refused.exit == 6, "\(refused.errors)")
+    #expect(try run(["otp", "activate", "start", "bank"], first).exit == 0)
+    #expect(try status() == "started")
+    let done = try run(["otp", "activate", "finish", "bank"], peer.control("second-code", "anna"))
+    #expect(done.exit == 0, "\(done.errors)")
+    #expect(try tool("otp", "code", "bank", "--passcode-fd", "3", secrets: [3: "correct"]).exit == 0)
+    let disabled = try tool.run(["otp", "activate", "disable", "bank"] + transport)
+    #expect(disabled.exit == 0, "\(disabled.errors)")
+    #expect(try peer.complaints().isEmpty)
+  }
 }

@@ -26,6 +26,15 @@ extension ReadTransaction {
 
   /// The device credential of a credential; `nil` where there is none.
   mutating func deviceCredential(of item: Item) throws(VaultError) -> Item? {
+    item.isActivation ? nil : try credential(namedBy: item)
+  }
+
+  /// The disabled credential that an activation replaces; `nil` where there is none.
+  mutating func credential(replacedBy activation: Item) throws(VaultError) -> Item? {
+    activation.isActivation ? try credential(namedBy: activation) : nil
+  }
+
+  private mutating func credential(namedBy item: Item) throws(VaultError) -> Item? {
     guard let id = item.attributes[.credential].flatMap(ItemID.init) else { return nil }
     return try items(matching: Query(id: id)).first { $0.kind == .otp }
   }

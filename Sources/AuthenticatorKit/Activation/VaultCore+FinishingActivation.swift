@@ -48,12 +48,14 @@ extension VaultCore {
     let item = try item(named: name)
     guard item.kind == .otp else { throw .noCredential }
     let found = try reading { transaction throws(VaultError) -> PendingActivation in
-      if item.isActivation { return try PendingActivation(item, named: name) }
-      guard try transaction.state(of: item.id).credentialState() == .disabled,
-        let pending = try transaction.activation(replacing: item.id)
-      else { throw .nothingToFinish }
-      return try PendingActivation(pending, named: name, replacing: item)
+      guard item.isActivation else {
+        guard let pending = try transaction.activation(replacing: item.id) else { throw .nothingToFinish }
+        return try PendingActivation(pending, named: name, replacing: item)
+      }
+      let replaced = try transaction.credential(replacedBy: item)
+      return try PendingActivation(item, named: replaced?.name ?? name, replacing: replaced)
     }
+    let name = found.name
     try refuseLapsed(found.item)
     try reading { transaction throws(VaultError) in
       var own = [found.replaced?.id].compactMap { $0 }
