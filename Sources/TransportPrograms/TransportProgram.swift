@@ -78,7 +78,7 @@ extension VaultError {
   ) -> VaultError {
     VaultError(
       .network, "the transport \(VisibleText.escaped(path)) \(flaw)",
-      hint: hint ?? "nothing was stored; try the program by hand, with a request on its standard input",
+      hint: hint ?? "try the program by hand, with a request on its standard input",
       underlying: underlying)
   }
 }
