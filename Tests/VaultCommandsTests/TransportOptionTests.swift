@@ -1,0 +1,93 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("--transport", .serialized)
+struct TransportOptionTests {
+  private let words = ["otp", "activate", "start", "bank", "--code-fd", "3", "--transport"]
+
+  private func newTool() throws -> Tool {
+    let tool = try Tool()
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    return tool
+  }
+
+  /// Notes its number, and hangs.
+  private func hanging(_ tool: Tool) throws -> String {
+    try tool.program(
+      "transport",
+      "#!/bin/sh\necho $$ > \(tool.home.path)/pid.part\nmv \(tool.home.path)/pid.part \(tool.home.path)/pid\nexec sleep 600\n"
+    )
+  }
+
+  @Test("a relative path is wrong usage, and a file that cannot be a transport is a failure of the peer")
+  func files() throws {
+    let tool = try newTool()
+    _ = try tool.file("plain", "#!/bin/sh\n")
+    let open = try tool.program("open", "#!/bin/sh\n")
+    unsafe chmod(open, 0o722)
+    for (path, exit, flaw) in [
+      ("transport", 2, "--transport takes an absolute path"),
+      ("./transport", 2, "--transport takes an absolute path"),
+      ("", 2, "--transport is empty"), (tool.home.path + "/absent", 16, "does not exist"),
+      (tool.home.path + "/plain", 16, "is not executable"), (open, 16, "can be changed by others"),
+      (tool.home.path, 16, "is not a program"),
+    ] {
+      let run = try tool.run(words + [path], secrets: [3: "123456"])
+      #expect(run.exit == Int32(exit) && run.errors.contains(flaw), "\(run.exit) \(run.errors)")
+      #expect(run.output.isEmpty)
+    }
+    let without = try tool.run(Array(words.dropLast()), secrets: [3: "123456"])
+    #expect(without.exit == 2 && without.errors.contains("--transport PROGRAM"), "\(without.errors)")
+  }
+
+  /// Verified to fail when the program is not bound to the thread that waits for it.
+  @Test(
+    "Ctrl-C while a transport hangs ends the tool and the transport at once, and nothing is stored",
+    arguments: [SIGINT, SIGTERM, SIGKILL])
+  func interrupted(signal: Int32) throws {
+    let tool = try newTool()
+    let path = try hanging(tool)
+    let file = tool.home.path + "/.local/share/vault/default.vault"
+    let code = try tool.file("code", "123456")
+    var child = Child(
+      Tool.path, ["otp", "activate", "start", "bank", "--code-file", code, "--transport", path],
+      tool.environment)
+    for number in Int32(0)...2 { child.open(number, "/dev/null", flags: O_RDWR) }
+    let before = try tool("item", "list").output
+    let running = try child.start()
+    let pid = try process(tool)
+    let begin = ContinuousClock.now
+    kill(running.pid, signal)
+    #expect(try running.wait() == (signal == SIGINT ? 130 : -signal))
+    while kill(pid, 0) == 0, ContinuousClock.now - begin < .seconds(5) { usleep(1_000) }
+    // 0.2 s on an idle machine.
+    #expect(ContinuousClock.now - begin < .seconds(2))
+    #expect(try tool("item", "list").output == before)
+    #expect(FileManager.default.fileExists(atPath: file))
+    #expect(try tool("otp", "activate", "status", "bank").exit == 1)
+  }
+
+  @Test("a code is asked for once, as its own question, and does not show")
+  func prompt() throws {
+    let tool = try newTool()
+    let path = try tool.program("transport", "#!/bin/sh\nexit 1\n")
+    let screen = try PseudoTerminal()
+    let running = try tool.start(["otp", "activate", "start", "bank", "--transport", path], on: screen)
+    try screen.wait(for: "code: ")
+    screen.type("4711-0815\n")
+    try screen.wait(for: "ended with exit code 1")
+    #expect(try running.wait() == 16)
+    #expect(screen.transcript.components(separatedBy: "code: ").count == 2, "\(screen.transcript)")
+    #expect(!screen.transcript.contains("4711"))
+  }
+
+  private func process(_ tool: Tool) throws -> pid_t {
+    let path = tool.home.path + "/pid"
+    let limit = ContinuousClock.now + .seconds(15)
+    while !FileManager.default.fileExists(atPath: path), ContinuousClock.now < limit { usleep(1_000) }
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    return try #require(pid_t(text.filter(\.isNumber)))
+  }
+}
