@@ -56,10 +56,26 @@ extension Torture {
       self.folder = folder
       names = base.names
       files = base.files.count
-      let lines = log.split(separator: "\n")
+      let lines = Self.joined(log.split(separator: "\n"))
       let others = Self.otherPrograms(lines)
       for line in lines where !others.contains(line.prefix { $0 != " " }) { try read(line) }
       try fillIn()
+    }
+
+    /// A call during which another process made one is on two lines. It counts where it ends.
+    private static func joined(_ lines: [Substring]) -> [Substring] {
+      var begun: [Substring: Substring] = [:]
+      return lines.compactMap { line in
+        let process = line.prefix { $0 != " " }
+        if let mark = line.range(of: " <unfinished ...>", options: .backwards) {
+          begun[process] = line[..<mark.lowerBound]
+          return nil
+        }
+        guard let mark = line.range(of: " resumed>"), let start = begun.removeValue(forKey: process) else {
+          return line
+        }
+        return start + line[mark.upperBound...]
+      }
     }
 
     /// The processes that became another program, such as a transport: what they write is no result of the command, and
