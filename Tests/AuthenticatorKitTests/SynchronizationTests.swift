@@ -114,7 +114,7 @@ struct SynchronizationTests {
   /// Verified to fail when the state is stored before the other members are checked, and when a counter may be any number
   /// ahead.
   @Test(
-    "what no server in its right mind answers is stored in no part",
+    "an answer with a member that is missing, unknown or out of its bounds is stored in no part",
     arguments: [
       [:], ["state": .text("")], ["state": .text("ACTIVE")], ["state": .number(1)], ["state": .flag(true)],
       ["state": .text("blocked"), "counter": .number(.max)],

@@ -11,7 +11,7 @@ struct PeerPosition {
   /// When the answer came.
   let moment: Instant
 
-  /// - Throws: ``VaultError/Code/network`` for values that no peer in its right mind sends.
+  /// - Throws: ``VaultError/Code/network`` for a value out of its bounds.
   init(_ fields: TransportFields, at moment: Instant) throws(VaultError) {
     self.moment = moment
     counter = try fields.number("counter", 0...UInt64.max - 1)
