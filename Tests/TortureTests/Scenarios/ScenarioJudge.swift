@@ -137,12 +137,14 @@ extension Torture {
       let version = try core.reading { transaction throws(VaultError) in
         item.kind == .pin ? try transaction.materialVersion(of: item.id) : 0
       }
+      let answered = item.kind == .transaction ? try core.transactionDetails(of: item.id).transaction : nil
       let state = (try? core.describeOTP(named: name).state) ?? (try? core.describeOCRA(named: name).state)
       return [
         item.name ?? "-", "\(item.kind.rawValue)", item.attributes[.service] ?? "-",
         item.attributes[.account] ?? "-", item.attributes[.label] ?? "-", "\(item.audit)", secret,
         state.map { "\($0.counter) \($0.lastAccepted ?? 0) \($0.needsResync)" } ?? "",
         item.kind == .otp ? "\(try core.state(of: item.id).credentialState())" : "",
+        answered?.status.rawValue ?? "",
         // Not the attempts: one is counted in a commit of its own.
         pin.map { "\(version) \($0.hasPendingChange) \($0.isBlocked) \($0.credentials.count)" } ?? "",
       ].joined(separator: "|")
