@@ -50,8 +50,10 @@ struct ExampleTests {
 
   /// A server with the user `work`, and what comes before the step of the example.
   private static func server(for verb: any VaultVerb.Type) -> String {
-    let isAboutTransactions = verb.words.first == "transaction" && !["sign", "verify"].contains(verb.words[1])
-    guard verb.words.starts(with: ["otp", "activate"]) || verb.name == "otp sync" || isAboutTransactions else {
+    let isAboutTransactions =
+      verb.words.first == "transaction" && !["sign", "verify"].contains(verb.words[1])
+    guard verb.words.starts(with: ["otp", "activate"]) || verb.name == "otp sync" || isAboutTransactions
+    else {
       return ""
     }
     let hasPIN = ["otp activate finish", "transaction accept"].contains(verb.name)
@@ -60,7 +62,9 @@ struct ExampleTests {
     guard verb.name != "otp activate start" else { return script }
     script += "vaultctl otp activate start work --transport ~/transport --code-file code\n"
     script += "$PEERS/control second-code work > code\n"
-    guard isAboutTransactions || ["otp activate disable", "otp sync"].contains(verb.name) else { return script }
+    guard isAboutTransactions || ["otp activate disable", "otp sync"].contains(verb.name) else {
+      return script
+    }
     script += "vaultctl otp activate finish work --transport ~/transport --code-file code"
     script += hasPIN ? " --pin-mode checked --pin-file pin\n" : "\n"
     guard isAboutTransactions else { return script }
