@@ -144,7 +144,7 @@ extension Torture.Scenario {
       verb: "transaction list", before: { try $0.activateGuarded() },
       words: ["transaction", "list"] + transportOption),
     Self(
-      verb: "transaction show", before: { try $0.receiveTransaction() },
+      verb: "transaction show", before: { try $0.activateGuarded() },
       words: ["transaction", "show", "--push"] + transportOption, input: #"{"alias":"pay-1"}"#),
     Self(
       verb: "transaction accept", before: { try $0.receiveTransaction() },
