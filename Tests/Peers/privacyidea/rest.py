@@ -23,7 +23,8 @@ class Server:
         self.token = self.post("/auth", username=name, password=password)["result"]["value"]["token"]
 
     def post(self, path, **values):
-        return self.call(path, data=urllib.parse.urlencode(values).encode("ascii"))
+        # As JSON: from a form the server takes %41 for A, also in a code.
+        return self.call(path, data=json.dumps(values).encode("utf-8"))
 
     def get(self, path, **values):
         return self.call(f"{path}?{urllib.parse.urlencode(values)}")
@@ -32,7 +33,9 @@ class Server:
         return self.call(path, method="DELETE")
 
     def call(self, path, data=None, method=None):
-        headers = {"Authorization": self.token} if self.token else {}
+        headers = {"Content-Type": "application/json"} if data else {}
+        if self.token:
+            headers["Authorization"] = self.token
         request = urllib.request.Request(self.url + path, data, headers, method=method)
         try:
             with urllib.request.urlopen(request, timeout=50) as answer:
