@@ -4,7 +4,7 @@ import SecretMemory
 import VaultKit
 import VaultTestKit
 
-/// A bank in the same process: it believes every code of an activation, and signs as the credential does.
+/// A bank in the same process: it believes every code, and signs as the credential does.
 final class Bank: Transport {
   private let waiting = Record()
   private let answers = Record()
@@ -12,15 +12,25 @@ final class Bank: Transport {
 
   static let key = "12345678901234567890123456789012"
   static let suite = "OCRA-1:HOTP-SHA256-8:C-QH64"
+  /// What a login answers.
+  static let question = "00C0FFEE"
 
+  /// The last decision or code that it was told.
   var last: String? { answers.all.last }
 
   func push(_ text: String) { waiting.add(text) }
 
   static func code(for text: String, at counter: UInt64) throws -> String {
-    let suite = try OCRASuite(suite)
-    let generator = try OCRAGenerator(key: SecretBytes(testing: key), suite: suite)
-    let question = try unsafe OCRAQuestion(data: Array(text.utf8).span.bytes, for: suite)
+    let question = try unsafe OCRAQuestion(data: Array(text.utf8).span.bytes, for: OCRASuite(suite))
+    return try code(answering: question, at: counter)
+  }
+
+  static func loginCode(at counter: UInt64) throws -> String {
+    try code(answering: OCRAQuestion(question, for: OCRASuite(suite)), at: counter)
+  }
+
+  private static func code(answering question: OCRAQuestion, at counter: UInt64) throws -> String {
+    let generator = try OCRAGenerator(key: SecretBytes(testing: key), suite: OCRASuite(suite))
     return try generator.code(for: OCRADataInput(question: question, counter: counter))
   }
 
@@ -44,7 +54,10 @@ final class Bank: Transport {
       payment["context"] = .text(waiting.all.last ?? "")
       payment["types"] = .texts(["biometry", "pin"])
       fields["transaction"] = .fields(payment)
-    case .transactionAnswer: answers.add(Self.words(of: request.fields))
+    case .onlineStart:
+      fields["challenge"] = .text("r-\(answers.all.count)")
+      fields["question"] = .text(Self.question)
+    case .onlineFinish, .transactionAnswer: answers.add(Self.words(of: request.fields))
     default: throw VaultError(peer: "STATE", "not in this state")
     }
     return TransportAnswer(fields)

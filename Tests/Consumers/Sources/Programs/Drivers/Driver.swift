@@ -7,8 +7,8 @@ public struct Driver: Sendable {
 
   /// The drivers of all programs.
   public static let all = [
-    bankCodes, databasePassword, loginVerifier, paymentApproval, paymentCode, paymentSigner, secretWindow,
-    sessionToken, worker,
+    bankCodes, bankDevice, databasePassword, loginVerifier, paymentApproval, paymentCode, paymentSigner,
+    secretWindow, sessionToken, worker,
   ]
 
   /// What did not hold.
