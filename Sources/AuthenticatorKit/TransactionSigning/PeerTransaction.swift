@@ -28,13 +28,17 @@ public struct PeerTransaction: Sendable, Identifiable {
   /// Whole seconds in which it can be answered, by the clock since boot; 0 if it waits no more.
   public let secondsLeft: Int
   /// When it was received.
-  public let received: Instant
+  public var received: Instant { item.created }
   /// The service, as the server names it; `nil` if it does not.
-  public let service: String?
+  public var service: String? { item.attributes[.service] }
   /// The service in words for people; `nil` if the server has none.
-  public let serviceName: String?
+  public var serviceName: String? { item.attributes[.issuer] }
   /// This device, as the server names it; `nil` if it does not.
-  public let deviceAlias: String?
+  public var deviceAlias: String? { item.attributes[.itemDescription] }
+  /// Whether its time is over, which is not recorded yet.
+  let hasLapsed: Bool
+  /// Read on request, because a list needs few of its attributes.
+  private let item: Item
 
   /// - Throws: ``VaultError/Code/itemNotFound`` for an item of another kind, ``VaultError/Code/unsupported`` for a state that
   ///   this version does not know.
@@ -43,16 +47,14 @@ public struct PeerTransaction: Sendable, Identifiable {
     let attributes = item.attributes
     guard let alias = attributes[.label], let credential = attributes[.credential].flatMap(ItemID.init)
     else { throw VaultError(.unsupported, "the transaction has attributes that this version does not know") }
-    id = item.id
+    (self.item, id) = (item, item.id)
     (self.alias, self.credential) = (alias, credential)
-    received = attributes[.creationDate] ?? item.created
-    (service, serviceName) = (attributes[.service], attributes[.issuer])
-    deviceAlias = attributes[.itemDescription]
     let stored = try state.transactionState()
     secondsLeft = stored == .pending ? Int(clamping: state.secondsLeft(clock)) : 0
+    hasLapsed = stored == .pending && secondsLeft == 0
     status =
       switch stored {
-      case .pending: state.hasLapsed(clock) ? .timedOut : .pending
+      case .pending: hasLapsed ? .timedOut : .pending
       case .accepted: .accepted
       case .rejected: .rejected
       case .cancelled: .cancelled

@@ -48,20 +48,20 @@ extension VaultCore {
 
   /// The transactions that have not expired. Those that wait come first. Opens no secret.
   package func transactions() throws(VaultError) -> [PeerTransaction] {
-    let found = try reading { transaction throws(VaultError) -> [(PeerTransaction, hasLapsed: Bool)] in
+    let (pending, others) = try reading {
+      transaction throws(VaultError) -> ([PeerTransaction], [PeerTransaction]) in
       let (clock, now) = (transaction.clock, transaction.expiryTime)
-      var found: [(PeerTransaction, hasLapsed: Bool)] = []
+      var (pending, others): ([PeerTransaction], [PeerTransaction]) = ([], [])
       for item in try transaction.items(matching: Query(.transaction)) where !item.hasExpired(at: now) {
         do throws(VaultError) {
-          let state = try transaction.state(ofListed: item)
-          found.append((try PeerTransaction(item, state, clock: clock), state.hasLapsed(clock)))
+          let found = try PeerTransaction(item, transaction.state(ofListed: item), clock: clock)
+          if found.status == .pending { pending.append(found) } else { others.append(found) }
         } catch { guard error.code == .unsupported else { throw error } }
       }
-      return found
+      return (pending, others)
     }
-    noteTimeouts(of: found.filter(\.hasLapsed).map(\.0.id))
-    let all = found.map(\.0)
-    return all.filter { $0.status == .pending } + all.filter { $0.status != .pending }
+    noteTimeouts(of: others.filter(\.hasLapsed).map(\.id))
+    return pending + others
   }
 
   /// A transaction with its text.

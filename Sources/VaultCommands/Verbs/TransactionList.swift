@@ -30,15 +30,23 @@ enum TransactionList: VaultVerb {
       _ = try command.neededTransport()
     }
     let all = try command.vault.opened().transactions()
-    var names: [ItemID: String] = [:]
-    for id in Set(all.map(\.credential)) { names[id] = try command.name(of: id) }
+    var found: [ItemID: String] = [:]
+    for id in Set(all.map(\.credential)) { found[id] = try command.name(of: id) }
+    let (names, asked) = (found, received)
+    // Each line, or each object, is made as it is printed.
+    let layout = ColumnLayout(of: all.lazy.map { $0.row(of: names[$0.credential]) }, escape: printable)
     return Outcome(
       json: .object {
         Field(
           "items",
-          .array(
-            all.map { received[$0.id]?.json(of: names[$0.credential]) ?? $0.json(of: names[$0.credential]) }))
-      }, lines: columns(all.map { $0.row(of: names[$0.credential]) }))
+          .list(count: all.count) {
+            let (one, name) = (all[$0], names[all[$0].credential])
+            return asked[one.id]?.json(of: name) ?? one.json(of: name)
+          })
+      },
+      pieces: [
+        .lines(count: all.count) { layout.line(all[$0].row(of: names[all[$0].credential])) }
+      ])
   }
 
   private static func receive(
