@@ -28,10 +28,10 @@ struct OfferedTransaction {
     context = try Self.context(of: fields)
   }
 
-  /// The attributes by which a transaction of a credential is found again.
-  func key(for credential: Item) -> Attributes {
+  /// The attribute by which a transaction is found again, among those of all credentials: an alias has few of them, and a
+  /// credential may have many.
+  var key: Attributes {
     var attributes = Attributes()
-    attributes[.account] = credential.id.hexadecimal
     attributes[.label] = alias
     return attributes
   }
@@ -40,7 +40,8 @@ struct OfferedTransaction {
   ///
   /// - Parameter now: The wall time by which items expire.
   func item(for credential: Item, now: Instant, state: ItemState) -> NewItem {
-    var attributes = key(for: credential)
+    var attributes = key
+    attributes[.account] = credential.id.hexadecimal
     attributes[.credential] = credential.id.bytes
     if let service, !service.isEmpty { attributes[.service] = service }
     if let serviceName, !serviceName.isEmpty { attributes[.issuer] = serviceName }

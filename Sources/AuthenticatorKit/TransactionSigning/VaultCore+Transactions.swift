@@ -18,8 +18,11 @@ extension VaultCore {
     try state.setDeadline(seconds: offered.lifeSeconds, clock: environment.clock)
     let stored = try using(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
-        let same = Query(.transaction, where: offered.key(for: item), limit: 1)
-        if let present = try transaction.items(matching: same).first { return present.id }
+        let same = Query(.transaction, where: offered.key)
+        let all = try transaction.items(matching: same)
+        if let present = all.first(where: { $0.attributes[.credential] == item.id.bytes }) {
+          return present.id
+        }
         let new = offered.item(for: item, now: transaction.reading.expiryTime, state: state)
         let added = try transaction.add(new, secret: offered.record(for: item).data, by: .transaction)
         try transaction.log(.transactionReceived, item: added)
