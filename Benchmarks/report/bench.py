@@ -11,8 +11,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs" / "benchmarks"
-SUBJECTS = ["otp", "seal", "kdf", "signatures", "store", "pin", "start", "tool", "growth"]
-IN_PROCESS = {"otp", "seal", "kdf", "signatures", "store", "pin"}
+SUBJECTS = ["otp", "seal", "kdf", "signatures", "store", "pin", "transactions", "start", "tool", "growth"]
+IN_PROCESS = {"otp", "seal", "kdf", "signatures", "store", "pin", "transactions"}
 
 
 def note(line=""):
@@ -119,9 +119,9 @@ def add_pyotp(races, quick):
     race["readings"].append(reading)
 
 
-def pin_counts(binaries, folder):
-    """P19 and P20: commits and derivations of codes behind a PIN, and of changes of the PIN of more and more accounts."""
-    done = run([binaries / "vault-bench", "--folder", folder, "pin-counts"], stdout=subprocess.PIPE, text=True)
+def work_counts(binaries, folder, command):
+    """P19, P20 and P23: commits and derivations, which are the same on a busy machine."""
+    done = run([binaries / "vault-bench", "--folder", folder, command], stdout=subprocess.PIPE, text=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -159,7 +159,9 @@ def measure(chosen, binaries, vaultctl, folder):
     if "seal" in subjects:
         data["opensslSpeed"] = openssl_speed(binaries, chosen.quick)
     if "pin" in subjects:
-        data["pinCounts"] = pin_counts(binaries, folder)
+        data["pinCounts"] = work_counts(binaries, folder, "pin-counts")
+    if "transactions" in subjects:
+        data["transactionCounts"] = work_counts(binaries, folder, "transaction-counts")
     spawner = processes.Spawner(str(binaries / "vault-spawn"), chosen.quick)
     bench = str(binaries / "vault-bench")
     if "start" in chosen.subjects:

@@ -1,10 +1,13 @@
-"""P11, P14 and P19: one command on a vault of 100,000 items, compared with the same work in C or without a PIN."""
+"""P11, P14, P19 and P24: one command on a vault of 100,000 items, compared with the same work in C or without a PIN, and lists."""
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
 from whole_tool import Vault
+
+# A server sends a person some in the day for which they are kept.
+TRANSACTIONS = (100, 1_000)
 
 
 def run(spawner, vaultctl, bench, in_c, folder, count):
@@ -33,6 +36,9 @@ def run(spawner, vaultctl, bench, in_c, folder, count):
         spawner.race("start-code", f"vaultctl otp code, {count:,} items", code, environment),
         spawner.race("start-pin", f"vaultctl otp code behind a PIN, {count:,} items", pin, environment),
     ]
+    for size in TRANSACTIONS:
+        races.append(spawner.race(f"start-transactions-{size}", f"vaultctl transaction list, {size:,} transactions",
+                                  lists(vaultctl, bench, folder, size), environment))
     for race in races:
         if any(reading["exit"] for reading in race["readings"]):
             raise SystemExit(f"bench: a command of {race['id']} failed: " + str([(r["name"], r["exit"]) for r in race["readings"]]))
@@ -48,3 +54,15 @@ def behind_pin(vault, bench):
     codes = [("vault: without a PIN", vault.words("otp", "code", "hotp"), None)]
     return codes + [(f"vault: behind a {mode} PIN", vault.words("otp", "code", f"{mode}-0", "--pin-file", str(pin)), None)
                     for mode in ("checked", "camouflaged")]
+
+
+def lists(vaultctl, bench, folder, count):
+    """Transactions without their server, beside as many items."""
+    items = Vault(vaultctl, bench, f"{folder}/vault-{count}", count)
+    subprocess.run([bench, "make-transactions", f"{folder}/transactions-{count}", str(count)], check=True)
+    transactions = Vault(vaultctl, bench, f"{folder}/transactions-{count}", 0)
+    return [
+        ("as many items: vaultctl item list", items.words("item", "list"), None),
+        ("vault: vaultctl transaction list", transactions.words("transaction", "list"), None),
+        ("vault: vaultctl item list --kind transaction, the same items", transactions.words("item", "list", "--kind", "transaction"), None),
+    ]

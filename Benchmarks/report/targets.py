@@ -1,7 +1,8 @@
-"""The rows P1 to P16, P18 to P20, L5 and L10: target, reading, reference of the same run, ratio, met or not."""
+"""The rows P1 to P16, P18 to P20, P23, P24, L5 and L10: target, reading, reference of the same run, ratio, met or not."""
 import math
 
 import shown
+from start_up import TRANSACTIONS
 
 
 class Results:
@@ -232,6 +233,25 @@ def pin_changes(results):
                       lambda all: len(set(all)) == 1)
 
 
+def accepting(results):
+    """An accepted transaction: its latency beside a derivation of either kind, and its counts."""
+    what, race = "accept a transaction behind a checked PIN", "transaction-accept"
+    parts = "two durable codes and the transport"
+    yield against(results, "P23", what, race, 1.05, f"≤ 1.05 × libargon2, {parts}")
+    yield against(results, "P23", what, race, 1.05, f"≤ 1.05 × our derivation, {parts}", "our derivation")
+    yield counted("P23", "accept a transaction, right or wrong PIN", "1 derivation, 2 commits", results.data.get("transactionCounts", []),
+                  lambda all: set(all) == {(1, 2)})
+
+
+def transaction_lists(results, size=1_000):
+    """The verbs, and the calls of the library."""
+    for count in TRANSACTIONS:
+        what, target = f"vaultctl transaction list of {count:,}, no server", "≤ 1.1 × vaultctl item list of as many"
+        yield against(results, "P24", what, f"start-transactions-{count}", 1.1, target)
+    stated = against(results, "P24", f"list {size:,} transactions in the library, each", f"transaction-list-{size}", math.inf, "stated")
+    yield stated | {"verdict": "stated"} if stated["ratio"] else stated
+
+
 def several(count, what):
     return f"{count} {what}{'s' * (count != 1)}"
 
@@ -263,7 +283,7 @@ def rows(data):
         memory(r), growth(r), calls(r),
         against(r, "P18", "OCRA code, QN08", "ocra-question", 1.3, "≤ 1.3 × the HMAC with a kept key"),
         against(r, "P18", "OCRA code, C-QN08-PSHA1", "ocra-counter", 1.3, "≤ 1.3 × the HMAC with a kept key"),
-        *behind_pin(r), *pin_changes(r),
+        *behind_pin(r), *pin_changes(r), *accepting(r), *transaction_lists(r),
         against(r, "L10", "enroll 10,000 credentials in one transaction, each", "enroll-many", 1.2, "≤ 1.2 × the same puts",
                 "vault: put the same items"),
         against(r, "L5", "read a secret while a prompt is open", "open-prompt", 2, "≤ 2 × the read without a prompt"),

@@ -53,17 +53,17 @@ extension BenchmarkVault {
     }
   }
 
-  private func counting(_ body: () throws -> Void) -> Work {
+  func counting(_ body: () throws -> Void) -> Work {
     let before = work
     must(body)
     return work - before
   }
 
-  private func pinItem(_ mode: PINMode) throws(VaultError) -> ItemID {
+  func pinItem(_ mode: PINMode) throws(VaultError) -> ItemID {
     try core.item(named: NewPINItem(mode).name).id
   }
 
-  private static func context(_ pin: String? = nil, new: String? = nil) throws(VaultError)
+  static func context(_ pin: String? = nil, new: String? = nil) throws(VaultError)
     -> AuthenticationContext
   {
     let context = AuthenticationContext(reason: "", interaction: .notAllowed)

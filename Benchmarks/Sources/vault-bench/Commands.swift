@@ -18,6 +18,12 @@ enum Commands {
     for mode in PINMode.allCases { vault.makePIN(mode, accounts: 1) }
   }
 
+  /// `make-transactions FOLDER COUNT`: a vault with so many transactions that wait.
+  static func makeTransactions(_ words: [String]) {
+    guard words.count == 2, let count = Int(words[1]) else { usage("make-transactions FOLDER COUNT") }
+    BenchmarkVault(in: words[0], count: 0).receiveTransactions(count)
+  }
+
   /// `write SECONDS`: makes durable codes of one credential for this time; prints how many.
   static func write(_ words: [String], in folder: String) {
     guard let seconds = words.first.flatMap(Double.init) else { usage("write SECONDS") }
@@ -41,7 +47,8 @@ enum Commands {
       "hotp": vault.hotp, "put": vault.put, "get": vault.getAlone, "get-in-snapshot": vault.getInSnapshot,
       "hotp-checked": { vault.hotp(behind: .checked) },
       "hotp-camouflaged": { vault.hotp(behind: .camouflaged) },
-      "list": vault.list, "unlock": { vault.unlock("correct horse") },
+      "list": vault.list, "transaction-accept": vault.accept, "transaction-list": vault.transactions,
+      "unlock": { vault.unlock("correct horse") },
     ]
     guard let operation = operations[words[0]]?() else { usage("one of \(operations.keys.sorted())") }
     operation.run(count)

@@ -25,6 +25,13 @@ struct Contender {
     Contender("vault: " + (name ?? workload.name), units: units, most: most, workload.run)
   }
 
+  /// One run of each part, one after the other.
+  static func sequence(_ name: String, of parts: [(Int) -> Void]) -> Contender {
+    Contender(name, most: 1) { count in
+      for _ in 0..<count { for part in parts { part(1) } }
+    }
+  }
+
   /// The same, run this often before it is timed.
   func warmed(_ times: Int) -> Contender {
     var copy = self

@@ -29,12 +29,7 @@ struct PINRaces {
 
   /// A derivation, and then two codes.
   private func sum(_ derivation: Contender, _ code: Workload) -> Contender {
-    Contender(derivation.name + " and two durable codes", most: 1) { count in
-      for _ in 0..<count {
-        derivation.run(1)
-        code.run(2)
-      }
-    }
+    .sequence(derivation.name + " and two durable codes", of: [derivation.run, code.run, code.run])
   }
 
   // MARK: Counts

@@ -17,6 +17,7 @@ let subjects: [(name: String, races: () -> [Race])] = [
   ("signatures", { KeyRaces.signatures }),
   ("store", { StoreRaces(folder: folder, sizes: sizes).all }),
   ("pin", { PINRaces(folder: folder).all }),
+  ("transactions", { TransactionRaces(folder: folder).all }),
   ("growth", { GrowthRaces(folder: folder, sizes: sizes).all }),
 ]
 let wanted = arguments.words
@@ -24,7 +25,9 @@ let rest = Array(wanted.dropFirst())
 switch wanted.first {
 case "make": Commands.make(rest)
 case "make-pins": Commands.makePINs(rest)
+case "make-transactions": Commands.makeTransactions(rest)
 case "pin-counts": PINRaces(folder: folder).count()
+case "transaction-counts": TransactionRaces(folder: folder).countWork()
 case "write": Commands.write(rest, in: folder)
 case "trace": Commands.trace(rest, in: folder)
 default:
