@@ -53,7 +53,9 @@ public struct TransactionSigner: Sendable {
 
   /// A transaction with its text.
   ///
-  /// - Parameter context: Gives the passcode of a locked vault.
+  /// - Parameters:
+  ///   - id: The transaction.
+  ///   - context: Gives the passcode of a locked vault.
   /// - Throws: ``VaultError/Code/itemNotFound``, ``VaultError/Code/locked``.
   public func details(
     of id: ItemID, context: AuthenticationContext? = nil
@@ -70,6 +72,7 @@ public struct TransactionSigner: Sendable {
   /// transaction offers it. The person who cancels a prompt decides nothing: the transaction waits on.
   ///
   /// - Parameters:
+  ///   - id: The transaction.
   ///   - factor: What accepts it: one of ``TransactionDetails/choices``; `nil` where there is one.
   ///   - transport: The way to the server.
   ///   - context: Shows the text, and gives the PIN or the phrase. For a secret that was given in advance no prompt appears,
