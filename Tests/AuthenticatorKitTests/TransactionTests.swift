@@ -217,6 +217,7 @@ struct TransactionTests {
     #expect(try scene.receive()?.context?.text.utf8.count == 4096)
   }
 
+  /// Verified to fail when the credential of a transaction with the same name is not compared.
   @Test("credentials of two servers with the same names have each their own", .requirement("A19"))
   func sameNames() throws {
     let scene = try TransactionScene()

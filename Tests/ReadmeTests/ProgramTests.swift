@@ -5,8 +5,8 @@ import Testing
 
 /// The programs are compiled without `package` access, as in the package in `Tests/Consumers`.
 ///
-/// Verified to fail when a line of a program is changed in the guide, when a program has a line too many, and when one
-/// has a property `let secret: SecretBytes`.
+/// Verified to fail when a line of a program is changed in the guide, when a program has a line too many, when one has a
+/// property `let secret: SecretBytes`, and when the library does not tell the server a code that was made online.
 @Suite("The programs in the guides for users of the library", .requirement("L13"))
 struct ProgramTests {
   private static let pages = [
