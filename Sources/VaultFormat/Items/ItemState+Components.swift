@@ -93,8 +93,13 @@ extension ItemState {
     guard !kind.isOfPrograms else { return }
     attemptsUnderWay = max(attemptsUnderWay, newer.attemptsUnderWay)
     wrongUnlockCodes = max(wrongUnlockCodes, newer.wrongUnlockCodes)
-    let stays = [CredentialState.blocked, .disabled].map(\.rawValue)
-    if kind == .otp, stays.contains(newer.progress) { progress = newer.progress }
+    guard kind == .otp else { return }
+    switch CredentialState(rawValue: newer.progress) {
+    // An unlock that is under way has not ended the block.
+    case .blocked, .unlockStarted: set(CredentialState.blocked)
+    case .disabled: set(CredentialState.disabled)
+    default: break
+    }
   }
 
   private var progress: UInt8 {
