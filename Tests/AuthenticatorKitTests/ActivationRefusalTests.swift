@@ -71,6 +71,41 @@ struct ActivationRefusalTests {
     #expect(try scene.state() == .active)
   }
 
+  /// Verified to fail when the secrets of an answer are not compared: then the file has the key that the PIN guards.
+  @Test(
+    "a key that is stored without the PIN too is refused, and the activation can still be finished",
+    arguments: [true, false])
+  func sharedKey(isDevice: Bool) throws {
+    let scene = try ActivationScene(mode: 1)
+    scene.server.change {
+      if isDevice { $0.device = ActivationServer.credential() } else { $0.secret = PINRig.rawKey }
+    }
+    try scene.start()
+    let pin = try scene.rig.camouflaged()
+    expect(.network) { () throws(VaultError) in try scene.finish(pin: pin, scene.rig.context("8306")) }
+    #expect(try scene.state() == .started)
+    scene.server.change {
+      ($0.device, $0.credential) = (
+        nil, ActivationServer.credential(key: [UInt8](repeating: 0x80, count: 20))
+      )
+    }
+    try scene.finish(pin: pin, scene.rig.context("8306"))
+  }
+
+  /// Verified to fail when the name is looked at only at the start: then the code is used, and nothing is stored.
+  @Test("a name that became too long meanwhile is refused before the server is asked")
+  func longName() throws {
+    let scene = try ActivationScene()
+    scene.server.change { $0.device = ActivationServer.credential(key: [UInt8](repeating: 1, count: 20)) }
+    try scene.start()
+    let long = String(repeating: "n", count: 250)
+    var changes = ItemChanges()
+    changes.attributes[.name] = long
+    _ = try scene.core.update(scene.core.item(named: "bank").id, changes)
+    expect(.malformed) { () throws(VaultError) in try scene.finish(long) }
+    #expect(scene.server.operations == [.activationStart])
+  }
+
   @Test("an empty code, one with NUL and one of a megabyte are refused before the server is asked")
   func codes() throws {
     let scene = try ActivationScene()

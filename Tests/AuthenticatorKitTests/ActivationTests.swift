@@ -31,7 +31,8 @@ struct ActivationTests {
     #expect(try scene.core.nextHOTPCode(of: done.credential).code == scene.rig.code(at: 0))
     #expect(try core.verify().problems == [])
     // A second end of it, with the same code.
-    expect(.wrongState) { () throws(VaultError) in try scene.finish() }
+    expect(.authenticationFailed) { () throws(VaultError) in try scene.finish() }
+    #expect(try scene.state() == .active)
     #expect(scene.server.operations == [.activationStart, .activationFinish])
   }
 
@@ -90,20 +91,29 @@ struct ActivationTests {
     #expect(try scene.state() == .started)
   }
 
-  /// Verified to fail when a refused code leaves the activation.
-  @Test("a wrong second code ends the activation and wipes it, any other error leaves it", .requirement("A2"))
-  func wrongCode() throws {
+  /// Verified to fail when a refused code leaves the activation, and when one that came too late for the server does.
+  @Test(
+    "a wrong or late second code ends the activation and wipes it, any other error leaves it",
+    .requirement("A2"), arguments: [true, false])
+  func wrongCode(isLate: Bool) throws {
     let scene = try ActivationScene()
     try scene.start()
     let files = VaultFiles(place: scene.rig.place)
     let sealed = try files.lastSealedSecret()
-    for word in ["TIMEOUT", "BLOCKED", "STATE", "NETWORK", "FORBIDDEN", "OTHER"] {
+    for word in ["BLOCKED", "STATE", "NETWORK", "FORBIDDEN", "OTHER"] {
       scene.server.change { $0.before = { _ throws(VaultError) in throw VaultError(peer: word, "no") } }
       #expect(throws: VaultError.self) { try scene.finish() }
       #expect(try scene.state() == .started)
     }
     scene.server.change { $0.before = nil }
-    expect(.authenticationFailed) { () throws(VaultError) in try scene.finish(code: "wrong") }
+    if isLate {
+      scene.server.change {
+        $0.before = { _ throws(VaultError) in throw VaultError(peer: "TIMEOUT", "too late") }
+      }
+    }
+    let error = thrown { () throws(VaultError) in try scene.finish(code: "wrong") }
+    #expect(error?.code == (isLate ? .expired : .authenticationFailed))
+    #expect(error?.message.hasSuffix("; the activation was deleted") == true && error?.advice != nil)
     #expect(try !files.contain(sealed))
     expect(.itemNotFound) { () throws(VaultError) in try scene.finish() }
   }
@@ -192,6 +202,39 @@ struct ActivationTests {
     #expect(new.credential != old.credential && new.deviceCredential != old.deviceCredential)
     #expect(try scene.state() == .active && scene.code(of: new.credential) == scene.rig.code(at: 0))
     #expect(try scene.core.items(matching: Query(.otp)).count == 2)
+  }
+
+  /// Verified to fail when the time of a replacement is not looked at.
+  @Test(
+    "an activation that replaces a credential says how long it waits, and ends in time", .requirement("A2"))
+  func replacementDeadline() throws {
+    let scene = try ActivationScene()
+    try scene.start()
+    try scene.core.disableCredential(scene.finish().credential, over: scene.server)
+    #expect(try scene.core.credentialStatus(named: "bank").secondsLeft == nil)
+    expect(.wrongState) { () throws(VaultError) in try scene.finish() }
+    try scene.start()
+    let files = VaultFiles(place: scene.rig.place)
+    let sealed = try files.lastSealedSecret()
+    #expect(try scene.core.credentialStatus(named: "bank").secondsLeft == 300)
+    scene.rig.clock.advance(by: .seconds(301))
+    expect(.expired) { () throws(VaultError) in _ = try scene.state() }
+    #expect(try !files.contain(sealed))
+    #expect(try !scene.core.credentialStatus(named: "bank").isBeingReplaced)
+  }
+
+  /// Verified to fail when a request about a device credential is sent.
+  @Test("the server is asked about a credential, not about its device credential")
+  func deviceIsNotAsked() throws {
+    let scene = try ActivationScene()
+    scene.server.change { $0.device = ActivationServer.credential(key: [UInt8](repeating: 1, count: 20)) }
+    try scene.start()
+    let device = try #require(try scene.finish().deviceCredential)
+    expect(.policy) { () throws(VaultError) in try scene.core.disableCredential(device, over: scene.server) }
+    expect(.policy) { () throws(VaultError) in _ = try scene.core.synchronize(device, over: scene.server) }
+    expect(.policy) { () throws(VaultError) in _ = try scene.core.onlineCode(of: device, over: scene.server) }
+    #expect(scene.server.operations == [.activationStart, .activationFinish])
+    #expect(try scene.state("bank-device") == .active)
   }
 
   @Test("the server is asked first, and a refusal leaves the credential as it was")

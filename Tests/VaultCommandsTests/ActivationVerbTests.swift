@@ -74,7 +74,7 @@ struct ActivationVerbTests {
     #expect(done.exit == 0, "\(done.errors)")
     #expect(try done.json["state"] as? String == "active" && done.json["type"] as? String == "hotp")
     #expect(try done.json["deviceCredential"] as? String == "bank-device")
-    #expect(try finish("1", "--pin", "pin", "--pin-fd", "4").exit == 9, "it is finished")
+    #expect(try finish("1", "--pin", "pin", "--pin-fd", "4").exit == 3, "it is finished")
     let made = try #require(try code().json["code"] as? String)
     try peer.control("judge", "anna", made)
     let device = try tool("otp", "code", "bank-device", "--json").json["code"] as? String
@@ -207,6 +207,21 @@ struct ActivationVerbTests {
     let done = try finish(peer.control("second-code", "anna"), "--pin", "pin", "--pin-fd", "4")
     #expect(done.exit == 0, "\(done.errors)")
     try peer.control("judge", "anna", #require(try code().json["code"] as? String))
+  }
+
+  /// Verified to fail when the mode of the disabled credential decides.
+  @Test("a new activation gives its own server an unlock key, whatever the disabled credential had")
+  func unlockKeyOfReplacement() throws {
+    let first = try peer.control("add-user", "anna", "--pin-mode", "0")
+    #expect(try start(first).exit == 0)
+    #expect(try finish(peer.control("second-code", "anna")).exit == 0)
+    #expect(try tool("otp", "activate", "disable", "bank", "--transport", peer.transport).exit == 0)
+    let again = try peer.control(
+      "add-user", "bea", "--pin-mode", "1", "--keeps-unlock-key", "--unlock-mode", "2")
+    #expect(try start(again).json["secondsLeft"] as? Int ?? 0 > 200)
+    let done = try finish(peer.control("second-code", "bea"), "--pin-mode", "checked", "--pin-fd", "4")
+    #expect(done.exit == 0, "\(done.errors)")
+    #expect(try (peer.shown("bea")["unlockKeyHex"] as? String)?.count == 32)
   }
 
   /// Runs a command on a terminal, presses Ctrl-C at the prompt that ends in `question`, and returns the exit code.

@@ -38,12 +38,20 @@ struct FinishedActivation {
   /// What a prover adds to its wall clock.
   let secondsOffset: Int32
 
+  /// - Parameter activation: The secret of the activation.
   /// - Throws: ``VaultError/Code/network``.
-  init(_ answer: TransportFields, now: Instant) throws(VaultError) {
+  init(_ answer: TransportFields, after activation: SharedSecret, now: Instant) throws(VaultError) {
     credential = try NewPeerCredential(
       TransportFields.required("credential", answer.fields("credential")))
     device = try answer.fields("deviceCredential").map { (fields) throws(VaultError) in
       try NewPeerCredential(fields)
+    }
+    // Both of the others are stored without the PIN: an equal one would be the key that the PIN guards, and would tell a
+    // camouflaged PIN.
+    for other in [activation, device?.secret].compactMap({ $0 }) {
+      guard !credential.secret.bytes.isEqualInConstantTime(to: other.bytes) else {
+        throw .peerAnswered("the secret of 'credential' is not its own")
+      }
     }
     limits = try OfflineLimits(answer)
     secondsOffset = try answer.secondsOffset(now: now)

@@ -39,7 +39,7 @@ public struct CredentialStatus: Sendable, Identifiable {
   public let state: State
   /// Whether the PIN is blocked, so that only an unlock with a PIN ends it.
   public let isPINBlocked: Bool
-  /// Seconds until the activation, or the unlock, ends; `nil` in other states.
+  /// Seconds until the activation, the unlock, or the activation that replaces a disabled credential ends; otherwise `nil`.
   public let secondsLeft: UInt64?
   /// Whether the unlock that is under way ends with a new PIN instead of the current one.
   public let unlockNeedsNewPIN: Bool
@@ -104,7 +104,7 @@ public struct CredentialStatus: Sendable, Identifiable {
     self.state = State(state)
     self.isPINBlocked = isPINBlocked
     self.isBeingReplaced = isBeingReplaced
-    self.secondsLeft = [.started, .unlockStarted].contains(state) ? secondsLeft : nil
+    self.secondsLeft = [.started, .unlockStarted].contains(state) || isBeingReplaced ? secondsLeft : nil
     unlockNeedsNewPIN = state == .unlockStarted && attributes[.unlockPINMode] == 2
     factors = attributes[.peerPINMode].flatMap { Int(exactly: $0) }.map(PINFactors.init(rawValue:))
     keepsUnlockKey = attributes[.keepsUnlockKey] ?? false

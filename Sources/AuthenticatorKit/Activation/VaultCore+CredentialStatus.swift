@@ -14,26 +14,40 @@ extension VaultCore {
   private func credentialStatus(_ item: Item) throws(VaultError) -> CredentialStatus {
     guard item.kind == .otp else { throw .noCredential }
     try refuseLapsed(item)
+    let replacement = try replacement(of: item)
     return try reading { transaction throws(VaultError) in
-      let state = try transaction.effectiveState(of: item)
       let pin = item.policy.guardingPINItem
       return CredentialStatus(
-        item, state: state,
+        item, state: try transaction.effectiveState(of: item),
         isPINBlocked: try pin.map { (pin) throws(VaultError) in try transaction.state(of: pin).isBlocked }
           ?? false,
-        secondsLeft: try transaction.state(of: item.id).secondsLeft(transaction.clock),
-        isBeingReplaced: state == .disabled ? try transaction.activation(replacing: item.id) != nil : false)
+        secondsLeft: try transaction.state(of: (replacement ?? item).id).secondsLeft(transaction.clock),
+        isBeingReplaced: replacement != nil)
     }
+  }
+
+  /// The activation that will replace a disabled credential.
+  ///
+  /// - Throws: ``VaultError/Code/expired`` if its time is over: then it no longer exists.
+  private func replacement(of item: Item) throws(VaultError) -> Item? {
+    let found = try reading { transaction throws(VaultError) in
+      try transaction.state(of: item.id).credentialState() == .disabled
+        ? try transaction.activation(replacing: item.id) : nil
+    }
+    if let found { try refuseLapsed(found) }
+    return found
   }
 
   /// The item of the activation that is under way for a credential.
   ///
-  /// - Throws: ``VaultError/Code/wrongState`` if there is none.
+  /// - Throws: ``VaultError/Code/wrongState`` if there is none; ``VaultError/Code/authenticationFailed`` if it is finished.
   package func activationUnderWay(of id: ItemID) throws(VaultError) -> Item {
     try reading { transaction throws(VaultError) in
       let item = try transaction.item(id)
       if item.isActivation { return item }
-      guard let pending = try transaction.activation(replacing: id) else { throw .nothingToFinish }
+      guard let pending = try transaction.activation(replacing: id) else {
+        throw try transaction.nothingToFinish(of: item)
+      }
       return pending
     }
   }

@@ -16,7 +16,7 @@ extension VaultCore {
   ) throws(VaultError) -> ActivatedCredential {
     try PeerCode.check(code)
     let context = context?.witnessingPasscode()
-    let found = try activation(named: name)
+    var found = try activation(named: name)
     let peer = try permit(transport, for: found.peer, context: context)
     let (secret, shown) = try preparing(found, behind: pin, context: context)
     // The person may have taken long to type.
@@ -24,17 +24,18 @@ extension VaultCore {
     var fields = TransportFields()
     fields["secretBase64"] = .secret(TransportSecret(secret))
     fields["codeBase64"] = .secret(TransportSecret(code))
-    if let unlockKey, found.keepsUnlockKey {
+    if let unlockKey, found.wantsUnlockKey {
       fields["unlockKeyBase64"] = .secret(TransportSecret(unlockKey.bytes))
+      found.givesUnlockKey = true
     }
     let answer: TransportFields
     do throws(VaultError) {
       answer = try exchange(.activationFinish, about: peer, fields, over: transport, context: context)
     } catch {
-      if error.code == .authenticationFailed { try endActivation(found.item, error) }
-      throw error
+      guard error.code == .authenticationFailed || error.code == .expired else { throw error }
+      throw try endedActivation(found.item, error)
     }
-    let finished = try FinishedActivation(answer, now: environment.clock.now())
+    let finished = try FinishedActivation(answer, after: secret, now: environment.clock.now())
     if let shown, shown.isMasking { try shown.shown.stored.refuseMasking(finished.credential.secret.bytes) }
     return try using(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
@@ -49,7 +50,9 @@ extension VaultCore {
     guard item.kind == .otp else { throw .noCredential }
     let found = try reading { transaction throws(VaultError) -> PendingActivation in
       guard item.isActivation else {
-        guard let pending = try transaction.activation(replacing: item.id) else { throw .nothingToFinish }
+        guard let pending = try transaction.activation(replacing: item.id) else {
+          throw try transaction.nothingToFinish(of: item)
+        }
         return try PendingActivation(pending, named: name, replacing: item)
       }
       let replaced = try transaction.credential(replacedBy: item)
@@ -57,6 +60,8 @@ extension VaultCore {
     }
     let name = found.name
     try refuseLapsed(found.item)
+    // It may have been renamed meanwhile.
+    try NewActivation(name).check()
     try reading { transaction throws(VaultError) in
       var own = [found.replaced?.id].compactMap { $0 }
       if let replaced = found.replaced, let device = try transaction.deviceCredential(of: replaced) {
@@ -98,12 +103,20 @@ extension VaultCore {
     return (secret, try enrollingPIN(stored, for: new, context: context))
   }
 
-  /// The peer has refused the second code.
-  private func endActivation(_ item: Item, _ error: VaultError) throws(VaultError) {
+  /// The peer has refused the second code, or no longer waits for it: deletes the activation.
+  ///
+  /// - Returns: The error of the peer, with what follows from it here.
+  private func endedActivation(_ item: Item, _ error: VaultError) throws(VaultError) -> VaultError {
     try writing { transaction throws(VaultError) in
       guard try !transaction.items(matching: Query(id: item.id)).isEmpty else { return }
-      try transaction.endActivation(item, result: error.auditResult, detail: "the server refused the code")
+      try transaction.endActivation(
+        item, result: error.auditResult,
+        detail: error.code == .expired ? "its time was over" : "the server refused the code")
     }
+    return VaultError(
+      error.code, "\(error.message); the activation was deleted",
+      hint: error.advice
+        ?? Hint(.activateCredential, saying: "start another one with a new code of the server"))
   }
 }
 
@@ -115,13 +128,15 @@ private struct PendingActivation {
   /// The disabled credential that it replaces.
   let replaced: Item?
   let peer: PeerCredential
+  /// Whether the peer got the unlock key of the PIN.
+  var givesUnlockKey = false
 
   init(_ item: Item, named name: String, replacing replaced: Item? = nil) throws(VaultError) {
     (self.item, self.name, self.replaced) = (item, name, replaced)
     peer = try PeerCredential(item)
   }
 
-  var keepsUnlockKey: Bool { item.attributes[.keepsUnlockKey] ?? false }
+  var wantsUnlockKey: Bool { item.attributes[.keepsUnlockKey] ?? false }
 
   /// The attributes that the credentials take over.
   func described(_ transport: String) -> Attributes {
@@ -139,7 +154,7 @@ private struct PendingActivation {
   func user(_ finished: FinishedActivation, _ transport: String, now: Instant) -> NewItem {
     var described = described(transport)
     described[.peerPINMode] = Int64(peer.mode.rawValue)
-    if keepsUnlockKey { described[.keepsUnlockKey] = true }
+    if givesUnlockKey { described[.keepsUnlockKey] = true }
     finished.limits.write(to: &described)
     var new = finished.credential.item(
       named: name, described: described, access: item.access, now: now)
@@ -207,10 +222,13 @@ extension WriteTransaction {
   }
 }
 
-extension VaultError {
-  static var nothingToFinish: VaultError {
-    VaultError(
-      .wrongState, "no activation of the credential is under way",
-      hint: Hint(.showCredentialStatus, saying: "look at its status"))
+extension ReadTransaction {
+  /// Why a credential has no activation to finish: the second code of an active one was used for that.
+  mutating func nothingToFinish(of item: Item) throws(VaultError) -> VaultError {
+    let hint = Hint(.showCredentialStatus, saying: "look at its status")
+    let isDisabled = try state(of: item.id).credentialState() == .disabled
+    return item.hasServer && !isDisabled
+      ? VaultError(.authenticationFailed, "the activation is finished, and its code was used", hint: hint)
+      : VaultError(.wrongState, "no activation of the credential is under way", hint: hint)
   }
 }

@@ -21,8 +21,8 @@ enum OTPActivateFinish: VaultVerb {
     "Needs --transport (2). The server's mode, which 'otp activate status' shows, says whether a PIN must guard the credential; "
       + "--pin or --pin-mode names it. A checked PIN is verified before the server is asked, a camouflaged one is typed twice. "
       + "Where --pin-mode makes the PIN item, --pin-fd gives the new PIN.",
-    "A code that the server refuses (3) and the end of the time (7) end the activation, and what was stored for it is wiped. "
-      + "Any other failure leaves it.",
+    "A code that the server refuses (3) and the end of the time (7), here or at the server, end the activation, and what was "
+      + "stored for it is wiped. Any other failure leaves it. An activation that is finished has used its code (3).",
     ActivationWords.transportNote,
   ]
   static let example =
@@ -31,10 +31,12 @@ enum OTPActivateFinish: VaultVerb {
   static func run(_ command: Command) throws -> Outcome {
     let transport = try command.neededTransport()
     let name = command.required(ItemOptions.name)
-    let status = try command.vault.opened().credentialStatus(named: name)
-    let pending = try command.vault.opened().activationUnderWay(of: status.id)
+    let core = try command.vault.opened()
+    let pending = try core.activationUnderWay(of: core.credentialStatus(named: name).id)
+    // That of the activation: a disabled credential that it replaces may have had another one.
+    let wantsUnlockKey = try core.credentialStatus(of: pending.id).keepsUnlockKey
     var guarding = try NewGuard(command, access: pending.access)
-    let unlockKey = try status.keepsUnlockKey ? guarding.givingUnlockKey() : nil
+    let unlockKey = try wantsUnlockKey ? guarding.givingUnlockKey() : nil
     try command.vault.unlockBeforeTyping(pending.access)
     let code = try command.peerCode("second code", to: "finish the activation")
     let done = try guarding.adding(nil, pending.access, in: command) { core, pin, context in

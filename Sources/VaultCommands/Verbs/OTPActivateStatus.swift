@@ -15,7 +15,8 @@ enum OTPActivateStatus: VaultVerb {
   static let notes = [
     "state is none for a credential without a server, started, active, blocked (by the server, or because its PIN is), "
       + "unlockStarted or disabled. pinMode is the server's: which factors make a code, 0 none, 1 or 2 the PIN, 8 a biokey, 9 "
-      + "the PIN or a biokey.",
+      + "the PIN or a biokey. While another activation is to replace a disabled credential, secondsLeft is its time; its own status "
+      + "has the name with '-activation' after it.",
     "An activation whose time is over is deleted by the first command that looks at it: this one then says so (7), and the "
       + "next one finds nothing (1).",
   ]
