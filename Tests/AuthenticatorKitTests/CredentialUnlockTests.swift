@@ -120,6 +120,45 @@ struct CredentialUnlockTests {
     #expect(!scene.server.operations.contains(.unlockFinish))
   }
 
+  /// Verified to fail when the transport of the credential is compared with the one that it had before.
+  @Test("an unlock that ends over another transport ends the block")
+  func otherTransport() throws {
+    let scene = try ActivationScene(passcode: "passcode")
+    let other = ActivationServer("/opt/other")
+    scene.server.change { $0.device = ActivationServer.credential(key: [UInt8](repeating: 1, count: 20)) }
+    try scene.start()
+    let done = try scene.finish()
+    let device = try #require(done.deviceCredential)
+    try scene.core.write { transaction in
+      for id in [done.credential, device] {
+        try transaction.changeState(of: id) { $0.set(CredentialState.blocked) }
+      }
+    }
+    try scene.core.startUnlock(of: done.credential, over: scene.server)
+    try scene.core.finishUnlock(
+      of: done.credential, code: SharedSecret(SecretBytes(testing: "third")), over: other,
+      context: scene.rig.context(passcode: "passcode"))
+    #expect(try scene.state() == .active && scene.state("bank-device") == .active)
+    #expect(try scene.core.credentialStatus(named: "bank").transport == "/opt/other")
+  }
+
+  /// Verified to fail when the deadline is looked at only before the prompt.
+  @Test("an unlock whose time ends at the prompt asks the server nothing")
+  func deadlineAtPrompt() throws {
+    let scene = try ActivationScene()
+    let (id, pin) = try scene.activated()
+    try scene.block(id)
+    scene.server.change { ($0.unlock["pinMode"], $0.unlock["lifeSeconds"]) = (.number(2), .number(60)) }
+    try scene.core.startUnlock(of: id, over: scene.server)
+    let prompt = SlowPrompt { [clock = scene.rig.clock] in clock.advance(by: .seconds(60)) }
+    let context = AuthenticationContext(reason: "test", prompt: prompt)
+    expect(.wrongState) { () throws(VaultError) in try scene.finishUnlock(id, context) }
+    #expect(!scene.server.operations.contains(.unlockFinish))
+    #expect(try scene.core.state(of: id).wrongUnlockCodes == 0)
+    #expect(try scene.state() == .blocked)
+    #expect(try scene.core.pinStatuses(of: pin).first?.isBlocked == true)
+  }
+
   @Test("with a new PIN by the unlock key of the server, for all behind it")
   func newPINByKey() throws {
     let scene = try ActivationScene(mode: 1)
@@ -134,6 +173,11 @@ struct CredentialUnlockTests {
       Issue.record("the server has no unlock key")
       return
     }
+    #expect(try scene.core.credentialStatus(named: "bank").keepsUnlockKey)
+    try scene.start("second")
+    #expect(try scene.core.credentialStatus(named: "second").keepsUnlockKey, "as it asked for")
+    try scene.finish("second", pin: pin, scene.rig.context("8306"))
+    #expect(try !scene.core.credentialStatus(named: "second").keepsUnlockKey, "it got none")
     let shop = try scene.rig.credential(behind: pin, named: "shop")
     try scene.block(id)
     scene.server.change {
@@ -260,4 +304,16 @@ struct CredentialUnlockTests {
     try open.finishUnlock(plain)
     #expect(try open.state() == .active)
   }
+}
+
+/// A person who types a new PIN after some time.
+private struct SlowPrompt: Prompt {
+  let wait: @Sendable () -> Void
+
+  func readSecret(_ request: PromptRequest) throws(VaultError) -> SecretBytes {
+    wait()
+    return SecretBytes(testing: "5207")
+  }
+
+  func confirm(_ request: PromptRequest) throws(VaultError) -> Bool { true }
 }

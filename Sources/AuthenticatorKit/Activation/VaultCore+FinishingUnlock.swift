@@ -16,6 +16,8 @@ extension VaultCore {
     let peer = try permit(transport, for: PeerCredential(unlock.item), context: context)
     let stored = try unlocking(context) { () throws(VaultError) in try storedPIN(of: unlock) }
     let newPIN = try unlock.needsNewPIN ? newPIN(for: unlock, stored, context: context) : nil
+    // The person may have taken long to type.
+    _ = try unlockUnderWay(of: id)
     let left = try countCode(of: unlock)
     var fields = TransportFields()
     fields["unlock"] = .text(unlock.name)
@@ -156,11 +158,13 @@ extension WriteTransaction {
   private mutating func blockedTogether(with unlock: UnlockUnderWay) throws(VaultError) -> [Item] {
     let device = unlock.item.attributes[.credential]
     let pin = unlock.pin?.item
+    // The person may have allowed another transport since the unlock began.
+    let transport = try item(unlock.item.id).attributes[.transport]
     var found: [Item] = []
     for item in try items(matching: Query(.otp)) {
+      let isOwn = item.id == unlock.item.id || item.id.bytes == device
       let isBehind = pin != nil && item.policy.guardingPINItem == pin
-      guard item.id == unlock.item.id || item.id.bytes == device || isBehind,
-        item.attributes[.transport] == unlock.item.attributes[.transport],
+      guard isOwn || isBehind && item.attributes[.transport] == transport,
         [.blocked, .unlockStarted].contains(try state(of: item.id).credentialState())
       else { continue }
       found.append(item)
