@@ -224,6 +224,18 @@ struct ActivationVerbTests {
     #expect(try (peer.shown("bea")["unlockKeyHex"] as? String)?.count == 32)
   }
 
+  /// Verified to fail when nothing is said.
+  @Test("a server that wants an unlock key, and gets none, is told of to the person")
+  func noUnlockKey() throws {
+    #expect(try tool("pin", "set", "--new-pin-fd", "3", secrets: [3: "8306"]).exit == 0)
+    #expect(try start(peer.control("add-user", "anna", "--pin-mode", "1", "--keeps-unlock-key")).exit == 0)
+    let done = try tool.run(
+      ["otp", "activate", "finish", "bank", "--transport", peer.transport, "--code-fd", "3", "--pin", "pin"]
+        + ["--pin-fd", "4"], secrets: [3: peer.control("second-code", "anna"), 4: "8306"])
+    #expect(done.exit == 0 && done.errors.contains("wants an unlock key"), "\(done.errors)")
+    #expect(try peer.shown("anna")["unlockKeyHex"] is NSNull)
+  }
+
   /// Runs a command on a terminal, presses Ctrl-C at the prompt that ends in `question`, and returns the exit code.
   private func cancel(_ words: [String], at question: String) throws -> Int32 {
     let screen = try PseudoTerminal()

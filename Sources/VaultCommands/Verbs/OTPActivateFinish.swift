@@ -44,6 +44,11 @@ enum OTPActivateFinish: VaultVerb {
         named: name, code: code, pin: pin, unlockKey: unlockKey, over: transport,
         context: context ?? command.vault.pinContext())
     }
+    if wantsUnlockKey, unlockKey == nil {
+      command.messages.note(
+        "the server wants an unlock key of the PIN, and has none: only a checked PIN that is made in this step gives one"
+      )
+    }
     return try command.activationOutcome(of: name) {
       Field("type", done.type)
     }
