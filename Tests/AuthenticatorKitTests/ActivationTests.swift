@@ -153,6 +153,7 @@ struct ActivationTests {
     let device = try #require(done.deviceCredential)
     let item = try scene.core.item(named: "bank-device")
     #expect(item.id == device && item.access.thisDeviceOnly && !item.isBehindPIN)
+    #expect(item.attributes[Attribute<String>(code: 76)] == nil, "its server is asked about the other one")
     #expect(try scene.core.credentialStatus(named: "bank").deviceCredential == device)
     let expected = try HOTPGenerator(key: SecretBytes(copying: own)).code(at: 4)
     #expect(try scene.core.nextHOTPCode(of: device).code == expected)

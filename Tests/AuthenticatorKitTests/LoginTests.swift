@@ -187,6 +187,7 @@ struct LoginTests {
     }
     #expect(refusal(pin, .pin) == .policy && refusal(otherPIN, .biometry) == .policy)
     #expect(refusal(pin, .biometry, data(String(repeating: "x", count: 4097))) == .malformed)
+    #expect(refusal(pin, .biometry, data("")) == .malformed)
     #expect(peer.requests.isEmpty && scene.rig.derivations.count == 0)
   }
 

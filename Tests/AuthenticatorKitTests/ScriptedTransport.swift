@@ -35,8 +35,10 @@ extension TransportFields {
 
 extension VaultCore {
   /// Makes an existing credential one that a peer has activated, without an activation.
+  ///
+  /// - Parameter peer: `nil` for a device credential.
   func activate(
-    _ id: ItemID, mode: PINFactors = .current, transport: String = "/opt/peer", peer: String = "c-17"
+    _ id: ItemID, mode: PINFactors = .current, transport: String = "/opt/peer", peer: String? = "c-17"
   ) throws(VaultError) {
     var changes = ItemChanges()
     changes.attributes[Attribute<String>(code: 75)] = transport

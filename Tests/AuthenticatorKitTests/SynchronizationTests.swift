@@ -181,6 +181,22 @@ struct SynchronizationTests {
     #expect(later.requests.first?.fields["code"] == nil)
   }
 
+  /// Verified to fail when the device credential stays active.
+  @Test("a device credential ends with its credential", .requirement("A21"))
+  func deviceCredential() throws {
+    let scene = try Scene()
+    let uri = try scene.rig.uri(Scene.key, kind: .hotp(counter: 0))
+    let device = try scene.core.addOTP(uri, named: "bank-device").item.id
+    try scene.core.activate(device, mode: [], peer: nil)
+    try scene.core.setDevice(device, of: scene.id)
+    for answer in ["disabled", "disabled"] {
+      let peer = Scene.answering(["state": .text(answer)])
+      #expect(thrown { () throws(VaultError) in _ = try scene.synchronize(over: peer) }?.code == .wrongState)
+      expect(.wrongState) { () throws(VaultError) in _ = try scene.core.nextHOTPCode(of: device) }
+    }
+    #expect(try scene.core.auditEntries().count { $0.operation == .stateChanged } == 2)
+  }
+
   @Test("an unlock that is under way goes on, or ends with the block", arguments: [true, false])
   func unlockStarted(isOver: Bool) throws {
     let scene = try Scene()

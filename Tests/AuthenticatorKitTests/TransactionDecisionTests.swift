@@ -108,6 +108,44 @@ struct TransactionDecisionTests {
     #expect(try scene.uses() == [6, 0, 10, 5])
   }
 
+  /// Verified to fail when SYNCHROFAILED counts as a refusal.
+  @Test("a server that took the decision, and is out of step, is no failure to tell it", .requirement("B6"))
+  func outOfStep() throws {
+    let scene = try TransactionScene()
+    scene.server.push()
+    scene.server.push()
+    let first = try #require(try scene.receive()).id
+    scene.server.before { request throws(VaultError) in
+      guard request.operation == .transactionAnswer else { return }
+      throw VaultError(peer: "SYNCHROFAILED", "done")
+    }
+    let accepted = try scene.accept(first, scene.context(pin: "8306"))
+    #expect(accepted.transaction.status == .accepted && accepted.notices == [.synchronizationFailed])
+    scene.server.forget()
+    let second = try scene.pushed()
+    let rejected = try scene.core.declineTransaction(
+      second, as: .rejected, over: scene.server, context: scene.context())
+    #expect(rejected.transaction.status == .rejected && rejected.notices == [.synchronizationFailed])
+  }
+
+  /// Verified to fail when the counter is looked at after the PIN alone.
+  @Test("a credential that makes no code now asks for nothing", .requirement("B6"))
+  func marked() throws {
+    let scene = try TransactionScene()
+    let id = try scene.pushed(types: ["device", "biometry", "pin"])
+    for credential in [scene.bank, scene.device] {
+      try scene.core.writing { transaction throws(VaultError) in
+        try transaction.changeState(of: credential) { $0.needsResync = true }
+      }
+    }
+    for factor in TransactionFactor.allCases {
+      let (context, prompt) = scene.asking(.text("8306"))
+      expect(.outOfStep) { () throws(VaultError) in _ = try scene.accept(id, by: factor, context) }
+      #expect(prompt.requests.isEmpty)
+    }
+    #expect(try scene.uses() == [5, 0, 10, 5] && scene.status(id) == .pending)
+  }
+
   /// Verified to fail when the transaction is not looked at again in the commit of its code.
   @Test("of two that accept it at the same time one wins, and the other uses nothing", .requirement("B6"))
   func race() throws {
@@ -184,6 +222,25 @@ struct TransactionDecisionTests {
     #expect(try scene.uses() == [5, 1, 10, 5])
   }
 
+  /// Verified to fail when a credential without a PIN signs in place of its device credential.
+  @Test("the device credential of a credential without a PIN signs, not that itself", .requirement("B11"))
+  func deviceWithoutPIN() throws {
+    let scene = try TransactionScene(mode: [])
+    let uri = try OTPAuthURI(
+      kind: .hotp(counter: 0), account: "a", secret: SecretBytes(copying: TransactionScene.key))
+    let shop = try scene.core.addOTP(uri, named: "shop").item.id
+    try scene.core.activate(shop, mode: [], peer: "c-18")
+    for (device, code) in [(nil, 0), (scene.device, 0), (scene.device, 1)] as [(ItemID?, Int)] {
+      if let device { try scene.core.setDevice(device, of: shop) }
+      scene.server.push(types: ["device"])
+      let asked = try #require(
+        try scene.core.receiveTransaction(for: shop, over: scene.server, context: scene.context()))
+      _ = try scene.accept(asked.id, scene.asking(.confirm(true)).0)
+      #expect(scene.server.answers.last?.word("code") == BiokeyScene.codes[code])
+    }
+    #expect(try scene.uses() == [5, 2, 10, 5] && scene.core.state(of: shop).counter == 1)
+  }
+
   /// 7 sets × 3 choices, and without a choice. Verified to fail when a factor that is not offered is used.
   @Test("one that is offered is used, of several the person chooses, others are refused", .requirement("B11"))
   func choices() throws {
@@ -237,7 +294,7 @@ struct TransactionDecisionTests {
     let scene = try TransactionScene()
     scene.server.push(TransportFields(["alias": .text("a"), "action": .text("activate")]))
     let asked = try #require(try scene.receive())
-    #expect(asked.action == .activate)
+    #expect(asked.action == .activate && asked.choices.isEmpty)
     let error = thrown { () throws(VaultError) in
       _ = try scene.accept(asked.id, try! scene.context(pin: "8306"))
     }

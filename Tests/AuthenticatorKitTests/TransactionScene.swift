@@ -41,22 +41,13 @@ struct TransactionScene {
       Self.uri(counter: 0), named: "bank-device", access: AccessControl(thisDeviceOnly: true)
     ).item.id
     try core.activate(bank, mode: mode)
-    try core.activate(device, mode: [])
-    try name(device)
+    try core.activate(device, mode: [], peer: nil)
+    try core.setDevice(device, of: bank)
     _ = try core.registerBiokey(NewBiokey(), for: pin, context: BiokeyScene.given(pin: "8306"))
   }
 
   private static func uri(counter: UInt64) throws -> OTPAuthURI {
     try OTPAuthURI(kind: .hotp(counter: counter), account: "a", secret: SecretBytes(copying: key))
-  }
-
-  /// Makes an item the device credential.
-  private func name(_ device: ItemID) throws {
-    var changes = ItemChanges()
-    changes.attributes[Attribute<[UInt8]>(code: 82)] = device.bytes
-    try core.writing { transaction throws(VaultError) in
-      _ = try transaction.update(bank, changes, secret: nil, by: Component(.otp), with: nil)
-    }
   }
 
   // MARK: What a test does
@@ -166,6 +157,17 @@ final class TransactionServer: Transport {
         return TransportAnswer()
       }
       return TransportAnswer(TransportFields(["transaction": .fields(next)]))
+    }
+  }
+}
+
+extension VaultCore {
+  /// Makes an item the device credential of another.
+  func setDevice(_ device: ItemID, of credential: ItemID) throws(VaultError) {
+    var changes = ItemChanges()
+    changes.attributes[Attribute<[UInt8]>(code: 82)] = device.bytes
+    try writing { transaction throws(VaultError) in
+      _ = try transaction.update(credential, changes, secret: nil, by: Component(.otp), with: nil)
     }
   }
 }

@@ -162,10 +162,12 @@ private struct PendingActivation {
     return new
   }
 
-  /// The credential of this device, which needs no PIN.
+  /// The credential of this device, which needs no PIN. The peer is asked about the other one alone, so this one does not have
+  /// its name.
   func device(_ finished: FinishedActivation, _ transport: String, now: Instant) -> NewItem? {
     guard let device = finished.device else { return nil }
     var described = described(transport)
+    described[.peer] = nil
     described[.peerPINMode] = 0
     let access = AccessControl(item.access.accessibility, thisDeviceOnly: true)
     var new = device.item(

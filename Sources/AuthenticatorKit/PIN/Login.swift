@@ -60,7 +60,7 @@ extension PINItem {
   ///   - credential: A credential behind this PIN that the peer has activated.
   ///   - transport: The way to the peer. Another one than that of the activation asks for the passcode of the vault first.
   ///   - factor: What the person shows.
-  ///   - data: What the login is bound to, at most 4,096 bytes; `nil` for nothing. With a suite it is the question, and
+  ///   - data: What the login is bound to, 1 to 4,096 bytes; `nil` for nothing. With a suite it is the question, and
   ///     required.
   ///   - context: Gives the PIN or opens the biokey.
   /// - Throws: As ``verify(context:)`` and ``OTPCredential/onlineCode(over:context:)``; ``VaultError/Code/policy`` for a

@@ -152,9 +152,10 @@ extension PeerCredential {
         .policy, "the server does not take that for this credential",
         hint: factor == .pin ? "use the biokey" : "use the PIN")
     }
-    guard data?.byteCount ?? 1 <= 4096 else {
+    guard 1...4096 ~= data?.byteCount ?? 1 else {
       throw VaultError(
-        .malformed, "a login is bound to at most 4,096 bytes", hint: "bind it to their hash value")
+        .malformed, "a login is bound to 1 to 4,096 bytes, or to nothing",
+        hint: "bind it to the hash value of more bytes")
     }
     guard let suite = try item.suite else { return }
     guard let data else {

@@ -159,7 +159,7 @@ extension WriteTransaction {
     return present.item
   }
 
-  /// Makes the transition of an event.
+  /// Makes the transition of an event. The end of a credential is that of its device credential.
   ///
   /// - Throws: ``VaultError/Code/wrongState`` if the state refuses it.
   fileprivate mutating func change(_ item: Item, by event: CredentialEvent) throws(VaultError) {
@@ -175,6 +175,10 @@ extension WriteTransaction {
       if after != .unlockStarted { state.clearDeadline() }
       return (before, after)
     }
-    if before != after { try log(.stateChanged, item: item, detail: "\(before) to \(after)") }
+    guard before != after else { return }
+    try log(.stateChanged, item: item, detail: "\(before) to \(after)")
+    if after == .disabled, let device = try reading.deviceCredential(of: item) {
+      try change(device, by: event)
+    }
   }
 }

@@ -11,7 +11,7 @@ struct OfferedTransaction {
   private let serviceName: String?
   private let deviceAlias: String?
 
-  /// - Parameter push: What was asked for; what the peer does not say is taken from it.
+  /// - Parameter push: What was asked for. Its time counts where the peer says none; its names are shown to nobody.
   /// - Throws: ``VaultError/Code/network`` for members out of their bounds, or for another transaction than the one that was
   ///   asked for; ``VaultError/Code/policy`` for a text that would not show as itself.
   init(_ fields: TransportFields, push: PushPayload?) throws(VaultError) {
@@ -22,9 +22,9 @@ struct OfferedTransaction {
     }
     factors = try Self.factors(of: fields)
     lifeSeconds = try fields.number("lifeSeconds", Self.lives) ?? Self.life(in: push) ?? 70
-    service = try fields.text("service", 0...255) ?? push?.service?.shown
-    serviceName = try fields.text("serviceName", 0...255) ?? push?.serviceName?.shown
-    deviceAlias = try fields.text("deviceAlias", 0...255) ?? push?.deviceAlias?.shown
+    service = try fields.text("service", 0...255)
+    serviceName = try fields.text("serviceName", 0...255)
+    deviceAlias = try fields.text("deviceAlias", 0...255)
     context = try Self.context(of: fields)
   }
 
@@ -85,11 +85,4 @@ struct OfferedTransaction {
   }
 
   private static let lives: ClosedRange<UInt64> = 1...2_592_000
-}
-
-extension String {
-  /// A text of a push message that may be stored for lists; `nil` for any other.
-  fileprivate var shown: String? {
-    utf8.count <= 255 && VisibleText.flaw(in: self) == nil ? self : nil
-  }
 }

@@ -1,7 +1,7 @@
 public import VaultKit
 
 /// What a push message says about a transaction. Its way is not protected, so nothing of it is believed: it says what to ask
-/// the server for.
+/// the server for, and its names are neither stored nor listed.
 public struct PushPayload: Sendable, Equatable {
   /// The name of the transaction, 1 to 64 bytes.
   public let alias: String
@@ -9,9 +9,9 @@ public struct PushPayload: Sendable, Equatable {
   public var action: TransactionAction?
   /// The service; a program finds the credential by it.
   public var service: String?
-  /// The service in words for people.
+  /// The service in words for people, for a program that shows the message.
   public var serviceName: String?
-  /// This device, as the server names it.
+  /// This device, as the server names it, for a program that shows the message.
   public var deviceAlias: String?
   /// How many seconds the transaction waits, at most 30 days: used if the server does not say.
   public var secondsToLive: Int?

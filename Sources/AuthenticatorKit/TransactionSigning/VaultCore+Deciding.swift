@@ -24,9 +24,9 @@ extension VaultCore {
     answer["type"] = .text(made.factor.rawValue)
     answer["code"] = .text(made.code.code)
     if let counter = made.code.counter { answer["counter"] = .number(counter) }
-    try tell(answer, about: credential, .accepted, over: transport, context: context)
+    let told = try tell(answer, about: credential, .accepted, over: transport, context: context)
     return TransactionDecision(
-      transaction: try transactionSummary(of: id), factor: made.factor, notices: made.code.notices)
+      transaction: try transactionSummary(of: id), factor: made.factor, notices: made.code.notices + told)
   }
 
   /// Rejects or cancels a transaction: stored, then the peer is told. No counter and no attempt is used.
@@ -44,8 +44,8 @@ extension VaultCore {
     var answer = TransportFields()
     answer["alias"] = .text(asked.alias)
     answer["decision"] = .text(state == .rejected ? "reject" : "cancel")
-    try tell(answer, about: credential, state, over: transport, context: context)
-    return TransactionDecision(transaction: try transactionSummary(of: id), factor: nil, notices: [])
+    let told = try tell(answer, about: credential, state, over: transport, context: context)
+    return TransactionDecision(transaction: try transactionSummary(of: id), factor: nil, notices: told)
   }
 
   /// A transaction that waits. Nothing was asked or derived for one that does not.
@@ -74,10 +74,11 @@ extension VaultCore {
     }
     var signer = credential.item
     if factor == .device {
-      signer = try deviceCredential(of: signer)
-      try refuseUnusable(signer.id)
-      try askAcceptance(to: action, with: signer, context: context)
+      guard let device = try deviceCredential(of: signer) else { throw .absent(.device) }
+      signer = device
     }
+    try refuseUnusable(signer.id)
+    if factor == .device { try askAcceptance(to: action, with: signer, context: context) }
     let factors: PINFactors =
       ladder != nil ? [.current, .biometric] : factor == .biometry ? .biometric : .current
     let made = try notingTimeout(of: asked.id) { () throws(VaultError) -> CodeForPeer in
@@ -112,13 +113,17 @@ extension VaultCore {
   }
 
   /// Tells the peer a decision that is on disk.
+  ///
+  /// - Returns: Whether the two sides are out of step, although the peer took the decision.
   private func tell(
     _ answer: TransportFields, about credential: PeerCredential, _ decision: TransactionState,
     over transport: any Transport, context: AuthenticationContext
-  ) throws(VaultError) {
+  ) throws(VaultError) -> [OTPResult.Notice] {
     do throws(VaultError) {
       _ = try exchange(.transactionAnswer, about: credential, answer, over: transport, context: context)
+      return []
     } catch {
+      guard !error.isSynchronizationFailure else { return [.synchronizationFailed] }
       throw VaultError(
         error.code,
         "the transaction is \(decision.word) here for good, but the server did not take the answer: \(error.message)",

@@ -17,7 +17,7 @@ extension VaultCore {
     for factor in offered {
       let isThere =
         switch factor {
-        case .device: try hasDeviceCredential(item)
+        case .device: try deviceCredential(of: item) != nil
         case .biometry: biokey != nil && credential.takesBiometry
         case .pin: pin != nil && credential.takesPIN
         }
@@ -28,20 +28,13 @@ extension VaultCore {
     return left > 0 && !isBeyondReach ? choices : choices.filter { $0 != .biometry }
   }
 
-  /// The credential that needs no PIN: the device credential, or the credential itself if no PIN guards it.
-  ///
-  /// - Throws: ``VaultError/Code/itemNotFound``.
-  func deviceCredential(of credential: Item) throws(VaultError) -> Item {
-    guard try credential.guardingPIN() != nil else { return credential }
-    guard let id = credential.attributes[.credential].flatMap(ItemID.init) else { throw .noCredential }
-    return try reading { transaction throws(VaultError) in try transaction.item(id) }
-  }
-
-  private func hasDeviceCredential(_ credential: Item) throws(VaultError) -> Bool {
-    do throws(VaultError) { return try deviceCredential(of: credential).guardingPIN() == nil } catch {
-      guard error.code == .itemNotFound else { throw error }
-      return false
+  /// The credential that needs no PIN: the device credential, or without one the credential itself if no PIN guards it.
+  func deviceCredential(of credential: Item) throws(VaultError) -> Item? {
+    let device = try reading { transaction throws(VaultError) in
+      try transaction.deviceCredential(of: credential)
     }
+    let signer = device ?? credential
+    return try signer.guardingPIN() == nil ? signer : nil
   }
 
   /// Throws before a person is asked if the credential makes no code now.
@@ -87,7 +80,7 @@ extension TransactionDetails {
 }
 
 extension VaultError {
-  fileprivate static func absent(_ factor: TransactionFactor) -> VaultError {
+  static func absent(_ factor: TransactionFactor) -> VaultError {
     switch factor {
     case .device:
       VaultError(

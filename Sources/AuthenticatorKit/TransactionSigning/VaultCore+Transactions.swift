@@ -19,11 +19,13 @@ extension VaultCore {
     let stored = try using(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         let same = Query(.transaction, where: offered.key)
+        let now = transaction.reading.expiryTime
         let all = try transaction.items(matching: same)
         if let present = all.first(where: { $0.attributes[.credential] == item.id.bytes }) {
-          return present.id
+          guard present.hasExpired(at: now) else { return present.id }
+          try transaction.delete(present.id)
         }
-        let new = offered.item(for: item, now: transaction.reading.expiryTime, state: state)
+        let new = offered.item(for: item, now: now, state: state)
         let added = try transaction.add(new, secret: offered.record(for: item).data, by: .transaction)
         try transaction.log(.transactionReceived, item: added)
         return added.id
@@ -90,7 +92,7 @@ extension VaultCore {
     return TransactionDetails(
       transaction: transaction, action: action,
       context: record.context.isEmpty ? nil : try ShownText(record.context), offered: offered,
-      choices: try choices(of: offered, for: item))
+      choices: action == .activate ? [] : try choices(of: offered, for: item))
   }
 
   /// Records that nobody answered in time. A vault that cannot be written shows it all the same.
@@ -110,15 +112,14 @@ extension VaultCore {
     }
   }
 
-  /// The credentials that were activated through a transport and that make codes, without the device credentials of others.
+  /// The credentials that were activated through a transport and that make codes. Device credentials have no peer of their own.
   package func credentials(over transport: any Transport) throws(VaultError) -> [Item] {
     try reading { transaction throws(VaultError) in
       let all = try transaction.items(matching: Query(.otp)).filter {
         $0.attributes[.transport] == transport.identity && $0.attributes[.peer] != nil
       }
-      let devices = Set(all.compactMap { $0.attributes[.credential].flatMap(ItemID.init) })
       var active: [Item] = []
-      for item in all where !devices.contains(item.id) {
+      for item in all {
         let state = try transaction.state(of: item.id)
         if (try? state.refuseUnlessActive()) != nil { active.append(item) }
       }

@@ -21,12 +21,17 @@ struct PeerCredential {
   init(_ item: Item) throws(VaultError) {
     guard item.kind == .otp else { throw .noCredential }
     let attributes = item.attributes
-    guard let peer = attributes[.peer], let device = attributes[.device].flatMap(DeviceID.init),
-      let transport = attributes[.transport]
+    guard let device = attributes[.device].flatMap(DeviceID.init), let transport = attributes[.transport]
     else {
       throw VaultError(
         .policy, "no server has activated the credential, so there is none to ask",
         hint: Hint(.activateCredential, saying: "activate a credential with the server's code"))
+    }
+    guard let peer = attributes[.peer] else {
+      throw VaultError(
+        .policy,
+        "the credential is the device credential of another one, and its server is asked about that one",
+        hint: "name the credential to which it belongs")
     }
     self.item = item
     (self.peer, self.device, self.transport) = (peer, device, transport)
