@@ -60,7 +60,7 @@ struct PeerTransactionVerbTests {
       let id = try core.item(named: name).id
       var changes = ItemChanges()
       changes.attributes[Attribute<String>(code: 75)] = peer
-      changes.attributes[Attribute<String>(code: 76)] = "c-17"
+      if name == "bank" { changes.attributes[Attribute<String>(code: 76)] = "c-17" }
       changes.attributes[Attribute<[UInt8]>(code: 77)] = [UInt8](repeating: 7, count: 16)
       changes.attributes[Attribute<Int64>(code: 80)] = name == "bank" ? 9 : 0
       if name == "bank" { changes.attributes[Attribute<[UInt8]>(code: 82)] = device.bytes }
@@ -258,6 +258,54 @@ struct PeerTransactionVerbTests {
     #expect(try counter() == 1)
   }
 
+  @Test("a server that took the decision, and is out of step: told, and exit 17", .requirement("B6"))
+  func outOfStep() throws {
+    for (verb, state) in [("accept", "accepted"), ("reject", "rejected")] {
+      let alias = try push()
+      let payload = "{\"alias\":\"\(alias)\"}"
+      #expect(try transaction("show", "--push", "--transport", peer, input: payload).exit == 0)
+      try control("fault", "error:SYNCHROFAILED", "--operation", "transactionAnswer")
+      let run = try transaction(
+        verb, alias, "--transport", peer, pin: verb == "accept" ? "8306" : nil)
+      #expect(run.exit == 17 && run.errors.contains("otp sync"), "\(run.errors)")
+      #expect(try run.json["state"] as? String == state)
+    }
+  }
+
+  /// Two credentials of one transport. Verified to fail when the first failure ends the search.
+  @Test("a server that fails does not keep the others from being asked", .requirement("B8"))
+  func twoServers() throws {
+    #expect(try tool.run(["otp", "add", "shop"], input: Array(Self.uri.utf8)).exit == 0)
+    let core = try VaultCore.open(
+      at: tool.home.path + "/.local/share/vault/default.vault",
+      protector: FileProtector(folder: tool.home.path + "/.local/state/vault"), environment: .testing())
+    let bank = try core.item(named: "bank")
+    var changes = ItemChanges()
+    for code: UInt16 in [75, 76] {
+      let attribute = Attribute<String>(code: code)
+      changes.attributes[attribute] = bank.attributes[attribute]
+    }
+    changes.attributes[Attribute<[UInt8]>(code: 77)] = [UInt8](repeating: 7, count: 16)
+    let shop = try core.item(named: "shop").id
+    try core.writing { transaction throws(VaultError) in
+      _ = try transaction.update(shop, changes, secret: nil, by: Component(.otp), with: nil)
+      try transaction.changeState(of: shop) { $0.set(.active) }
+    }
+    let alias = try push()
+    try control("fault", "error:NETWORK", "--operation", "transactionNext")
+    let listed = try transaction("list", "--transport", peer)
+    #expect(try listed.exit == 16 && listed.error["code"] as? String == "network")
+    let item = try #require((listed.json["items"] as? [[String: Any]])?.first)
+    #expect(item["credential"] as? String == "shop" && item["context"] as? String == Self.text)
+    try control("fault", "error:STATE", "--operation", "transactionNext")
+    let shown = try transaction(
+      "show", "--push", "--transport", peer, input: "{\"alias\":\"\(alias)\"}")
+    #expect(try shown.exit == 0 && shown.json["credential"] as? String == "shop", "\(shown.errors)")
+    try control("fault", "error:STATE", "--operation", "transactionNext")
+    let gone = try transaction("show", "--push", "--transport", peer, input: #"{"alias":"gone"}"#)
+    #expect(gone.exit == 9, "\(gone.errors)")
+  }
+
   @Test("one that nobody answers is timed out: exit 7", .requirement("A19"))
   func timeout() throws {
     let alias = try push("--life", "1")
@@ -279,7 +327,9 @@ struct PeerTransactionVerbTests {
     #expect(try run.json["context"] as? String == Self.text)
     for (input, exit) in [
       ("{", 12), ("[]", 12), ("{}", 12), (#"{"alias":7}"#, 12), (#"{"alias":"a","action":"pay"}"#, 12),
-      (#"{"alias":"a","time_to_live":"70"}"#, 12), (#"{"alias":"gone","other":{"x":[1,null]}}"#, 1),
+      (#"{"alias":"a","time_to_live":"70"}"#, 12), (#"{"alias":"a"} {"alias":"b"}"#, 12),
+      ("{\"alias\":\"a\"}\n{}", 12), ("{\"alias\":\"gone\"}\n\n", 1),
+      (#"{"alias":"gone","other":{"x":[1,null]}}"#, 1),
     ] as [(String, Int32)] {
       #expect(
         try transaction("show", "--push", "--transport", peer, input: input).exit == exit, "\(input)")

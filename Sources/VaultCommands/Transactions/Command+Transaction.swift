@@ -59,6 +59,37 @@ extension Command {
     return [try vault.opened().item(named: name)]
   }
 
+  /// Asks the servers of these credentials. One that fails does not keep the others from being asked.
+  ///
+  /// - Parameter untilFound: Whether the servers after one that has a transaction are not asked.
+  /// - Returns: What waits, and the first failure.
+  func receive(
+    _ push: PushPayload? = nil, for credentials: [Item], over transport: any Transport,
+    untilFound: Bool = false
+  ) throws -> (found: [TransactionDetails], failure: VaultError?) {
+    var found: [TransactionDetails] = []
+    var failure: VaultError?
+    for credential in credentials {
+      let context = try vault.pinContext()
+      do {
+        let received = try vault.unlocking {
+          try $0.receiveTransaction(for: credential.id, push: push, over: transport, context: context)
+        }
+        guard let received else { continue }
+        found.append(received)
+        if untilFound { break }
+      } catch let error as VaultError where Self.concernOneServer.contains(error.code) {
+        failure = failure ?? error
+      }
+    }
+    return (found, failure)
+  }
+
+  /// What a server answers about its credential alone, or what is wrong with its answer.
+  private static let concernOneServer: Set<VaultError.Code> = [
+    .blocked, .deviceUnknown, .expired, .network, .outOfStep, .policy, .unsupported, .wrongState,
+  ]
+
   /// Tells what the server was told.
   func outcome(of decision: TransactionDecision) throws -> Outcome {
     if let item = try vault.opened().items(matching: Query(id: decision.transaction.credential)).first {
@@ -68,7 +99,16 @@ extension Command {
     return Outcome(
       json: decision.transaction.json(of: name).adding {
         if let factor = decision.factor { Field("type", factor.rawValue) }
-      }, lines: ["\(decision.transaction.alias) is \(decision.transaction.status.rawValue)"])
+      }, lines: ["\(decision.transaction.alias) is \(decision.transaction.status.rawValue)"],
+      failure: decision.notices.contains(.synchronizationFailed) ? .outOfStepAfterDecision : nil)
+  }
+}
+
+extension CommandError {
+  fileprivate static var outOfStepAfterDecision: CommandError {
+    CommandError(
+      .outOfStep, "the server took the decision, but the two sides are out of step",
+      hint: "synchronize the credential with 'vaultctl otp sync'")
   }
 }
 
@@ -89,6 +129,8 @@ extension PushPayload {
         default: try reader.skip()
         }
       }
+      try reader.endOfLine()
+      guard try !reader.findLine() else { throw .malformed("there is more than one line") }
     } catch { throw Self.malformed("is no JSON object of texts, with time_to_live in seconds") }
     guard let alias = texts["alias"] else { throw Self.malformed("names no alias") }
     do throws(VaultError) { try self.init(alias: alias) } catch { throw CommandError(error) }

@@ -12,10 +12,11 @@ enum TransactionList: VaultVerb {
   static let ownOptions: [any OptionKey] = [TransactionOptions.credential, TransportOptions.program]
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = [.notFound, .blocked, .expired, .refused, .network]
+  static let ownExits: [ExitCode] = [.notFound, .blocked, .expired, .refused, .network, .outOfStep]
   static let notes = [
-    "With --transport, each active credential that was activated through it asks its server for the next transaction, and what "
-      + "waits is listed with its text. None is no error. Without it, nobody is asked, and the vault stays locked.",
+    "With --transport, each active credential that was activated through it asks its server for the next transaction, and with "
+      + "--json what waits is listed with its text. None is no error. If a server fails, the others are asked all the same; the "
+      + "list is printed, and the exit code is that of the first failure. Without it, nobody is asked, and the vault stays locked.",
     "With --json: id, alias, credential, state (pending, accepted, rejected, cancelled, timeout), secondsLeft, received (Unix "
       + "seconds), service, serviceName, deviceAlias; of those that wait and were asked for also action, context, types, choices.",
     "A transaction is kept for a day after its time.",
@@ -24,8 +25,11 @@ enum TransactionList: VaultVerb {
 
   static func run(_ command: Command) throws -> Outcome {
     var received: [ItemID: TransactionDetails] = [:]
+    var failure: VaultError?
     if let transport = try command.transport() {
-      received = try receive(command, over: transport)
+      let answers = try command.receive(for: command.credentialsToAsk(over: transport), over: transport)
+      for found in answers.found { received[found.id] = found }
+      failure = answers.failure
     } else if command.has(TransactionOptions.credential) {
       _ = try command.neededTransport()
     }
@@ -46,20 +50,6 @@ enum TransactionList: VaultVerb {
       },
       pieces: [
         .lines(count: all.count) { layout.line(all[$0].row(of: names[all[$0].credential])) }
-      ])
-  }
-
-  private static func receive(
-    _ command: Command, over transport: any Transport
-  ) throws -> [ItemID: TransactionDetails] {
-    var received: [ItemID: TransactionDetails] = [:]
-    for credential in try command.credentialsToAsk(over: transport) {
-      let context = try command.vault.pinContext()
-      let found = try command.vault.unlocking {
-        try $0.receiveTransaction(for: credential.id, over: transport, context: context)
-      }
-      if let found { received[found.id] = found }
-    }
-    return received
+      ], failure: failure.map { CommandError($0) })
   }
 }

@@ -12,7 +12,7 @@ enum TransactionReject: VaultVerb {
   static let ownOptions: [any OptionKey] = [TransportOptions.program]
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = [.notFound, .blocked, .expired, .refused, .network]
+  static let ownExits: [ExitCode] = [.notFound, .blocked, .expired, .refused, .network, .outOfStep]
   static let notes = declineNotes
   static let example = "vaultctl transaction reject pay-1 --transport ~/transport"
 
@@ -27,7 +27,7 @@ enum TransactionCancel: VaultVerb {
   static let ownOptions: [any OptionKey] = [TransportOptions.program]
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = [.notFound, .blocked, .expired, .refused, .network]
+  static let ownExits: [ExitCode] = [.notFound, .blocked, .expired, .refused, .network, .outOfStep]
   static let notes = declineNotes
   static let example = "vaultctl transaction cancel pay-1 --transport ~/transport"
 

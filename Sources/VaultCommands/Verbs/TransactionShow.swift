@@ -16,7 +16,7 @@ enum TransactionShow: VaultVerb {
   static let standardInput = StandardInput.data("a push message, with --push")
   static let needs = VaultNeed.unlocked
   static let audited = Audited.always
-  static let ownExits: [ExitCode] = [.notFound, .blocked, .expired, .refused, .network]
+  static let ownExits: [ExitCode] = [.notFound, .blocked, .expired, .refused, .network, .outOfStep]
   static let notes = [
     "With --push and --transport, the transaction that the push message names is asked for: standard input has a JSON object "
       + "with alias, and if known action, serviceid, serviceName, deviceAlias, time_to_live (seconds). Nothing of it is "
@@ -49,13 +49,10 @@ enum TransactionShow: VaultVerb {
     let push = try PushPayload(json: command.secrets.data("push message", to: "ask for its transaction"))
     let all = try command.credentialsToAsk(over: transport)
     let ofService = all.filter { push.service != nil && $0.attributes[.service] == push.service }
-    for credential in ofService.isEmpty ? all : ofService {
-      let context = try command.vault.pinContext()
-      let found = try command.vault.unlocking {
-        try $0.receiveTransaction(for: credential.id, push: push, over: transport, context: context)
-      }
-      if let found { return found }
-    }
+    let answers = try command.receive(
+      push, for: ofService.isEmpty ? all : ofService, over: transport, untilFound: true)
+    if let found = answers.found.first { return found }
+    if let failure = answers.failure { throw failure }
     throw CommandError(
       .notFound, "no server has this transaction", hint: "it may have been answered, or its time may be over")
   }
