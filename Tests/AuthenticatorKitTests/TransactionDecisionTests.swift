@@ -269,6 +269,65 @@ struct TransactionDecisionTests {
     }
   }
 
+  /// Verified to fail when the PIN is looked at only where it is asked for.
+  @Test("while the PIN is blocked nothing accepts, and it can be rejected", .requirement("B6"))
+  func blockedPIN() throws {
+    let scene = try TransactionScene()
+    let id = try scene.pushed(types: ["device", "biometry", "pin"])
+    let pin = scene.pin
+    try scene.core.writing { transaction throws(VaultError) in
+      try transaction.changeState(of: pin) { $0.isBlocked = true }
+    }
+    for factor in TransactionFactor.allCases {
+      let (context, prompt) = scene.asking(.confirm(true))
+      let error = thrown { () throws(VaultError) in _ = try scene.accept(id, by: factor, context) }
+      #expect(error?.code == .blocked && error?.advice?.action == .unlockPIN && prompt.requests.isEmpty)
+    }
+    expect(.blocked) { () throws(VaultError) in
+      _ = try scene.core.receiveTransaction(
+        for: scene.bank, over: scene.server, context: try! scene.context())
+    }
+    #expect(try scene.core.credentials(over: scene.server).isEmpty && scene.server.requests.count == 1)
+    _ = try scene.core.declineTransaction(
+      id, as: .rejected, over: scene.server, context: scene.context())
+    #expect(try scene.status(id) == .rejected)
+  }
+
+  /// Verified to fail when a transaction without a text takes the context as it is.
+  @Test("each is asked about, whatever was shown before", .requirement("B6"), arguments: [true, false])
+  func reuse(hasText: Bool) throws {
+    let scene = try TransactionScene()
+    let prompt = ScriptedPrompt([.text("right"), .text("right"), .text("right")])
+    let context = AuthenticationContext(reason: "", prompt: prompt, reuse: .seconds(300))
+    _ = try scene.core.nextHOTPCode(of: scene.bank, by: .biometric, context: context)
+    _ = try scene.core.nextHOTPCode(of: scene.bank, by: .biometric, context: context)
+    #expect(prompt.requests.count == 1, "what was shown serves again")
+    for count in 2...3 {
+      let id = try scene.pushed(types: ["biometry"], context: hasText ? TransactionScene.text : nil)
+      _ = try scene.accept(id, context)
+      #expect(prompt.requests.count == count)
+    }
+  }
+
+  @Test("a transaction whose credential is gone says so", .requirement("B6"))
+  func orphan() throws {
+    let scene = try TransactionScene()
+    let id = try scene.pushed()
+    try scene.core.delete(scene.bank)
+    let errors = [
+      thrown { () throws(VaultError) in
+        _ = try scene.accept(id, by: .pin, try! scene.context(pin: "8306"))
+      },
+      thrown { () throws(VaultError) in
+        _ = try scene.core.declineTransaction(
+          id, as: .rejected, over: scene.server, context: try! scene.context())
+      },
+    ]
+    #expect(errors.map(\.?.code) == [.itemNotFound, .itemNotFound])
+    #expect(errors.allSatisfy { $0?.message.contains("gone") == true })
+    #expect(try scene.status(id) == .pending)
+  }
+
   @Test("what the device does not have is no choice", .requirement("B11"))
   func absent() throws {
     let scene = try TransactionScene(mode: .current)

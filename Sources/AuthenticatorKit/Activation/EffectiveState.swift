@@ -17,6 +17,11 @@ extension ReadTransaction {
     }
   }
 
+  /// - Throws: ``VaultError/Code/blocked`` while the PIN that guards an item is blocked.
+  mutating func refuseBlockedPIN(of item: Item) throws(VaultError) {
+    if let pin = item.policy.guardingPINItem, try state(of: pin).isBlocked { throw .pinBlocked }
+  }
+
   /// Whether the deadline of an activation or of an unlock has passed, and nothing has recorded it.
   mutating func isLapsed(_ id: ItemID) throws(VaultError) -> Bool {
     let state = try state(of: id)

@@ -155,9 +155,7 @@ extension ReadTransaction {
     let credential = try peerProver(id)
     let state = try state(of: id)
     if credential.item.countsCodes { try state.refuseUnusable() } else { try state.refuseUnlessActive() }
-    if let pin = try credential.item.guardingPIN(), try self.state(of: pin.item).isBlocked {
-      throw .pinBlocked
-    }
+    try refuseBlockedPIN(of: credential.item)
     return credential
   }
 }

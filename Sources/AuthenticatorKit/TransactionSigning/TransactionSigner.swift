@@ -67,9 +67,10 @@ public struct TransactionSigner: Sendable {
 
   /// Accepts a transaction: makes the code that signs its text, and tells the server.
   ///
-  /// The prompt shows the text whole. With ``TransactionFactor/device`` the person confirms it, otherwise the PIN or the
-  /// biokey does. After three failures of a biokey the PIN may answer too, and after five the PIN alone does, if the
-  /// transaction offers it. The person who cancels a prompt decides nothing: the transaction waits on.
+  /// The prompt shows the text whole, and no earlier verification serves, whatever the `reuse` of the context. With
+  /// ``TransactionFactor/device`` the person confirms it, otherwise the PIN or the biokey does. After three failures of a
+  /// biokey the PIN may answer too, and after five the PIN alone does, if the transaction offers it. The person who cancels a
+  /// prompt decides nothing: the transaction waits on.
   ///
   /// - Parameters:
   ///   - id: The transaction.

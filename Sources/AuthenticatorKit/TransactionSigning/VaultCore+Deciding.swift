@@ -14,9 +14,10 @@ extension VaultCore {
         .policy, "the server wants an activation, which is not accepted but made with its code",
         hint: Hint(.activateCredential, saying: "activate a credential with the server's code"))
     }
+    _ = try credential(of: asked.transaction)
     let factor = try asked.chosen(factor)
     let credential = try activeCredential(asked.transaction.credential, over: transport, context: context)
-    let showing = asked.context.map(context.showing) ?? context
+    let showing = asked.context.map(context.showing) ?? context.forOneDecision
     let made = try acceptingCode(for: asked, by: factor, of: credential, context: showing)
     var answer = TransportFields()
     answer["alias"] = .text(asked.transaction.alias)
@@ -34,8 +35,8 @@ extension VaultCore {
     _ id: ItemID, as state: TransactionState, over transport: any Transport, context: AuthenticationContext
   ) throws(VaultError) -> TransactionDecision {
     let asked = try transactionSummary(of: id)
-    let item = try reading { transaction throws(VaultError) in try transaction.item(asked.credential) }
-    let credential = try permit(transport, for: PeerCredential(item), context: context)
+    let credential = try permit(
+      transport, for: PeerCredential(credential(of: asked)), context: context)
     try notingTimeout(of: id) { () throws(VaultError) in
       try using(context) { () throws(VaultError) in
         try writing { transaction throws(VaultError) in try transaction.decide(state, on: id) }
@@ -137,6 +138,16 @@ extension VaultCore {
       let item = try transaction.item(id)
       return try PeerTransaction(item, transaction.state(ofTransaction: item), clock: transaction.clock)
     }
+  }
+
+  /// - Throws: ``VaultError/Code/itemNotFound`` if it was deleted, or replaced by a new activation.
+  private func credential(of asked: PeerTransaction) throws(VaultError) -> Item {
+    guard let item = try items(matching: Query(id: asked.credential)).first else {
+      throw VaultError(
+        .itemNotFound, "the credential of the transaction is gone",
+        hint: "let the transaction lapse, and have the other side ask again")
+    }
+    return item
   }
 
   /// Records the end of the time, where that is the error.

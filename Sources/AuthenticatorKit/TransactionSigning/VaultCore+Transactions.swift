@@ -120,8 +120,7 @@ extension VaultCore {
       }
       var active: [Item] = []
       for item in all {
-        let state = try transaction.state(of: item.id)
-        if (try? state.refuseUnlessActive()) != nil { active.append(item) }
+        if try transaction.effectiveState(of: item) == .active { active.append(item) }
       }
       return active
     }
@@ -134,6 +133,7 @@ extension VaultCore {
     let credential = try reading { transaction throws(VaultError) in
       let credential = try PeerCredential(transaction.item(id))
       try transaction.state(of: id).refuseUnlessActive()
+      try transaction.refuseBlockedPIN(of: credential.item)
       return credential
     }
     return try permit(transport, for: credential, context: context)

@@ -84,7 +84,11 @@ extension Gate {
       case .cardToken: ("a card token", nil)
       case .consent: ("a consent", nil)
       case .clientRegistration: ("a client registration", nil)
-      case .transaction: ("a transaction", nil)
+      case .transaction:
+        (
+          "a transaction",
+          Hint(.listTransactions, saying: "list and answer transactions through their component")
+        )
       case .tokenSet: ("a token set", nil)
       case .responseJWT: ("a signed answer", nil)
       default: ("an attachment", nil)

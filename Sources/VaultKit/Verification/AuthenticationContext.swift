@@ -25,7 +25,7 @@ public struct AuthenticationContext: Sendable {
   let presence: (any PresenceSource)?
   let biometry: (any BiometrySource)?
   /// In milliseconds of the boot clock.
-  let reuse: UInt64
+  private(set) var reuse: UInt64
   let interaction: Interaction
   let memory = ContextMemory()
   /// Shown whole by every prompt of a call with this copy.
@@ -72,6 +72,14 @@ public struct AuthenticationContext: Sendable {
   public func showing(_ text: ShownText) -> AuthenticationContext {
     var copy = self
     copy.text = text
+    return copy
+  }
+
+  /// A copy that no earlier verification serves, for a decision without a text. The copy shares everything else with this
+  /// context.
+  package var forOneDecision: AuthenticationContext {
+    var copy = self
+    copy.reuse = 0
     return copy
   }
 
