@@ -67,11 +67,13 @@ struct ItemStateTests {
     expect(.unsupported) { () throws(VaultError) in _ = try state.credentialState() }
   }
 
-  /// Verified to fail when only counters are kept, and when a block is forgotten because an unlock was under way.
+  /// Verified to fail when only counters are kept, when an unlock that has begun ends a block, and when codes without a
+  /// synchronization count anew.
   @Test("a restore keeps the larger counts of attempts, and that a credential is blocked or disabled")
   func progress() throws {
     var newer = ItemState()
     (newer.attemptsUnderWay, newer.wrongUnlockCodes, newer.failures) = (2, 3, 4)
+    newer.codesSinceSynchronization = 5
     for (kind, kept) in [(ItemKind.otp, true), (.pin, false)] {
       for state in CredentialState.allCases {
         newer.set(state)
@@ -79,10 +81,14 @@ struct ItemStateTests {
         restored.set(CredentialState.active)
         restored.keepProgress(of: newer, kind: kind)
         #expect(restored.attemptsUnderWay == 2 && restored.wrongUnlockCodes == 3 && restored.failures == 4)
-        let stays: [CredentialState: CredentialState] = [
-          .blocked: .blocked, .unlockStarted: .blocked, .disabled: .disabled,
-        ]
-        #expect(try restored.credentialState() == (kept ? stays[state] : nil) ?? .active)
+        let expected: CredentialState =
+          switch state {
+          case .blocked, .unlockStarted: .blocked
+          case .disabled: .disabled
+          default: .active
+          }
+        #expect(try restored.credentialState() == (kept ? expected : .active))
+        #expect(restored.codesSinceSynchronization == (kept ? 5 : 0))
       }
     }
     var own = ItemState()

@@ -94,10 +94,11 @@ extension ItemState {
     attemptsUnderWay = max(attemptsUnderWay, newer.attemptsUnderWay)
     wrongUnlockCodes = max(wrongUnlockCodes, newer.wrongUnlockCodes)
     guard kind == .otp else { return }
+    codesSinceSynchronization = max(codesSinceSynchronization, newer.codesSinceSynchronization)
     switch CredentialState(rawValue: newer.progress) {
-    // An unlock that is under way has not ended the block.
-    case .blocked, .unlockStarted: set(CredentialState.blocked)
     case .disabled: set(CredentialState.disabled)
+    // The unlock may be over at the peer. The block is not.
+    case .blocked, .unlockStarted: set(CredentialState.blocked)
     default: break
     }
   }
