@@ -140,8 +140,10 @@ struct TransactionDecisionTests {
     }
     for factor in TransactionFactor.allCases {
       let (context, prompt) = scene.asking(.text("8306"))
-      expect(.outOfStep) { () throws(VaultError) in _ = try scene.accept(id, by: factor, context) }
-      #expect(prompt.requests.isEmpty)
+      let error = thrown { () throws(VaultError) in _ = try scene.accept(id, by: factor, context) }
+      // Nothing can be asked for about a device credential alone.
+      #expect(error?.code == .outOfStep && prompt.requests.isEmpty)
+      #expect(error?.advice?.action == (factor == .device ? .setCounter : .synchronize))
     }
     #expect(try scene.uses() == [5, 0, 10, 5] && scene.status(id) == .pending)
   }

@@ -229,7 +229,7 @@ extension WriteTransaction {
     var used: UInt64 = 0
     let offline = OfflineCodes(of: item, for: purpose, in: reading)
     try changeState(of: item.id) { state throws(VaultError) in
-      try state.refuseUnusable()
+      try state.refuseUnusable(item)
       try offline?.take(from: &state)
       used = state.counter
       if used == .max { state.isBlocked = true }
@@ -241,12 +241,14 @@ extension WriteTransaction {
 
 extension ItemState {
   /// Throws if the counter may be behind its server, or has reached its end.
-  func refuseUnusable() throws(VaultError) {
+  func refuseUnusable(_ item: Item) throws(VaultError) {
     try refuseUnlessActive()
     guard !needsResync else {
       throw VaultError(
         .outOfStep, "the counter may be behind its server: the vault was copied or restored",
-        hint: Hint(.setCounter, saying: "ask the server for its counter and set it"))
+        hint: item.hasServer
+          ? Hint(.synchronize, saying: "synchronize it with its server")
+          : Hint(.setCounter, saying: "ask the server for its counter and set it"))
     }
     guard !isBlocked else { throw VaultError(otp: .counterExhausted) }
   }

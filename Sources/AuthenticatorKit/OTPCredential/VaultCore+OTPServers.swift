@@ -111,7 +111,7 @@ extension WriteTransaction {
     var last: UInt64 = 0
     let offline = OfflineCodes(count, of: item, for: .offline, in: reading)
     try changeState(of: item.id) { state throws(VaultError) in
-      try state.refuseUnusable()
+      try state.refuseUnusable(item)
       try offline?.take(from: &state)
       let taken = try otp { () throws(OTPError) in
         try CounterReservation(startingAt: state.counter, count: count, lookAhead: lookAhead)

@@ -155,7 +155,7 @@ extension PeerCredential {
     guard 1...4096 ~= data?.byteCount ?? 1 else {
       throw VaultError(
         .malformed, "a login is bound to 1 to 4,096 bytes, or to nothing",
-        hint: "bind it to the hash value of more bytes")
+        hint: "leave the data out, or bind the login to their hash value")
     }
     guard let suite = try item.suite else { return }
     guard let data else {

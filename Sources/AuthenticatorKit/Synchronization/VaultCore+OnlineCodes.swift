@@ -154,8 +154,9 @@ extension ReadTransaction {
   mutating func activeProver(_ id: ItemID) throws(VaultError) -> PeerCredential {
     let credential = try peerProver(id)
     let state = try state(of: id)
-    if credential.item.countsCodes { try state.refuseUnusable() } else { try state.refuseUnlessActive() }
-    try refuseBlockedPIN(of: credential.item)
+    let item = credential.item
+    if item.countsCodes { try state.refuseUnusable(item) } else { try state.refuseUnlessActive() }
+    try refuseBlockedPIN(of: item)
     return credential
   }
 }

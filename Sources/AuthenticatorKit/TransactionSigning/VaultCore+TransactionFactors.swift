@@ -42,7 +42,7 @@ extension VaultCore {
     try reading { transaction throws(VaultError) in
       let item = try transaction.item(id)
       let state = try transaction.state(of: id)
-      if item.countsCodes { try state.refuseUnusable() } else { try state.refuseUnlessActive() }
+      if item.countsCodes { try state.refuseUnusable(item) } else { try state.refuseUnlessActive() }
     }
   }
 }

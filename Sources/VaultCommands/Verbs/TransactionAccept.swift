@@ -24,7 +24,7 @@ enum TransactionAccept: VaultVerb {
     "With --type biometry, a wrong phrase is asked for again. After three failures the PIN may be given instead, and after five "
       + "the PIN is asked for, if the transaction offers it.",
     "The acceptance is stored before the server is told, and it is final. If the server cannot be told, the exit code is 16 and "
-      + "the line says so.",
+      + "the line says so. Ctrl-C while the server is told does not take it back: 'transaction list' shows it.",
   ]
   static let example = "vaultctl transaction accept pay-1 --transport ~/transport --pin-file pin"
 
