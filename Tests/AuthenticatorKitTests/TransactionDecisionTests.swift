@@ -167,6 +167,29 @@ struct TransactionDecisionTests {
     #expect(try scene.core.state(of: scene.pin).attemptsUnderWay == 0)
   }
 
+  /// Verified to fail when the credential is not looked at in the commit of its device credential's code.
+  @Test("a credential that another terminal blocks meanwhile accepts nothing", .requirement("B6"))
+  func blockedMeanwhile() throws {
+    let scene = try TransactionScene()
+    let id = try scene.pushed(types: ["device", "pin"])
+    let (other, bank) = (try scene.place.openCore(), scene.bank)
+    for factor in [TransactionFactor.device, .pin] {
+      let prompt = MeanwhilePrompt("8306") { () throws(VaultError) in
+        try other.writing { transaction throws(VaultError) in
+          try transaction.changeState(of: bank) { $0.set(CredentialState.blocked) }
+        }
+      }
+      expect(.blocked) { () throws(VaultError) in
+        _ = try scene.accept(id, by: factor, AuthenticationContext(reason: "", prompt: prompt))
+      }
+      try scene.core.writing { transaction throws(VaultError) in
+        try transaction.changeState(of: bank) { $0.set(CredentialState.active) }
+      }
+    }
+    #expect(try scene.uses() == [5, 0, 10, 5] && scene.status(id) == .pending)
+    #expect(scene.server.answers.isEmpty)
+  }
+
   @Test("a time that ends while the person reads uses nothing", .requirement("B6"))
   func lateAnswer() throws {
     let scene = try TransactionScene()
@@ -420,5 +443,8 @@ private final class MeanwhilePrompt: Prompt {
     return SecretBytes(testing: answer)
   }
 
-  func confirm(_ request: PromptRequest) throws(VaultError) -> Bool { true }
+  func confirm(_ request: PromptRequest) throws(VaultError) -> Bool {
+    try meanwhile()
+    return true
+  }
 }

@@ -194,6 +194,7 @@ struct PeerTransactionVerbTests {
     _ = try list()
     let screen = try PseudoTerminal()
     let running = try tool.start(["transaction", "accept", alias, "--transport", peer], on: screen)
+    try screen.wait(for: "'\(alias)'")
     try screen.wait(for: "accept it by device")
     screen.type("y\n")
     try screen.wait(for: "for the tickets")

@@ -22,6 +22,14 @@ extension ReadTransaction {
     if let pin = item.policy.guardingPINItem, try state(of: pin).isBlocked { throw .pinBlocked }
   }
 
+  /// Throws unless a credential and the PIN that guards it permit codes.
+  ///
+  /// - Throws: As ``ItemState/refuseUnlessActive()``.
+  mutating func refuseInactive(_ item: Item) throws(VaultError) {
+    try state(of: item.id).refuseUnlessActive()
+    try refuseBlockedPIN(of: item)
+  }
+
   /// Whether the deadline of an activation or of an unlock has passed, and nothing has recorded it.
   mutating func isLapsed(_ id: ItemID) throws(VaultError) -> Bool {
     let state = try state(of: id)

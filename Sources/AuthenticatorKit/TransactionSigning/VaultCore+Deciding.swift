@@ -71,6 +71,8 @@ extension VaultCore {
     let action = "accept the transaction"
     let purpose = CodePurpose(isOnline: true, action: action, ladder: ladder) {
       transaction throws(VaultError) in
+      // The code may be another credential's, and the person may have taken long.
+      try transaction.reading.refuseInactive(credential.item)
       try transaction.decide(.accepted, on: asked.id)
     }
     var signer = credential.item

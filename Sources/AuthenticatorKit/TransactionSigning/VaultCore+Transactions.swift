@@ -132,8 +132,7 @@ extension VaultCore {
   ) throws(VaultError) -> PeerCredential {
     let credential = try reading { transaction throws(VaultError) in
       let credential = try PeerCredential(transaction.item(id))
-      try transaction.state(of: id).refuseUnlessActive()
-      try transaction.refuseBlockedPIN(of: credential.item)
+      try transaction.refuseInactive(credential.item)
       return credential
     }
     return try permit(transport, for: credential, context: context)

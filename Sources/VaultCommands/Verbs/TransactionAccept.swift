@@ -46,7 +46,8 @@ enum TransactionAccept: VaultVerb {
     let prompt = CommandPrompt(secrets: command.secrets)
     do throws(VaultError) {
       for choice in details.choices.dropLast() {
-        var request = PromptRequest(.confirmation, operation: "accept the transaction", label: id.hexadecimal)
+        var request = PromptRequest(
+          .confirmation, operation: "accept the transaction", label: details.transaction.alias)
         request.question = "accept it by \(choice.rawValue)"
         if try prompt.confirm(request) { return choice }
       }
