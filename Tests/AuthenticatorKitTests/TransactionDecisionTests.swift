@@ -247,7 +247,7 @@ struct TransactionDecisionTests {
     #expect(try scene.uses() == [5, 1, 10, 5])
   }
 
-  /// Verified to fail when a credential without a PIN signs in place of its device credential.
+  /// Verified to fail when a credential without a PIN signs in place of its device credential, also of one that is gone.
   @Test("the device credential of a credential without a PIN signs, not that itself", .requirement("B11"))
   func deviceWithoutPIN() throws {
     let scene = try TransactionScene(mode: [])
@@ -264,6 +264,11 @@ struct TransactionDecisionTests {
       #expect(scene.server.answers.last?.word("code") == BiokeyScene.codes[code])
     }
     #expect(try scene.uses() == [5, 2, 10, 5] && scene.core.state(of: shop).counter == 1)
+    // As after a restore on another device.
+    try scene.core.delete(scene.device)
+    scene.server.push(types: ["device"])
+    let gone = try scene.core.receiveTransaction(for: shop, over: scene.server, context: scene.context())
+    #expect(gone?.offered == [.device] && gone?.choices == [])
   }
 
   /// 7 sets × 3 choices, and without a choice. Verified to fail when a factor that is not offered is used.

@@ -82,7 +82,8 @@ public struct TransactionSigner: Sendable {
   ///   one where there are several, and for the action ``TransactionAction/activate``; ``VaultError/Code/wrongState`` for a
   ///   transaction that was decided, ``VaultError/Code/expired`` for one whose time is over;
   ///   as ``OTPCredential/nextCode(by:context:)``. After the commit: the errors of the server and
-  ///   ``VaultError/Code/network``, with a message that says that it is accepted here.
+  ///   ``VaultError/Code/network``, with a message that says that it is accepted here. A task that ends while the server
+  ///   is told gets ``VaultError/Code/appCancelled`` at once: ``list()`` says what became of the transaction.
   @discardableResult
   public func accept(
     _ id: ItemID, by factor: TransactionFactor? = nil, over transport: any Transport,

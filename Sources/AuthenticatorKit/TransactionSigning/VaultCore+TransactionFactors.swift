@@ -28,13 +28,17 @@ extension VaultCore {
     return left > 0 && !isBeyondReach ? choices : choices.filter { $0 != .biometry }
   }
 
-  /// The credential that needs no PIN: the device credential, or without one the credential itself if no PIN guards it.
+  /// The credential that needs no PIN: the device credential, or if the server gave none the credential itself if no PIN
+  /// guards it. A device credential that was deleted, or that stayed on another device, has no substitute.
   func deviceCredential(of credential: Item) throws(VaultError) -> Item? {
-    let device = try reading { transaction throws(VaultError) in
-      try transaction.deviceCredential(of: credential)
+    var signer: Item? = credential
+    if credential.attributes[.credential] != nil {
+      signer = try reading { transaction throws(VaultError) in
+        try transaction.deviceCredential(of: credential)
+      }
     }
-    let signer = device ?? credential
-    return try signer.guardingPIN() == nil ? signer : nil
+    guard let signer, try signer.guardingPIN() == nil else { return nil }
+    return signer
   }
 
   /// Throws before a person is asked if the credential makes no code now.
