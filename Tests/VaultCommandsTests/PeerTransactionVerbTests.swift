@@ -256,6 +256,8 @@ struct PeerTransactionVerbTests {
     let run = try transaction("accept", alias, "--transport", peer, pin: "8306")
     #expect(run.exit == 16 && run.errors.contains("accepted here for good"), "\(run.errors)")
     #expect(try list().map { $0["state"] as? String } == ["accepted"])
+    let listed = try tool("transaction", "list", "--transport", peer)
+    #expect(listed.exit == 0 && listed.errors.contains("still offers '\(alias)'"), "\(listed.errors)")
     #expect(try counter() == 1)
   }
 

@@ -28,7 +28,13 @@ enum TransactionList: VaultVerb {
     var failure: VaultError?
     if let transport = try command.transport() {
       let answers = try command.receive(for: command.credentialsToAsk(over: transport), over: transport)
-      for found in answers.found { received[found.id] = found }
+      for found in answers.found {
+        received[found.id] = found
+        guard found.transaction.status != .pending else { continue }
+        command.messages.note(
+          "the server still offers '\(found.transaction.alias)', whose state here is \(found.transaction.status.rawValue): "
+            + "until it is over there too, others are found only by push messages")
+      }
       failure = answers.failure
     } else if command.has(TransactionOptions.credential) {
       _ = try command.neededTransport()
