@@ -52,20 +52,6 @@ extension ReadTransaction {
     return try items(matching: Query(id: id)).first { $0.kind == .otp }
   }
 
-  /// A device credential has the names of its credential at the peer, which would take a request about it for one about that.
-  ///
-  /// - Throws: ``VaultError/Code/policy``.
-  mutating func refuseDeviceCredential(_ item: Item) throws(VaultError) {
-    let owner = try items(matching: Query(.otp)).first {
-      !$0.isActivation && $0.attributes[.credential] == item.id.bytes
-    }
-    guard let owner else { return }
-    let name = owner.name ?? owner.id.hexadecimal
-    throw VaultError(
-      .policy, "it is the device credential of '\(name)', and the server knows the two as one",
-      hint: "name '\(name)' instead")
-  }
-
   /// The activation under way that replaces a disabled credential.
   mutating func activation(replacing id: ItemID) throws(VaultError) -> Item? {
     try items(matching: Query(.otp)).first {

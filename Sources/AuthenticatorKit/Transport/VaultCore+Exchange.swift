@@ -31,14 +31,10 @@ extension VaultCore {
 
   /// Asks for the passcode if the credential was activated through another transport, and makes this one its transport.
   ///
-  /// - Throws: ``VaultError/Code/policy`` in a vault without a passcode, and for a device credential; what the verification of
-  ///   the passcode throws.
+  /// - Throws: ``VaultError/Code/policy`` in a vault without a passcode; what the verification of the passcode throws.
   func permit(
     _ transport: any Transport, for credential: PeerCredential, context: AuthenticationContext?
   ) throws(VaultError) -> PeerCredential {
-    try reading { transaction throws(VaultError) in
-      try transaction.refuseDeviceCredential(credential.item)
-    }
     guard credential.transport != transport.identity else { return credential }
     guard hasPasscode else {
       throw VaultError(
