@@ -261,19 +261,22 @@ struct CredentialUnlockTests {
     #expect(try scene.code(BiokeyScene.given(pin: "5207")).count == 6)
   }
 
-  @Test("a credential that the server has blocked is unlocked the same way, with those of the same server")
+  /// Verified to fail when the others behind the PIN become active too.
+  @Test("a credential that the server has blocked is unlocked the same way, and no other one with it")
   func blockedByServer() throws {
     let scene = try ActivationScene()
     let (id, pin) = try scene.activated()
-    let others = try ["same", "other"].map { try scene.rig.credential(behind: pin, named: $0) }
-    try scene.core.activate(others[0])
-    try scene.core.activate(others[1], transport: "/opt/other")
+    let others = try ["blocked", "refused"].map { try scene.rig.credential(behind: pin, named: $0) }
+    for other in others { try scene.core.activate(other) }
     try scene.core.write { transaction in
       for item in [id] + others { try transaction.changeState(of: item) { $0.set(CredentialState.blocked) } }
+      try transaction.changeState(of: others[1]) { $0.wrongUnlockCodes = 5 }
     }
     try scene.core.startUnlock(of: id, over: scene.server)
     try scene.finishUnlock(id, scene.rig.context("8306"))
-    #expect(try [scene.state(), scene.state("same"), scene.state("other")] == [.active, .active, .blocked])
+    #expect(
+      try [scene.state(), scene.state("blocked"), scene.state("refused")] == [.active, .blocked, .blocked])
+    #expect(try scene.core.read { try $0.state(of: others[1]).wrongUnlockCodes } == 5)
   }
 
   @Test("answers that are none change nothing")

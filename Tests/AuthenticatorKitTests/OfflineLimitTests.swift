@@ -52,13 +52,27 @@ struct OfflineLimitTests {
   }
 
   /// Verified to fail when only the greatest time is compared.
-  @Test("a clock before the last synchronization says nothing, so it is too old")
+  @Test("a clock a day before the last synchronization says nothing, so it is too old")
   func before() throws {
     let scene = try Scene(.totp, mode: nil, OfflineLimits(seconds: 3600))
     try scene.code()
-    scene.rig.clock.set(to: Instant(seconds: scene.rig.clock.now().seconds - 1))
+    scene.rig.clock.set(to: Instant(seconds: scene.rig.clock.now().seconds - 86_401))
     #expect(scene.refusal() == .outOfStep)
     scene.rig.clock.set(to: Instant(seconds: scene.rig.clock.now().seconds + 1))
+    try scene.code()
+  }
+
+  /// Verified to fail when a clock that is before the last synchronization is always too old.
+  @Test("after the clock was ahead once, a synchronization permits codes again")
+  func ahead() throws {
+    let scene = try Scene(.totp, mode: nil, OfflineLimits(seconds: 3600))
+    let now = scene.rig.clock.now().seconds
+    for ahead in [7200, 60] {
+      scene.rig.clock.set(to: Instant(seconds: now + Int64(ahead)))
+      if ahead == 7200 { #expect(scene.refusal() == .outOfStep) }
+      let time = TransportValue.number(UInt64(now) + UInt64(ahead))
+      _ = try scene.synchronize(over: Scene.answering(["state": .text("active"), "unixTime": time]))
+    }
     try scene.code()
   }
 

@@ -41,7 +41,8 @@ public struct CredentialUnlock: Sendable {
   ///
   /// With the current PIN, the block ends when the server has accepted the code, with one attempt left: a right PIN gives all
   /// of them back, a wrong one blocks the PIN again. With a new PIN, which is asked for before the server, its biokeys are
-  /// deleted. The other credentials of the same transport behind the PIN are unlocked too.
+  /// deleted. The block of the PIN is over for all that is behind it; another credential that its server has blocked, or whose
+  /// own unlock was begun, stays blocked.
   ///
   /// - Parameters:
   ///   - code: The code, 1 to 1,024 bytes, as the person typed it.

@@ -139,12 +139,14 @@ extension WriteTransaction {
     }
   }
 
-  /// Makes the credential active, and those of the same transport behind the same PIN: one code ends one block.
+  /// Makes the credential and its device credential active. Another one behind the same PIN that has a block of its own, from
+  /// its server or from an unlock that was begun, needs a code of its own.
   mutating func end(_ unlock: UnlockUnderWay) throws(VaultError) {
     try refuseUnlessUnderWay(unlock)
-    for item in try blockedTogether(with: unlock) {
+    for item in try [unlock.item, reading.deviceCredential(of: unlock.item)].compactMap({ $0 }) {
+      guard try [.blocked, .unlockStarted].contains(state(of: item.id).credentialState()) else { continue }
       try changeState(of: item.id) { state throws(VaultError) in
-        // Several credentials share the block, and one of them has the code.
+        // The device credential shares the block, and has no code.
         state.set(CredentialState.unlockStarted)
         try state.apply(.unlocked)
         state.clearDeadline()
@@ -152,24 +154,6 @@ extension WriteTransaction {
       }
       try log(.stateChanged, item: item, detail: "unlocked")
     }
-  }
-
-  /// The credential, its device credential, and those of the same transport behind the same PIN, as far as they are blocked.
-  private mutating func blockedTogether(with unlock: UnlockUnderWay) throws(VaultError) -> [Item] {
-    let device = unlock.item.attributes[.credential]
-    let pin = unlock.pin?.item
-    // The person may have allowed another transport since the unlock began.
-    let transport = try item(unlock.item.id).attributes[.transport]
-    var found: [Item] = []
-    for item in try items(matching: Query(.otp)) {
-      let isOwn = item.id == unlock.item.id || item.id.bytes == device
-      let isBehind = pin != nil && item.policy.guardingPINItem == pin
-      guard isOwn || isBehind && item.attributes[.transport] == transport,
-        [.blocked, .unlockStarted].contains(try state(of: item.id).credentialState())
-      else { continue }
-      found.append(item)
-    }
-    return found
   }
 
   /// Ends the block of a PIN, so that one attempt is left.

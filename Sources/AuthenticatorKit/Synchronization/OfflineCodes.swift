@@ -10,6 +10,9 @@ struct OfflineCodes {
   /// The wall clock, or the greatest wall time that the vault has seen: setting the clock back makes nothing younger.
   private let latest: Instant
 
+  /// How far before the last synchronization the clock may be, in seconds.
+  private static let tolerance: Int64 = 86_400
+
   /// - Returns: `nil` for codes that the peer gets at once: they are neither limited nor counted.
   init?(
     _ count: UInt64 = 1, of item: Item, for purpose: CodePurpose, in transaction: borrowing ReadTransaction
@@ -32,8 +35,10 @@ struct OfflineCodes {
     if let seconds = limits.seconds {
       let last = state.lastSynchronization
       let age = latest.seconds.subtractingReportingOverflow(last.seconds)
-      // A clock before the last synchronization says nothing about the time since then.
-      guard wall >= last, !age.overflow, age.partialValue < Int64(seconds) else {
+      // A clock before the last synchronization says nothing about the time since then. It may be so by a day: the greatest
+      // time may be that of a clock which was ahead once, and a synchronization took it.
+      let isBefore = wall.seconds < last.seconds.subtractingReportingOverflow(Self.tolerance).partialValue
+      guard !isBefore, !age.overflow, age.partialValue < Int64(seconds) else {
         throw outOfStep("the last synchronization is too long ago: \(seconds) s are allowed")
       }
     }
