@@ -8,12 +8,9 @@ struct PeerPosition {
   let secondsOffset: Int32?
   /// The new limits; `nil` where they stay.
   let limits: OfflineLimits
-  /// When the answer came.
-  let moment: Instant
-
+  /// - Parameter moment: When the answer came.
   /// - Throws: ``VaultError/Code/network`` for a value out of its bounds.
   init(_ fields: TransportFields, at moment: Instant) throws(VaultError) {
-    self.moment = moment
     counter = try fields.number("counter", 0...UInt64.max - 1)
     secondsOffset = try fields.number("unixTime", 0...UInt64(Int64.max)).map { unixTime throws(VaultError) in
       let (offset, isBeyond) = Int64(unixTime).subtractingReportingOverflow(moment.seconds)
@@ -27,9 +24,11 @@ struct PeerPosition {
 
   /// Brings the state of a prover in step. The counter never goes back.
   ///
-  /// - Parameter codes: How many codes the peer was told of.
+  /// - Parameters:
+  ///   - codes: How many codes the peer was told of.
+  ///   - now: The time by which items expire: the age of this synchronization is measured by it.
   /// - Throws: ``VaultError/Code/network`` for a counter that is too far ahead.
-  func apply(to state: inout ItemState, of item: Item, codes: UInt32) throws(VaultError) {
+  func apply(to state: inout ItemState, of item: Item, codes: UInt32, now: Instant) throws(VaultError) {
     if let counter, item.countsCodes {
       guard counter <= state.counter || counter - state.counter <= Self.greatestLead else {
         throw .peerAnswered("its counter is more than \(Self.greatestLead) ahead")
@@ -39,7 +38,7 @@ struct PeerPosition {
       state.unconfirmed = 0
     }
     if let secondsOffset { state.secondsOffset = secondsOffset }
-    state.lastSynchronization = moment
+    state.lastSynchronization = now
     // Codes that another process made meanwhile are not known to the peer.
     state.codesSinceSynchronization -= min(codes, state.codesSinceSynchronization)
   }

@@ -87,8 +87,9 @@ extension VaultCore {
           item = try transaction.update(item.id, changes, secret: nil, by: .otp, with: grant.take())
         }
         if let event { try transaction.change(item, by: event) }
+        let now = transaction.reading.expiryTime
         let state = try transaction.changeState(of: item.id) { state throws(VaultError) in
-          try position.apply(to: &state, of: item, codes: codes)
+          try position.apply(to: &state, of: item, codes: codes, now: now)
           return state
         }
         try transaction.log(.synchronized, item: item)
