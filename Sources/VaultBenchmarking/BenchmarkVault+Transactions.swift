@@ -71,7 +71,7 @@ extension BenchmarkVault {
     let code = SharedSecret(SecretBytes(copying: Array("471199".utf8)))
     _ = try core.startActivation(NewActivation(name), code: code, over: Bank())
     return try core.finishActivation(
-      named: name, code: code, pin: pinItem(.checked), over: Bank(), context: Self.context(Self.pin)
+      named: name, code: code, pin: .stored(pinItem(.checked)), over: Bank(), context: Self.context(Self.pin)
     ).credential
   }
 }

@@ -120,7 +120,8 @@ struct ActivationScene {
     over transport: (any Transport)? = nil, _ context: AuthenticationContext? = nil
   ) throws(VaultError) -> ActivatedCredential {
     try core.finishActivation(
-      named: name, code: SharedSecret(SecretBytes(testing: code)), pin: pin, unlockKey: unlockKey,
+      named: name, code: SharedSecret(SecretBytes(testing: code)), pin: pin.map { .stored($0) },
+      unlockKey: unlockKey,
       over: transport ?? server, context: context)
   }
 

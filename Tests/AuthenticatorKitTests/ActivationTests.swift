@@ -100,6 +100,7 @@ struct ActivationTests {
     try scene.start()
     let files = VaultFiles(place: scene.rig.place)
     let sealed = try files.lastSealedSecret()
+    #expect(try files.contain(sealed))
     for word in ["BLOCKED", "STATE", "NETWORK", "FORBIDDEN", "OTHER"] {
       scene.server.change { $0.before = { _ throws(VaultError) in throw VaultError(peer: word, "no") } }
       #expect(throws: VaultError.self) { try scene.finish() }
@@ -217,6 +218,7 @@ struct ActivationTests {
     try scene.start()
     let files = VaultFiles(place: scene.rig.place)
     let sealed = try files.lastSealedSecret()
+    #expect(try files.contain(sealed))
     #expect(try scene.core.credentialStatus(named: "bank").secondsLeft == 300)
     scene.rig.clock.advance(by: .seconds(301))
     expect(.expired) { () throws(VaultError) in _ = try scene.state() }

@@ -275,6 +275,29 @@ struct ActivationVerbTests {
     #expect(try self.code().exit == 0)
   }
 
+  /// Verified to fail when the PIN item is stored before the server is asked.
+  @Test(
+    "Ctrl-C while the server is asked leaves the activation and no PIN item", .requirement("A1"),
+    arguments: ["checked", "camouflaged"])
+  func cancelledAtServer(mode: String) throws {
+    #expect(try start(peer.control("add-user", "anna", "--pin-mode", "1")).exit == 0)
+    let code = try tool.file("second", peer.control("second-code", "anna"))
+    let pin = try tool.file("pin", "830617")
+    try peer.control("fault", "hang", "--operation", "activationFinish")
+    let words = [
+      "otp", "activate", "finish", "bank", "--transport", peer.transport, "--code-file", code, "--pin-mode",
+      mode, "--pin-file", pin,
+    ]
+    let running = try Child(Tool.path, words, tool.environment).start()
+    while try !peer.faults().isEmpty { usleep(20_000) }
+    kill(running.pid, SIGINT)
+    #expect(try running.wait() == 130)
+    #expect(try tool("pin", "status").text.isEmpty && status() == "started")
+    let done = try tool.run(words)
+    #expect(done.exit == 0, "\(done.errors)")
+    #expect(try tool("otp", "code", "bank", "--pin-file", pin).exit == 0)
+  }
+
   @Test("a locked vault is unlocked before the server is asked, which is asked once")
   func locked() throws {
     #expect(try tool("passcode", "set", "--new-passcode-fd", "3", secrets: [3: "correct"]).exit == 0)

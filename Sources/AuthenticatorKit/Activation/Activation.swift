@@ -77,7 +77,7 @@ public struct Activation: Sendable {
     code: consuming SecretBytes, pin: PINItem? = nil, unlockKey: PINUnlockKey? = nil,
     over transport: any Transport, context: AuthenticationContext? = nil
   ) async throws(VaultError) -> ActivatedCredential {
-    let (name, code, pin) = (name, SharedSecret(code), pin?.id)
+    let (name, code, pin) = (name, SharedSecret(code), pin.map { ChosenPIN.stored($0.id) })
     return try await vault.waiting(context) { core, context throws(VaultError) in
       try core.finishActivation(
         named: name, code: code, pin: pin, unlockKey: unlockKey, over: transport, context: context)

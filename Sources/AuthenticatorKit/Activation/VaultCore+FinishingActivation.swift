@@ -8,10 +8,10 @@ extension VaultCore {
   ///
   /// - Parameters:
   ///   - code: The second code, as the person typed it.
-  ///   - pin: The PIN item that is to guard the credential.
+  ///   - pin: The PIN item that is to guard the credential. A new one is made in the same commit.
   ///   - unlockKey: The unlock key of that item, if it was made for this activation; a peer that keeps such keys gets it.
   package func finishActivation(
-    named name: String, code: SharedSecret, pin: ItemID? = nil, unlockKey: PINUnlockKey? = nil,
+    named name: String, code: SharedSecret, pin: ChosenPIN? = nil, unlockKey: PINUnlockKey? = nil,
     over transport: any Transport, context: AuthenticationContext? = nil
   ) throws(VaultError) -> ActivatedCredential {
     try PeerCode.check(code)
@@ -36,7 +36,7 @@ extension VaultCore {
       throw try endedActivation(found.item, error)
     }
     let finished = try FinishedActivation(answer, after: secret, now: environment.clock.now())
-    if let shown, shown.isMasking { try shown.shown.stored.refuseMasking(finished.credential.secret.bytes) }
+    if let shown, shown.isMasking { try TextKey.refuseMasking(finished.credential.secret.bytes) }
     return try using(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         try transaction.finish(found, with: finished, transport: transport.identity, behind: shown)
@@ -74,7 +74,7 @@ extension VaultCore {
 
   /// The activation secret, and the PIN that is to guard the credential. All that needs no peer is refused here.
   private func preparing(
-    _ found: PendingActivation, behind pin: ItemID?, context: AuthenticationContext?
+    _ found: PendingActivation, behind pin: ChosenPIN?, context: AuthenticationContext?
   ) throws(VaultError) -> (SharedSecret, EnrollingPIN?) {
     let secret = try unlocking(context) { () throws(VaultError) in
       try reading { transaction throws(VaultError) in
@@ -94,13 +94,15 @@ extension VaultCore {
         .policy, "the server makes a credential that no PIN guards", hint: "finish the activation without one"
       )
     }
-    let stored = try usablePIN(pin, context: context)
-    guard stored.mode == .checked || found.peer.mode.ofCodes.contains(.current) else {
-      throw VaultError(
-        .policy, "the server wants codes by biokey only, and a camouflaged PIN has no biokey",
-        hint: "use a checked PIN")
+    switch pin {
+    case .stored(let id):
+      let stored = try usablePIN(id, context: context)
+      try found.refuse(stored.mode)
+      return (secret, try enrollingPIN(stored, for: new, context: context))
+    case .new(let made):
+      try found.refuse(made.mode)
+      return (secret, try enrollingPIN(making: made, for: new, context: context))
     }
-    return (secret, try enrollingPIN(stored, for: new, context: context))
   }
 
   /// The peer has refused the second code, or no longer waits for it: deletes the activation.
@@ -134,6 +136,15 @@ private struct PendingActivation {
   init(_ item: Item, named name: String, replacing replaced: Item? = nil) throws(VaultError) {
     (self.item, self.name, self.replaced) = (item, name, replaced)
     peer = try PeerCredential(item)
+  }
+
+  /// - Throws: ``VaultError/Code/policy`` for a PIN with which no code could be made.
+  func refuse(_ pinMode: PINMode) throws(VaultError) {
+    guard pinMode == .checked || peer.mode.ofCodes.contains(.current) else {
+      throw VaultError(
+        .policy, "the server wants codes by biokey only, and a camouflaged PIN has no biokey",
+        hint: "use a checked PIN")
+    }
   }
 
   var wantsUnlockKey: Bool { item.attributes[.keepsUnlockKey] ?? false }
@@ -186,7 +197,7 @@ extension WriteTransaction {
     _ found: PendingActivation, with finished: FinishedActivation, transport: String,
     behind pin: EnrollingPIN?
   ) throws(VaultError) -> ActivatedCredential {
-    if let pin { try refuseChanged(pin) }
+    try pin?.prepare(in: &self)
     if try !items(matching: Query(id: found.item.id)).isEmpty { try delete(found.item.id) }
     if let replaced = found.replaced { try remove(replaced) }
     let now = reading.expiryTime
@@ -215,12 +226,6 @@ extension WriteTransaction {
     guard try state(of: replaced.id).credentialState() == .disabled else { throw .nameChanged }
     if let device = try reading.deviceCredential(of: replaced) { try delete(device.id) }
     try delete(replaced.id)
-  }
-
-  /// - Throws: ``VaultError/Code/busy`` if the data of a checked PIN was replaced: the secret would be behind an old one.
-  private mutating func refuseChanged(_ pin: EnrollingPIN) throws(VaultError) {
-    let stored = pin.shown.stored
-    guard try reading.materialVersion(of: stored.id) == stored.material else { throw .pinChanged }
   }
 }
 

@@ -16,6 +16,14 @@ enum TextKey {
     }
   }
 
+  /// - Throws: ``VaultError/Code/policy`` for a key that is text, which must not be behind a camouflaged PIN.
+  static func refuseMasking(_ key: borrowing SecretBytes) throws(VaultError) {
+    guard matches(key) else { return }
+    throw VaultError(
+      .policy, "a key that is text cannot be behind a camouflaged PIN: it would tell which PIN is right",
+      hint: "have the server make a random key, or use a checked PIN")
+  }
+
   /// How many bytes a character has (RFC 3629); nil where none is, or one that no text has.
   private static func lengthOfCharacter(at offset: Int, in bytes: RawSpan) -> Int? {
     let first = bytes.byte(at: offset)

@@ -7,30 +7,39 @@ extension VaultCore {
   package func makePIN(
     _ new: NewPINItem, context: AuthenticationContext? = nil
   ) throws(VaultError) -> Item {
-    try new.check()
     let context = context?.witnessingPasscode()
+    let made = try madePIN(new, context: context)
+    return try add(
+      made.item, secret: made.record.data.bytes.copy(), by: .pin, noting: made.notes, context: context)
+  }
+
+  /// A PIN item that is not stored yet: a checked one under the PIN that a person types twice. A camouflaged one has no PIN
+  /// before a credential is behind it.
+  func madePIN(_ new: NewPINItem, context: AuthenticationContext?) throws(VaultError) -> MadePIN {
+    try new.check()
     var item = new.item
     // An item that cannot be added is refused before a PIN is asked for.
     try permitAdding(item, by: .pin, context: context)
+    let (id, vault) = (ItemID(try environment.random.newBytes(16))!, try vaultID)
+    item.id = id
     guard new.mode == .checked else {
       item.state.pinOffset = try CamouflagedPIN.freshOffset(environment.random)
       let record = PINRecord.camouflaged(
         try .fresh(environment.parameters, random: environment.random))
-      return try add(item, secret: record.data.bytes.copy(), by: .pin, context: context)
+      return MadePIN(item: item, id: id, vault: vault, record: record, secret: nil, notes: [])
     }
-    let id = ItemID(try environment.random.newBytes(16))!
-    item.id = id
     var request = PINRequest(newFor: "make a PIN", label: new.name)
     request.policy = new.policy ?? .standard
-    let (record, notes) = try askingPIN(request, context: context) { (pin, shown) throws(VaultError) in
+    return try askingPIN(request, context: context) { [item] (pin, shown) throws(VaultError) in
       try CommonPINs.refuse(pin, of: .checked)
       try refusePasscode(pin, context: context)
       let secret = try environment.random.newSecret(32)
       let record = try PINRecord.wrapping(
-        secret, in: pin.bytes, of: id, vault: vaultID, unlockKey: new.unlockKey, environment: environment)
-      return (record, shown.notes(.newPIN))
+        secret, in: pin.bytes, of: id, vault: vault, unlockKey: new.unlockKey, environment: environment)
+      return MadePIN(
+        item: item, id: id, vault: vault, record: record, secret: SharedSecret(secret),
+        notes: shown.notes(.newPIN))
     }
-    return try add(item, secret: record.data.bytes.copy(), by: .pin, noting: notes, context: context)
   }
 
   /// Judges a checked PIN.
@@ -77,4 +86,15 @@ extension VaultCore {
   private var vaultID: VaultID {
     get throws(VaultError) { try reading { transaction throws(VaultError) in transaction.vault } }
   }
+}
+
+/// A PIN item that is not stored yet.
+struct MadePIN: Sendable {
+  let item: NewItem
+  let id: ItemID
+  let vault: VaultID
+  let record: PINRecord
+  /// `D` of a checked PIN; `nil` for a camouflaged one.
+  let secret: SharedSecret?
+  let notes: [AuditNote]
 }

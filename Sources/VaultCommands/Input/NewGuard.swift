@@ -59,9 +59,9 @@ enum NewGuard {
   /// Adds the credential behind the PIN, and makes the PIN item first where it is missing. If the credential cannot be
   /// added, no new PIN item stays.
   ///
-  /// - Parameter name: The name that the credential needs; `nil` if something of its own has it already.
+  /// - Parameter name: The name that the credential needs.
   func adding<R>(
-    _ name: String?, _ access: AccessControl, in command: Command,
+    _ name: String, _ access: AccessControl, in command: Command,
     _ add: (VaultCore, ItemID?, AuthenticationContext?) throws -> R
   ) throws -> R {
     if case .none = self {
@@ -77,20 +77,41 @@ enum NewGuard {
         try making(new, for: name, in: core, context: context) { try add(core, $0, context) }
       }
     }
-    if isCamouflaged {
-      command.messages.note(
-        "nothing here can check this PIN: with a wrong one, the server refuses the codes; never store this secret a "
-          + "second time")
-    }
+    noteCamouflage(command)
     return added
   }
 
+  /// Finishes an activation behind the PIN. A PIN item that is missing is made in the commit of the credential, because the
+  /// server is asked before.
+  func finishing<R>(
+    _ access: AccessControl, in command: Command,
+    _ finish: (VaultCore, ChosenPIN?, AuthenticationContext) throws -> R
+  ) throws -> R {
+    let context = try command.vault.pinContext()
+    let finished = try command.vault.unlocking { core in
+      switch self {
+      case .none: try finish(core, nil, command.vault.context(for: access) ?? context)
+      case .pin(let item, _): try finish(core, .stored(item.id), context)
+      case .new(let new): try finish(core, .new(new), context)
+      }
+    }
+    noteCamouflage(command)
+    return finished
+  }
+
+  private func noteCamouflage(_ command: Command) {
+    guard isCamouflaged else { return }
+    command.messages.note(
+      "nothing here can check this PIN: with a wrong one, the server refuses the codes; never store this secret a "
+        + "second time")
+  }
+
   private func making<R>(
-    _ new: NewPINItem, for name: String?, in core: VaultCore, context: AuthenticationContext,
+    _ new: NewPINItem, for name: String, in core: VaultCore, context: AuthenticationContext,
     _ add: (ItemID) throws -> R
   ) throws -> R {
     // The usual reason why a credential cannot be added; it is found before a PIN is asked for.
-    if let name, try Self.isTaken(name, in: core) {
+    if try Self.isTaken(name, in: core) {
       throw VaultError(.duplicateItem, "an item with that name exists already")
     }
     let pin = try core.makePIN(new, context: context)

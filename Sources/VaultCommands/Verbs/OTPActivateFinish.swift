@@ -39,10 +39,9 @@ enum OTPActivateFinish: VaultVerb {
     let unlockKey = try wantsUnlockKey ? guarding.givingUnlockKey() : nil
     try command.vault.unlockBeforeTyping(pending.access)
     let code = try command.peerCode("second code", to: "finish the activation")
-    let done = try guarding.adding(nil, pending.access, in: command) { core, pin, context in
+    let done = try guarding.finishing(pending.access, in: command) { core, pin, context in
       try core.finishActivation(
-        named: name, code: code, pin: pin, unlockKey: unlockKey, over: transport,
-        context: context ?? command.vault.pinContext())
+        named: name, code: code, pin: pin, unlockKey: unlockKey, over: transport, context: context)
     }
     if wantsUnlockKey, unlockKey == nil {
       command.messages.note(
