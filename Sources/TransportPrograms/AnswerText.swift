@@ -7,7 +7,7 @@ struct AnswerText: ~Copyable {
   private var bytes = SecretBytes(zeroes: 8 << 10)
   private var byteCount = 0
   private let limit: Int
-  /// Whether nobody can write any more.
+  /// Whether every writer has closed the pipe.
   private(set) var isAtEnd = false
 
   init(limit: Int) { self.limit = limit }

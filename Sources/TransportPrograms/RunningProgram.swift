@@ -23,7 +23,7 @@ struct RunningProgram: ~Copyable {
   private enum End {
     case code(Int32)
     case signal(Int32)
-    /// The host program lets the kernel reap its children, so nobody knows.
+    /// It is not known: the host program lets the kernel reap its children.
     case unknown
   }
 
@@ -143,7 +143,7 @@ struct RunningProgram: ~Copyable {
 
   private static func reason(_ code: Int32) -> String {
     switch code {
-    case ENOEXEC: ": it is no program, or names no interpreter"
+    case ENOEXEC: ": it is not a program, or does not name an interpreter"
     case ENOENT: ": its interpreter is missing"
     case EACCES: ": it may not be started"
     case ETXTBSY: ": it is being written"

@@ -92,7 +92,7 @@ struct FailingProgramTests {
   @Test(
     "a program that cannot be started says why",
     arguments: [
-      ("echo no interpreter", "does not start: it is no program, or names no interpreter"),
+      ("echo no interpreter", "does not start: it is not a program, or does not name an interpreter"),
       ("#!/nonexistent/interpreter", "does not start: its interpreter is missing"),
       ("#!/etc/passwd", "does not start: it may not be started"),
     ])

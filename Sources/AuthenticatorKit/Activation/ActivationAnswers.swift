@@ -54,7 +54,7 @@ struct FinishedActivation {
       }
     }
     limits = try OfflineLimits(answer)
-    secondsOffset = try answer.secondsOffset(now: now)
+    secondsOffset = try answer.secondsOffset(from: now) ?? 0
   }
 }
 
@@ -131,11 +131,6 @@ struct NewPeerCredential {
 }
 
 extension TransportFields {
-  /// How long something waits: 1 second to 30 days.
-  func lifeSeconds(_ standard: UInt64) throws(VaultError) -> UInt64 {
-    try number("lifeSeconds", 1...2_592_000) ?? standard
-  }
-
   /// A text that a person recognizes a credential by.
   fileprivate func name(_ name: String) throws(VaultError) -> String? {
     guard let text = try text(name, 1...255) else { return nil }
@@ -143,15 +138,5 @@ extension TransportFields {
       throw .peerAnswered("'\(name)' would not show as itself")
     }
     return text
-  }
-
-  /// How far the clock of the peer is ahead, at most a day; 0 where the peer does not say.
-  fileprivate func secondsOffset(now: Instant) throws(VaultError) -> Int32 {
-    guard let time = try number("unixTime", 0...UInt64(Int64.max / 1000)) else { return 0 }
-    let offset = Int64(time).subtractingReportingOverflow(now.seconds)
-    guard !offset.overflow, (-86_400...86_400).contains(offset.partialValue) else {
-      throw .peerAnswered("'unixTime' differs by more than a day from the clock here")
-    }
-    return Int32(offset.partialValue)
   }
 }

@@ -1,6 +1,6 @@
 public import VaultKit
 
-/// A credential as anyone with the device key sees it, with its server: nobody is asked.
+/// What the device key alone shows of a credential and its server. No person is asked for it.
 public struct CredentialStatus: Sendable, Identifiable {
   /// How far the activation of a credential is. `docs/guides/credentials.md` has the table of all transitions.
   @nonexhaustive

@@ -41,7 +41,7 @@ extension VaultCore {
     try reading { transaction throws(VaultError) in
       var found: [OCRADescription] = []
       for item in try transaction.items(matching: Query(.otp))
-      where item.attributes[.otpType] == OCRAItem.type {
+      where item.hasSuite {
         do throws(VaultError) { found.append(try transaction.describeOCRA(item)) } catch {
           guard error.code == .unsupported else { throw error }
         }

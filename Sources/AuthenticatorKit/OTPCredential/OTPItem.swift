@@ -18,7 +18,7 @@ struct OTPItem {
     guard item.kind == .otp else { throw .noCredential }
     guard !item.isActivation else { throw .activationIncomplete }
     let attributes = item.attributes
-    guard attributes[.otpType] != OCRAItem.type else {
+    guard !item.hasSuite else {
       throw VaultError(
         .policy, "the credential has a suite: its codes are for questions",
         hint: Hint(.signQuestion, saying: "sign a question with it, or verify the code of one"))

@@ -14,7 +14,7 @@ extension VaultCore {
     try reading { transaction throws(VaultError) in
       var found: [OTPDescription] = []
       for item in try transaction.items(matching: Query(.otp, where: attributes))
-      where item.attributes[.otpType] != OCRAItem.type && !item.isActivation {
+      where !item.hasSuite && !item.isActivation {
         do throws(VaultError) { found.append(try transaction.describeOTP(item)) } catch {
           guard error.code == .unsupported else { throw error }
         }
@@ -83,13 +83,13 @@ extension OTPItem {
 
 extension Item {
   fileprivate func refuseUnlessProver() throws(VaultError) {
-    guard attributes[.otpType] == OCRAItem.type else { return try OTPItem(self).refuse(unless: .prover) }
+    guard hasSuite else { return try OTPItem(self).refuse(unless: .prover) }
     try OCRAItem(self).refuse(unless: .prover)
   }
 
   /// Throws unless it is a prover with a counter, HOTP or OCRA.
   fileprivate func refuseUnlessCountingProver() throws(VaultError) {
-    guard attributes[.otpType] == OCRAItem.type else { return try OTPItem(self).refuseUnlessHOTPProver() }
+    guard hasSuite else { return try OTPItem(self).refuseUnlessHOTPProver() }
     try OCRAItem(self).refuse(unless: .prover)
     guard countsCodes else { throw VaultError(.policy, "the suite of the credential has no counter") }
   }

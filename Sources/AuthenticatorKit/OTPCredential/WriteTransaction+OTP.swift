@@ -27,7 +27,7 @@ extension WriteTransaction {
   package mutating func exportOTP(
     _ item: Item, by component: Component = .otp, with grant: consuming Grant? = nil
   ) throws(VaultError) -> SecretBytes {
-    guard item.attributes[.otpType] != OCRAItem.type else {
+    guard !item.hasSuite else {
       throw VaultError(
         .policy, "no otpauth URI has a place for the suite of the credential",
         hint: Hint(.exportItems, saying: "export the items of the vault instead"))

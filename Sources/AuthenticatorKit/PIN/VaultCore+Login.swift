@@ -47,47 +47,21 @@ extension VaultCore {
   ) throws(VaultError) -> Login {
     try refuseLoginUnlessChecked(id, context: context)
     let prover = try reading { transaction throws(VaultError) in try transaction.activeProver(credential) }
-    try prover.refuseLogin(by: factor, of: id, data: data)
+    let question = try prover.loginQuestion(by: factor, of: id, data: data)
     let peer = try permit(transport, for: prover, context: context)
-    var notices: [OTPResult.Notice] = []
+    let made = try code(
+      of: peer.item, for: question, by: factor.factors, for: CodePurpose(isOnline: true), context: context)
     var fields = TransportFields()
     fields["type"] = .text(factor.rawValue)
-    let (code, counter) = try loginCode(
-      of: peer.item, by: factor, data: data, notices: &notices, context: context)
-    fields["code"] = .text(code)
-    if let counter { fields["counter"] = .number(counter) }
+    made.write(to: &fields)
     if let data { fields["dataBase64"] = .secret(TransportSecret(data)) }
     let answer = try exchange(.login, about: peer, fields, over: transport, context: context)
     let name = try TransportFields.required("login", answer.text("login", 1...255))
     return try using(context) { () throws(VaultError) in
       try writing { transaction throws(VaultError) in
-        try transaction.login(id, named: name, detail: name, wasMarked: notices.contains(.pinWasMarked))
+        try transaction.login(id, named: name, detail: name, wasMarked: made.notices.contains(.pinWasMarked))
       }
     }
-  }
-
-  private func loginCode(
-    of item: Item, by factor: LoginFactor, data: SharedSecret?, notices: inout [OTPResult.Notice],
-    context: AuthenticationContext?
-  ) throws(VaultError) -> (code: String, counter: UInt64?) {
-    let purpose = CodePurpose(isOnline: true)
-    if let suite = try item.suite {
-      guard let data else { preconditionFailure("loginCode: a suite without data") }
-      let question = try otp { () throws(OTPError) in
-        try data.expose { (data) throws(OTPError) in try OCRAQuestion(data: data, for: suite) }
-      }
-      let result = try signOCRA(
-        OCRARequest(question), with: item.id, by: factor.factors, for: purpose, context: context)
-      notices = result.notices
-      return (result.code, result.counter)
-    }
-    let result =
-      item.countsCodes
-      ? try nextHOTPCode(of: item.id, by: factor.factors, for: purpose, context: context)
-      : try timedCode(of: item.id, by: factor.factors, for: purpose, context: context)
-    notices = result.notices
-    guard case .counter(let counter) = result.factor else { return (result.code, nil) }
-    return (result.code, counter)
   }
 
   private func refuseLoginUnlessChecked(_ id: ItemID, context: AuthenticationContext?) throws(VaultError) {
@@ -129,20 +103,14 @@ extension WriteTransaction {
   }
 }
 
-extension Item {
-  /// What its codes are made of; `nil` for a credential without a suite.
-  fileprivate var suite: OCRASuite? {
-    get throws(VaultError) {
-      attributes[.otpType] == OCRAItem.type ? try OCRAItem(self).suite : nil
-    }
-  }
-}
-
 extension PeerCredential {
+  /// The question of a login, which a credential with a suite signs; `nil` without a suite.
+  ///
   /// - Throws: ``VaultError/Code/policy`` if the credential cannot serve a login with this PIN, ``VaultError/Code/malformed``
   ///   for data that the peer or the suite does not take.
-  fileprivate func refuseLogin(by factor: LoginFactor, of pin: ItemID, data: SharedSecret?) throws(VaultError)
-  {
+  fileprivate func loginQuestion(
+    by factor: LoginFactor, of pin: ItemID, data: SharedSecret?
+  ) throws(VaultError) -> OCRAQuestion? {
     guard try item.guardingPIN()?.item == pin else {
       throw VaultError(
         .policy, "the credential is not behind this PIN", hint: "name a credential that this PIN guards")
@@ -157,12 +125,12 @@ extension PeerCredential {
         .malformed, "a login is bound to 1 to 4,096 bytes, or to nothing",
         hint: "leave the data out, or bind the login to their hash value")
     }
-    guard let suite = try item.suite else { return }
+    guard let suite = try item.suite else { return nil }
     guard let data else {
       throw VaultError(
         .malformed, "the credential has a suite: a login with it needs data", hint: "give the data")
     }
-    _ = try otp { () throws(OTPError) in
+    return try otp { () throws(OTPError) in
       try data.expose { (data) throws(OTPError) in try OCRAQuestion(data: data, for: suite) }
     }
   }

@@ -12,13 +12,7 @@ struct PeerPosition {
   /// - Throws: ``VaultError/Code/network`` for a value out of its bounds.
   init(_ fields: TransportFields, at moment: Instant) throws(VaultError) {
     counter = try fields.number("counter", 0...UInt64.max - 1)
-    secondsOffset = try fields.number("unixTime", 0...UInt64(Int64.max)).map { unixTime throws(VaultError) in
-      let (offset, isBeyond) = Int64(unixTime).subtractingReportingOverflow(moment.seconds)
-      guard !isBeyond, Self.greatestOffset.contains(offset) else {
-        throw .peerAnswered("its clock differs from the clock here by more than a day")
-      }
-      return Int32(offset)
-    }
+    secondsOffset = try fields.secondsOffset(from: moment)
     limits = try OfflineLimits(fields)
   }
 
@@ -43,7 +37,6 @@ struct PeerPosition {
     state.codesSinceSynchronization -= min(codes, state.codesSinceSynchronization)
   }
 
-  private static let greatestOffset: ClosedRange<Int64> = -86_400...86_400
   private static let greatestLead: UInt64 = 1_000_000
 }
 

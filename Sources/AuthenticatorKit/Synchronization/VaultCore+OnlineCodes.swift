@@ -11,15 +11,11 @@ extension VaultCore {
     of id: ItemID, over transport: any Transport, context: AuthenticationContext? = nil
   ) throws(VaultError) -> OTPResult {
     let online = try begin(.code, with: id, over: transport, context: context)
-    var result =
-      online.credential.item.countsCodes
-      ? try nextHOTPCode(
-        of: id, by: online.credential.mode.ofCodes, for: CodePurpose(isOnline: true), context: context)
-      : try timedCode(
-        of: id, by: online.credential.mode.ofCodes, for: CodePurpose(isOnline: true), context: context)
-    var counter: UInt64?
-    if case .counter(let used) = result.factor { counter = used }
-    try finish(online, code: result.code, counter: counter, notices: &result.notices, context: context)
+    let credential = online.credential
+    var result = try nextCode(
+      of: credential.item, by: credential.mode.ofCodes, for: CodePurpose(isOnline: true), context: context)
+    let made = CodeForPeer(code: result.code, counter: result.counter, notices: result.notices)
+    result.notices = try finish(online, made, context: context)
     return result
   }
 
@@ -54,8 +50,8 @@ extension VaultCore {
     var result = try signOCRA(
       request, with: credential.item.id, by: credential.mode.ofCodes, for: CodePurpose(isOnline: true),
       context: context)
-    try finish(
-      online, code: result.code, counter: result.counter, notices: &result.notices, context: context)
+    let made = CodeForPeer(code: result.code, counter: result.counter, notices: result.notices)
+    result.notices = try finish(online, made, context: context)
     return result
   }
 
@@ -72,7 +68,7 @@ extension VaultCore {
     let answer = try exchange(
       .onlineStart, about: credential, announced.fields, over: transport, context: context)
     let challenge = try TransportFields.required("challenge", answer.text("challenge", 1...64))
-    let life = try answer.number("lifeSeconds", 1...2_592_000) ?? 300
+    let life = try answer.lifeSeconds(300)
     return OnlineRequest(
       credential: credential, transport: transport, challenge: challenge, answer: answer,
       deadline: try PeerDeadline(seconds: life, clock: environment.clock))
@@ -80,31 +76,33 @@ extension VaultCore {
 
   /// Tells the code. What the peer says about the two sides is stored once it has accepted the code; where that fails, the
   /// code is accepted all the same.
+  ///
+  /// - Returns: What the program should tell the person.
   private func finish(
-    _ online: OnlineRequest, code: String, counter: UInt64?, notices: inout [OTPResult.Notice],
-    context: AuthenticationContext?
-  ) throws(VaultError) {
+    _ online: OnlineRequest, _ made: CodeForPeer, context: AuthenticationContext?
+  ) throws(VaultError) -> [OTPResult.Notice] {
     try online.deadline.check()
     let codes = try reading { transaction throws(VaultError) in
       try transaction.state(of: online.credential.item.id).codesSinceSynchronization
     }
     var fields = TransportFields()
     fields["challenge"] = .text(online.challenge)
-    fields["code"] = .text(code)
-    if let counter { fields["counter"] = .number(counter) }
+    made.write(to: &fields)
+    let outOfStep = made.notices + [.synchronizationFailed]
     let answer: TransportFields
     do throws(VaultError) {
       answer = try exchange(
         .onlineFinish, about: online.credential, fields, over: online.transport, context: context)
     } catch {
       guard error.isSynchronizationFailure else { throw error }
-      return notices.append(.synchronizationFailed)
+      return outOfStep
     }
     do throws(VaultError) {
       let position = try PeerPosition(answer, at: environment.clock.now())
-      guard try answer.flag("synchronized") ?? true else { return notices.append(.synchronizationFailed) }
+      guard try answer.flag("synchronized") ?? true else { return outOfStep }
       try store(position, nil, of: online.credential, codes: codes, context: context)
-    } catch { notices.append(.synchronizationFailed) }
+      return made.notices
+    } catch { return outOfStep }
   }
 }
 

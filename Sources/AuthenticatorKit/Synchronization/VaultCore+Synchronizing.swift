@@ -51,17 +51,11 @@ extension VaultCore {
       (try transaction.state(of: item.id), try transaction.state(of: pin.item).isBlocked)
     }
     guard try state.credentialState() == .active, !isBlocked else { return nil }
-    let hasSuite = item.attributes[.otpType] == OCRAItem.type
-    guard !hasSuite, !item.countsCodes || !state.needsResync && !state.isBlocked else {
+    guard !item.hasSuite, !item.countsCodes || !state.needsResync && !state.isBlocked else {
       if pin.mode == .checked { _ = try verifyPIN(pin.item, context: context) }
       return nil
     }
-    let purpose = CodePurpose(isOnline: true)
-    let result =
-      item.countsCodes
-      ? try nextHOTPCode(of: item.id, by: .current, for: purpose, context: context)
-      : try timedCode(of: item.id, by: .current, for: purpose, context: context)
-    return result.code
+    return try nextCode(of: item, by: .current, for: CodePurpose(isOnline: true), context: context).code
   }
 
   /// Commits what the peer said.

@@ -11,7 +11,7 @@ struct OfferedTransaction {
   private let serviceName: String?
   private let deviceAlias: String?
 
-  /// - Parameter push: What was asked for. Its time counts where the peer says none; its names are shown to nobody.
+  /// - Parameter push: What was asked for. Its time counts where the peer gives none. Its names are not shown.
   /// - Throws: ``VaultError/Code/network`` for members out of their bounds, or for another transaction than the one that was
   ///   asked for; ``VaultError/Code/policy`` for a text that would not show as itself.
   init(_ fields: TransportFields, push: PushPayload?) throws(VaultError) {
@@ -21,7 +21,7 @@ struct OfferedTransaction {
       throw .peerAnswered("it is another transaction than the one that was asked for")
     }
     factors = try Self.factors(of: fields)
-    lifeSeconds = try fields.number("lifeSeconds", Self.lives) ?? Self.life(in: push) ?? 70
+    lifeSeconds = try fields.lifeSeconds(Self.life(in: push) ?? 70)
     service = try fields.text("service", 0...255)
     serviceName = try fields.text("serviceName", 0...255)
     deviceAlias = try fields.text("deviceAlias", 0...255)
@@ -81,8 +81,8 @@ struct OfferedTransaction {
   }
 
   private static func life(in push: PushPayload?) -> UInt64? {
-    push?.secondsToLive.flatMap { UInt64(exactly: $0) }.flatMap { lives.contains($0) ? $0 : nil }
+    push?.secondsToLive.flatMap { UInt64(exactly: $0) }.flatMap {
+      TransportFields.lives.contains($0) ? $0 : nil
+    }
   }
-
-  private static let lives: ClosedRange<UInt64> = 1...2_592_000
 }

@@ -13,7 +13,7 @@ public struct PeerTransaction: Sendable, Identifiable {
     case rejected
     /// It was cancelled.
     case cancelled
-    /// Nobody answered in time.
+    /// It was not answered in time.
     case timedOut = "timeout"
   }
 
@@ -25,7 +25,7 @@ public struct PeerTransaction: Sendable, Identifiable {
   public let credential: ItemID
   /// What became of it. All but ``Status/pending`` are final.
   public let status: Status
-  /// Whole seconds in which it can be answered, by the clock since boot; 0 if it waits no more.
+  /// Whole seconds in which it can be answered, by the clock since boot; 0 after its end.
   public let secondsLeft: Int
   /// When it was received.
   public var received: Instant { item.created }
@@ -64,7 +64,7 @@ public struct PeerTransaction: Sendable, Identifiable {
 }
 
 extension ItemState {
-  /// Whether nobody has answered a transaction in time. By the clock since boot, and true in another boot.
+  /// Whether the time of a transaction that waits is over, by the clock since boot. True in another boot.
   func hasLapsed(_ clock: any VaultClock) -> Bool {
     (try? transactionState()) == .pending && secondsLeft(clock) == 0
   }

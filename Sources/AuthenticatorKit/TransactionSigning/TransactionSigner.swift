@@ -11,7 +11,7 @@ public import VaultKit
 /// ```
 ///
 /// A transaction is stored when it is received, and its end is stored before the server is told: it is final. A transaction
-/// that nobody answers in time is ``PeerTransaction/Status/timedOut``. It is kept for a day. Read in this order:
+/// that is not answered in time is ``PeerTransaction/Status/timedOut``. It is kept for a day. Read in this order:
 ///
 /// - ``TransactionSigner``: what an application uses. ``PeerTransaction``, ``TransactionDetails``, ``TransactionFactor``,
 ///   ``TransactionDecision``: what it sees. ``PushPayload``: what a push message says.
@@ -77,7 +77,7 @@ public struct TransactionSigner: Sendable {
   ///   - factor: What accepts it: one of ``TransactionDetails/choices``; `nil` where there is one.
   ///   - transport: The way to the server.
   ///   - context: Shows the text, and gives the PIN or the phrase. For a secret that was given in advance no prompt appears,
-  ///     and then nobody sees the text.
+  ///     and then the text is not shown.
   /// - Throws: ``VaultError/Code/policy`` for a factor that the transaction does not offer or the device does not have, without
   ///   one where there are several, and for the action ``TransactionAction/activate``; ``VaultError/Code/wrongState`` for a
   ///   transaction that was decided, ``VaultError/Code/expired`` for one whose time is over;

@@ -23,8 +23,7 @@ extension VaultCore {
     answer["alias"] = .text(asked.transaction.alias)
     answer["decision"] = .text("accept")
     answer["type"] = .text(made.factor.rawValue)
-    answer["code"] = .text(made.code.code)
-    if let counter = made.code.counter { answer["counter"] = .number(counter) }
+    made.code.write(to: &answer)
     let told = try tell(answer, about: credential, .accepted, over: transport, context: context)
     return TransactionDecision(
       transaction: try transactionSummary(of: id), factor: made.factor, notices: made.code.notices + told)
@@ -85,34 +84,12 @@ extension VaultCore {
     let factors: PINFactors =
       ladder != nil ? [.current, .biometric] : factor == .biometry ? .biometric : .current
     let made = try notingTimeout(of: asked.id) { () throws(VaultError) -> CodeForPeer in
-      try code(of: signer, for: asked.context, by: factors, for: purpose, context: context)
+      let question = try signer.suite.map { (suite) throws(VaultError) in
+        try suite.question(of: asked.context)
+      }
+      return try code(of: signer, for: question, by: factors, for: purpose, context: context)
     }
     return (made, ladder?.shown == .current ? .pin : factor)
-  }
-
-  /// A code that signs a text: with a suite the text is the question, otherwise it is the next code.
-  private func code(
-    of item: Item, for text: ShownText?, by factors: PINFactors, for purpose: CodePurpose,
-    context: AuthenticationContext
-  ) throws(VaultError) -> CodeForPeer {
-    guard item.attributes[.otpType] != OCRAItem.type else {
-      let suite = try OCRAItem(item).suite
-      let bytes = Array((text?.text ?? "").utf8)
-      let question = try otp { () throws(OTPError) in
-        try unsafe OCRAQuestion(data: bytes.span.bytes, for: suite)
-      }
-      let made = try signOCRA(
-        OCRARequest(question), with: item.id, by: factors, for: purpose, context: context)
-      return CodeForPeer(code: made.code, counter: made.counter, notices: made.notices)
-    }
-    let made =
-      item.countsCodes
-      ? try nextHOTPCode(of: item.id, by: factors, for: purpose, context: context)
-      : try timedCode(of: item.id, by: factors, for: purpose, context: context)
-    guard case .counter(let counter) = made.factor else {
-      return CodeForPeer(code: made.code, counter: nil, notices: made.notices)
-    }
-    return CodeForPeer(code: made.code, counter: counter, notices: made.notices)
   }
 
   /// Tells the peer a decision that is on disk.
@@ -163,12 +140,12 @@ extension VaultCore {
   }
 }
 
-/// A code that the peer is told.
-private struct CodeForPeer {
-  let code: String
-  /// `nil` for a credential without a counter.
-  let counter: UInt64?
-  let notices: [OTPResult.Notice]
+extension OCRASuite {
+  /// The question that signs a text; none is empty data.
+  fileprivate func question(of text: ShownText?) throws(VaultError) -> OCRAQuestion {
+    let bytes = Array((text?.text ?? "").utf8)
+    return try otp { () throws(OTPError) in try unsafe OCRAQuestion(data: bytes.span.bytes, for: self) }
+  }
 }
 
 extension WriteTransaction {
@@ -198,7 +175,7 @@ extension ItemState {
     let state = try transactionState()
     guard state != .timeout, !hasLapsed(clock) else {
       throw VaultError(
-        .expired, "nobody answered the transaction in time", hint: "have the other side ask again")
+        .expired, "the transaction was not answered in time", hint: "have the other side ask again")
     }
     guard state == .pending else {
       throw VaultError(

@@ -95,7 +95,7 @@ extension VaultCore {
       choices: action == .activate ? [] : try choices(of: offered, for: item))
   }
 
-  /// Records that nobody answered in time. A vault that cannot be written shows it all the same.
+  /// Records that they were not answered in time. A vault that cannot be written shows it without the record.
   func noteTimeouts(of ids: [ItemID]) {
     guard !ids.isEmpty, !isReadOnly else { return }
     try? writing { transaction throws(VaultError) in

@@ -121,4 +121,24 @@ extension TransportFields {
     guard let value else { throw .peerAnswered("'\(name)' is missing") }
     return value
   }
+
+  /// How long something waits.
+  func lifeSeconds(_ standard: UInt64) throws(VaultError) -> UInt64 {
+    try number("lifeSeconds", Self.lives) ?? standard
+  }
+
+  /// 1 second to 30 days.
+  static let lives: ClosedRange<UInt64> = 1...2_592_000
+
+  /// What a prover has to add to its clock, in seconds; `nil` where the peer names no time.
+  ///
+  /// - Throws: ``VaultError/Code/network`` for more than a day.
+  func secondsOffset(from now: Instant) throws(VaultError) -> Int32? {
+    guard let time = try number("unixTime", 0...UInt64(Int64.max)) else { return nil }
+    let (offset, isBeyond) = Int64(time).subtractingReportingOverflow(now.seconds)
+    guard !isBeyond, (-86_400...86_400).contains(offset) else {
+      throw .peerAnswered("its clock differs from the clock here by more than a day")
+    }
+    return Int32(offset)
+  }
 }

@@ -18,7 +18,7 @@ enum TransactionOptions {
   static let type = Setting(
     "type",
     .choice(["device": TransactionFactor.device, "biometry": .biometry, "pin": .pin]), "",
-    "What accepts it. Needed where the transaction offers several and nobody is asked.")
+    "What accepts it. Needed where the transaction offers several and no person can be asked.")
 }
 
 extension Command {
@@ -92,23 +92,13 @@ extension Command {
 
   /// Tells what the server was told.
   func outcome(of decision: TransactionDecision) throws -> Outcome {
-    if let item = try vault.opened().items(matching: Query(id: decision.transaction.credential)).first {
-      note(decision.notices, item: item)
-    }
-    let name = try name(of: decision.transaction.credential)
+    let credential = try vault.opened().items(matching: Query(id: decision.transaction.credential)).first
+    if let credential { note(decision.notices, item: credential) }
     return Outcome(
-      json: decision.transaction.json(of: name).adding {
+      json: decision.transaction.json(of: credential?.name).adding {
         if let factor = decision.factor { Field("type", factor.rawValue) }
       }, lines: ["\(decision.transaction.alias) is \(decision.transaction.status.rawValue)"],
-      failure: decision.notices.contains(.synchronizationFailed) ? .outOfStepAfterDecision : nil)
-  }
-}
-
-extension CommandError {
-  fileprivate static var outOfStepAfterDecision: CommandError {
-    CommandError(
-      .outOfStep, "the server took the decision, but the two sides are out of step",
-      hint: "synchronize the credential with 'vaultctl otp sync'")
+      failure: OnlineOptions.failure(decision.notices, done: "took the decision"))
   }
 }
 

@@ -14,11 +14,13 @@ enum OnlineOptions {
     + "takes requests to it. A code that the server refuses is not printed (3), and one that comes too late is not either (7). If "
     + "the two sides are out of step afterwards, the code is printed, and the exit code is 17."
 
-  /// The failure that is told besides an accepted code.
-  static func failure(_ notices: [OTPResult.Notice]) -> CommandError? {
+  /// The failure that is told besides what the server did.
+  static func failure(
+    _ notices: [OTPResult.Notice], done: String = "accepted the code"
+  ) -> CommandError? {
     guard notices.contains(.synchronizationFailed) else { return nil }
     return CommandError(
-      .outOfStep, "the server accepted the code, but the two sides are out of step",
+      .outOfStep, "the server \(done), but the two sides are out of step",
       hint: "synchronize the credential with 'vaultctl otp sync'")
   }
 }

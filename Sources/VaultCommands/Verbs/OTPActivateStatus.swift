@@ -4,7 +4,7 @@ import TextFormats
 import VaultKit
 import VaultWords
 
-/// `vaultctl otp activate status NAME`: asks nobody, works while the vault is locked.
+/// `vaultctl otp activate status NAME`: asks no person, works while the vault is locked.
 enum OTPActivateStatus: VaultVerb {
   static let words = ["otp", "activate", "status"]
   static let summary =

@@ -16,7 +16,7 @@ enum TransactionList: VaultVerb {
   static let notes = [
     "With --transport, each active credential that was activated through it asks its server for the next transaction, and with "
       + "--json what waits is listed with its text. None is no error. If a server fails, the others are asked all the same; the "
-      + "list is printed, and the exit code is that of the first failure. Without it, nobody is asked, and the vault stays locked.",
+      + "list is printed, and the exit code is that of the first failure. Without it, no server is asked, and the vault stays locked.",
     "With --json: id, alias, credential, state (pending, accepted, rejected, cancelled, timeout), secondsLeft, received (Unix "
       + "seconds), service, serviceName, deviceAlias; of those that wait and were asked for also action, context, types, choices.",
     "A transaction is kept for a day after its time.",

@@ -68,7 +68,7 @@ public struct AuthenticationContext: Sendable {
   /// shares everything else with this context.
   ///
   /// No earlier verification serves the copy, whatever the `reuse` of this context: the person sees each text. For a secret
-  /// that was given in advance no prompt appears, and then nobody sees the text.
+  /// that was given in advance no prompt appears, and then the text is not shown.
   public func showing(_ text: ShownText) -> AuthenticationContext {
     var copy = self
     copy.text = text
