@@ -24,7 +24,9 @@ func room(_ name: String, on dependencies: [Target.Dependency] = []) -> Target {
 /// Tests are compiled without being optimized: what they test is, and to optimize them takes half of a build. Where a test
 /// looks for what is left of secrets in memory, or computes much, it is optimized like all else.
 func tests(of name: String, isOptimized: Bool = false, on dependencies: [Target.Dependency]) -> Target {
-  let speed: [SwiftSetting] = isOptimized ? [] : [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+  // Their modules are not imported, so they need no pass of their own.
+  let quick = ["-Onone", "-no-emit-module-separately-wmo"]
+  let speed: [SwiftSetting] = isOptimized ? [] : [.unsafeFlags(quick, .when(configuration: .release))]
   return .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: strict + speed)
 }
 

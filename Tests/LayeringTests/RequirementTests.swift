@@ -64,6 +64,10 @@ enum Requirements {
   }
 
   static func cited(in line: Substring) -> [String] {
+    // Most lines have no letter before a digit, and a search by pattern is slow.
+    guard zip(line.utf8, line.utf8.dropFirst()).contains(where: { 65...90 ~= $0 && 49...57 ~= $1 }) else {
+      return []
+    }
     let text = line.contains("RFC ") ? line.replacing(/RFC [0-9]+ [^,;.]*/, with: "") : line
     return text.matches(of: /(?:^|[\s("':])([AFKLPQRSU][1-9][0-9]?)(?=[\s,:;.)])/).map { String($0.1) }
   }

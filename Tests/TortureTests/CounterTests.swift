@@ -11,7 +11,7 @@ extension Torture {
   struct Counters {
     @Test("fifty processes get distinct codes in one row of counters, and no error")
     func distinct() throws {
-      let (processes, each) = (50, Scale.pick(200, long: 1_000))
+      let (processes, each) = (50, Scale.pick(120, long: 1_000))
       let vault = TemporaryVault(in: Place.fast)
       try vault.makeCore().addTestHOTP("counter")
       let gate = try Gate()

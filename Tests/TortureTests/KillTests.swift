@@ -13,7 +13,7 @@ extension Torture {
   struct Kills {
     @Test("what was acknowledged survives SIGKILL, no counter comes twice, at most one is skipped per kill")
     func killed() async throws {
-      let kills = Scale.pick(1_000, long: 8_000) / 2
+      let kills = Scale.pick(600, long: 8_000) / 2
       let seed = Scale.seed
       let results = try await lanes(2) { lane in
         try Life(seed: seed &+ UInt64(lane) &* 1_000_003).run(kills: kills)
@@ -29,7 +29,7 @@ extension Torture {
 
     @Test("the same for the commands, one process each")
     func killedCommands() async throws {
-      let kills = Scale.pick(500, long: 2_000) / 2
+      let kills = Scale.pick(300, long: 2_000) / 2
       let seed = Scale.seed
       let results = try await lanes(2) { lane in
         try CommandLife(seed: seed &+ UInt64(lane) &* 7_000_003).run(kills: kills)

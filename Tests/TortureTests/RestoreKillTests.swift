@@ -19,7 +19,7 @@ extension Torture {
       guard Shell.has("strace") else { return skip("restore killed: no strace") }
       let template = try Home.withBackup(hasNamedKey: hasNamedKey)
       var seen: [String: Int] = [:]
-      for point in try template.killPoints(Scale.pick(40, long: .max)) {
+      for point in try template.killPoints(Scale.pick(20, long: .max)) {
         let home = try template.copy()
         let isKilled = try home.restore(killedAt: point)
         let found = try home.look()
@@ -82,7 +82,7 @@ extension Torture {
       guard Shell.has("strace") else { return skip("restore killed: no strace") }
       let template = try Home.withBackup(keepsVault: false)
       var seen: [String: Int] = [:]
-      for point in try template.killPoints(Scale.pick(40, long: .max)) {
+      for point in try template.killPoints(Scale.pick(20, long: .max)) {
         let home = try template.copy()
         try home.restore(killedAt: point)
         let found = try home.look()
