@@ -103,14 +103,18 @@ let package = Package(
     room("PAMMessages", on: ["SecretMemory"]),
     // The helper, in which PAM's modules run.
     room("PAMHelper", on: ["SecretMemory", "CLinux", "PAMMessages", "CPAM"]),
+    // JSON, base64 and UTF-8, written and read without letting a secret out of secret memory.
+    room("TextFormats", on: ["SecretMemory"]),
+    // Signed tokens: JWS, JWT, JWK, proofs of possession, assertions of clients: pure values, no vault.
+    room("JOSE", on: ["SecretMemory", "VaultCrypto", "TextFormats"]),
     // People: terminal, pinentry, PAM, fprintd.
     room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux", "PAMMessages", "CSystemd"]),
     // Authenticator components on top of the vault.
-    room("AuthenticatorKit", on: ["SecretMemory", "OneTimePassword", "VaultKit"]),
+    room(
+      "AuthenticatorKit",
+      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "TextFormats", "JOSE", "VaultKit"]),
     // What tests of ours and of our users need: fixed clock and randomness, temporary vaults, tampering.
     room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultKit"]),
-    // JSON, base64 and UTF-8, written and read without letting a secret out of secret memory.
-    room("TextFormats", on: ["SecretMemory"]),
     // The way to a server through a program.
     room(
       "TransportPrograms", on: ["SecretMemory", "VaultKit", "AuthenticatorKit", "TextFormats", "CLinux"]),
@@ -196,10 +200,12 @@ let package = Package(
     tests(
       of: "AuthenticatorKitTests",
       on: [
-        "AuthenticatorKit", "OneTimePassword", "VaultKit", "VaultTestKit", "SecretMemory",
+        "AuthenticatorKit", "JOSE", "VaultCrypto", "OneTimePassword", "VaultKit", "VaultTestKit",
+        "SecretMemory",
         "VaultExpectations",
       ]),
     tests(of: "TextFormatsTests", on: ["TextFormats", "SecretMemory"]),
+    tests(of: "JOSETests", isOptimized: true, on: ["JOSE", "TextFormats", "VaultCrypto", "SecretMemory"]),
     tests(
       of: "TransportProgramsTests", isOptimized: true,
       on: ["TransportPrograms", "AuthenticatorKit", "VaultKit", "VaultTestKit", "SecretMemory"]),

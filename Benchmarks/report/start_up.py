@@ -1,4 +1,4 @@
-"""P11, P14, P19 and P24: one command on a vault of 100,000 items, compared with the same work in C or without a PIN, and lists."""
+"""P11, P13, P14, P19 and P24: one command on a vault of 100,000 items, compared with the same work in C or without a PIN, and lists."""
 import os
 import shutil
 import subprocess
@@ -31,9 +31,11 @@ def run(spawner, vaultctl, bench, in_c, folder, count):
         ("oathtool (no storage, no sealing)", oathtool, None),
     ]
     pin = behind_pin(vault, bench)
+    signing = signatures(vault, name)
     races = [
         spawner.race("start-get", f"vaultctl item get, {count:,} items", get, environment),
         spawner.race("start-code", f"vaultctl otp code, {count:,} items", code, environment),
+        spawner.race("start-sign", f"vaultctl key sign, {count:,} items", signing, environment),
         spawner.race("start-pin", f"vaultctl otp code behind a PIN, {count:,} items", pin, environment),
     ]
     for size in TRANSACTIONS:
@@ -43,6 +45,13 @@ def run(spawner, vaultctl, bench, in_c, folder, count):
         if any(reading["exit"] for reading in race["readings"]):
             raise SystemExit(f"bench: a command of {race['id']} failed: " + str([(r["name"], r["exit"]) for r in race["readings"]]))
     return races
+
+
+def signatures(vault, name):
+    """Signatures of a few bytes, beside the reading of an item."""
+    subprocess.run(vault.words("key", "generate", "signer"), check=True)
+    return [("to compare: vaultctl item get", vault.words("item", "get", name), None),
+            ("vault: vaultctl key sign, P-256", vault.words("key", "sign", "signer"), str(vault.secret))]
 
 
 def behind_pin(vault, bench):

@@ -280,6 +280,7 @@ def rows(data):
         against(r, "P12", "unlock by passcode, 64 MiB, t 3, p 4", "unlock", 1.05, "≤ 1.05 × libargon2"), derivation(r),
         against(r, "P13", "P-256 sign, key held open", "sign-p256", 1.1, "≤ 1.1 × OpenSSL"),
         against(r, "P13", "Ed25519 sign, key held open", "sign-ed25519", 1.1, "≤ 1.1 × OpenSSL"),
+        against(r, "P13", "vaultctl key sign, P-256", "start-sign", 1.25, "≤ 1.25 × vaultctl item get"),
         memory(r), growth(r), calls(r),
         against(r, "P18", "OCRA code, QN08", "ocra-question", 1.3, "≤ 1.3 × the HMAC with a kept key"),
         against(r, "P18", "OCRA code, C-QN08-PSHA1", "ocra-counter", 1.3, "≤ 1.3 × the HMAC with a kept key"),

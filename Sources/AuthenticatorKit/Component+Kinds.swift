@@ -8,6 +8,10 @@ extension Component {
   package static let pin = Component(.pin)
   /// Biokeys.
   package static let biokey = Component(.biokey)
+  /// Client keys.
+  package static let key = Component(.key)
   /// Transactions.
   package static let transaction = Component(.transaction)
+  /// Answers to challenges of card payments.
+  package static let responseJWT = Component(.responseJWT)
 }

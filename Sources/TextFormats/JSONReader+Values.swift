@@ -1,3 +1,5 @@
+import SecretMemory
+
 /// Values of any type, for input that may have members that the reader does not know.
 extension JSONReader {
   /// What the next value is.
@@ -20,7 +22,7 @@ extension JSONReader {
     }
   }
 
-  /// Reads a value, and forgets it. An object in it has no member twice.
+  /// Reads a value, and forgets it: no text of it is in a `String`. An object in it has no member twice.
   package func skip() throws(TextError) {
     switch try kind() {
     case .object:
@@ -30,7 +32,7 @@ extension JSONReader {
         try skip()
       }
     case .array: try array { () throws(TextError) in try skip() }
-    case .text: _ = try string(limit: .max)
+    case .text: _ = try secret(limit: SecretBytes.maximumByteCount - 1)
     case .number: _ = try number()
     case .word: _ = try word()
     }

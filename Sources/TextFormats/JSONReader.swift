@@ -2,21 +2,31 @@ package import SecretMemory
 
 /// Reads JSON (RFC 8259) from a line, value by value, as the caller expects them.
 ///
-/// White space does not span lines, objects and arrays nest to ``deepest`` levels, and every text has a limit. A value is an
-/// object, an array, a text, a whole number, true or false; `JSONReader+Values.swift` reads what a caller does not expect.
+/// White space does not span lines unless the caller says so, objects and arrays nest to ``deepest`` levels, and every text has
+/// a limit. A value is an object, an array, a text, a whole number, true or false; `JSONReader+Values.swift` reads what a caller
+/// does not expect.
 package final class JSONReader {
   /// How many objects and arrays may be inside one another.
   package static let deepest = 16
 
   let bytes: ByteReader
+  private let spansLines: Bool
+  private let longestName: Int
   private var depth = 0
 
-  package init(_ bytes: ByteReader) { self.bytes = bytes }
+  /// - Parameters:
+  ///   - spansLines: Whether white space between values may have line ends, as in a text that is not one of many lines.
+  ///   - longestName: The most bytes of the name of a member.
+  package init(_ bytes: ByteReader, spansLines: Bool = false, longestName: Int = 64) {
+    self.bytes = bytes
+    self.spansLines = spansLines
+    self.longestName = longestName
+  }
 
   /// Calls `member` with the name of each member. It must read the value.
   package func object(_ member: (String) throws(TextError) -> Void) throws(TextError) {
     try nested(in: "{", "}") { () throws(TextError) in
-      let name = try string(limit: Self.longestName)
+      let name = try string(limit: longestName)
       try expect(":")
       do throws(TextError) { try member(name) } catch { throw error.inside(name) }
     }
@@ -131,8 +141,6 @@ package final class JSONReader {
 
   /// The number of the line of the next byte, from 1.
   package var line: Int { bytes.line }
-
-  private static let longestName = 64
 }
 
 // MARK: Parts of values
@@ -189,7 +197,12 @@ extension JSONReader {
     _ = try bytes.next()
     return true
   }
+
   func skipSpace() throws(TextError) {
-    while let byte = try bytes.peek(), byte == 0x20 || byte == 0x09 { _ = try bytes.next() }
+    while let byte = try bytes.peek(),
+      byte == 0x20 || byte == 0x09 || spansLines && (byte == 0x0A || byte == 0x0D)
+    {
+      _ = try bytes.next()
+    }
   }
 }

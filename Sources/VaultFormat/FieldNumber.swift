@@ -163,6 +163,14 @@ package enum FieldNumber {
     static let credential: UInt16 = 4
   }
 
+  /// Section 6: the data of a response JWT.
+  enum ResponseData {
+    static let session: UInt16 = 1
+    static let request: UInt16 = 2
+    static let issuer: UInt16 = 3
+    static let answer: UInt16 = 4
+  }
+
   /// Section 12, policy field 7: the life of a token or a consent.
   package enum TokenLife {
     package static let issued: UInt16 = 1

@@ -12,7 +12,7 @@ import Glibc
 // - `PINs.swift`: PINs that are tried, used and changed.
 // - `Making`, `Changing` and `States` make vaults and print each state as a ``Content``. `Mutating` alters them with
 //   ``Mutation`` and ``SQLMutation``, and ``Judge`` compares the content that still opens.
-// - `Ciphers.swift`, `Midstates.swift`, `PINSecrets.swift` and ``Holding``: processes in whose memory the test looks for secrets.
+// - `Ciphers.swift`, `Midstates.swift`, `PINSecrets.swift`, `ClientKeys.swift` and ``Holding``: processes in whose memory the test looks for secrets.
 // - `Opening.swift`: many processes that open or create one vault.
 // - `Camouflaging.swift`: vaults with a camouflaged PIN, for the attack on it.
 // - `Misbehaving.swift`: a process that hangs or grows, to test the tests.
@@ -71,6 +71,7 @@ case "camouflage":
 case "misbehave": Misbehaving.run(argument(1))
 case "ciphers": Ciphers.run(Rig(argument(1)), passcode: argument(2), state: argument(3))
 case "midstates": Midstates.run(Rig(argument(1)), key: argument(2), isClosed: argument(3) == "closed")
+case "client-keys": ClientKeys.run(Rig(argument(1)), files: Array(words.dropFirst(2)))
 case "pin-secrets": PINSecrets.run(Rig(argument(1)), passcode: argument(2), phrase: argument(3))
 default: fail("no such command")
 }

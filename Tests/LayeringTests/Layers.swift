@@ -47,10 +47,13 @@ enum Layers {
       ]),
     Room("PAMMessages", on: ["SecretMemory"]),
     Room("PAMHelper", on: ["SecretMemory", "CLinux", "PAMMessages", "CPAM"]),
-    Room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux", "PAMMessages", "CSystemd"]),
-    Room("AuthenticatorKit", on: ["SecretMemory", "OneTimePassword", "VaultKit"]),
-    Room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultKit"]),
     Room("TextFormats", on: ["SecretMemory"]),
+    Room("JOSE", on: ["SecretMemory", "VaultCrypto", "TextFormats"]),
+    Room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux", "PAMMessages", "CSystemd"]),
+    Room(
+      "AuthenticatorKit",
+      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "TextFormats", "JOSE", "VaultKit"]),
+    Room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultKit"]),
     Room(
       "TransportPrograms", on: ["SecretMemory", "VaultKit", "AuthenticatorKit", "TextFormats", "CLinux"]),
     Room("CommandLineKit", on: ["SecretMemory", "TextFormats", "CLinux"]),

@@ -81,6 +81,13 @@ struct ExampleTests {
     if verb.words.first == "passcode", verb.words[1] != "set" {
       script += "vaultctl passcode set --new-passcode-file old\n"
     }
+    if ["key", "jwt", "dpop"].contains(verb.words.first), verb.name != "key generate" {
+      script += "vaultctl key generate shop\n"
+    }
+    if verb.name == "key import" {
+      script += "cp '\(Tool.repository.path)/Tests/Vectors/key-files/p256.chain.p12' tls.p12\n"
+      script += "printf 'correct horse' > phrase\n"
+    }
     if ["biometry", "biokey"].contains(verb.words.first) {
       script += "vaultctl passcode set --new-passcode-file old\n"
     }

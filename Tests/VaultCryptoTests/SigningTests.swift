@@ -6,7 +6,7 @@ import VaultCrypto
 struct SigningTests {
   static let pairs: [(SigningKeyType, SignatureScheme)] = [
     (.p256, .ecdsaRaw), (.p256, .ecdsaDER), (.ed25519, .ed25519), (.rsa2048, .rsaPKCS1), (.rsa2048, .rsaPSS),
-    (.rsa3072, .rsaPKCS1), (.rsa3072, .rsaPSS),
+    (.rsa3072, .rsaPKCS1), (.rsa3072, .rsaPSS), (.p384, .ecdsaRaw), (.p384, .ecdsaDER), (.rsa4096, .rsaPKCS1),
   ]
 
   @Test("what a key signs, its public half accepts, and nothing else", arguments: pairs)
@@ -45,19 +45,39 @@ struct SigningTests {
     try key.publicKey.verify(again.sign([1], as: scheme), of: [1], as: scheme)
   }
 
+  /// Verified to fail when the point of the structure is taken without a comparison.
+  @Test(
+    "a structure in which one byte differs is refused, or is the same key", arguments: SigningKeyType.allCases
+  )
+  func altered(type: SigningKeyType) throws {
+    let key = try SigningKey.generate(type, random: SystemRandom())
+    let pkcs8 = try key.exportPKCS8().revealed
+    let scheme: SignatureScheme = type.isRSA ? .rsaPKCS1 : type == .ed25519 ? .ed25519 : .ecdsaRaw
+    try key.publicKey.verify(SigningKey(pkcs8: SecretBytes(pkcs8)).sign([1], as: scheme), of: [1], as: scheme)
+    for index in stride(from: 0, to: pkcs8.count, by: type.isRSA ? 97 : 1) {
+      var changed = pkcs8
+      changed[index] ^= 1
+      guard let other = try? SigningKey(pkcs8: SecretBytes(changed)), !type.isRSA else { continue }
+      // Any seed of Ed25519 is a key; elsewhere the halves would differ.
+      #expect(type == .ed25519 && index >= 16 || other.publicKey == key.publicKey, "\(index)")
+    }
+  }
+
   @Test("an empty message is signed too", arguments: pairs)
   func emptyMessage(type: SigningKeyType, scheme: SignatureScheme) throws {
     let key = try SigningKey.generate(type, random: SystemRandom())
     try key.publicKey.verify(key.sign([], as: scheme), of: [], as: scheme)
   }
 
-  @Test("raw ECDSA signatures have 64 bytes, also when r or s begins with zeros")
-  func rawLength() throws {
-    let key = try SigningKey.generate(.p256, random: SystemRandom())
+  @Test(
+    "raw ECDSA signatures have one length, also when r or s begins with zeros",
+    arguments: [(SigningKeyType.p256, 64), (.p384, 96)])
+  func rawLength(type: SigningKeyType, byteCount: Int) throws {
+    let key = try SigningKey.generate(type, random: SystemRandom())
     for number in 0..<600 {
       let message = Array("\(number)".utf8)
       let signature = try key.sign(message, as: .ecdsaRaw)
-      #expect(signature.count == 64)
+      #expect(signature.count == byteCount)
       try key.publicKey.verify(signature, of: message, as: .ecdsaRaw)
     }
   }
@@ -81,7 +101,7 @@ struct SigningTests {
 
   @Test("the same random bytes make the same key; a generator that fails makes none")
   func randomness() throws {
-    for type in [SigningKeyType.p256, .ed25519] {
+    for type in [SigningKeyType.p256, .p384, .ed25519] {
       let first = try SigningKey.generate(type, random: RepeatingRandom())
       let second = try SigningKey.generate(type, random: RepeatingRandom())
       let other = try SigningKey.generate(type, random: RepeatingRandom(byte: 3))
@@ -92,9 +112,9 @@ struct SigningTests {
       }
     }
     // Zero and what is above the order of the curve are no keys, however often they are drawn.
-    for byte: UInt8 in [0xff, 0x00] {
+    for (type, byte) in [(SigningKeyType.p256, UInt8(0xff)), (.p256, 0), (.p384, 0xff), (.p384, 0)] {
       expectError(.randomUnavailable) { () throws(CryptoError) in
-        try SigningKey.generate(.p256, random: RepeatingRandom(byte: byte))
+        try SigningKey.generate(type, random: RepeatingRandom(byte: byte))
       }
     }
   }

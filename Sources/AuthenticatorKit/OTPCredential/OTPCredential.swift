@@ -22,6 +22,7 @@ public import VaultKit
 /// - ``OTPDescription``, ``OTPRole`` and ``OTPResult``: what callers see.
 /// - ``PINItem``: the PIN that guards credentials.
 /// - ``OCRACredential``: credentials whose codes answer questions.
+/// - ``ClientKey``: keys that sign.
 public struct OTPCredential: Sendable {
   /// The item that stores the credential.
   public let id: ItemID

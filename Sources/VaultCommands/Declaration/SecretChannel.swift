@@ -12,6 +12,7 @@ package enum SecretChannel: String, CaseIterable, Sendable {
   case newPIN = "new-pin"
   case unlockKey = "unlock-key"
   case code
+  case token
 
   /// What a prompt and the help call it.
   package var title: String {
@@ -26,8 +27,12 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     case .newPIN: "new PIN"
     case .unlockKey: "unlock key"
     case .code: "code"
+    case .token: "access token"
     }
   }
+
+  /// How it is read: a token is longer than what a person types.
+  var limit: Int? { self == .token ? 64 << 10 : nil }
 
   /// What a prompt calls it: no two secrets by one name.
   func shownTitle(isNew: Bool) -> String {
@@ -51,6 +56,7 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     case .newPIN: "make a PIN"
     case .unlockKey: "set a new PIN"
     case .code: "check it"
+    case .token: "put its hash into the proof"
     }
   }
 

@@ -76,7 +76,8 @@ extension VaultVerb {
 
   package static var namesCommand: String? {
     guard target != .none else { return nil }
-    return NamesCommand.text(kind: words.first == "otp" || words.first == "transaction" ? "otp" : nil)
+    let kinds = ["otp": "otp", "transaction": "otp", "key": "key", "jwt": "key", "dpop": "key"]
+    return NamesCommand.text(kind: words.first.flatMap { kinds[$0] })
   }
 
   package static func check(_ invocation: Invocation) throws(CommandError) {

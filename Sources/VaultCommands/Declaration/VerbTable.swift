@@ -71,6 +71,15 @@ package enum VerbTable {
       "biokey", "Biokeys, which members open in place of a PIN.",
       [BiokeyRegister.self, BiokeyList.self, BiokeyReset.self]
     ),
+    (
+      "key", "Keys that sign, and their certificates.",
+      [
+        KeyGenerate.self, KeyImport.self, KeyList.self, KeyPublic.self, KeySign.self, KeyVerify.self,
+        KeyRemove.self,
+      ]
+    ),
+    ("jwt", "Tokens that a client key signs.", [JWTSign.self, JWTVerify.self]),
+    ("dpop", "Print a proof for one request that its sender has a key.", [PrintProof.self]),
     ("import", "Import items from another program.", [Import.self]),
     ("export", "Export items for another program.", [Export.self]),
     ("backup", "Write a backup that a passphrase opens.", [Backup.self]),

@@ -26,7 +26,7 @@ enum SecretFile {
           : "give a file in your home that only you may read, or give the secret by a descriptor")
     }
     defer { close(file) }
-    return try SecretReading.phrase(from: file, named: name)
+    return try SecretReading.secret(from: file, of: channel)
   }
 
   /// Makes a file of mode 0600 that contains a secret and a newline. The file and its name are durable when this
@@ -117,5 +117,16 @@ enum SecretFile {
     _ path: String, name: String, why: String, hint: String? = nil
   ) -> CommandError {
     CommandError(.io, "the file with the \(name), \(printable(path)), \(why)", hint: hint)
+  }
+}
+
+extension SecretReading {
+  /// What a channel gives: a secret that a person could type, or a longer one for a channel with a limit of its own.
+  static func secret(from descriptor: Int32, of channel: SecretChannel) throws(CommandError) -> SecretBytes {
+    guard let limit = channel.limit else { return try phrase(from: descriptor, named: channel.title) }
+    let bytes = SecretInput.droppingNewline(try all(of: descriptor, limit: limit, named: channel.title))
+    guard bytes.byteCount > 0 else { throw .malformed("the \(channel.title) is empty") }
+    guard !bytes.containsNUL else { throw .malformed("the \(channel.title) has a NUL byte") }
+    return bytes
   }
 }

@@ -15,6 +15,7 @@ package struct Secrets {
   ///
   /// - Parameters:
   ///   - isNew: The secret is new, so a prompt asks for it twice.
+  ///   - title: What the prompt calls the secret; nil for the usual name.
   ///   - purpose: The use of the secret, as the prompt states it; nil for the usual one.
   ///   - problem: What was wrong with the previous answer. A prompt shows it.
   ///   - triesLeft: How many answers are judged, including this one.
@@ -22,11 +23,12 @@ package struct Secrets {
   /// - Throws: exit 6 if a prompt is needed but not allowed, 5 if the person declines, 12 if the secret is malformed,
   ///   13 if its file is not private.
   package func secret(
-    _ channel: SecretChannel, isNew: Bool = false, to purpose: String? = nil, problem: String? = nil,
-    triesLeft: Int? = nil, showing text: ShownText? = nil
+    _ channel: SecretChannel, isNew: Bool = false, titled title: String? = nil, to purpose: String? = nil,
+    problem: String? = nil, triesLeft: Int? = nil, showing text: ShownText? = nil
   ) throws(CommandError) -> SecretBytes {
     if let given = try given(channel) { return given }
-    var request = request(to: purpose ?? channel.purpose(isNew: isNew), channel.shownTitle(isNew: isNew))
+    var request = request(
+      to: purpose ?? channel.purpose(isNew: isNew), title ?? channel.shownTitle(isNew: isNew))
     request.problem = problem
     request.triesLeft = triesLeft
     request.text = text
@@ -58,7 +60,7 @@ package struct Secrets {
 
   private func read(_ channel: SecretChannel) throws(CommandError) -> SecretBytes? {
     if let descriptor = invocation[channel.options.descriptor] {
-      return try SecretReading.phrase(from: descriptor, named: channel.title)
+      return try SecretReading.secret(from: descriptor, of: channel)
     }
     if let path = invocation[channel.options.file] {
       return try SecretFile.read(path, of: channel)

@@ -47,6 +47,18 @@ enum SHA512Core: HashCore {
   }
 }
 
+enum SHA384Core: HashCore {
+  static var blockByteCount: Int { 128 }
+  static var digestByteCount: Int { 48 }
+  static func start(_ context: UnsafeMutablePointer<SHA512_CTX>) { unsafe SHA384_Init(context) }
+  static func update(_ context: UnsafeMutablePointer<SHA512_CTX>, with bytes: UnsafeRawBufferPointer) {
+    unsafe SHA384_Update(context, bytes.baseAddress, bytes.count)
+  }
+  static func finish(_ context: UnsafeMutablePointer<SHA512_CTX>, into digest: UnsafeMutableRawPointer) {
+    unsafe SHA384_Final(digest.assumingMemoryBound(to: UInt8.self), context)
+  }
+}
+
 extension HashCore {
   /// Hashes `bytes` at once. The state on the stack is wiped.
   static func hash(_ bytes: UnsafeRawBufferPointer, into digest: UnsafeMutableRawPointer) {

@@ -5,23 +5,47 @@ enum DER {
   /// PKCS#8 of an Ed25519 seed (RFC 8410 §7).
   static func ed25519(seed: borrowing SecretBytes) -> SecretBytes {
     let key = element(0x04, content: seed)
-    return pkcs8(algorithm: [0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70], key)
+    return pkcs8(algorithm: [0x30, 0x05, 0x06, 0x03] + ed25519ID, key)
   }
 
-  /// PKCS#8 of a P-256 scalar (RFC 5915), with the public point if it is given: 65 bytes, uncompressed.
-  static func p256(scalar: borrowing SecretBytes, publicPoint: [UInt8]?) -> SecretBytes {
+  /// PKCS#8 of a scalar of ECDSA (RFC 5915), with the public point if it is given, uncompressed.
+  static func ecdsa(
+    _ type: SigningKeyType, scalar: borrowing SecretBytes, publicPoint: [UInt8]?
+  ) -> SecretBytes {
     let version = SecretBytes(copying: [0x02, 0x01, 0x01])
     var fields = SecretBytes.joining(version, element(0x04, content: scalar))
     if let publicPoint {
       let bits = element(0x03, content: SecretBytes(copying: [0] + publicPoint))
       fields = SecretBytes.joining(fields, element(0xa1, content: bits))
     }
-    return pkcs8(algorithm: ecPublicKeyOnP256, element(0x30, content: fields))
+    return pkcs8(algorithm: ecPublicKey(on: type), element(0x30, content: fields))
   }
 
   /// PKCS#8 of an RSA key whose INTEGERs are `numbers`.
   static func rsa(numbers: borrowing SecretBytes) -> SecretBytes {
     pkcs8(algorithm: rsaEncryption, element(0x30, content: numbers))
+  }
+
+  /// The length of a SubjectPublicKeyInfo on a curve of ECDSA, with an uncompressed point.
+  static func spkiByteCount(of type: SigningKeyType) -> Int {
+    2 + ecPublicKey(on: type).count + 3 + type.pointByteCount
+  }
+
+  /// SubjectPublicKeyInfo of an uncompressed point.
+  static func spki(of type: SigningKeyType, point: [UInt8]) -> [UInt8] {
+    publicElement(0x30, ecPublicKey(on: type) + publicElement(0x03, [0] + point))
+  }
+
+  /// SubjectPublicKeyInfo of numbers of RSA, big-endian, without zeros in front.
+  static func spki(ofRSA modulus: [UInt8], exponent: [UInt8]) -> [UInt8] {
+    let numbers = [modulus, exponent].map { publicElement(0x02, ($0[0] >= 0x80 ? [0] : []) + $0) }
+    let key = publicElement(0x30, numbers[0] + numbers[1])
+    return publicElement(0x30, rsaEncryption + publicElement(0x03, [0] + key))
+  }
+
+  /// SubjectPublicKeyInfo of the 32 bytes of Ed25519 (RFC 8410 §4).
+  static func spki(ofEd25519 half: [UInt8]) -> [UInt8] {
+    [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03] + ed25519ID + [0x03, 0x21, 0x00] + half
   }
 
   /// INTEGER of a number that is not negative; the empty number is 0.
@@ -50,13 +74,28 @@ enum DER {
     }
   }
 
-  /// { 1.2.840.10045.2.1, 1.2.840.10045.3.1.7 }
-  private static let ecPublicKeyOnP256: [UInt8] = [
-    0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01,
-    0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07,
-  ]
-  /// { 1.2.840.113549.1.1.1, NULL }
-  private static let rsaEncryption: [UInt8] = [
-    0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00,
-  ]
+  /// 1.3.101.112
+  static let ed25519ID: [UInt8] = [0x2b, 0x65, 0x70]
+  /// 1.2.840.10045.2.1
+  static let ecPublicKeyID: [UInt8] = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01]
+  /// 1.2.840.113549.1.1.1
+  static let rsaEncryptionID: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01]
+
+  /// 1.2.840.10045.3.1.7 or 1.3.132.0.34
+  static func curveID(of type: SigningKeyType) -> [UInt8] {
+    type == .p256
+      ? [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07] : [0x2b, 0x81, 0x04, 0x00, 0x22]
+  }
+
+  private static func ecPublicKey(on type: SigningKeyType) -> [UInt8] {
+    let identifiers = publicElement(0x06, ecPublicKeyID) + publicElement(0x06, curveID(of: type))
+    return publicElement(0x30, identifiers)
+  }
+
+  /// { rsaEncryption, NULL }
+  private static let rsaEncryption = publicElement(0x30, publicElement(0x06, rsaEncryptionID) + [0x05, 0x00])
+
+  private static func publicElement(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+    [tag] + length(content.count) + content
+  }
 }

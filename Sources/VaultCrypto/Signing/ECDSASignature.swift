@@ -1,17 +1,19 @@
-/// The two encodings of an ECDSA signature on P-256: r ‖ s, and a DER sequence of two integers.
+/// The two encodings of an ECDSA signature: r ‖ s, and a DER sequence of two integers.
 enum ECDSASignature {
-  /// - Throws: ``CryptoError/signatureMismatch`` when `raw` is not 64 bytes.
-  static func der(fromRaw raw: [UInt8]) throws(CryptoError) -> [UInt8] {
-    guard raw.count == 64 else { throw .signatureMismatch }
-    let body = integer(raw[..<32]) + integer(raw[32...])
+  /// - Parameter type: The curve, which says how long r and s are.
+  /// - Throws: ``CryptoError/signatureMismatch`` when `raw` is not twice as long as a scalar.
+  static func der(fromRaw raw: [UInt8], type: SigningKeyType) throws(CryptoError) -> [UInt8] {
+    guard raw.count == 2 * type.scalarByteCount else { throw .signatureMismatch }
+    let body = integer(raw[..<type.scalarByteCount]) + integer(raw[type.scalarByteCount...])
     return [0x30, UInt8(body.count)] + body
   }
 
   /// - Parameter der: As OpenSSL has just made it.
-  static func raw(fromDER der: [UInt8]) throws(CryptoError) -> [UInt8] {
+  static func raw(fromDER der: [UInt8], type: SigningKeyType) throws(CryptoError) -> [UInt8] {
     guard der.count > 4, der[0] == 0x30, Int(der[1]) == der.count - 2 else { throw .malformed }
     var rest = der[2...]
-    let raw = try number(&rest) + number(&rest)
+    let raw =
+      try number(&rest, byteCount: type.scalarByteCount) + number(&rest, byteCount: type.scalarByteCount)
     guard rest.isEmpty else { throw .malformed }
     return raw
   }
@@ -23,14 +25,16 @@ enum ECDSASignature {
     return [0x02, UInt8(digits.count)] + digits
   }
 
-  /// The next INTEGER of `rest` as 32 bytes.
-  private static func number(_ rest: inout ArraySlice<UInt8>) throws(CryptoError) -> [UInt8] {
+  /// The next INTEGER of `rest` as so many bytes.
+  private static func number(
+    _ rest: inout ArraySlice<UInt8>, byteCount: Int
+  ) throws(CryptoError) -> [UInt8] {
     guard rest.popFirst() == 0x02, let count = rest.popFirst(), Int(count) <= rest.count else {
       throw .malformed
     }
     let digits = rest.prefix(Int(count)).drop { $0 == 0 }
     rest = rest.dropFirst(Int(count))
-    guard digits.count <= 32 else { throw .malformed }
-    return [UInt8](repeating: 0, count: 32 - digits.count) + digits
+    guard digits.count <= byteCount else { throw .malformed }
+    return [UInt8](repeating: 0, count: byteCount - digits.count) + digits
   }
 }

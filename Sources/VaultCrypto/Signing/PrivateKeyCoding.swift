@@ -1,56 +1,33 @@
 import COpenSSL
 import SecretMemory
 
-/// Imports and exports private keys. This module writes PKCS#8 itself, because the encoders of OpenSSL leave copies
-/// in memory.
+/// Makes and exports private keys. This module writes PKCS#8 itself, because the encoders of OpenSSL leave copies in memory.
 enum PrivateKeyCoding {
-  static func importPKCS8(_ pkcs8: borrowing SecretBytes) throws(CryptoError) -> PKeyHandle {
-    OpenSSL.start
-    let key: OpaquePointer? = unsafe pkcs8.expose { bytes in
-      unsafe bytes.withUnsafeBytes { bytes in
-        var end = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        let wholeEnd = unsafe end.map { unsafe $0 + bytes.count }
-        let key = unsafe d2i_AutoPrivateKey_ex(nil, &end, bytes.count, nil, nil)
-        guard unsafe end == wholeEnd else {
-          unsafe EVP_PKEY_free(key)
-          return nil
-        }
-        return unsafe key
-      }
-    }
-    return try unsafe PKeyHandle(key, orThrow: .invalidKey)
-  }
-
-  static func importEd25519(_ seed: borrowing SecretBytes) throws(CryptoError) -> PKeyHandle {
-    OpenSSL.start
-    let key = unsafe seed.expose { seed in
-      unsafe seed.withUnsafeBytes {
-        unsafe EVP_PKEY_new_raw_private_key_ex(
-          nil, "ED25519", nil, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), $0.count)
-      }
-    }
-    return try unsafe PKeyHandle(key, orThrow: .invalidKey)
-  }
-
-  /// A uniform scalar by rejection (FIPS 186-4 B.4.2); one draw in 2^32 is refused.
-  static func generateP256(random: some RandomSource) throws(CryptoError) -> PKeyHandle {
+  /// A uniform scalar by rejection (FIPS 186-4 B.4.2); one draw in 2^32 or fewer is refused.
+  static func generateECDSA(
+    _ type: SigningKeyType, random: some RandomSource
+  ) throws(CryptoError) -> OpenedKey {
     for _ in 0..<8 {
-      let scalar = try random.secret(32)
-      if isP256Scalar(scalar) { return try importPKCS8(DER.p256(scalar: scalar, publicPoint: nil)) }
+      let scalar = try random.secret(type.scalarByteCount)
+      if isScalar(scalar, of: type) { return try OpenedKey(type, scalar: scalar) }
     }
     throw .randomUnavailable
   }
 
-  /// Whether a number of 32 bytes is from 1 to the order of the curve less 1. OpenSSL would take any.
-  private static func isP256Scalar(_ scalar: borrowing SecretBytes) -> Bool {
-    let order: [UInt64] = [
-      0xffff_ffff_0000_0000, 0xffff_ffff_ffff_ffff, 0xbce6_faad_a717_9e84, 0xf3b9_cac2_fc63_2551,
-    ]
+  /// Whether a number is from 1 to the order of the curve less 1. OpenSSL would take any.
+  static func isScalar(_ scalar: borrowing SecretBytes, of type: SigningKeyType) -> Bool {
+    let order: [UInt64] =
+      type == .p256
+      ? [0xffff_ffff_0000_0000, 0xffff_ffff_ffff_ffff, 0xbce6_faad_a717_9e84, 0xf3b9_cac2_fc63_2551]
+      : [
+        0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff, 0xc763_4d81_f437_2ddf,
+        0x581a_0db2_48b0_a77a, 0xecec_196a_ccc5_2973,
+      ]
     return scalar.expose { bytes in
       var isLess = false
       var isEqual = true
       var isZero = true
-      for index in 0..<4 {
+      for index in order.indices {
         let word = unsafe UInt64(
           bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
         isLess = isLess || isEqual && word < order[index]
@@ -77,11 +54,11 @@ enum PrivateKeyCoding {
   ) throws(CryptoError) -> SecretBytes {
     switch type {
     case .ed25519: DER.ed25519(seed: try rawPrivateKey(key))
-    case .p256:
-      DER.p256(
-        scalar: try number(OSSL_PKEY_PARAM_PRIV_KEY, of: key, byteCount: 32),
-        publicPoint: Array(publicKey.spki.suffix(65)))
-    case .rsa2048, .rsa3072: try exportRSA(key)
+    case .p256, .p384:
+      DER.ecdsa(
+        type, scalar: try number(OSSL_PKEY_PARAM_PRIV_KEY, of: key, byteCount: type.scalarByteCount),
+        publicPoint: Array(publicKey.spki.suffix(type.pointByteCount)))
+    case .rsa2048, .rsa3072, .rsa4096: try exportRSA(key)
     }
   }
 
@@ -125,23 +102,50 @@ enum PrivateKeyCoding {
 }
 
 extension PKeyHandle {
-  /// - Throws: ``CryptoError/invalidKey`` when the key is not of a ``SigningKeyType``.
+  /// - Throws: ``CryptoError/invalidKey`` when the key is not of a ``SigningKeyType``, or is RSA with an even exponent or an
+  ///   exponent of 1.
   func signingKeyType() throws(CryptoError) -> SigningKeyType {
-    let bitCount = unsafe EVP_PKEY_get_bits(pointer)
     if unsafe EVP_PKEY_is_a(pointer, "ED25519") == 1 { return .ed25519 }
-    if unsafe EVP_PKEY_is_a(pointer, "RSA") == 1, bitCount == 2048 { return .rsa2048 }
-    if unsafe EVP_PKEY_is_a(pointer, "RSA") == 1, bitCount == 3072 { return .rsa3072 }
-    if unsafe EVP_PKEY_is_a(pointer, "EC") == 1, isOnP256 { return .p256 }
+    if unsafe EVP_PKEY_is_a(pointer, "RSA") == 1 { return try rsaType() }
+    if unsafe EVP_PKEY_is_a(pointer, "EC") == 1 {
+      switch groupName {
+      case "prime256v1": return .p256
+      case "secp384r1": return .p384
+      default: break
+      }
+    }
     throw .invalidKey
   }
 
-  private var isOnP256: Bool {
+  private func rsaType() throws(CryptoError) -> SigningKeyType {
+    let exponent = try publicNumber("e")
+    guard let last = exponent.last, last % 2 == 1, exponent != [1] else { throw .invalidKey }
+    switch unsafe EVP_PKEY_get_bits(pointer) {
+    case 2048: return .rsa2048
+    case 3072: return .rsa3072
+    case 4096: return .rsa4096
+    default: throw .invalidKey
+    }
+  }
+
+  /// A number that is no secret, big-endian, without zeros in front.
+  func publicNumber(_ name: String) throws(CryptoError) -> [UInt8] {
+    var number: OpaquePointer?
+    try unsafe check(EVP_PKEY_get_bn_param(pointer, name, &number))
+    defer { unsafe BN_free(number) }
+    let count = unsafe (Int(BN_num_bits(number)) + 7) / 8
+    return unsafe [UInt8](unsafeUninitializedCapacity: count) { bytes, written in
+      written = unsafe Int(BN_bn2bin(number, bytes.baseAddress))
+    }
+  }
+
+  private var groupName: String {
     unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { name in
       var count = 0
       guard unsafe EVP_PKEY_get_group_name(pointer, name.baseAddress, name.count, &count) == 1 else {
-        return false
+        return ""
       }
-      return unsafe String(cString: name.baseAddress!) == "prime256v1"
+      return unsafe String(cString: name.baseAddress!)
     }
   }
 }

@@ -14,15 +14,23 @@ enum SignatureContext {
     return try unsafe body(context)
   }
 
-  /// Lends the SHA-256 of `message`.
+  /// Lends the hash of `message` that a key of this type signs.
   static func withDigest<Result>(
-    of message: RawSpan, _ body: (UnsafePointer<UInt8>) throws(CryptoError) -> Result
+    of message: RawSpan, type: SigningKeyType,
+    _ body: (UnsafeBufferPointer<UInt8>) throws(CryptoError) -> Result
   ) throws(CryptoError) -> Result {
-    try unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { (digest) throws(CryptoError) in
-      unsafe message.withUnsafeBytes {
-        unsafe SHA256Core.hash($0, into: UnsafeMutableRawPointer(digest.baseAddress!))
+    let count = type == .p384 ? SHA384Core.digestByteCount : SHA256Core.digestByteCount
+    return try unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) {
+      (digest) throws(CryptoError) in
+      unsafe message.withUnsafeBytes { message in
+        let start = UnsafeMutableRawPointer(digest.baseAddress!)
+        if type == .p384 {
+          unsafe SHA384Core.hash(message, into: start)
+        } else {
+          unsafe SHA256Core.hash(message, into: start)
+        }
       }
-      return try unsafe body(UnsafePointer(digest.baseAddress!))
+      return try unsafe body(UnsafeBufferPointer(digest))
     }
   }
 

@@ -1,6 +1,6 @@
-/// How a message becomes a signature. The hash is SHA-256, but for Ed25519, which brings its own.
+/// How a message becomes a signature. The hash is SHA-256, but SHA-384 for P-384, and Ed25519 brings its own.
 package enum SignatureScheme: Sendable, Hashable, CaseIterable {
-  /// ECDSA; r and s as 32 bytes each, big-endian (IEEE P1363, JOSE).
+  /// ECDSA; r and s as long as the scalars of the curve, big-endian (IEEE P1363, JOSE).
   case ecdsaRaw
   /// ECDSA; r and s as a DER sequence (X9.62, TLS).
   case ecdsaDER
@@ -12,9 +12,9 @@ package enum SignatureScheme: Sendable, Hashable, CaseIterable {
 
   func fits(_ type: SigningKeyType) -> Bool {
     switch self {
-    case .ecdsaRaw, .ecdsaDER: type == .p256
+    case .ecdsaRaw, .ecdsaDER: type.isECDSA
     case .ed25519: type == .ed25519
-    case .rsaPKCS1, .rsaPSS: type == .rsa2048 || type == .rsa3072
+    case .rsaPKCS1, .rsaPSS: type.isRSA
     }
   }
 }

@@ -3,6 +3,7 @@ import COpenSSL
 /// The contexts of OpenSSL in which one key signs many times.
 @safe
 struct Signer: ~Copyable, @unchecked Sendable {  // behind the lock of its key
+  private let type: SigningKeyType
   /// For ECDSA. RSA makes one per signature, which takes a thousand times longer than making the context.
   private let keyContext: OpaquePointer?
   /// For Ed25519.
@@ -10,6 +11,7 @@ struct Signer: ~Copyable, @unchecked Sendable {  // behind the lock of its key
 
   init(_ key: borrowing PKeyHandle, type: SigningKeyType) throws(CryptoError) {
     let contexts = try unsafe Signer.contexts(for: key, type: type)
+    self.type = type
     unsafe (keyContext, messageContext) = unsafe contexts
   }
 
@@ -37,12 +39,12 @@ struct Signer: ~Copyable, @unchecked Sendable {  // behind the lock of its key
     for key: borrowing PKeyHandle, type: SigningKeyType
   ) throws(CryptoError) -> (key: OpaquePointer?, message: OpaquePointer?) {
     switch type {
-    case .rsa2048, .rsa3072: return (nil, nil)
+    case .rsa2048, .rsa3072, .rsa4096: return (nil, nil)
     case .ed25519:
       let context = unsafe EVP_MD_CTX_new()
       try unsafe check(context == nil ? 0 : 1, orThrow: .outOfMemory)
       return unsafe (nil, context)
-    case .p256:
+    case .p256, .p384:
       let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil)
       try unsafe check(context == nil ? 0 : 1, orThrow: .outOfMemory)
       try unsafe check(EVP_PKEY_sign_init(context))
@@ -67,10 +69,11 @@ struct Signer: ~Copyable, @unchecked Sendable {  // behind the lock of its key
     of message: RawSpan, in context: OpaquePointer, with key: borrowing PKeyHandle
   ) throws(CryptoError) -> [UInt8] {
     let capacity = unsafe Int(EVP_PKEY_get_size(key.pointer))
-    return try unsafe SignatureContext.withDigest(of: message) { (digest) throws(CryptoError) in
+    return try unsafe SignatureContext.withDigest(of: message, type: type) { (digest) throws(CryptoError) in
       try unsafe [UInt8](unsafeUninitializedCapacity: capacity) { (signature, count) throws(CryptoError) in
         var written = capacity
-        try unsafe check(EVP_PKEY_sign(context, signature.baseAddress, &written, digest, 32))
+        try unsafe check(
+          EVP_PKEY_sign(context, signature.baseAddress, &written, digest.baseAddress, digest.count))
         count = written
       }
     }

@@ -21,10 +21,10 @@ package struct SigningKey: ~Copyable, Sendable {
     _ type: SigningKeyType, random: some RandomSource
   ) throws(CryptoError) -> SigningKey {
     switch type {
-    case .p256: try SigningKey(PrivateKeyCoding.generateP256(random: random), type: type)
-    case .ed25519: try SigningKey(PrivateKeyCoding.importEd25519(random.secret(32)), type: type)
-    case .rsa2048: try SigningKey(PrivateKeyCoding.generateRSA(bitCount: 2048), type: type)
-    case .rsa3072: try SigningKey(PrivateKeyCoding.generateRSA(bitCount: 3072), type: type)
+    case .p256, .p384: try SigningKey(PrivateKeyCoding.generateECDSA(type, random: random))
+    case .ed25519: try SigningKey(OpenedKey(ed25519: random.secret(32)))
+    case .rsa2048, .rsa3072, .rsa4096:
+      try SigningKey(PrivateKeyCoding.generateRSA(bitCount: Int32(type.bitCount)), type: type)
     }
   }
 
@@ -32,9 +32,9 @@ package struct SigningKey: ~Copyable, Sendable {
   ///
   /// - Throws: ``CryptoError/invalidKey`` when the bytes are not a key of a ``SigningKeyType``.
   package init(pkcs8: borrowing SecretBytes) throws(CryptoError) {
-    let key = try PrivateKeyCoding.importPKCS8(pkcs8)
-    let type = try key.signingKeyType()
-    try self.init(key, type: type)
+    do throws(CryptoError) { try self.init(PrivateKeyDER.read(pkcs8)) } catch {
+      throw error == .malformed ? .invalidKey : error
+    }
   }
 
   /// The key as a PKCS#8 structure without encryption, DER, as other programs read it.
@@ -59,7 +59,7 @@ package struct SigningKey: ~Copyable, Sendable {
     let signature = try signer.withLock { (signer) throws(CryptoError) in
       try signer.sign(message, as: scheme, with: key)
     }
-    return scheme == .ecdsaRaw ? try ECDSASignature.raw(fromDER: signature) : signature
+    return scheme == .ecdsaRaw ? try ECDSASignature.raw(fromDER: signature, type: type) : signature
   }
 
   /// The signature of `message`.
@@ -67,10 +67,19 @@ package struct SigningKey: ~Copyable, Sendable {
     try unsafe sign(message.span.bytes, as: scheme)
   }
 
+  init(_ opened: consuming OpenedKey) throws(CryptoError) {
+    let publicKey = opened.publicKey
+    try self.init(opened.key, publicKey: publicKey)
+  }
+
   private init(_ key: consuming PKeyHandle, type: SigningKeyType) throws(CryptoError) {
     let publicKey = try VerifyingKey(of: key, type)
-    let signer = try Signer(key, type: type)
-    self.type = type
+    try self.init(key, publicKey: publicKey)
+  }
+
+  private init(_ key: consuming PKeyHandle, publicKey: VerifyingKey) throws(CryptoError) {
+    let signer = try Signer(key, type: publicKey.type)
+    type = publicKey.type
     self.publicKey = publicKey
     self.signer = Mutex(signer)
     self.key = key

@@ -28,7 +28,8 @@ package struct VerifyingKey: Sendable, Hashable {
     switch scheme {
     case .ed25519: try verifyMessage(signature, message: message, key: key)
     case .ecdsaRaw:
-      try verifyDigest(ECDSASignature.der(fromRaw: signature), message: message, scheme: scheme, key: key)
+      try verifyDigest(
+        ECDSASignature.der(fromRaw: signature, type: type), message: message, scheme: scheme, key: key)
     case .ecdsaDER, .rsaPKCS1, .rsaPSS:
       try verifyDigest(signature, message: message, scheme: scheme, key: key)
     }
@@ -41,6 +42,9 @@ package struct VerifyingKey: Sendable, Hashable {
     try unsafe verify(signature, of: message.span.bytes, as: scheme)
   }
 
+  /// A key whose structure was made here.
+  init(type: SigningKeyType, spki: [UInt8]) { (self.type, self.spki) = (type, spki) }
+
   /// The public half of `key`.
   init(of key: borrowing PKeyHandle, _ type: SigningKeyType) throws(CryptoError) {
     self.type = type
@@ -49,6 +53,27 @@ package struct VerifyingKey: Sendable, Hashable {
     spki = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
       var end = buffer.baseAddress
       written = unsafe Int(i2d_PUBKEY(key.pointer, &end))
+    }
+    // A compressed point or a curve with explicit parameters has another length.
+    guard !type.isECDSA || spki.count == DER.spkiByteCount(of: type) else { throw .invalidKey }
+  }
+
+  /// What the structure says of the key.
+  package enum Components: Sendable, Hashable {
+    /// The uncompressed point of a curve, or the 32 bytes of Ed25519.
+    case point([UInt8])
+    /// The numbers of RSA, big-endian, without zeros in front.
+    case rsa(modulus: [UInt8], exponent: [UInt8])
+  }
+
+  /// The numbers of the key, for formats that name them.
+  package func components() throws(CryptoError) -> Components {
+    switch type {
+    case .p256, .p384: return .point(Array(spki.suffix(type.pointByteCount)))
+    case .ed25519: return .point(Array(spki.suffix(32)))
+    case .rsa2048, .rsa3072, .rsa4096:
+      let key = try VerifyingKey.importSPKI(spki)
+      return .rsa(modulus: try key.publicNumber("n"), exponent: try key.publicNumber("e"))
     }
   }
 
@@ -71,9 +96,10 @@ package struct VerifyingKey: Sendable, Hashable {
   ) throws(CryptoError) {
     try unsafe SignatureContext.with(key, scheme: scheme, start: EVP_PKEY_verify_init) {
       (context) throws(CryptoError) in
-      try unsafe SignatureContext.withDigest(of: message) { (digest) throws(CryptoError) in
+      try unsafe SignatureContext.withDigest(of: message, type: type) { (digest) throws(CryptoError) in
         try unsafe check(
-          EVP_PKEY_verify(context, signature, signature.count, digest, 32), orThrow: .signatureMismatch)
+          EVP_PKEY_verify(context, signature, signature.count, digest.baseAddress, digest.count),
+          orThrow: .signatureMismatch)
       }
     }
   }

@@ -35,6 +35,8 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
   public static let resynchronized = AuditOperation(rawValue: 15)
   /// A counter was set by hand.
   public static let counterSet = AuditOperation(rawValue: 16)
+  /// A key was opened for signatures.
+  public static let keySigned = AuditOperation(rawValue: 17)
   /// A secret was exported.
   public static let exported = AuditOperation(rawValue: 18)
   /// Items were imported from another program.

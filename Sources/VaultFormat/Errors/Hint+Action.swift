@@ -124,6 +124,15 @@ extension Hint {
     /// Delete the items behind the PIN too.
     public static let deleteWithPIN = Action(rawValue: "deleteWithPIN")
 
+    // MARK: Client keys
+
+    /// Sign with the key instead of reading it.
+    public static let signWithKey = Action(rawValue: "signWithKey")
+    /// List the keys for their names.
+    public static let listKeys = Action(rawValue: "listKeys")
+    /// Write the key to a file with another encryption, or with none, and import that.
+    public static let convertKeyFile = Action(rawValue: "convertKeyFile")
+
     // MARK: Servers
 
     /// Activate a credential with the code of its server.

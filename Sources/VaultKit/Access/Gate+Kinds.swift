@@ -80,7 +80,8 @@ extension Gate {
       case .pin: ("a PIN", Hint(.usePIN, saying: "verify or change the PIN through its component"))
       case .biokey:
         ("a biokey", Hint(.manageBiokeys, saying: "list or reset the biokeys through their component"))
-      case .key: ("a key that is not exportable", "sign with it through its component")
+      case .key:
+        ("a key that is not exportable", Hint(.signWithKey, saying: "sign with it through its component"))
       case .cardToken: ("a card token", nil)
       case .consent: ("a consent", nil)
       case .clientRegistration: ("a client registration", nil)

@@ -119,7 +119,8 @@ package enum HintWords {
     .unlockPIN:
       "run 'vaultctl pin unlock' with the unlock key of the PIN, or with --transport and a code of the server",
     .manageBiokeys: "use 'vaultctl biokey list' or 'vaultctl biokey reset'",
-    .addWithComponent: "use 'vaultctl otp add' for a credential, 'vaultctl pin set' for a PIN",
+    .addWithComponent:
+      "use 'vaultctl otp add' for a credential, 'vaultctl pin set' for a PIN, 'vaultctl key generate' for a key",
     .deleteWithPIN: "'vaultctl item list' shows them; delete them first",
     .listCredentials: "the item of that name is of another kind; 'vaultctl otp list' shows the credentials",
     .setCounter: "ask the server for its counter and set it with 'vaultctl otp counter NAME --set N'",
@@ -129,6 +130,12 @@ package enum HintWords {
     .signQuestion: "use 'vaultctl transaction sign'; of a verifier 'vaultctl transaction verify'",
     .verifySignature: "use 'vaultctl transaction verify'",
     .listTransactions: "'vaultctl transaction list' shows them",
+    .signWithKey: "use 'vaultctl key sign'; 'vaultctl key public' prints the public half",
+    .listKeys: "'vaultctl key list' shows the keys",
+    .convertKeyFile: """
+    convert a copy in a folder of memory, import that and delete it: 'openssl pkcs8 -topk8' and \
+    'openssl pkcs12 -legacy' serve, and of an OpenSSH key 'ssh-keygen -p -N ""' takes the passphrase off
+    """,
     .exportItems: "export the items of the vault with 'vaultctl export jsonl FILE --plain'",
     .addSuite: "add one with 'vaultctl otp add --suite', or use 'vaultctl otp code' or 'vaultctl otp verify'",
   ]

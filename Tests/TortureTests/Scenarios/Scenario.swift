@@ -55,7 +55,8 @@ extension Torture {
 extension Torture.Scenario {
   /// Each verb that writes, in the order of its family in the table of verbs.
   static let all: [Torture.Scenario] =
-    life + passcode + items + credentials + transactions + pins + servers + members + transfer + keys
+    life + passcode + items + credentials + transactions + pins + servers + members + clientKeys + transfer
+    + keys
 
   private static let passcodeOption = ["--passcode-file", "@/in/pass"]
   private static let phraseOption = ["--passphrase-file", "@/in/passphrase"]
@@ -293,6 +294,48 @@ extension Torture.Scenario {
   private static let timedURI = "otpauth://totp/x?secret=T45QZUPEQJ3RNIC37YZQTRGYCJ5OMYKP"
   private static let transportOption = ["--transport", "@/in/server"]
   private static let codeOptions = transportOption + ["--code-file", "@/in/code"]
+
+  private static let clientKeys = [
+    Self(verb: "key generate", words: ["key", "generate", "new", "--type", "ed25519"]),
+    Self(
+      verb: "key import",
+      before: { home in
+        try home.write("in/file-phrase", "correct horse")
+      },
+      words: ["key", "import", "new", "--passphrase-file", "@/in/file-phrase"], input: keyFile),
+    Self(
+      verb: "key sign", variant: "logged",
+      before: { try $0.run(["key", "generate", "new", "--audit", "all"]) },
+      words: ["key", "sign", "new"], input: "Pay 12 EUR to Anna"),
+    Self(
+      verb: "jwt sign", variant: "logged",
+      before: { try $0.run(["key", "generate", "new", "--audit", "all"]) },
+      words: ["jwt", "sign", "new"], input: "{\"iss\":\"shop\",\"exp\":4102444800}"),
+    Self(
+      verb: "dpop", variant: "logged",
+      before: { home in
+        try home.run(["key", "generate", "new", "--audit", "all"])
+        try home.write("in/token", "Kz~8mXK1EalYznwH-LC-1fBAo")
+      },
+      words: [
+        "dpop", "new", "--method", "GET", "--url", "https://a.example/cards", "--token-file", "@/in/token",
+      ]),
+    Self(
+      verb: "key rm", before: { try $0.run(["key", "generate", "new", "--type", "ed25519"]) },
+      words: ["key", "rm", "new"]),
+  ]
+
+  /// A key of P-256 behind the passphrase `correct horse`.
+  private static let keyFile = """
+    -----BEGIN ENCRYPTED PRIVATE KEY-----
+    MIH0MF8GCSqGSIb3DQEFDTBSMDEGCSqGSIb3DQEFDDAkBBA4QZXxUgzhbacd605r
+    akdtAgIIADAMBggqhkiG9w0CCQUAMB0GCWCGSAFlAwQBKgQQOQnfxKefU0yGPv0m
+    DlrtfwSBkLjFVS7cwWId8pp3Px5yoIPUiJH8Pu8vNojW6czKTICh/QpQv+3YiJ6Y
+    ZPoSjFvNeT94PD6svsmjKCbbyHW8m8eu8bFdzaw0d1n5f5xd4iFOBMrOWNS6A8H3
+    dqssm9uBbqmiJ0Cv0KqPByX81vQcy/fqiPQT5vr1zJmgmarIKi6okcBImUlcUOBn
+    6fYCeMklHw==
+    -----END ENCRYPTED PRIVATE KEY-----
+    """
 
   private static let transfer = [
     Self(

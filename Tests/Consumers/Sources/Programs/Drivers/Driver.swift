@@ -7,8 +7,8 @@ public struct Driver: Sendable {
 
   /// The drivers of all programs.
   public static let all = [
-    bankCodes, bankDevice, databasePassword, loginVerifier, paymentApproval, paymentCode, paymentSigner,
-    secretWindow, sessionToken, worker,
+    bankCodes, bankDevice, cardCheckout, databasePassword, loginVerifier, paymentApproval, paymentCode,
+    paymentSigner, secretWindow, sessionToken, webhookSigner, worker,
   ]
 
   /// What did not hold.

@@ -1,0 +1,111 @@
+import JOSE
+public import SecretMemory
+package import VaultCrypto
+public import VaultKit
+
+/// The signed tokens that an open key makes.
+extension Signer {
+  /// A proof for one request that its sender has this key (DPoP, RFC 9449 §4.2), for the header `DPoP`. Each has a name of its
+  /// own: make one for each time that the request is sent.
+  ///
+  /// - Parameters:
+  ///   - request: What the proof is for.
+  ///   - now: The time in the proof; `nil` for the clock of the system.
+  /// - Throws: ``VaultError/Code/io``.
+  public func proof(for request: ProofRequest, at now: Instant? = nil) throws(VaultError) -> String {
+    try proof(for: request, at: now ?? SystemClock().now(), random: SystemRandom())
+  }
+
+  /// The same in a world of a test.
+  package func proof(
+    for request: ProofRequest, at now: Instant, random: any RandomSource
+  ) throws(VaultError) -> String {
+    let token: UnsignedJWS
+    do throws(JOSEError) {
+      token = try request.proof.unsigned(by: key.publicKey, at: now.seconds, random: random)
+    } catch { throw VaultError(jose: error) }
+    return try signed(token).expose { $0.text }
+  }
+
+  /// An assertion by which a client says who it is at a token endpoint (`private_key_jwt`, RFC 7523 §3).
+  ///
+  /// - Parameters:
+  ///   - client: The id of the client at the server.
+  ///   - audience: What the server calls itself.
+  ///   - seconds: How long it lives, 1 to 300.
+  ///   - keyID: The name of the key at the server.
+  ///   - now: The time in the assertion; `nil` for the clock of the system.
+  /// - Throws: ``VaultError/Code/malformed``, ``VaultError/Code/io``.
+  public func assertion(
+    client: String, audience: String, seconds: Int64 = 60, keyID: String? = nil, at now: Instant? = nil
+  ) throws(VaultError) -> SecretBytes {
+    let token: UnsignedJWS
+    do throws(JOSEError) {
+      let assertion = try ClientAssertion(client: client, audience: audience, life: seconds, keyID: keyID)
+      token = try assertion.unsigned(
+        by: key.publicKey, at: (now ?? SystemClock().now()).seconds, random: SystemRandom())
+    } catch { throw VaultError(jose: error) }
+    return try signed(token)
+  }
+
+  /// A JWT of these claims: a compact JWS (RFC 7515 §3.1).
+  ///
+  /// - Parameters:
+  ///   - claims: An object of JSON, at most 128 KiB, signed byte for byte. Nothing is added.
+  ///   - type: `typ` of the header, 1 to 255 visible ASCII characters.
+  ///   - keyID: `kid` of the header, at most 1,024 bytes.
+  /// - Throws: ``VaultError/Code/malformed`` for claims that ``PublicKey/verify(token:expecting:at:)`` would not read;
+  ///   ``VaultError/Code/io``.
+  public func token(
+    of claims: borrowing SecretBytes, type: String = "JWT", keyID: String? = nil
+  ) throws(VaultError) -> SecretBytes {
+    guard 1...255 ~= type.utf8.count, type.utf8.allSatisfy({ 0x21...0x7E ~= $0 }),
+      keyID?.utf8.count ?? 1 <= 1024
+    else {
+      throw VaultError(.malformed, "the type or the name of the key is empty, long, or has other characters")
+    }
+    guard claims.byteCount <= JOSE.longestToken / 2 else {
+      throw VaultError(jose: .tooLong("the text of the claims", limit: JOSE.longestToken / 2))
+    }
+    let token: UnsignedJWS
+    do throws(JOSEError) {
+      _ = try JWTClaims(claims)
+      token = UnsignedJWS(try JWSAlgorithm(of: key.publicKey), type: type, keyID: keyID, payload: claims)
+    } catch { throw VaultError(jose: error) }
+    return try signed(token)
+  }
+
+  private func signed(_ token: borrowing UnsignedJWS) throws(VaultError) -> SecretBytes {
+    do throws(CryptoError) {
+      return try token.signed { (bytes) throws(CryptoError) in
+        try key.sign(bytes, as: SignatureForm.raw.scheme(of: key.type))
+      }
+    } catch { throw VaultError(crypto: error) }
+  }
+}
+
+extension RawSpan {
+  /// A copy as text, of what is no secret.
+  fileprivate var text: String { unsafe withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
+}
+
+/// What a proof is for: one request to a server.
+public struct ProofRequest: Sendable {
+  let proof: DPoPProof
+
+  /// - Parameters:
+  ///   - method: The method of the request, as it is sent.
+  ///   - url: Its address, https or http, at most 2,048 bytes; query and fragment are left out of the proof.
+  ///   - nonce: What the server sent in `DPoP-Nonce`, at most 1,024 characters.
+  ///   - token: The access token that is sent along. The proof has its hash, and this value does not keep it.
+  /// - Throws: ``VaultError/Code/malformed`` for a method, an address, a nonce or a token that is none.
+  public init(
+    method: String, url: String, nonce: String? = nil, token: borrowing SecretBytes? = nil
+  ) throws(VaultError) {
+    do throws(JOSEError) { proof = try DPoPProof(method: method, url: url, nonce: nonce, token: token) } catch
+    {
+      throw VaultError(
+        .malformed, error.message, hint: "give method, address, nonce and token as they are sent")
+    }
+  }
+}

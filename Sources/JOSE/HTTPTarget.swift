@@ -1,0 +1,45 @@
+/// The address of a request as a proof names it (RFC 9449 §4.2, `htu`): without query and fragment, normalized (RFC 3986 §6.2).
+package struct HTTPTarget: Sendable, Equatable {
+  /// The address, such as `https://server.example/token`.
+  package let text: String
+
+  /// - Parameter url: An absolute address of `https` or `http`, at most 2,048 bytes of visible ASCII.
+  /// - Throws: ``JOSEError/malformed(_:)`` for another one, one with a name or password in it, and one without a host.
+  package init(_ url: String) throws(JOSEError) {
+    guard url.utf8.count <= 2048, url.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "\\") }),
+      let mark = url.firstRange(of: "://")
+    else { throw Self.malformed }
+    let scheme = url[..<mark.lowerBound].lowercased()
+    guard scheme == "https" || scheme == "http" else { throw Self.malformed }
+    let rest = url[mark.upperBound...].prefix { $0 != "?" && $0 != "#" }
+    let slash = rest.firstIndex(of: "/") ?? rest.endIndex
+    let path = slash == rest.endIndex ? "/" : rest[slash...]
+    // A client removes such parts before it sends the request, so the server would see another address.
+    guard !path.split(separator: "/").contains(where: Self.isDots) else { throw Self.malformed }
+    text = "\(scheme)://\(try Self.authority(rest[..<slash], scheme: scheme))\(path)"
+  }
+
+  private static func isDots(_ part: Substring) -> Bool {
+    [".", ".."].contains(part.lowercased().replacing("%2e", with: "."))
+  }
+
+  /// Host and port; the port only if it is not the one of the scheme.
+  private static func authority(_ text: Substring, scheme: String) throws(JOSEError) -> String {
+    guard !text.contains("@") else { throw malformed }
+    let end = text.last == "]" ? nil : text.lastIndex(of: ":")
+    let host = text[..<(end ?? text.endIndex)].lowercased()
+    guard !host.isEmpty, host.hasPrefix("[") == host.hasSuffix("]"),
+      host.hasPrefix("[") || !host.contains(":")
+    else { throw malformed }
+    guard let end else { return host }
+    let port = text[text.index(after: end)...]
+    guard port.isEmpty || port.utf8.count <= 5 && port.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else {
+      throw malformed
+    }
+    return port.isEmpty || port == (scheme == "https" ? "443" : "80") ? host : "\(host):\(port)"
+  }
+
+  private static var malformed: JOSEError {
+    .malformed("the address is no https or http address that a proof can name")
+  }
+}

@@ -1,0 +1,83 @@
+import SecretMemory
+import TextFormats
+
+/// The members of a key as they were read.
+struct JWKMembers {
+  private var texts: [String: String] = [:]
+  private var secret: SharedSecret?
+  private(set) var operations: [String]?
+  private(set) var hasPrivateHalf = false
+
+  init() {}
+
+  init(_ reader: JSONReader) throws(TextError) {
+    var members = JWKMembers()
+    try reader.members { (name, reader) throws(TextError) in try members.read(name, reader) }
+    self = members
+  }
+
+  subscript(name: String) -> String? { texts[name] }
+
+  /// Returns false for a member that is not read.
+  mutating func read(_ name: String, _ reader: JSONReader) throws(TextError) -> Bool {
+    switch name {
+    case "kty", "crv", "x", "y", "n", "e", "kid", "alg", "use": texts[name] = try reader.string(limit: 1024)
+    case "k": secret = SharedSecret(try reader.secret(limit: 4096))
+    case "d", "p", "q", "dp", "dq", "qi", "oth":
+      hasPrivateHalf = true
+      return false
+    case "key_ops":
+      var found: [String] = []
+      try reader.array { () throws(TextError) in found.append(try reader.string(limit: 64)) }
+      operations = found
+    default: return false
+    }
+    return true
+  }
+
+  /// - Throws: ``JOSEError/missing(_:)``, ``JOSEError/malformed(_:)``, ``JOSEError/refusedKey(_:)``.
+  func material() throws(JOSEError) -> JWK.Material {
+    switch try text("kty") {
+    case "EC": .publicKey(try point().key())
+    case "OKP":
+      switch try text("crv") {
+      case "Ed25519": .publicKey(try PublicKeyForm.ed25519(bytes("x", count: 32)).key())
+      default: throw .refusedKey("the key is on a curve that this version does not have")
+      }
+    case "RSA": .publicKey(try PublicKeyForm.rsa(modulus: number("n"), exponent: number("e")).key())
+    case "oct":
+      if let secret {
+        .secret(SharedSecret(try secret.expose { (text) throws(JOSEError) in try Base64URL.decode(text) }))
+      } else {
+        throw .missing("k")
+      }
+    default: throw .refusedKey("the key has a type that this version does not have")
+    }
+  }
+
+  private func point() throws(JOSEError) -> PublicKeyForm {
+    switch try text("crv") {
+    case "P-256": .p256(x: try bytes("x", count: 32), y: try bytes("y", count: 32))
+    case "P-384": .p384(x: try bytes("x", count: 48), y: try bytes("y", count: 48))
+    default: throw .refusedKey("the key is on a curve that this version does not have")
+    }
+  }
+
+  private func text(_ name: String) throws(JOSEError) -> String {
+    guard let text = texts[name] else { throw .missing(name) }
+    return text
+  }
+
+  private func bytes(_ name: String, count: Int) throws(JOSEError) -> [UInt8] {
+    let bytes = try Base64URL.bytes(text(name))
+    guard bytes.count == count else { throw .refusedKey("'\(name)' of the key has another length") }
+    return bytes
+  }
+
+  /// A number without zero bytes in front (RFC 7518 §2, Base64urlUInt).
+  private func number(_ name: String) throws(JOSEError) -> [UInt8] {
+    let bytes = try Base64URL.bytes(text(name))
+    guard let first = bytes.first, first != 0 else { throw .refusedKey("'\(name)' of the key is no number") }
+    return bytes
+  }
+}

@@ -1,0 +1,44 @@
+import AuthenticatorKit
+import CommandLineKit
+import SecretMemory
+import TextFormats
+import VaultKit
+import VaultWords
+
+/// `vaultctl jwt verify NAME`: the token comes on standard input.
+enum JWTVerify: VaultVerb {
+  static let words = ["jwt", "verify"]
+  static let summary = "Check a token of a key, and print its claims."
+  static let arguments = [ItemOptions.name]
+  static let target = Target.full
+  static let audience = Setting("audience", .text, "AUD", "One of the audiences must be this one.")
+  static let issuer = Setting("issuer", .text, "ISS", "The issuer must be this one.")
+  static let id = Setting("expect-jti", .text, "JTI", "The name of the token must be this one.")
+  static let ownOptions: [any OptionKey] = [audience, issuer, id]
+  static let standardInput = StandardInput.data("token")
+  static let ownExits: [ExitCode] = [.authenticationFailed, .expired, .refused]
+  static let notes = [
+    "The exit code is 3 for a wrong signature, for a token that nothing signs, and for an algorithm that is not the one of the "
+      + "key; 7 for a token that has expired; 9 for another audience, issuer or name; 12 for a token that is not readable, or that has no "
+      + "exp. Names are compared byte for byte.",
+    "The vault stays locked: the public half comes from the attributes of the item, which the device key alone can replace.",
+  ]
+  static let example =
+    #"printf '{"exp":4102444800}' | vaultctl jwt sign shop > token && vaultctl jwt verify shop < token"#
+
+  static func run(_ command: Command) throws -> Outcome {
+    let key = try command.clientKey()
+    let token = SecretInput.droppingNewline(
+      try command.secrets.data("token", to: "check it", limit: 2 * KeyOptions.longestToken))
+    var expected = TokenExpectation()
+    (expected.audience, expected.issuer, expected.id) = (command[audience], command[issuer], command[id])
+    let now = try command.vault.opened().environment.clock.now()
+    let claims = SharedSecret(try key.publicKey.verify(token: token, expecting: expected, at: now))
+    return Outcome(
+      json: .object {
+        Field("name", key.item.name)
+        Field("valid", true)
+        Field("claims", JSON.secretText(claims))
+      }, pieces: [.secret(claims), .newlineOnTerminal])
+  }
+}

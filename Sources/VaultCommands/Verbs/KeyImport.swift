@@ -1,0 +1,47 @@
+import AuthenticatorKit
+import CommandLineKit
+import SecretMemory
+import VaultKit
+import VaultWords
+
+/// `vaultctl key import NAME`: the file comes on standard input.
+enum KeyImport: VaultVerb {
+  static let words = ["key", "import"]
+  static let summary = "Store the private key of a file, with its certificates."
+  static let arguments = [ItemOptions.newName]
+  static let ownOptions = KeyOptions.ofNewKey
+  static let channels = [SecretChannel.applicationPassword, .passphrase]
+  static let standardInput = StandardInput.data("file with the key")
+  static let needs = VaultNeed.unlocked
+  static let audited = Audited.always
+  static let ownExits: [ExitCode] = [.alreadyExists, .refused]
+  static let notes = [
+    "The file is PKCS#12, PKCS#8 with or without a passphrase, PKCS#1 or SEC 1, as DER or PEM, or a key of OpenSSH without a "
+      + "passphrase. A passphrase is asked for only if the file needs one.",
+    "Refused are files with several keys, keys other than P-256, P-384, Ed25519 and RSA of 2048, 3072 or 4096 bits (15), "
+      + "encryption by RC2, DES, scrypt or bcrypt (15), and files that ask for more than 10,000,000 iterations, or PKCS#12 "
+      + "without a MAC (9).",
+    "Certificates in the file stay with the key: 'key public --format certificates' prints them.",
+    "The file stays where it is: delete it when the key works.",
+  ]
+  static let example = "vaultctl key import tls --passphrase-file phrase < tls.p12"
+
+  static func run(_ command: Command) throws -> Outcome {
+    _ = try command.vault.opened()
+    let access = try command.newAccess(accessible: command[KeyOptions.accessible])
+    try command.vault.unlockBeforeTyping(access)
+    let file = try KeyFile(
+      command.secrets.data("file with the key", to: "import a key", limit: KeyFile.longest))
+    var passphrase: SharedSecret?
+    if file.needsPassphrase {
+      passphrase = SharedSecret(
+        try command.secrets.secret(.passphrase, titled: "passphrase of the file", to: "open the file"))
+    }
+    let context = try command.vault.context(for: access)
+    let made = try command.vault.unlocking { core in
+      try core.importClientKey(
+        file, passphrase: passphrase, command.newClientKey(access), context: context)
+    }
+    return Outcome(json: made.json)
+  }
+}

@@ -1,0 +1,29 @@
+import AuthenticatorKit
+import CommandLineKit
+import TextFormats
+import VaultKit
+import VaultWords
+
+/// `vaultctl key list`.
+enum KeyList: VaultVerb {
+  static let words = ["key", "list"]
+  static let summary = "List the keys that sign, with their pins."
+  static let notes = [
+    "With --json, beside what 'item list' prints: type, exportable, pin (base64 of the SHA-256 of the public key), "
+      + "certificates (how many)."
+  ]
+  static let example = "vaultctl key list --json"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let keys = try command.vault.opened().listClientKeys()
+    return Outcome(
+      json: .object { Field("items", .array(keys.map(\.json))) },
+      lines: columns(
+        keys.map {
+          [
+            $0.item.name ?? $0.item.id.hexadecimal, $0.type.rawValue, $0.publicKey.pin,
+            $0.isExportable ? "exportable" : "",
+          ]
+        }))
+  }
+}

@@ -1,0 +1,16 @@
+import CommandLineKit
+import TextFormats
+import VaultKit
+
+/// `vaultctl key rm NAME`.
+enum KeyRemove: VaultVerb {
+  static let words = ["key", "rm"]
+  static let summary = "Delete a key and its certificates, without confirmation."
+  static let arguments = [ItemOptions.name]
+  static let target = Target.full
+  static let audited = Audited.always
+  static let notes = ["A key that is not exportable is nowhere else, except in backups of the vault."]
+  static let example = "vaultctl key rm shop"
+
+  static func run(_ command: Command) throws -> Outcome { try remove(command, kind: .key) }
+}

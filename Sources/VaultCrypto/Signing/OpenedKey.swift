@@ -1,0 +1,133 @@
+import COpenSSL
+import SecretMemory
+
+/// A private key of OpenSSL that was made from its numbers, with its public half.
+struct OpenedKey: ~Copyable {
+  let key: PKeyHandle
+  let publicKey: VerifyingKey
+
+  private init(_ key: consuming PKeyHandle, _ publicKey: VerifyingKey) {
+    self.key = key
+    self.publicKey = publicKey
+  }
+
+  init(ed25519 seed: borrowing SecretBytes) throws(CryptoError) {
+    OpenSSL.start
+    let made = unsafe seed.expose { seed in
+      unsafe seed.withUnsafeBytes {
+        unsafe EVP_PKEY_new_raw_private_key_ex(
+          nil, "ED25519", nil, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), $0.count)
+      }
+    }
+    let key = try unsafe PKeyHandle(made, orThrow: .invalidKey)
+    var count = 32
+    let half = try unsafe [UInt8](unsafeUninitializedCapacity: count) {
+      (bytes, written) throws(CryptoError) in
+      try unsafe check(EVP_PKEY_get_raw_public_key(key.pointer, bytes.baseAddress, &count))
+      written = count
+    }
+    self.init(key, VerifyingKey(type: .ed25519, spki: DER.spki(ofEd25519: half)))
+  }
+
+  /// - Parameters:
+  ///   - scalar: As long as the curve says.
+  ///   - shownPoint: The public half as a file has it, compressed or not; `nil` if it has none.
+  /// - Throws: ``CryptoError/malformed`` if the scalar is 0 or not below the order, or its point is not the shown one.
+  init(
+    _ type: SigningKeyType, scalar: borrowing SecretBytes, shownPoint: [UInt8]? = nil
+  ) throws(CryptoError) {
+    guard PrivateKeyCoding.isScalar(scalar, of: type) else { throw .malformed }
+    let point = try CurvePoint.uncompressed(of: scalar, type, shown: shownPoint)
+    var number = Self.reversed(scalar)
+    guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else { throw .outOfMemory }
+    defer { unsafe EVP_PKEY_CTX_free(context) }
+    try unsafe check(EVP_PKEY_fromdata_init(context))
+    var (bytes, made) = unsafe (point, OpaquePointer?.none)
+    let result = unsafe number.modify { number in
+      unsafe vault_ecdsa_from_data(
+        context, &made, type == .p256 ? "prime256v1" : "secp384r1",
+        number.baseAddress?.assumingMemoryBound(to: UInt8.self), number.count, &bytes, bytes.count)
+    }
+    try check(result, orThrow: .invalidKey)
+    self.init(
+      try unsafe PKeyHandle(made, orThrow: .invalidKey),
+      VerifyingKey(type: type, spki: DER.spki(of: type, point: point)))
+  }
+
+  /// - Parameter places: Where the eight numbers of PKCS#1 are in `der`.
+  /// - Throws: ``CryptoError/invalidKey`` for another size than those of ``SigningKeyType``, and for an exponent that is even
+  ///   or 1.
+  init(rsa places: [Range<Int>], of der: RawSpan) throws(CryptoError) {
+    let (modulus, exponent) = (places[0].map { der.byte(at: $0) }, places[1].map { der.byte(at: $0) })
+    let size = SigningKeyType.allCases.first { $0.isRSA && $0.bitCount == 8 * modulus.count }
+    guard let type = size, modulus[0] >= 0x80, exponent.last! % 2 == 1, exponent != [1] else {
+      throw .invalidKey
+    }
+    // Each in the order of this machine's bytes.
+    var numbers = SecretBytes(capacity: places.reduce(0) { $0 + $1.count }) { output in
+      for place in places {
+        for offset in place.reversed() { unsafe output.append(der.byte(at: offset), as: UInt8.self) }
+      }
+    }
+    guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "RSA", nil) else { throw .outOfMemory }
+    defer { unsafe EVP_PKEY_CTX_free(context) }
+    try unsafe check(EVP_PKEY_fromdata_init(context))
+    var made: OpaquePointer?
+    let counts = places.map(\.count)
+    let result = unsafe numbers.modify { numbers in
+      unsafe vault_rsa_from_data(
+        context, &made, numbers.baseAddress?.assumingMemoryBound(to: UInt8.self), counts)
+    }
+    try check(result, orThrow: .invalidKey)
+    self.init(
+      try unsafe PKeyHandle(made, orThrow: .invalidKey),
+      VerifyingKey(type: type, spki: DER.spki(ofRSA: modulus, exponent: exponent)))
+  }
+
+  private static func reversed(_ number: borrowing SecretBytes) -> SecretBytes {
+    number.expose { number in
+      SecretBytes(capacity: number.byteCount) { output in
+        for offset in (0..<number.byteCount).reversed() {
+          unsafe output.append(number.byte(at: offset), as: UInt8.self)
+        }
+      }
+    }
+  }
+}
+
+/// The public half of a scalar.
+private enum CurvePoint {
+  static func uncompressed(
+    of scalar: borrowing SecretBytes, _ type: SigningKeyType, shown: [UInt8]?
+  ) throws(CryptoError) -> [UInt8] {
+    let group = unsafe EC_GROUP_new_by_curve_name(type == .p256 ? NID_X9_62_prime256v1 : NID_secp384r1)
+    let (point, other) = unsafe (EC_POINT_new(group), EC_POINT_new(group))
+    let number = unsafe scalar.expose { scalar in
+      unsafe scalar.withUnsafeBytes {
+        unsafe BN_bin2bn($0.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32($0.count), nil)
+      }
+    }
+    defer {
+      unsafe BN_clear_free(number)
+      unsafe EC_POINT_free(point)
+      unsafe EC_POINT_free(other)
+      unsafe EC_GROUP_free(group)
+    }
+    guard unsafe group != nil, unsafe point != nil, unsafe other != nil, unsafe number != nil else {
+      throw .outOfMemory
+    }
+    try unsafe check(EC_POINT_mul(group, point, number, nil, nil, nil))
+    if let shown {
+      let isEqual =
+        unsafe EC_POINT_oct2point(group, other, shown, shown.count, nil) == 1
+        && EC_POINT_cmp(group, point, other, nil) == 0
+      ERR_clear_error()
+      guard isEqual else { throw .malformed }
+    }
+    let count = type.pointByteCount
+    return unsafe [UInt8](unsafeUninitializedCapacity: count) { bytes, written in
+      written = unsafe EC_POINT_point2oct(
+        group, point, POINT_CONVERSION_UNCOMPRESSED, bytes.baseAddress, count, nil)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Glibc
+import SecretMemory
+import TestSupport
+import Testing
+import VaultCrypto
+import VaultKit
+import VaultTestKit
+
+extension Torture {
+  /// R7 for client keys: files of other programs are imported, and their keys sign. Verified to fail when the DER of a key is
+  /// copied into an array that stays, and with the decoders of OpenSSL.
+  @Suite("Client keys leak nowhere", .requirement("R7"), .serialized)
+  struct KeyLeaks {
+    /// Each is imported; the keys are those of the files without encryption beside them.
+    private static let files = [
+      "p256.chain.p12", "ed25519.encrypted.pem", "rsa2048.encrypted.pem", "p384.openssh",
+    ]
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("Vectors/key-files").path
+
+    @Test("no private key and no passphrase of a file is in a file, or in memory after the keys have signed")
+    func nowhere() throws {
+      guard geteuid() == 0 else { return skip("R7, client keys in memory: no root to read another process") }
+      let vault = TemporaryVault(in: Place.fast)
+      _ = try vault.makeCore()
+      let secrets = try Self.secrets()
+      let gate = try Gate()
+      let files = Self.files.map { "\(Self.folder)/\($0)" }
+      let user = try torture("client-keys", vault.folder, files[0], files[1], files[2], files[3], gate: gate)
+      gate.write("correct horse\n")
+      try #require(user.line() == "signing")
+      // While a key is open it must be found, or the search proves nothing.
+      #expect(try search(user.pid, secrets).contains("scalar of P-256"))
+      for state in ["open", "closed"] {
+        gate.write("\n")
+        try #require(user.line() == state)
+        #expect(try search(user.pid, secrets) == [], "\(state)")
+        #expect(try below(vault.folder, secrets) == [], "\(state)")
+      }
+      gate.write("\n")
+      #expect(user.wait() == 0)
+    }
+
+    private struct Secret {
+      let name: String
+      let bytes: [UInt8]
+      /// As it is written, and as OpenSSL keeps numbers: the lowest byte first.
+      var forms: [Data] { [Data(bytes), Data(bytes.reversed())] }
+    }
+
+    /// The parts of the keys that nobody else knows, 32 bytes of each.
+    private static func secrets() throws -> [Secret] {
+      func part(_ file: String, _ name: String, _ range: Range<Int>) throws -> Secret {
+        let der = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(file).pkcs8.der"))
+        return Secret(name: name, bytes: Array(der[range]))
+      }
+      return [
+        try part("p256", "scalar of P-256", 36..<68), try part("p384", "scalar of P-384", 40..<72),
+        try part("ed25519", "seed of Ed25519", 16..<48), try part("rsa2048", "exponent of RSA", 330..<362),
+        try part("rsa2048", "prime of RSA", 600..<632), try part("rsa2048", "other prime of RSA", 730..<762),
+        try part("rsa2048", "coefficient of RSA", 1130..<1162),
+        Secret(name: "passphrase", bytes: Array("correct horse".utf8)),
+      ]
+    }
+
+    private func search(_ process: pid_t, _ secrets: [Secret]) throws -> Set<String> {
+      var found: Set<String> = []
+      try ProcessMemory.forEachRegion(of: process) { data in
+        for secret in secrets where secret.forms.contains(where: { data.range(of: $0) != nil }) {
+          found.insert(secret.name)
+        }
+      }
+      return found
+    }
+
+    private func below(_ folder: String, _ secrets: [Secret]) throws -> [String] {
+      (FileManager.default.subpaths(atPath: folder) ?? []).flatMap { path in
+        let data = FileManager.default.contents(atPath: folder + "/" + path) ?? Data()
+        return secrets.filter { $0.forms.contains { data.range(of: $0) != nil } }.map {
+          "\($0.name) in \(path)"
+        }
+      }
+    }
+  }
+}

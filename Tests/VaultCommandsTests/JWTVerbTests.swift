@@ -1,0 +1,132 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Tokens and proofs at the command line", .requirement("D6"))
+struct JWTVerbTests {
+  private static let claims = #"{"iss":"shop","aud":["https://as.example","b"],"exp":4102444800,"jti":"t-1"}"#
+
+  private func newTool(_ options: String...) throws -> Tool {
+    let tool = try Tool()
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    let run = try tool.run(["key", "generate", "shop"] + options)
+    #expect(run.exit == 0, "\(run.errors)")
+    return tool
+  }
+
+  private func sign(_ tool: Tool, _ claims: String = Self.claims, _ options: String...) throws -> Tool.Run {
+    try tool.run(["jwt", "sign", "shop"] + options, input: Array(claims.utf8))
+  }
+
+  private func verify(_ tool: Tool, _ token: String, _ options: String...) throws -> Tool.Run {
+    try tool.run(["jwt", "verify", "shop"] + options, input: Array(token.utf8))
+  }
+
+  /// The members of the header and of the payload.
+  private func parts(_ token: String) throws -> (header: [String: Any], payload: [String: Any]) {
+    let parts = try token.split(separator: ".").prefix(2).map { part in
+      let text = part.replacing("-", with: "+").replacing("_", with: "/")
+      let data = try #require(
+        Data(base64Encoded: text + String(repeating: "=", count: (4 - text.count % 4) % 4)))
+      return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    }
+    return (parts[0], parts[1])
+  }
+
+  @Test(
+    "a token of each type of key is verified, and its claims are printed",
+    arguments: ["p256", "p384", "ed25519", "rsa2048"])
+  func types(type: String) throws {
+    let tool = try newTool("--type", type)
+    let signed = try sign(tool, Self.claims, "--kid", "k1")
+    #expect(signed.exit == 0 && signed.errors.isEmpty)
+    let algorithms = ["p256": "ES256", "p384": "ES384", "ed25519": "EdDSA", "rsa2048": "RS256"]
+    let header = try parts(signed.text).header
+    #expect(header["alg"] as? String == algorithms[type] && header["kid"] as? String == "k1")
+    #expect(header["typ"] as? String == "JWT" && header.count == 3)
+    let verified = try verify(tool, signed.text, "--audience", "b", "--issuer", "shop", "--expect-jti", "t-1")
+    #expect(verified.text == Self.claims && verified.errors.isEmpty)
+    let json = try verify(tool, signed.text, "--json").json
+    #expect(json["valid"] as? Bool == true && json["claims"] as? String == Self.claims)
+  }
+
+  /// Verified to fail when the expected names are not compared.
+  @Test("each flaw of a token has its exit code")
+  func flaws() throws {
+    let tool = try newTool()
+    let token = try sign(tool).text.trimmingCharacters(in: .newlines)
+    #expect(try verify(tool, token).exit == 0)
+    for (option, value) in [("--audience", "B"), ("--issuer", "Shop"), ("--expect-jti", "t-2")] {
+      let run = try verify(tool, token, option, value)
+      #expect(run.exit == 9 && run.text.isEmpty, "\(option): \(run.errors)")
+    }
+    let expired = try sign(tool, #"{"exp":1}"#)
+    #expect(try verify(tool, expired.text).exit == 7)
+    let other = try newTool()
+    #expect(try verify(other, token).exit == 3)
+    let none = "eyJhbGciOiJub25lIn0.eyJleHAiOjQxMDI0NDQ4MDB9."
+    #expect(try verify(tool, none).exit == 3)
+    for broken in [
+      "", "a.b", token + ".x.y", token + "=", String(repeating: "A", count: 1 << 20) + ".e30.QQ",
+    ] {
+      let run = try verify(tool, broken)
+      #expect(
+        run.exit == 12 && run.text.isEmpty && run.errors.split(separator: "\n").count <= 2, "\(run.errors)")
+    }
+    #expect(try verify(tool, try sign(tool, "{}").text).exit == 12)
+  }
+
+  @Test(
+    "claims that no reader takes are not signed",
+    arguments: [
+      "", "[]", "{", "{\"exp\":\"1\"}", "{\"exp\":1e300}", "{\"exp\":1,\"exp\":2}", "{\"aud\":7}", "{}{}",
+    ])
+  func refusedClaims(claims: String) throws {
+    let tool = try newTool()
+    let run = try sign(tool, claims)
+    #expect(run.exit == 12 && run.text.isEmpty, "\(run.errors)")
+  }
+
+  /// Verified to fail when the query stays in `htu`.
+  @Test("a proof names the request, the nonce and the hash of the token, and never the token")
+  func proof() throws {
+    let tool = try newTool()
+    let url = "https://API.example:443/cards?pin=1#x"
+    let run = try tool(
+      "dpop", "shop", "--method", "GET", "--url", url, "--nonce", "n-1", "--token-fd", "3", "--json",
+      secrets: [3: "Kz~8mXK1EalYznwH-LC-1fBAo.4Ljp~zsPE_NeO.gxU\n"])
+    #expect(run.exit == 0, "\(run.errors)")
+    let proof = try #require(try run.json["proof"] as? String)
+    let (header, payload) = try parts(proof)
+    #expect(header["typ"] as? String == "dpop+jwt" && header["alg"] as? String == "ES256")
+    #expect((header["jwk"] as? [String: String])?["kty"] == "EC")
+    #expect(payload["htm"] as? String == "GET" && payload["htu"] as? String == "https://api.example/cards")
+    #expect(payload["nonce"] as? String == "n-1")
+    #expect(payload["ath"] as? String == "fUHyO2r2Z3DZ53EsNrWBb0xWXoaNy59IiKCAqksmQEo")
+    #expect((payload["jti"] as? String)?.count == 22 && payload["iat"] is Int)
+    #expect((try run.json["thumbprint"] as? String)?.count == 43)
+    #expect(try tool("dpop", "shop", "--method", "GET", "--url", url).text != proof + "\n")
+  }
+
+  @Test("a long token is taken, and what is no request or no token is refused")
+  func refusedProofs() throws {
+    let tool = try newTool()
+    let request = ["dpop", "shop", "--method", "GET", "--url", "https://a.example/"]
+    #expect(
+      try tool.run(request + ["--token-fd", "3"], secrets: [3: String(repeating: "t", count: 20_000)]).exit
+        == 0)
+    for token in ["", "\n", "a\0b", String(repeating: "t", count: 70_000)] {
+      #expect(try tool.run(request + ["--token-fd", "3"], secrets: [3: token]).exit == 12)
+    }
+    for words in [
+      ["--method", "GET", "--url", "ftp://a"], ["--method", "G ET", "--url", "https://a/"],
+      ["--method", "GET", "--url", "https://u:p@a/"],
+      ["--method", "GET", "--url", "https://a/", "--nonce", String(repeating: "n", count: 10 << 10)],
+    ] {
+      let run = try tool.run(["dpop", "shop"] + words)
+      #expect(run.exit == 12 && run.text.isEmpty, "\(words): \(run.errors)")
+    }
+    #expect(try tool("dpop", "shop", "--method", "GET").exit == 2)
+    #expect(try tool("dpop", "nobody", "--method", "GET", "--url", "https://a/").exit == 1)
+  }
+}
