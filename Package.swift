@@ -42,6 +42,7 @@ let package = Package(
     .library(name: "VaultTestKit", targets: ["VaultTestKit"]),
     .executable(name: "vaultctl", targets: ["vaultctl"]),
     .executable(name: "vault-pam", targets: ["vault-pam"]),
+    .executable(name: "vault-http", targets: ["vault-http"]),
     // For the package in Benchmarks alone: SwiftPM shows one package nothing of another but its products.
     .library(name: "VaultBenchmarking", targets: ["VaultBenchmarking"]),
   ],
@@ -64,6 +65,10 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", path: "Sources/CSystem/CSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"])]),
+    // Linked by vault-http alone; with libcrypto, whose buffers it has wiped.
+    .systemLibrary(
+      name: "CCurl", path: "Sources/CSystem/CCurl", pkgConfig: "libcurl",
+      providers: [.apt(["libcurl4-openssl-dev"])]),
 
     // Secrets in memory: one owner, locked, wiped.
     room("SecretMemory", on: ["CLinux"]),
@@ -118,6 +123,8 @@ let package = Package(
     // The way to a server through a program.
     room(
       "TransportPrograms", on: ["SecretMemory", "VaultKit", "AuthenticatorKit", "TextFormats", "CLinux"]),
+    // The program that takes requests to a server over HTTPS: configuration, mapping, libcurl. It knows no vault.
+    room("HTTPTransport", on: ["SecretMemory", "TextFormats", "CLinux", "CCurl"]),
     // What a command-line tool that handles secrets is made of; it knows no vault.
     room("CommandLineKit", on: ["SecretMemory", "TextFormats", "CLinux"]),
     // What vaultctl calls the values and errors of the library: exit codes, sentences, words of options.
@@ -139,6 +146,7 @@ let package = Package(
       ]),
     .executableTarget(name: "vaultctl", dependencies: ["VaultCommands"], swiftSettings: strict),
     .executableTarget(name: "vault-pam", dependencies: ["PAMHelper"], swiftSettings: strict),
+    .executableTarget(name: "vault-http", dependencies: ["HTTPTransport"], swiftSettings: strict),
     // The same helper with the services of a folder; not a product, never installed.
     .executableTarget(name: "vault-pam-testing", dependencies: ["PAMHelper"], swiftSettings: strict),
     // The same tool in a test world; not a product, never installed.
@@ -209,6 +217,12 @@ let package = Package(
     tests(
       of: "TransportProgramsTests", isOptimized: true,
       on: ["TransportPrograms", "AuthenticatorKit", "VaultKit", "VaultTestKit", "SecretMemory"]),
+    tests(
+      of: "HTTPTransportTests",
+      on: [
+        "HTTPTransport", "TransportPrograms", "AuthenticatorKit", "VaultKit", "SecretMemory", "CLinux",
+        "vault-http", "vaultctl",
+      ]),
     tests(of: "CommandLineKitTests", on: ["CommandLineKit", "TextFormats", "SecretMemory"]),
     tests(
       of: "VaultCommandsTests",

@@ -165,9 +165,11 @@ def measure(chosen, binaries, vaultctl, folder):
     spawner = processes.Spawner(str(binaries / "vault-spawn"), chosen.quick)
     bench = str(binaries / "vault-bench")
     if "start" in chosen.subjects:
+        import https
         import start_up
         note("start-up")
         data["races"] += start_up.run(spawner, vaultctl, bench, str(binaries / "get-in-c"), folder, 100_000)
+        data["races"] += https.run(spawner, vaultctl, folder)
     if "tool" in chosen.subjects:
         import whole_tool
         note("whole tools")

@@ -1,6 +1,6 @@
 package import SecretMemory
 
-/// Reads JSON (RFC 8259) from a line, value by value, as the caller expects them.
+/// Reads JSON (RFC 8259), value by value, as the caller expects them.
 ///
 /// White space does not span lines unless the caller says so, objects and arrays nest to ``deepest`` levels, and every text has
 /// a limit. A value is an object, an array, a text, a whole number, true or false; `JSONReader+Values.swift` reads what a caller
@@ -56,6 +56,7 @@ package final class JSONReader {
 
   /// A whole number from 0 to 2^64 − 1.
   package func unsigned() throws(TextError) -> UInt64 {
+    try skipSpace()
     var value: UInt64?
     while let byte = try bytes.peek(), (0x30...0x39).contains(byte) {
       let (product, isBeyond) = (value ?? 0).multipliedReportingOverflow(by: 10)

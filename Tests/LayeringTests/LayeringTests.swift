@@ -71,6 +71,7 @@ struct LayeringTests {
   func libraryDoesNotNameTheTool() throws {
     let above = [
       "VaultCommands", "VaultWords", "VaultDoctor", "CommandLineKit", "vaultctl", "vaultctl-testing",
+      "HTTPTransport", "vault-http",
     ]
     var count = 0
     for file in try Repository.files(below: "Sources") where file.hasSuffix(".swift") {

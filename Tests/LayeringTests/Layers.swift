@@ -21,6 +21,7 @@ enum Layers {
     Room("COpenSSL"),
     Room("CArgon2"),
     Room("CSQLite"),
+    Room("CCurl"),
     Room("SecretMemory", on: ["CLinux"]),
     Room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL"]),
     Room("PasswordDerivation", on: ["SecretMemory", "CArgon2"]),
@@ -56,6 +57,7 @@ enum Layers {
     Room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultKit"]),
     Room(
       "TransportPrograms", on: ["SecretMemory", "VaultKit", "AuthenticatorKit", "TextFormats", "CLinux"]),
+    Room("HTTPTransport", on: ["SecretMemory", "TextFormats", "CLinux", "CCurl"]),
     Room("CommandLineKit", on: ["SecretMemory", "TextFormats", "CLinux"]),
     Room(
       "VaultWords",
@@ -74,6 +76,7 @@ enum Layers {
     Room("vaultctl", on: ["VaultCommands"]),
     Room("vault-pam", on: ["PAMHelper"]),
     Room("vault-pam-testing", on: ["PAMHelper"]),
+    Room("vault-http", on: ["HTTPTransport"]),
     Room(
       "vaultctl-testing", on: ["CommandLineKit", "VaultCommands", "VaultPrompts", "VaultKit", "VaultTestKit"]),
     Room(

@@ -120,6 +120,29 @@ final class JSONReaderTests {
     }
   }
 
+  /// Verified to fail when white space before a number is not skipped.
+  @Test("white space spans lines where the caller allows it, and comes before every value")
+  func lines() throws {
+    let text = Array(" {\n\"a\" : 1 ,\r\n\t\"b\": [ 2,\n 3 ]\n}\n\n".utf8)
+    let json = JSONReader(ByteReader(SecretBytes(copying: text), count: text.count), spansLines: true)
+    var numbers: [UInt64] = []
+    try json.object { name throws(TextError) in
+      guard name == "b" else { return numbers.append(try json.unsigned()) }
+      try json.array { () throws(TextError) in numbers.append(try json.unsigned()) }
+    }
+    #expect(try !json.findLine() && numbers == [1, 2, 3])
+    #expect(throws: TextError.self) { try reader("[\n1]").skip() }
+  }
+
+  @Test("the name of a member is as long as the caller allows")
+  func names() throws {
+    func text(_ count: Int) -> String { #"{"\#(String(repeating: "n", count: count))":1}"# }
+    try reader(text(64)).skip()
+    #expect(throws: TextError.self) { try reader(text(65)).skip() }
+    let bytes = Array(text(65).utf8)
+    try JSONReader(ByteReader(SecretBytes(copying: bytes), count: bytes.count), longestName: 65).skip()
+  }
+
   @Test("the bytes of a secret are read up to a count")
   func secretBytes() throws {
     let json = JSONReader(ByteReader(SecretBytes(copying: Array("[1]xyz".utf8)), count: 3))

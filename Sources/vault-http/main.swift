@@ -1,0 +1,3 @@
+import HTTPTransport
+
+HTTPTransport.main()
