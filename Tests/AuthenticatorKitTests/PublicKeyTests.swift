@@ -71,6 +71,49 @@ struct PublicKeyTests {
     #expect(try output("python3", ["-c", script, path(name)]) == "\(key.pin)\n\(key.jwk)\n")
   }
 
+  private static let judge = """
+    import json, sys
+    from cryptography.hazmat.primitives import hashes, serialization as s
+    from cryptography.hazmat.primitives.asymmetric import ec, padding
+    key = s.load_pem_private_key(open(sys.argv[1], "rb").read(), None)
+    def more():
+        if hasattr(key, "curve"):
+            return [ec.ECDSA(hashes.SHA384() if key.key_size == 384 else hashes.SHA256())]
+        return [padding.PKCS1v15(), hashes.SHA256()] if hasattr(key, "key_size") else []
+    for line in sys.stdin:
+        text, signature = map(bytes.fromhex, line.split())
+        key.public_key().verify(signature, text, *more())
+        print(key.sign(text[::-1], *more()).hex())
+    """
+
+  @Test(
+    "Python's cryptography verifies our signatures of random data, and we its",
+    arguments: ClientKeyType.allCases)
+  func signatures(type: ClientKeyType) throws {
+    guard try Program("python3", ["-c", "import cryptography"]).run(errors: .discarded).status == 0 else {
+      return print("skipped: Python's cryptography is not installed")
+    }
+    let core = try TemporaryVault().makeCore()
+    let name = "\(type.rawValue).pkcs8.pem"
+    let made = try KeyFileTests.importing(KeyFileTests.bytes(name), nil, into: core)
+    let signer = try core.signer(of: made.item.id)
+    let texts = (1...100).map { count in (0..<count).map { _ in UInt8.random(in: 0...255) } }
+    func hexadecimal(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02x", $0) }.joined() }
+    let lines = try texts.map { try "\(hexadecimal($0)) \(hexadecimal(signer.sign($0, as: .der)))\n" }
+    let input = try Scratch(Array(lines.joined().utf8))
+    let run = try Program("python3", ["-c", Self.judge, path(name)]).run(
+      input: FileHandle(fileDescriptor: input.descriptor), errors: .inherited)
+    let theirs = run.text.split(separator: "\n")
+    #expect(run.status == 0 && theirs.count == texts.count)
+    for (text, line) in zip(texts, theirs) {
+      let digits = Array(line.utf8)
+      let signature = stride(from: 0, to: digits.count, by: 2).compactMap {
+        UInt8(String(decoding: digits[$0..<$0 + 2], as: UTF8.self), radix: 16)
+      }
+      try made.publicKey.verify(signature, of: text.reversed(), as: .der)
+    }
+  }
+
   @Test("the key of RFC 8037 appendix A.2 has its JWK, and the point of RFC 7515 appendix A.3 is a key")
   func published() throws {
     let ed25519: [UInt8] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00]

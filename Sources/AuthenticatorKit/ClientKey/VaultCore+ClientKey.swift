@@ -59,26 +59,8 @@ extension VaultCore {
   package func signer(
     of id: ItemID, to action: String? = nil, context: AuthenticationContext? = nil
   ) throws(VaultError) -> Signer {
-    try authorizing(.use, on: id, by: .key, to: action ?? "sign", context: context) {
-      (grant) throws(VaultError) in
-      var grant = consume grant
-      var opened: OpenedSecret?
-      let stored = try reading { transaction throws(VaultError) in
-        let stored = try ClientKeyItem(transaction.item(id))
-        opened = try transaction.useSecret(of: stored.item, by: .key, with: grant.take())
-        return stored
-      }
-      let secret = opened.take()!
-      let signer = try stored.signer(secret.secret)
-      // A plain signature writes nothing, so that it works on a medium that cannot be written.
-      if stored.item.audit == .all || stored.item.access.word != 0 {
-        try writing { transaction throws(VaultError) in
-          try transaction.log(secret.notes)
-          try transaction.log(.keySigned, item: stored.item)
-        }
-      }
-      return signer
-    }
+    let opened = try opened(id, to: action ?? "sign", context: context)
+    return try opened.stored.signer(opened.pkcs8)
   }
 
   /// Lends an open key: the gate has decided, and the entry in the log is durable. No lock is held meanwhile.
@@ -90,6 +72,44 @@ extension VaultCore {
   ) throws -> R {
     let signer = try signer(of: id, to: action, context: context)
     return try body(signer)
+  }
+
+  /// Lends the private key, as PKCS#8 in DER, and the certificates: for a helper process that proves the key in TLS, where a
+  /// signature is not enough. As with a signature, the entry in the log is durable before, and no lock is held meanwhile.
+  ///
+  /// - Throws: As ``signer(of:to:context:)``, and what `body` throws.
+  package func withIdentity<R: ~Copyable>(
+    of id: ItemID, to action: String? = nil, context: AuthenticationContext? = nil,
+    _ body: (borrowing SecretBytes, ClientKeyDescription) throws -> R
+  ) throws -> R {
+    let opened = try opened(id, to: action ?? "prove who you are", context: context)
+    // The halves are compared here, too.
+    _ = try opened.stored.signer(opened.pkcs8)
+    return try body(opened.pkcs8, opened.stored.description())
+  }
+
+  /// A key that the gate has opened, after the entry in the log.
+  private func opened(
+    _ id: ItemID, to action: String, context: AuthenticationContext?
+  ) throws(VaultError) -> OpenedClientKey {
+    try authorizing(.use, on: id, by: .key, to: action, context: context) { (grant) throws(VaultError) in
+      var grant = consume grant
+      var opened: OpenedSecret?
+      let stored = try reading { transaction throws(VaultError) in
+        let stored = try ClientKeyItem(transaction.item(id))
+        opened = try transaction.useSecret(of: stored.item, by: .key, with: grant.take())
+        return stored
+      }
+      let secret = opened.take()!
+      // A plain signature writes nothing, so that it works on a medium that cannot be written.
+      if stored.item.audit == .all || stored.item.access.word != 0 {
+        try writing { transaction throws(VaultError) in
+          try transaction.log(secret.notes)
+          try transaction.log(.keySigned, item: stored.item)
+        }
+      }
+      return OpenedClientKey(stored: stored, pkcs8: secret.intoSecret())
+    }
   }
 
   /// Refuses before the work what could not be stored after it.
@@ -113,6 +133,12 @@ extension VaultCore {
       context: context)
     return ClientKeyDescription(item: item, publicKey: publicKey, certificates: certificates)
   }
+}
+
+/// A key between the gate and its use.
+private struct OpenedClientKey: ~Copyable {
+  let stored: ClientKeyItem
+  let pkcs8: SecretBytes
 }
 
 extension ClientKeyItem {
