@@ -14,4 +14,8 @@ extension Component {
   package static let transaction = Component(.transaction)
   /// Answers to challenges of card payments.
   package static let responseJWT = Component(.responseJWT)
+  /// Card tokens, without a session.
+  package static let cardToken = Component(.cardToken)
+  /// Consents, without a session.
+  package static let consent = Component(.consent)
 }

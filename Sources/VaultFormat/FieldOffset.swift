@@ -13,6 +13,7 @@ enum FieldOffset {
     static let failureBoot = 40
     static let delay = 56
     static let clockOffset = 64
+    static let usesLeft = 72
     static let unconfirmed = 76
     static let offset = 80
     static let pendingOffset = 86
@@ -61,7 +62,7 @@ enum FieldOffset {
     static let seals = 184
     static let earliestExpiry = 192
     static let nextChainKey = 200
-    static let reserved = 232
+    static let nextTokenEnd = 232
     static let rotationPhase = 240
     static let rotationPosition = 248
   }

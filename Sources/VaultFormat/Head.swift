@@ -25,9 +25,11 @@ package struct Head: ~Copyable, Sendable {
   package var greatestWall = Instant(milliseconds: 0)
   package var seals: UInt64 = 0
   package var earliestExpiry: Int64 = 0
+  /// When the next token or consent ends.
+  package var nextTokenEnd = NextTokenEnd()
   /// The progress of a rotation of the epoch.
   package var rotation = RotationState()
-  /// Bytes 232–239 and 241–247: 0 in this version; other values are kept.
+  /// Bytes 241–247: 0 in this version; other values are kept.
   private var rest: [UInt8]
 
   package static let byteCount = 256
@@ -38,7 +40,7 @@ package struct Head: ~Copyable, Sendable {
   package init(auditRoot: borrowing SecretBytes) {
     auditKey = SecretBytes(zeroes: 32)
     nextChainKey = auditRoot.copy()
-    rest = [UInt8](repeating: 0, count: 15)
+    rest = [UInt8](repeating: 0, count: 7)
   }
 
   package init(decoding body: borrowing SecretBytes) throws(VaultError) {
@@ -66,15 +68,13 @@ package struct Head: ~Copyable, Sendable {
     greatestWall = Instant(milliseconds: Int64(bitPattern: body.expose { $0.word(at: Offset.greatestWall) }))
     seals = body.expose { $0.word(at: Offset.seals) }
     earliestExpiry = Int64(bitPattern: body.expose { $0.word(at: Offset.earliestExpiry) })
+    nextTokenEnd = NextTokenEnd(rawValue: body.expose { $0.word(at: Offset.nextTokenEnd) })
     // Numbers that later commits count on from: none may reach its limit or fall below zero within a transaction.
     let greatest = max(max(sequence, config, row, itemCount), max(summedRows, nextAudit, seals))
     guard greatest < Self.greatest, segment < UInt32.max, segmentFirst >= 1, segmentFirst <= nextAudit,
       itemCount < summedRows
     else { throw Self.unreadable }
-    rest = body.expose {
-      $0.extracting(Offset.reserved..<Offset.reserved + 8).array
-        + $0.extracting(Offset.rotationPhase + 1..<Offset.rotationPosition).array
-    }
+    rest = body.expose { $0.extracting(Offset.rotationPhase + 1..<Offset.rotationPosition).array }
     nextChainKey = body.expose {
       SecretBytes(copying: $0.extracting(Offset.nextChainKey..<Offset.nextChainKey + 32))
     }
@@ -119,9 +119,9 @@ package struct Head: ~Copyable, Sendable {
       output.append(bigEndian: seals)
       output.append(bigEndian: UInt64(bitPattern: earliestExpiry))
       nextChainKey.expose { output.append(copying: $0) }
-      unsafe output.append(copying: rest.span.extracting(..<8).bytes)
+      output.append(bigEndian: nextTokenEnd.rawValue)
       output.append(rotation.phase.rawValue)
-      unsafe output.append(copying: rest.span.extracting(8...).bytes)
+      unsafe output.append(copying: rest.span.bytes)
       output.append(bigEndian: rotation.position)
     }
   }

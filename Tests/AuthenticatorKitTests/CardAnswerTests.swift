@@ -17,9 +17,9 @@ struct CardAnswerTests {
       ("ERROR", .error, false), ("CANCEL", .cancel, false), ("TIMEOUT", .timeout, false),
     ])
   func outcomes(word: String, outcome: CardOutcome, isForServer: Bool) throws {
-    let scene = try CardScene()
+    let scene = try CheckoutScene()
     try scene.begin()
-    let answer = try scene.receive(CardScene.Answer(outcome: word).token())
+    let answer = try scene.receive(CheckoutScene.Answer(outcome: word).token())
     #expect(answer.outcome == outcome && outcome.isForServer == isForServer)
     if isForServer {
       _ = try scene.core.answerForServer(of: "order-7")
@@ -32,13 +32,13 @@ struct CardAnswerTests {
   /// Verified to fail when an empty token is an answer that has to be read.
   @Test("an empty token is a failure without one")
   func withoutToken() throws {
-    let scene = try CardScene()
+    let scene = try CheckoutScene()
     try scene.begin()
     let answer = try scene.receive("")
     #expect(answer.outcome == .failure && answer.expires == nil)
     #expect(try scene.core.challengeDetails(named: "order-7").answer == answer)
     expect(.policy) { () throws(VaultError) in _ = try scene.core.answerForServer(of: "order-7") }
-    #expect(try scene.core.challenges().first?.expires == Instant(seconds: CardScene.now + 7200))
+    #expect(try scene.core.challenges().first?.expires == Instant(seconds: CheckoutScene.now + 7200))
     expect(.malformed) { () throws(VaultError) in _ = try scene.verify("") }
   }
 
@@ -46,10 +46,10 @@ struct CardAnswerTests {
   func payloads() throws {
     let object =
       "{\"ActionCode\":\"ERROR\",\"ErrorNumber\":10011,\"ErrorDescription\":\"no\\u0007 \\\"card\\\"\",\"Validated\":false}"
-    for payload in [object, CardScene.quoted(object), " \n\(object)", CardScene.quoted(" \n\(object)\n\n")] {
-      let scene = try CardScene()
+    for payload in [object, CheckoutScene.quoted(object), " \n\(object)", CheckoutScene.quoted(" \n\(object)\n\n")] {
+      let scene = try CheckoutScene()
       try scene.begin()
-      let token = CardScene.Answer("Payload", payload).token()
+      let token = CheckoutScene.Answer("Payload", payload).token()
       let answer = try scene.receive(token)
       #expect(answer.outcome == .error && answer.errorNumber == 10011)
       #expect(answer.errorText == "no\\u{7} \"card\"")
@@ -90,9 +90,9 @@ struct CardAnswerTests {
   /// Verified to fail when `aud` is compared only where it is there, and when several audiences are enough.
   @Test("another answer, and one that is not readable, is refused and stores nothing", arguments: broken)
   func refused(name: String, value: String?, code: VaultError.Code) throws {
-    let scene = try CardScene()
+    let scene = try CheckoutScene()
     try scene.begin()
-    let token = CardScene.Answer(name, value).token()
+    let token = CheckoutScene.Answer(name, value).token()
     expect(code) { () throws(VaultError) in _ = try scene.receive(token) }
     expect(code) { () throws(VaultError) in _ = try scene.verify(token) }
     try scene.expectUnanswered()
@@ -100,11 +100,11 @@ struct CardAnswerTests {
 
   @Test("names of members are compared in their letters", arguments: ["aud", "iss", "exp", "Payload"])
   func letters(name: String) throws {
-    var answer = CardScene.Answer()
+    var answer = CheckoutScene.Answer()
     let value = answer[name]
     answer[name] = nil
     answer[name == "Payload" ? "payload" : name.uppercased()] = value
-    let scene = try CardScene()
+    let scene = try CheckoutScene()
     try scene.begin()
     let token = answer.token()
     expect(.malformed) { () throws(VaultError) in _ = try scene.receive(token) }
@@ -113,17 +113,17 @@ struct CardAnswerTests {
 
   @Test("a token that is none is refused and stores nothing")
   func noTokens() throws {
-    let scene = try CardScene()
+    let scene = try CheckoutScene()
     try scene.begin()
-    let payload = Base64URL.text(Array(CardScene.Answer().json.utf8))
+    let payload = Base64URL.text(Array(CheckoutScene.Answer().json.utf8))
     let none = Base64URL.text(Array("{\"alg\":\"none\"}".utf8))
     let twice = Base64URL.text(Array("{\"alg\":\"HS256\",\"alg\":\"HS256\"}".utf8))
     let critical = Base64URL.text(Array("{\"alg\":\"HS256\",\"crit\":[\"b64\"],\"b64\":false}".utf8))
     for (token, code) in [
-      ("x", .malformed), ("a.b", .malformed), ("\(CardScene.Answer().token()).e30.e30", .malformed),
+      ("x", .malformed), ("a.b", .malformed), ("\(CheckoutScene.Answer().token()).e30.e30", .malformed),
       ("\(none).\(payload).", .authenticationFailed), ("\(none).\(payload).QQ", .authenticationFailed),
       ("\(twice).\(payload).QQ", .malformed), ("\(critical).\(payload).QQ", .unsupported),
-      (CardScene.Answer().token() + "\n", .malformed), (CardScene.Answer().token() + "=", .malformed),
+      (CheckoutScene.Answer().token() + "\n", .malformed), (CheckoutScene.Answer().token() + "=", .malformed),
       (String(repeating: "A", count: 1 << 20) + ".e30.QQ", .malformed),
     ] as [(String, VaultError.Code)] {
       expect(code) { () throws(VaultError) in _ = try scene.receive(token) }
@@ -135,12 +135,12 @@ struct CardAnswerTests {
   /// Verified to fail when the server checks the claims alone.
   @Test("only the server's key says that an answer is true: another key, and each altered byte, is refused")
   func server() throws {
-    let scene = try CardScene()
-    let token = CardScene.Answer().token()
+    let scene = try CheckoutScene()
+    let token = CheckoutScene.Answer().token()
     let answer = try scene.verify(token)
     #expect(answer.outcome == .success && answer.isValidated == true)
-    #expect(answer.expires == Instant(seconds: CardScene.now + 7200))
-    let other = CardScene.Answer().token(key: "another key of the very same kind and length")
+    #expect(answer.expires == Instant(seconds: CheckoutScene.now + 7200))
+    let other = CheckoutScene.Answer().token(key: "another key of the very same kind and length")
     expect(.authenticationFailed) { () throws(VaultError) in _ = try scene.verify(other) }
     // The client cannot tell, and says so by having no function that does.
     try scene.begin()
@@ -182,7 +182,7 @@ struct CardAnswerTests {
 
   @Test("no error has a word of the token")
   func errors() throws {
-    let scene = try CardScene()
+    let scene = try CheckoutScene()
     try scene.begin()
     for (name, value) in [
       ("Payload", "{\"ActionCode\":\"canary4711\"}"), ("aud", "\"canary4711\""),
@@ -190,7 +190,7 @@ struct CardAnswerTests {
       ("ConsumerSessionId", "\"canary4711\""), ("Payload", "\"canary4711\""),
     ] {
       let error = thrown { () throws(VaultError) in
-        _ = try scene.receive(CardScene.Answer(name, value).token())
+        _ = try scene.receive(CheckoutScene.Answer(name, value).token())
       }
       let shown = "\(try #require(error))"
       #expect(!shown.contains("4711") && !shown.contains("\n"))

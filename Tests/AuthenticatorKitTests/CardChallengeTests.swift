@@ -11,14 +11,14 @@ struct CardChallengeTests {
   /// Verified to fail when the answer is stored with the expiry of the challenge.
   @Test("session and answer are kept until the answer expires", .requirement("E1"))
   func life() throws {
-    let scene = try CardScene()
+    let scene = try CheckoutScene()
     let begun = try scene.begin()
-    #expect(begun.name == "order-7" && begun.expires == Instant(seconds: CardScene.now + 7200))
+    #expect(begun.name == "order-7" && begun.expires == Instant(seconds: CheckoutScene.now + 7200))
     #expect(try scene.core.challengeDetails(named: "order-7").request == scene.request)
     #expect(try scene.core.item(named: "order-7").access == AccessControl(thisDeviceOnly: true))
-    let token = CardScene.Answer("exp", "1700000900").token()
+    let token = CheckoutScene.Answer("exp", "1700000900").token()
     let answer = try scene.receive(token)
-    #expect(answer.outcome == .success && answer.expires == Instant(seconds: CardScene.now + 900))
+    #expect(answer.outcome == .success && answer.expires == Instant(seconds: CheckoutScene.now + 900))
     #expect(answer.errorNumber == 0 && answer.errorText == nil)
     let kept = try scene.core.answerForServer(of: "order-7")
     #expect(String(decoding: kept.bytesForTesting, as: UTF8.self) == token)
@@ -36,12 +36,12 @@ struct CardChallengeTests {
 
   @Test("a challenge without an answer ends, and a name can be used again then", .requirement("E1"))
   func again() throws {
-    let scene = try CardScene()
+    let scene = try CheckoutScene()
     try scene.begin(seconds: 60)
     expect(.duplicateItem) { () throws(VaultError) in try scene.begin() }
     expect(.wrongState) { () throws(VaultError) in _ = try scene.core.answerForServer(of: "order-7") }
     scene.clock.advance(by: .seconds(60))
-    expect(.expired) { () throws(VaultError) in _ = try scene.receive(CardScene.Answer().token()) }
+    expect(.expired) { () throws(VaultError) in _ = try scene.receive(CheckoutScene.Answer().token()) }
     // Another kind of item of this name stays.
     try scene.begin()
     #expect(try scene.core.challenges().count == 1)
@@ -52,7 +52,7 @@ struct CardChallengeTests {
     expect(.itemNotFound) { () throws(VaultError) in try scene.core.endChallenge(named: "shop") }
     try scene.core.endChallenge(named: "order-7")
     expect(.itemNotFound) { () throws(VaultError) in
-      _ = try scene.receive(CardScene.Answer().token())
+      _ = try scene.receive(CheckoutScene.Answer().token())
     }
     for seconds in [0, -1, 86_401, .max] as [Int64] {
       expect(.malformed) { () throws(VaultError) in try scene.begin(seconds: seconds) }
@@ -61,22 +61,22 @@ struct CardChallengeTests {
 
   @Test("the clock set back revives no answer that a commit has seen expire", .requirement("E1"))
   func clockSetBack() throws {
-    let scene = try CardScene()
+    let scene = try CheckoutScene()
     try scene.begin()
-    _ = try scene.receive(CardScene.Answer("exp", "1700000900").token())
+    _ = try scene.receive(CheckoutScene.Answer("exp", "1700000900").token())
     scene.clock.advance(by: .seconds(1000))
     try scene.begin("order-8")
-    scene.clock.set(to: Instant(seconds: CardScene.now))
+    scene.clock.set(to: Instant(seconds: CheckoutScene.now))
     expect(.expired) { () throws(VaultError) in _ = try scene.core.answerForServer(of: "order-7") }
     #expect(try scene.core.challenges().map(\.name) == ["order-8"])
   }
 
   @Test("there is one answer, and nobody else reads it", .requirement("E1"))
   func once() throws {
-    let scene = try CardScene()
+    let scene = try CheckoutScene()
     let id = try scene.begin().id
-    _ = try scene.receive(CardScene.Answer().token())
-    expect(.wrongState) { () throws(VaultError) in _ = try scene.receive(CardScene.Answer().token()) }
+    _ = try scene.receive(CheckoutScene.Answer().token())
+    expect(.wrongState) { () throws(VaultError) in _ = try scene.receive(CheckoutScene.Answer().token()) }
     expect(.wrongState) { () throws(VaultError) in _ = try scene.receive("") }
     expect(.policy) { () throws(VaultError) in _ = try scene.core.secret(of: id) }
     expect(.policy) { () throws(VaultError) in
@@ -89,9 +89,9 @@ struct CardChallengeTests {
 
   @Test("an item of one challenge does not open as another's answer", .requirement("E1"))
   func otherRequest() throws {
-    let scene = try CardScene()
+    let scene = try CheckoutScene()
     let id = try scene.begin().id
-    _ = try scene.receive(CardScene.Answer().token())
+    _ = try scene.receive(CheckoutScene.Answer().token())
     // As from a copy of another challenge: the answer of another request.
     let record = try ResponseRecord(scene.core.secret(of: id, by: .responseJWT))
     let planted = ResponseRecord(
@@ -103,31 +103,31 @@ struct CardChallengeTests {
 
   @Test("a locked vault lists challenges, and needs its passcode for all else", .requirement("E1"))
   func locked() throws {
-    let scene = try CardScene(passcode: "passcode")
+    let scene = try CheckoutScene(passcode: "passcode")
     try scene.begin()
     let other = try scene.place.openCore()
     #expect(try other.challenges().count == 1)
     expect(.locked) { () throws(VaultError) in _ = try other.challengeDetails(named: "order-7") }
     expect(.locked) { () throws(VaultError) in
       _ = try other.receiveAnswer(
-        SharedSecret(SecretBytes(testing: CardScene.Answer().token())), to: "order-7")
+        SharedSecret(SecretBytes(testing: CheckoutScene.Answer().token())), to: "order-7")
     }
     expect(.locked) { () throws(VaultError) in
-      _ = try other.beginChallenge(scene.request, named: "b", after: CardScene.lookup, seconds: 60)
+      _ = try other.beginChallenge(scene.request, named: "b", after: CheckoutScene.lookup, seconds: 60)
     }
     let context = AuthenticationContext(reason: "pay")
     context.provide(try Passcode(testing: "passcode"))
     _ = try other.receiveAnswer(
-      SharedSecret(SecretBytes(testing: CardScene.Answer().token())), to: "order-7", context: context)
+      SharedSecret(SecretBytes(testing: CheckoutScene.Answer().token())), to: "order-7", context: context)
   }
 
   @Test("the same on the actor", .requirement("E1"))
   func actor() async throws {
-    let scene = try CardScene()
+    let scene = try CheckoutScene()
     let challenges = CardChallenges(Vault(core: scene.core))
-    try await challenges.begin(scene.request, named: "order-7", after: CardScene.lookup)
+    try await challenges.begin(scene.request, named: "order-7", after: CheckoutScene.lookup)
     let answer = try await challenges.receive(
-      SecretBytes(testing: CardScene.Answer().token()), for: "order-7")
+      SecretBytes(testing: CheckoutScene.Answer().token()), for: "order-7")
     #expect(answer.outcome.isForServer)
     #expect(try await challenges.tokenForServer(of: "order-7").byteCount > 100)
     #expect(try await challenges.details(of: "order-7").answer == answer)
@@ -169,7 +169,7 @@ struct CardLookupTests {
   func table(version: String, enrolled: String, status: String, isBegun: Bool) throws {
     let lookup = CardLookup(version: version, enrolled: enrolled, status: status)
     #expect(lookup.asksForChallenge == isBegun)
-    let scene = try CardScene()
+    let scene = try CheckoutScene()
     guard !isBegun else { return }
     expect(.policy) { () throws(VaultError) in
       _ = try scene.core.beginChallenge(scene.request, named: "order-7", after: lookup, seconds: 60)

@@ -1,98 +1,141 @@
 import AuthenticatorKit
-import JOSE
 import SecretMemory
-import Testing
+import Synchronization
 import VaultExpectations
 import VaultKit
 import VaultTestKit
 
-/// A vault with a checkout, and the service that answers: it signs whatever a test makes it say.
+/// A vault for tokens and consents, with a clock that the test moves.
 struct CardScene {
-  static let now: Int64 = 1_700_000_000
-  static let key = "a3b0c442-98fc-1c14-9afb-f4c8996fb924"
-  static let lookup = CardLookup(version: "2.2.0", enrolled: "Y", status: "C")
-
-  let clock = FixedClock(at: Instant(seconds: now))
+  static let token = "canary-of-a-token-6f1d90"
+  let clock = FixedClock()
   let place: TemporaryVault
   let core: VaultCore
-  let request: CardChallengeRequest
 
   init(passcode: String? = nil) throws {
     place = TemporaryVault(environment: .testing(clock: clock))
     core = try place.makeCore(passcode: passcode)
-    request = try Self.request()
   }
 
-  static func request(id: String = "req-1") throws -> CardChallengeRequest {
-    try CardChallengeRequest(id: id, issuer: "5ae1b2", session: "0_Session-1")
+  static func session(_ byte: UInt8 = 1) throws(VaultError) -> ViewingSession {
+    try ViewingSession(SecretBytes(copying: [UInt8](repeating: byte, count: 32)))
   }
 
   @discardableResult
-  func begin(_ name: String = "order-7", seconds: Int64 = 7200) throws(VaultError) -> CardChallenge {
-    try core.beginChallenge(request, named: name, after: Self.lookup, seconds: seconds)
+  func store(
+    _ name: String = "card", ttl: Duration = .seconds(100), uses: UInt32 = 1, session: ViewingSession? = nil,
+    access: AccessControl = AccessControl(), secret: String = token, in core: VaultCore? = nil,
+    context: AuthenticationContext? = nil
+  ) throws(VaultError) -> ItemID {
+    var new = NewCardToken(name, timeToLive: ttl)
+    (new.uses, new.access) = (uses, access)
+    return try (core ?? self.core).storeToken(
+      new, secret: SharedSecret(SecretBytes(testing: secret)), session: session, context: context
+    ).id
   }
 
-  func receive(_ token: String, name: String = "order-7") throws(VaultError) -> CardAnswer {
-    try core.receiveAnswer(SharedSecret(SecretBytes(testing: token)), to: name)
+  @discardableResult
+  func take(
+    _ id: ItemID, session: ViewingSession? = nil, in core: VaultCore? = nil,
+    context: AuthenticationContext? = nil
+  ) throws(VaultError) -> String {
+    let secret = try (core ?? self.core).takeToken(id, session: session, context: context)
+    return String(decoding: secret.bytesForTesting, as: UTF8.self)
   }
 
-  func verify(_ token: String, key: String = key) throws(VaultError) -> VerifiedCardAnswer {
-    try ServerKey(SecretBytes(testing: key)).verify(
-      SecretBytes(testing: token), answering: request, at: clock.now())
+  /// The code of the error of a token that cannot be taken.
+  func refusal(
+    _ id: ItemID, session: ViewingSession? = nil, in core: VaultCore? = nil
+  ) -> VaultError.Code? {
+    thrown { () throws(VaultError) in try take(id, session: session, in: core) }?.code
   }
 
-  /// The members of an answer as JSON, which a test can replace or leave out.
-  struct Answer {
-    var members = [
-      ("aud", "\"req-1\""), ("jti", "\"ans-1\""), ("iat", "1700000000"), ("exp", "1700007200"),
-      ("iss", "\"5ae1b2\""), ("ConsumerSessionId", "\"0_Session-1\""),
-      (
-        "Payload",
-        "{\"ActionCode\":\"SUCCESS\",\"ErrorNumber\":0,\"ErrorDescription\":\"\",\"Validated\":true,\"ExtendedData\":{\"CAVV\":\"AAAB\"}}"
-      ),
-    ]
+  /// How many tokens and consents still have a secret in the file.
+  func sealed() throws -> Int {
+    let all = try core.items(matching: Query(.cardToken)) + core.items(matching: Query(.consent))
+    return all.count(where: \.hasSecret)
+  }
 
-    init() {}
+  func logged(_ operation: AuditOperation) throws -> Int {
+    try core.auditEntries().count { $0.operation == operation }
+  }
 
-    /// - Parameter value: JSON; `nil` leaves the member out.
-    init(_ name: String, _ value: String?) {
-      self.init()
-      self[name] = value
+  // MARK: Consents
+
+  static var new: NewConsent {
+    var new = NewConsent("view", user: "u-17", card: "c-4")
+    new.channel = "sms"
+    return new
+  }
+
+  static func code(_ digits: String) throws(VaultError) -> ConsentCode {
+    try ConsentCode(SecretBytes(testing: digits))
+  }
+
+  func request(
+    _ new: NewConsent = CardScene.new, session: ViewingSession? = nil, over transport: any Transport
+  ) throws(VaultError) -> ItemID {
+    try core.requestConsent(new, session: session, over: transport).id
+  }
+
+  @discardableResult
+  func confirm(
+    _ id: ItemID, _ code: String = ConsentServer.code, storing name: String = "card",
+    ttl: Duration = .seconds(60), session: ViewingSession? = nil, over transport: any Transport
+  ) throws(VaultError) -> CardToken {
+    try core.confirmConsent(
+      id, with: Self.code(code), storing: NewCardToken(name, timeToLive: ttl), session: session,
+      over: transport)
+  }
+
+  func status(_ id: ItemID) throws -> CardConsent.Status { try core.consent(id).status }
+}
+
+/// A server of consents, which sends the code 471199 for each challenge.
+final class ConsentServer: Transport {
+  typealias Hook = @Sendable (TransportRequest) throws(VaultError) -> Void
+  static let code = "471199"
+  private struct State {
+    var requests: [TransportRequest] = []
+    var hook: Hook?
+    var token: [String: TransportValue] = [:]
+    var number = 0
+  }
+  private let state = Mutex(State())
+  let identity: String
+
+  init(_ identity: String = "/opt/cards") { self.identity = identity }
+
+  var requests: [TransportRequest] { state.withLock { $0.requests } }
+  var operations: [TransportOperation] { requests.map(\.operation) }
+
+  /// Runs before each answer; what it throws is the answer.
+  func before(_ hook: Hook?) { state.withLock { $0.hook = hook } }
+
+  /// Members of the answers to `consentConfirm`, besides the token.
+  func answer(_ name: String, _ value: TransportValue) { state.withLock { $0.token[name] = value } }
+
+  func send(_ request: TransportRequest) throws(VaultError) -> TransportAnswer {
+    let hook = state.withLock { state in
+      state.requests.append(request)
+      return state.hook
     }
-
-    init(outcome: String) { self.init("Payload", "{\"ActionCode\":\"\(outcome)\",\"ErrorNumber\":0}") }
-
-    subscript(name: String) -> String? {
-      get { members.first { $0.0 == name }?.1 }
-      set {
-        let index = members.firstIndex { $0.0 == name } ?? members.endIndex
-        if index < members.endIndex { members.remove(at: index) }
-        if let newValue { members.insert((name, newValue), at: index) }
+    try hook?(request)
+    switch request.operation {
+    case .consentRequest:
+      let number = state.withLock { state in
+        state.number += 1
+        return state.number
       }
+      return TransportAnswer(TransportFields(["challenge": .text("ch-\(number)")]))
+    case .consentConfirm:
+      guard request.text(of: "codeBase64") == Self.code else {
+        throw VaultError(peer: "CODE", "that is not the code", attemptsLeft: 9)
+      }
+      var fields = TransportFields(["tokenBase64": .secret(Array(CardScene.token.utf8))])
+      for (name, value) in state.withLock({ $0.token }) { fields[name] = value }
+      return TransportAnswer(fields)
+    default: return TransportAnswer()
     }
-
-    var json: String { "{" + members.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ",") + "}" }
-
-    /// The token that the service sends.
-    func token(key: String = CardScene.key) -> String {
-      do {
-        let key = try MACKey(SecretBytes(testing: key))
-        let signed = UnsignedJWS(.hs256, payload: SecretBytes(testing: json)).signed(with: key)
-        return String(decoding: signed.bytesForTesting, as: UTF8.self)
-      } catch { preconditionFailure("a key of a test has 32 bytes or more") }
-    }
-  }
-
-  /// An object as a text of JSON.
-  static func quoted(_ object: String) -> String {
-    "\""
-      + object.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-      .replacing("\n", with: "\\n") + "\""
-  }
-
-  /// What a failed answer leaves: the challenge without an answer, its expiry unchanged.
-  func expectUnanswered(_ name: String = "order-7") throws {
-    let details = try core.challengeDetails(named: name)
-    #expect(details.answer == nil && details.challenge.expires == Instant(seconds: Self.now + 7200))
   }
 }

@@ -54,7 +54,7 @@ def read_state(path):
         with open(path, encoding="utf-8") as file:
             return json.load(file)
     except FileNotFoundError:
-        return {"users": {}, "faults": [], "requests": [], "complaints": [], "clockOffset": 0, "passed": 0}
+        return {"users": {}, "holders": {}, "faults": [], "requests": [], "complaints": [], "clockOffset": 0, "passed": 0}
 
 
 def peer_time(state):
@@ -361,6 +361,47 @@ def login(state, request):
     return {"login": name}
 
 
+def consent_request(state, request):
+    holder = state["holders"].get(request["user"])
+    if holder is None or request["card"] not in holder["cards"]:
+        raise Refusal("FORBIDDEN", "no such user or card")
+    if not holder["multiFactor"]:
+        raise Refusal("FORBIDDEN", "multi-factor authentication is not enabled", "enable it in the app of the bank")
+    name = f"ch-{secrets.token_hex(8)}"
+    holder["challenges"][name] = {"code": random_digits(6), "end": life_time(state) + 300, "wrong": 0, "sent": 1,
+                                  "card": request["card"], "channel": request.get("channel")}
+    holder["last"] = name
+    return {"challenge": name}
+
+
+def consent_challenge(state, request):
+    """The challenge that a request names, if it waits."""
+    holder = state["holders"].get(request["user"], {"challenges": {}})
+    challenge = holder["challenges"].get(request["challenge"])
+    if challenge is None or challenge["wrong"] >= 5:
+        raise Refusal("STATE", "no such challenge", "request a new one")
+    if life_time(state) > challenge["end"]:
+        del holder["challenges"][request["challenge"]]
+        raise Refusal("TIMEOUT", "the challenge took too long", "request a new one")
+    return holder, challenge
+
+
+def consent_confirm(state, request):
+    holder, challenge = consent_challenge(state, request)
+    if text_of(request["codeBase64"]) != challenge["code"]:
+        challenge["wrong"] += 1
+        raise Refusal("CODE", "that is not the code of the challenge", left=5 - challenge["wrong"])
+    del holder["challenges"][request["challenge"]]
+    token = f"card-token-{secrets.token_hex(16)}"
+    holder["tokens"].append(token)
+    return {"tokenBase64": base64.b64encode(token.encode("ascii")).decode("ascii"), "lifeSeconds": holder["life"]}
+
+
+def consent_resend(state, request):
+    consent_challenge(state, request)[1]["sent"] += 1
+    return {}
+
+
 def text_of(encoded):
     """A code as text: whatever is not UTF-8 is no code of this server."""
     return base64.b64decode(encoded).decode("utf-8", "replace").strip()
@@ -374,5 +415,6 @@ OPERATIONS = {
     "activationStart": activation_start, "activationFinish": activation_finish, "unlockStart": unlock_start,
     "unlockFinish": unlock_finish, "disable": disable, "synchronize": synchronize, "onlineStart": online_start,
     "onlineFinish": online_finish, "transactionNext": transaction_next, "transactionAnswer": transaction_answer,
-    "login": login,
+    "login": login, "consentRequest": consent_request, "consentConfirm": consent_confirm,
+    "consentResend": consent_resend,
 }

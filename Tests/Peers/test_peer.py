@@ -70,9 +70,11 @@ class PeerTestCase(unittest.TestCase):
         return subprocess.CompletedProcess([], 0, PEER.respond(line), b"")
 
     def request(self, operation, /, **members):
-        request = {"version": 1, "id": secrets.token_hex(16), "operation": operation, "device": DEVICE}
-        if operation != "activationStart":
-            request["peer"] = self.peer
+        request = {"version": 1, "id": secrets.token_hex(16), "operation": operation}
+        if not operation.startswith("consent"):
+            request["device"] = DEVICE
+            if operation != "activationStart":
+                request["peer"] = self.peer
         return {**request, **members}
 
     def ask(self, operation, /, **members):
@@ -524,6 +526,57 @@ class FaultTests(PeerTestCase):
             run.wait()
         self.assertEqual(sum("login" in answer for answer in answers), 1)
         self.assertEqual(self.show()["users"]["anna"]["failures"], 7)
+
+
+class ConsentTests(PeerTestCase):
+    """A person with a card, whose system wants a consent."""
+
+    def setUp(self):
+        super().setUp()
+        self.control("add-holder", "u-17", "c-4", "--life", 60)
+
+    def challenge(self, **members):
+        return self.ask("consentRequest", user="u-17", card="c-4", **members)["challenge"]
+
+    def code(self):
+        return encoded(self.control("consent-code", "u-17"))
+
+    def test_code_gives_token_once(self):
+        name = self.challenge(channel="sms")
+        code = self.code()
+        answer = self.ask("consentConfirm", user="u-17", challenge=name, codeBase64=code)
+        self.assertEqual(decoded(answer["tokenBase64"]).decode("ascii"), self.control("consent-token", "u-17"))
+        self.assertEqual(answer["lifeSeconds"], 60)
+        self.refused("STATE", "consentConfirm", user="u-17", challenge=name, codeBase64=code)
+        self.assertEqual(self.show()["complaints"], [])
+
+    def test_five_wrong_codes(self):
+        name, right = self.challenge(), self.code()
+        wrong = encoded("000000" if decoded(right) != b"000000" else "000001")
+        for left in (4, 3, 2, 1, 0):
+            error = self.refused("CODE", "consentConfirm", user="u-17", challenge=name, codeBase64=wrong)
+            self.assertEqual(error["attemptsLeft"], left)
+        self.refused("STATE", "consentConfirm", user="u-17", challenge=name, codeBase64=right)
+
+    def test_life_and_resend(self):
+        name, code = self.challenge(), self.code()
+        self.control("advance", 290)
+        self.assertEqual(self.ask("consentResend", user="u-17", challenge=name), {})
+        self.assertEqual(self.code(), code)
+        self.control("advance", 11)
+        self.refused("TIMEOUT", "consentConfirm", user="u-17", challenge=name, codeBase64=code)
+        self.refused("STATE", "consentResend", user="u-17", challenge=name)
+
+    def test_refusals(self):
+        self.control("add-holder", "u-2", "c-5", "--no-multi-factor")
+        error = self.refused("FORBIDDEN", "consentRequest", user="u-2", card="c-5")
+        self.assertEqual(error["message"], "multi-factor authentication is not enabled")
+        self.assertTrue(error["hint"])
+        self.refused("FORBIDDEN", "consentRequest", user="u-17", card="c-5")
+        self.refused("OTHER", "consentRequest", user="u-17", card="")
+        self.refused("OTHER", "consentRequest", user="u-17", card="c-4", device=DEVICE)
+        for code in ("12345", "1234567", "12345a"):
+            self.refused("OTHER", "consentConfirm", user="u-17", challenge="x", codeBase64=encoded(code))
 
 
 if __name__ == "__main__":

@@ -72,6 +72,28 @@ struct ExampleTests {
     return script + "vaultctl transaction list --transport ~/transport\n"
   }
 
+  /// A card token, a session, or a system of cards with a consent that waits.
+  private static func cards(for verb: any VaultVerb.Type) -> String {
+    switch verb.name {
+    case "token get", "token revoke": return "printf %s tok-71c9e0 | vaultctl token put card --ttl 90s\n"
+    case "session close": return "vaultctl session open > session\n"
+    case "consent request", "consent confirm", "consent resend": break
+    default: return ""
+    }
+    let system = """
+      PEERS='\(Tool.repository.path)/Tests/Peers'; export VAULT_TEST_PEER="$HOME/peer"; mkdir peer
+      printf '#!/bin/sh\nexec "%s/peer"\n' "$PEERS" > transport; chmod 700 transport
+      $PEERS/control add-holder u-17 c-4
+
+      """
+    guard verb.name != "consent request" else { return system }
+    return system + """
+      vaultctl consent request view --user u-17 --card c-4 --transport ~/transport
+      $PEERS/control consent-code u-17 > code
+
+      """
+  }
+
   /// What the example of a verb needs besides the set-up of all.
   private static func preparation(of verb: any VaultVerb.Type) -> String {
     var script = ""
@@ -105,7 +127,7 @@ struct ExampleTests {
       script += "vaultctl pin change pin-camouflaged --pin-file pin --new-pin-file new-pin\n"
     }
     if verb.name == "rotate parameters" { script += "vaultctl passcode set --new-passcode-file old\n" }
-    script += server(for: verb)
+    script += server(for: verb) + cards(for: verb)
     if ["recovery-code check", "recovery-code remove"].contains(verb.name) {
       script += "vaultctl recovery-code new --out code\n"
     }

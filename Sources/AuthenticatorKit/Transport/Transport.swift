@@ -103,6 +103,12 @@ public struct TransportOperation: RawRepresentable, Sendable, Hashable {
   public static let transactionNext = Self(rawValue: "transactionNext")
   /// Deliver the person's decision.
   public static let transactionAnswer = Self(rawValue: "transactionAnswer")
+  /// Ask for the code with which a person consents to a card token.
+  public static let consentRequest = Self(rawValue: "consentRequest")
+  /// Deliver that code.
+  public static let consentConfirm = Self(rawValue: "consentConfirm")
+  /// Have the code sent again.
+  public static let consentResend = Self(rawValue: "consentResend")
   /// Say that the person has shown a factor.
   public static let login = Self(rawValue: "login")
 }

@@ -13,6 +13,7 @@ package enum SecretChannel: String, CaseIterable, Sendable {
   case unlockKey = "unlock-key"
   case code
   case token
+  case session
 
   /// What a prompt and the help call it.
   package var title: String {
@@ -28,6 +29,7 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     case .unlockKey: "unlock key"
     case .code: "code"
     case .token: "access token"
+    case .session: "session"
     }
   }
 
@@ -57,6 +59,7 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     case .unlockKey: "set a new PIN"
     case .code: "check it"
     case .token: "put its hash into the proof"
+    case .session: "use what belongs to it"
     }
   }
 

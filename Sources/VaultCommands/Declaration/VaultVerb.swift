@@ -76,7 +76,10 @@ extension VaultVerb {
 
   package static var namesCommand: String? {
     guard target != .none else { return nil }
-    let kinds = ["otp": "otp", "transaction": "otp", "key": "key", "jwt": "key", "dpop": "key"]
+    let kinds = [
+      "otp": "otp", "transaction": "otp", "key": "key", "jwt": "key", "dpop": "key",
+      "token": "token", "consent": "consent",
+    ]
     return NamesCommand.text(kind: words.first.flatMap { kinds[$0] })
   }
 

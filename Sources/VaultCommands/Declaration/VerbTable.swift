@@ -80,6 +80,15 @@ package enum VerbTable {
     ),
     ("jwt", "Tokens that a client key signs.", [JWTSign.self, JWTVerify.self]),
     ("dpop", "Print a proof for one request that its sender has a key.", [PrintProof.self]),
+    (
+      "token", "Card tokens: short-lived, with a number of uses.",
+      [TokenPut.self, TokenGet.self, TokenList.self, TokenRevoke.self, TokenPurge.self]
+    ),
+    ("session", "Sessions to which card tokens belong.", [SessionOpen.self, SessionClose.self]),
+    (
+      "consent", "Consents to card tokens, by a challenge and a code.",
+      [ConsentRequest.self, ConsentConfirm.self, ConsentResend.self, ConsentList.self]
+    ),
     ("import", "Import items from another program.", [Import.self]),
     ("export", "Export items for another program.", [Export.self]),
     ("backup", "Write a backup that a passphrase opens.", [Backup.self]),

@@ -34,7 +34,7 @@ extension Secrets {
 
 extension SecretBytes {
   /// The bytes of hexadecimal digits of either case; `nil` for other characters and an odd number of them.
-  fileprivate init?(hexadecimal text: borrowing SecretBytes) {
+  init?(hexadecimal text: borrowing SecretBytes) {
     guard text.byteCount % 2 == 0 else { return nil }
     var isWrong = false
     let bytes = text.expose { text in

@@ -97,6 +97,23 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
   /// A person logged in with a PIN or a biokey.
   public static let login = AuditOperation(rawValue: 52)
 
+  /// A card token was stored.
+  public static let tokenStored = AuditOperation(rawValue: 32)
+  /// A card token was handed out once.
+  public static let tokenTaken = AuditOperation(rawValue: 33)
+  /// A card token was revoked, or its session was closed.
+  public static let tokenRevoked = AuditOperation(rawValue: 34)
+  /// A consent was requested, or issued.
+  public static let consentRequested = AuditOperation(rawValue: 35)
+  /// The code of a consent was judged.
+  public static let consentConfirmed = AuditOperation(rawValue: 36)
+  /// The secret of a card token was deleted: its time was over, or its uses.
+  public static let tokenEnded = AuditOperation(rawValue: 53)
+  /// The code of a consent was sent again.
+  public static let consentSentAgain = AuditOperation(rawValue: 54)
+  /// A consent ended without being confirmed.
+  public static let consentEnded = AuditOperation(rawValue: 55)
+
   /// The name for listings and JSON, or the number if it has no name.
   public var name: String { Self.names[rawValue] ?? String(rawValue) }
 
@@ -113,5 +130,6 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
     44: "synchronized", 45: "unlockStarted", 46: "stateChanged",
     47: "transactionReceived", 48: "transactionAccepted", 49: "transactionRejected",
     50: "transactionCancelled", 51: "transactionTimedOut", 52: "login",
+    53: "tokenEnded", 54: "consentSentAgain", 55: "consentEnded",
   ]
 }

@@ -148,6 +148,19 @@ extension Hint {
     /// List the transactions.
     public static let listTransactions = Action(rawValue: "listTransactions")
 
+    // MARK: Card tokens and consents
+
+    /// Take the token through its component, instead of reading the item.
+    public static let takeToken = Action(rawValue: "takeToken")
+    /// Store a new token: the one that was meant has ended.
+    public static let storeToken = Action(rawValue: "storeToken")
+    /// Give the session to which the token or the consent belongs.
+    public static let giveSession = Action(rawValue: "giveSession")
+    /// Request a new consent.
+    public static let requestConsent = Action(rawValue: "requestConsent")
+    /// Confirm the consent with the code that was sent last.
+    public static let confirmConsent = Action(rawValue: "confirmConsent")
+
     // MARK: One-time passwords
 
     /// Make codes with the credential, or export it, instead of reading its secret.

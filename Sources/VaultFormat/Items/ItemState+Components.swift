@@ -24,6 +24,19 @@ extension ItemState {
     }
   }
 
+  // MARK: Tokens and consents
+
+  /// How often a token can still be used.
+  package var usesLeft: UInt32 {
+    get { bytes.bigEndian(at: Offset.usesLeft) }
+    set { bytes.setBigEndian(newValue, at: Offset.usesLeft) }
+  }
+  /// Whether a consent was asked for again by itself. In the place of ``uses``.
+  package var isRenewed: Bool {
+    get { uses != 0 }
+    set { uses = newValue ? 1 : 0 }
+  }
+
   // MARK: Activation and synchronization
 
   /// - Throws: ``VaultError/Code/unsupported`` for a state that this version does not know.

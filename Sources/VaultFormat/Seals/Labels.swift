@@ -44,6 +44,7 @@ package enum Labels {
   package static let pinUnlockCheck = Label("vault/1/pin-unlock-check")
   package static let auditAnchor = Label("vault/1/audit-anchor")
   package static let enrolledDigest = Label("vault/1/enrolled-digest")
+  package static let session = Label("vault/1/session")
 
   /// All of them, for the uniqueness test and for comparison with the specification.
   package static let all = [
@@ -52,6 +53,6 @@ package enum Labels {
     factorMAC,
     member, memberWrap, alternative, ephemeral, pin, pinUnlock, camouflage, sealSlot, sealKeys, sealSecret,
     sealAlternative, sealPIN,
-    recoveryCheck, pinUnlockCheck, auditAnchor, enrolledDigest,
+    recoveryCheck, pinUnlockCheck, auditAnchor, enrolledDigest, session,
   ]
 }

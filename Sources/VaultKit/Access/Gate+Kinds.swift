@@ -40,6 +40,7 @@ extension Gate {
           saying: "add it through its component; for data of your own, use a kind of your own"))
     }
     try refuse(new.requirements, of: new.kind, by: component)
+    try CardData.refuse(new.attributes, of: new.kind)
     guard new.kind.hasName || new.attributes.bytes(of: Attribute<String>.name.code) == nil else {
       throw ItemRule.noName
     }
@@ -64,7 +65,8 @@ extension Gate {
     }
     guard required.life?.session == nil || component?.session != nil else {
       throw VaultError(
-        .verificationNeeded, "the item belongs to a session, which was not given", hint: "give the session")
+        .verificationNeeded, "the item belongs to a session, which was not given",
+        hint: Hint(.giveSession, saying: "give the session in which it was stored"))
     }
   }
 
@@ -82,7 +84,8 @@ extension Gate {
         ("a biokey", Hint(.manageBiokeys, saying: "list or reset the biokeys through their component"))
       case .key:
         ("a key that is not exportable", Hint(.signWithKey, saying: "sign with it through its component"))
-      case .cardToken: ("a card token", nil)
+      case .cardToken:
+        ("a card token", Hint(.takeToken, saying: "take the token through its component"))
       case .consent: ("a consent", nil)
       case .clientRegistration: ("a client registration", nil)
       case .transaction:

@@ -29,6 +29,8 @@ package final class VaultCore: Sendable {
     private let owner = Atomic<pthread_t>(0)
     /// Whether the closure of the transaction asked to lock the vault.
     private let locksAtEnd = Atomic(false)
+    /// Ends tokens at their time.
+    let tokenTimer = TokenTimer()
     /// The newest commit that the protector was told of.
     private let noted = Mutex((key: DeviceKeyID?.none, sequence: UInt64(0)))
 
@@ -71,7 +73,7 @@ package final class VaultCore: Sendable {
     call = nil
   }
 
-  private init(_ session: Session, environment: VaultEnvironment, call: OpenCall?) {
+  init(_ session: Session, environment: VaultEnvironment, call: OpenCall? = nil) {
     self.session = session
     self.environment = environment
     self.call = call
@@ -116,10 +118,11 @@ package final class VaultCore: Sendable {
       var transaction = WriteTransaction(store, head: head)
       let outcome = Result {
         try transaction.adoptFile()
+        try transaction.endTokens()
         return try body(&transaction)
       }
       let changes = transaction.changes
-      let sequence = transaction.head.sequence + 1
+      let (sequence, nextTokenEnd) = (transaction.head.sequence + 1, transaction.head.nextTokenEnd)
       let isCommitted = Result {
         if case .success = outcome { try transaction.sealHead() }
       }
@@ -132,6 +135,7 @@ package final class VaultCore: Sendable {
       try store.rows.commit()
       store.seenSequence = max(store.seenSequence, sequence)
       committed = (sequence, store.keys.header.deviceKey, store.vault)
+      session.tokenTimer.set(nextTokenEnd, of: session, clock: environment.clock)
       if changes.needsCleaning { store.clean() }
       return outcome
     }

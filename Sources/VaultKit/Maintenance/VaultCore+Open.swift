@@ -103,10 +103,12 @@ extension VaultCore {
       let isExpired = head.earliestExpiry != 0 && head.earliestExpiry <= now.milliseconds - Self.expiredKept
       if isExpired, transaction.store.time.isClockAhead { transaction.store.keepsExpired = true }
       let isDue = isExpired && !transaction.store.keepsExpired
-      return (isDue, head.cleaningPending, transaction.store.rows.isReadOnly)
+      return (isDue, head.cleaningPending, transaction.store.rows.isReadOnly, head.nextTokenEnd)
     }
     if due.2 { return }
     if due.0 { try writing { transaction throws(VaultError) in try transaction.purgeExpired() } }
+    if due.3.isDue(environment.clock) { endTokens() }
+    session.tokenTimer.set(due.3, of: session, clock: environment.clock)
     // Each command runs this, so it must not wait for a reader that takes hours.
     if due.1 { withStore { $0.clean(isPatient: false) } }
   }

@@ -26,6 +26,9 @@ public struct ReadTransaction: ~Copyable, Sendable {
   /// change, ``readTime()`` comes first.
   package var expiryTime: Instant { store.time.now }
 
+  /// Whether the wall clock is so far ahead that nothing is deleted because of it.
+  package var isClockAhead: Bool { store.time.isClockAhead }
+
   /// Reads the latest time that the vault has seen, as this state of the file has it.
   package mutating func readTime() throws(VaultError) { _ = try store.head() }
 

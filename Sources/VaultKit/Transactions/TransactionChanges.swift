@@ -11,6 +11,8 @@ struct TransactionChanges: Sendable {
   var underWay = 0
   /// PIN items that were deleted. No item may be left behind them when the transaction ends.
   var removedPINs: Set<ItemID> = []
+  /// How many tokens and consents ended.
+  var endedTokens = 0
   /// Suite-2 seals written.
   var seals: UInt64 = 0
 }

@@ -52,8 +52,10 @@ extension WriteTransaction {
     // The row comes first: a duplicate is refused before anything else of the item is written.
     if let secret = consume secret {
       try ItemLimits.check(secretByteCount: secret.byteCount)
+      try CardData.refuse(secret, of: new.kind)
       row.flags |= ItemFlags.hasSecret
       row.material = 1
+      if let life = new.tokenLife { head.nextTokenEnd.note(life) }
       try insert(&row, attributes: attributes, policy: policy)
       changes.underWay += 1
       let further = component.furtherSecrets(password: password)
@@ -101,6 +103,7 @@ extension WriteTransaction {
     attributes.merge(changes.attributes)
     for code in changes.removed { attributes.record[code] = nil }
     try ItemLimits.check(attributes, replacing: item.attributes)
+    try CardData.refuse(attributes, of: item.kind)
     try refuseDuplicates(of: attributes, kind: item.kind)
     attributes[.creationDate] = item.created
     attributes[.modificationDate] = store.now
@@ -121,6 +124,7 @@ extension WriteTransaction {
       let itemKeys = decision.opening.spend(on: item.id)
       if let secret = consume secret {
         try refuseSecondMask(of: item)
+        try CardData.refuse(secret, of: item.kind)
         try rewrite(
           &row, item: item, attributes: attributes, policy: policy, with: secret, keys: itemKeys,
           keeping: later)
@@ -282,7 +286,7 @@ extension WriteTransaction {
     try store.rows.insertItem(row)
   }
 
-  private mutating func rewrite(
+  mutating func rewrite(
     _ row: inout ItemRow, attributes: Attributes, policy: Policy, keeping later: Record?
   ) throws(VaultError) {
     try seal(&row, attributes: attributes, policy: policy, keeping: later)
@@ -393,7 +397,7 @@ extension WriteTransaction {
     }
   }
 
-  private mutating func noteExpiry(_ expires: Int64?) {
+  mutating func noteExpiry(_ expires: Int64?) {
     guard let expires else { return }
     let earliest = head.earliestExpiry
     head.earliestExpiry = earliest == 0 ? max(expires, 1) : min(earliest, max(expires, 1))

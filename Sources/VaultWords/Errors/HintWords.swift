@@ -26,7 +26,8 @@ package enum HintWords {
     "chmod 600 \(path); if others have read it, make a new key with 'vaultctl rotate device-key'"
   }
 
-  private static let words = [vault, damage, people, deviceKey, components, servers].reduce(into: [:]) {
+  private static let words = [vault, damage, people, deviceKey, components, servers, cards].reduce(into: [:])
+  {
     $0.merge($1) { first, _ in first }
   }
 
@@ -146,5 +147,13 @@ package enum HintWords {
     .unlockCredential: "run 'vaultctl pin unlock --transport PROGRAM' with a code of the server",
     .synchronize: "run 'vaultctl otp sync --transport PROGRAM'",
     .showCredentialStatus: "'vaultctl otp activate status' shows it",
+  ]
+
+  private static let cards: [Hint.Action: String] = [
+    .takeToken: "use 'vaultctl token get'",
+    .storeToken: "store a new one with 'vaultctl token put', or confirm a consent for it",
+    .giveSession: "give its session with --session-fd N or --session-file PATH",
+    .requestConsent: "request a new one with 'vaultctl consent request'",
+    .confirmConsent: "run 'vaultctl consent confirm' with the new code",
   ]
 }

@@ -55,7 +55,8 @@ extension Torture {
 extension Torture.Scenario {
   /// Each verb that writes, in the order of its family in the table of verbs.
   static let all: [Torture.Scenario] =
-    life + passcode + items + credentials + transactions + pins + servers + members + clientKeys + transfer
+    life + passcode + items + credentials + transactions + pins + servers + members + cards + clientKeys
+    + transfer
     + keys
 
   private static let passcodeOption = ["--passcode-file", "@/in/pass"]
@@ -336,6 +337,36 @@ extension Torture.Scenario {
     6fYCeMklHw==
     -----END ENCRYPTED PRIVATE KEY-----
     """
+
+  private static let cards = [
+    Self(verb: "token put", words: ["token", "put", "card", "--ttl", "1h"], input: secrets["first"]!),
+    Self(
+      verb: "token put", variant: "of a session, behind a passcode", start: .locked,
+      before: { try $0.write("in/session", session) },
+      words: ["token", "put", "card", "--ttl", "1h"] + sessionOption + passcodeOption,
+      input: secrets["first"]!),
+    Self(
+      verb: "token get", before: { try $0.putToken(uses: 2) },
+      words: ["token", "get", "card"] + sessionOption),
+    Self(
+      verb: "token get", variant: "for the last time", before: { try $0.putToken() },
+      words: ["token", "get", "card"] + sessionOption),
+    Self(verb: "token revoke", before: { try $0.putToken() }, words: ["token", "revoke", "card"]),
+    Self(verb: "token purge", before: { try $0.putToken() }, words: ["token", "purge"]),
+    Self(verb: "session close", before: { try $0.putToken() }, words: ["session", "close"] + sessionOption),
+    Self(
+      verb: "consent request", before: { try $0.addServer() },
+      words: ["consent", "request", "view", "--user", "u-17", "--card", "c-4"] + transportOption),
+    Self(
+      verb: "consent confirm", before: { try $0.requestConsent() },
+      words: ["consent", "confirm", "view"] + codeOptions, commitsOften: true),
+    Self(
+      verb: "consent resend", before: { try $0.requestConsent() },
+      words: ["consent", "resend", "view"] + transportOption),
+  ]
+
+  static let session = String(repeating: "5e", count: 32)
+  private static let sessionOption = ["--session-file", "@/in/session"]
 
   private static let transfer = [
     Self(

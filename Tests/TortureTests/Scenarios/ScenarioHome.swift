@@ -243,6 +243,8 @@ extension Torture.ScenarioHome {
       unlockStart) say ',"unlock":"u-'$$'","pinMode":\(unlockMode)' ;;
       unlockFinish) say '\(unlockMode == 2 ? "," + credential : "")' ;;
       synchronize) say ",\\"state\\":\\"$state\\",\\"counter\\":2" ;;
+      consentRequest) say ',"challenge":"ch-1"' ;;
+      consentConfirm) say ',"tokenBase64":"\(base64("first"))"' ;;
       onlineStart) say ',"challenge":"c-1"' ;;
       onlineFinish) say ',"unixTime":'"$(date +%s)" ;;
       login) say ',"login":"l-1"' ;;
@@ -263,6 +265,20 @@ extension Torture.ScenarioHome {
   func startActivation(mode: Int = 0, unlockMode: Int = 1, lifeSeconds: Int = 600) throws {
     try addServer(mode: mode, unlockMode: unlockMode, lifeSeconds: lifeSeconds)
     try run(["otp", "activate", "start", "bank"] + Self.codeOptions)
+  }
+
+  /// Stores the card token `card` of the session in `in/session`.
+  func putToken(uses: Int = 1) throws {
+    try write("in/session", Torture.Scenario.session)
+    try run(
+      ["token", "put", "card", "--ttl", "1h", "--uses", "\(uses)", "--session-file", "@/in/session"],
+      Torture.Scenario.secrets["first"]!)
+  }
+
+  /// Requests the consent `view`, whose code is in `in/code`.
+  func requestConsent() throws {
+    try addServer()
+    try run(["consent", "request", "view", "--user", "u-17", "--card", "c-4", "--transport", "@/in/server"])
   }
 
   /// Makes the active credential `bank`, without a PIN.

@@ -144,10 +144,17 @@ extension Torture {
         item.attributes[.account] ?? "-", item.attributes[.label] ?? "-", "\(item.audit)", secret,
         state.map { "\($0.counter) \($0.lastAccepted ?? 0) \($0.needsResync)" } ?? "",
         item.kind == .otp ? "\(try core.state(of: item.id).credentialState())" : "",
-        answered?.status.rawValue ?? "",
+        answered?.status.rawValue ?? "", try shownUse(of: item, core),
         // Not the attempts: one is counted in a commit of its own.
         pin.map { "\(version) \($0.hasPendingChange) \($0.isBlocked) \($0.credentials.count)" } ?? "",
       ].joined(separator: "|")
+    }
+
+    /// What a card token or a consent is now. Not the attempts of a consent: one is counted in a commit of its own.
+    private static func shownUse(of item: Item, _ core: VaultCore) throws -> String {
+      guard item.kind == .cardToken || item.kind == .consent else { return "" }
+      let state = try core.state(of: item.id)
+      return "\(item.hasSecret) \(state.usesLeft) \(state.resends) \(try state.consentState())"
     }
 
     private func productProblem(_ product: Scenario.Product) -> String? {

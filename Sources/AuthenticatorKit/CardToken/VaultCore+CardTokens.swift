@@ -1,0 +1,229 @@
+package import SecretMemory
+package import VaultKit
+
+/// Card tokens on the synchronous core. ``CardTokens`` offers the same on the actor.
+extension VaultCore {
+  /// Stores a token. A token of this name that has ended is replaced.
+  package func storeToken(
+    _ new: NewCardToken, secret: SharedSecret, session: ViewingSession? = nil,
+    context: AuthenticationContext? = nil
+  ) throws(VaultError) -> CardToken {
+    try Self.check(token: secret)
+    let id = try newItemID()
+    let component = Component(.cardToken, session: session?.secret)
+    // A vault may be unlocked here, so the time begins afterwards.
+    try permitAdding(
+      new.item(id: id, session: session, clock: environment.clock, now: expiryTime()), by: component,
+      context: context)
+    try deleteEnded(named: new.name)
+    let item = try new.item(id: id, session: session, clock: environment.clock, now: expiryTime())
+    let note = AuditNote(operation: .tokenStored, item: id, kind: .cardToken)
+    let added = try add(item, secret: secret.bytes.copy(), by: component, noting: [note], context: context)
+    return try CardToken(added, item.state, clock: environment.clock)
+  }
+
+  /// Takes a token out for one use. The use is on the disk, and the secret of a last use is deleted, before this returns.
+  package func takeToken(
+    _ id: ItemID, session: ViewingSession? = nil, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> SecretBytes {
+    let component = Component(.cardToken, session: session?.secret)
+    return try notingEnd { () throws(VaultError) in
+      try authorizing(.use, on: id, by: component, to: "show the card token", context: context) {
+        (grant) throws(VaultError) in
+        var grant = consume grant
+        var secret: SecretBytes?
+        try writing { transaction throws(VaultError) in
+          secret = try transaction.takeToken(id, of: session, by: component, with: grant.take())
+        }
+        return secret.take()!
+      }
+    }
+  }
+
+  /// A token without its secret.
+  package func cardToken(_ id: ItemID) throws(VaultError) -> CardToken {
+    try reading { transaction throws(VaultError) in
+      let item = try transaction.item(id)
+      return try CardToken(item, transaction.state(of: id), clock: transaction.clock)
+    }
+  }
+
+  /// The tokens, those that have ended too. Opens no secret.
+  package func cardTokens() throws(VaultError) -> [CardToken] {
+    try reading { transaction throws(VaultError) in
+      try transaction.readTime()
+      let clock = transaction.clock
+      var found: [CardToken] = []
+      for item in try transaction.items(matching: Query(.cardToken)) where !transaction.isForgotten(item) {
+        do throws(VaultError) {
+          found.append(try CardToken(item, transaction.state(ofListed: item), clock: clock))
+        } catch { guard error.code == .unsupported else { throw error } }
+      }
+      return found
+    }
+  }
+
+  /// Ends a token.
+  package func revokeToken(_ id: ItemID) throws(VaultError) {
+    try notingEnd { () throws(VaultError) in
+      try writing { transaction throws(VaultError) in
+        let item = try transaction.item(id)
+        let life = try item.life(of: .cardToken)
+        try transaction.reading.refuseEnded(item, life)
+        try transaction.end(item, operation: .tokenRevoked)
+      }
+    }
+  }
+
+  /// Ends what is not valid, and deletes the rows of what ended more than a day ago.
+  ///
+  /// - Returns: How many ended now.
+  package func purgeTokens() throws(VaultError) -> Int {
+    try writing { transaction throws(VaultError) in
+      let clock = transaction.reading.clock
+      for item in try transaction.tokensAndConsents() {
+        if transaction.reading.isForgotten(item) {
+          try transaction.delete(item.id)
+        } else if item.tokenLife?.standing(clock) == .over {
+          try transaction.end(item, as: .expired, detail: "its time is over")
+        }
+      }
+      return transaction.endedTokens
+    }
+  }
+
+  /// Ends the tokens and consents of a session.
+  ///
+  /// - Returns: How many ended now.
+  package func closeSession(_ session: ViewingSession) throws(VaultError) -> Int {
+    let hash = session.hash
+    return try writing { transaction throws(VaultError) in
+      let before = transaction.endedTokens
+      for item in try transaction.tokensAndConsents() where item.tokenLife?.session == hash {
+        let operation: AuditOperation = item.kind == .cardToken ? .tokenRevoked : .consentEnded
+        try transaction.end(item, operation: operation, detail: "its session was closed")
+      }
+      return transaction.endedTokens - before
+    }
+  }
+
+  // MARK: What consents need too
+
+  /// Runs `body`. If it finds that something has ended, the end is recorded.
+  func notingEnd<R: ~Copyable>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
+    do throws(VaultError) { return try body() } catch {
+      if error.code == .expired, !isReadOnly { _ = try? purgeTokens() }
+      throw error
+    }
+  }
+
+  /// Makes room for a new token or consent: deletes one of this name that has ended.
+  func deleteEnded(named name: String) throws(VaultError) {
+    let isThere = try reading { transaction throws(VaultError) in
+      try transaction.ended(named: name) != nil
+    }
+    guard isThere else { return }
+    try writing { transaction throws(VaultError) in try transaction.deleteEnded(named: name) }
+  }
+
+  /// The wall time by which items expire.
+  func expiryTime() throws(VaultError) -> Instant {
+    try reading { transaction throws(VaultError) in
+      try transaction.readTime()
+      return transaction.expiryTime
+    }
+  }
+
+  func newItemID() throws(VaultError) -> ItemID { ItemID(try environment.random.newBytes(16))! }
+
+  /// - Throws: ``VaultError/Code/malformed``.
+  static func check(token: SharedSecret) throws(VaultError) {
+    guard 1...65_536 ~= token.byteCount else {
+      throw VaultError(
+        .malformed, "a card token has 1 byte to 64 KiB", hint: "give the token, and nothing else")
+    }
+  }
+}
+
+extension ReadTransaction {
+  /// Refuses a token or a consent that has ended, or whose time is over.
+  ///
+  /// - Throws: ``VaultError/Code/expired`` for a day, then ``VaultError/Code/itemNotFound``; ``VaultError/Code/io`` where
+  ///   the boot id cannot be read.
+  func refuseEnded(_ item: Item, _ life: TokenLife) throws(VaultError) {
+    guard !isForgotten(item) else { throw VaultError(.itemNotFound, "there is no such item") }
+    guard item.hasSecret else { throw .ended(item) }
+    switch life.standing(clock) {
+    case .valid: return
+    case .over: throw .ended(item)
+    case .unknown: try clock.refuseWithoutBoot()
+    }
+  }
+
+  /// Whether the row of a token or a consent has said for a day that it ended. Says no while the wall clock cannot be
+  /// believed.
+  func isForgotten(_ item: Item) -> Bool {
+    guard let expires = item.expires, !isClockAhead else { return false }
+    return expires.advanced(byMilliseconds: 86_400_000) <= expiryTime
+  }
+
+  /// A token or a consent of this name that has ended.
+  mutating func ended(named name: String) throws(VaultError) -> Item? {
+    var attributes = Attributes()
+    attributes[.name] = name
+    let found = try items(matching: Query(where: attributes, limit: 1)).first
+    guard let found, [.cardToken, .consent].contains(found.kind), let life = found.tokenLife else {
+      return nil
+    }
+    return !found.hasSecret || life.standing(clock) == .over ? found : nil
+  }
+}
+
+extension WriteTransaction {
+  /// One use of a token. The caller returns the secret after the commit.
+  fileprivate mutating func takeToken(
+    _ id: ItemID, of session: ViewingSession?, by component: Component, with grant: consuming Grant?
+  ) throws(VaultError) -> SecretBytes {
+    let item = try item(id)
+    let life = try item.life(of: .cardToken)
+    try reading.refuseEnded(item, life)
+    try life.refuseOther(session)
+    let secret = try useSecret(of: item, by: component, with: grant)
+    let (left, now) = (try usesLeft(of: item), reading.clock.now())
+    try changeState(of: id) { state in
+      state.usesLeft = left - 1
+      state.uses &+= 1
+      state.lastUse = now
+    }
+    try log(.tokenTaken, item: item)
+    if left == 1 { try end(item, detail: "its uses are over") }
+    return secret
+  }
+
+  private mutating func usesLeft(of item: Item) throws(VaultError) -> UInt32 {
+    let left = try state(of: item.id).usesLeft
+    guard left > 0 else { throw .ended(item) }
+    return left
+  }
+
+  /// Deletes a token or a consent of this name that has ended.
+  mutating func deleteEnded(named name: String) throws(VaultError) {
+    if let item = try reading.ended(named: name) { try delete(item.id) }
+  }
+
+  mutating func tokensAndConsents() throws(VaultError) -> [Item] {
+    try items(matching: Query(.cardToken)) + items(matching: Query(.consent))
+  }
+}
+
+extension VaultError {
+  static func ended(_ item: Item) -> VaultError {
+    item.kind == .cardToken
+      ? VaultError(
+        .expired, "the card token has ended: its time, its uses or its session are over, or it was revoked",
+        hint: Hint(.storeToken, saying: "store a new one, or confirm a consent for it"))
+      : VaultError(
+        .expired, "the time of the consent is over",
+        hint: Hint(.requestConsent, saying: "request a new one"))
+  }
+}

@@ -1,0 +1,185 @@
+package import VaultKit
+
+/// What both sides of a consent have: attempts, resends, and its end.
+extension WriteTransaction {
+  /// Counts an attempt, before its code is judged or sent.
+  ///
+  /// - Returns: How many attempts are left, if this one is wrong.
+  mutating func countAttempt(of id: ItemID) throws(VaultError) -> Int {
+    try refuseUnlessRequested(id)
+    return try changeState(of: id) { state throws(VaultError) in
+      guard state.failures < CardConsent.mostAttempts else { throw .consentFailed }
+      state.failures += 1
+      return Int(CardConsent.mostAttempts - state.failures)
+    }
+  }
+
+  /// Counts a resend, before the code is sent.
+  ///
+  /// - Throws: ``VaultError/Code/policy``.
+  mutating func countResend(of id: ItemID) throws(VaultError) {
+    try refuseUnlessRequested(id)
+    let now = reading.clock.bootMilliseconds()
+    try changeState(of: id) { state throws(VaultError) in
+      guard state.resends < CardConsent.mostResends else {
+        throw VaultError(
+          .policy, "the code was sent again three times already",
+          hint: Hint(.requestConsent, saying: "request a new consent"))
+      }
+      let next = state.lastResend + ItemState.resendPause
+      guard state.resends == 0 || now >= next else {
+        throw VaultError(
+          .policy, "the code was sent again a moment ago, and that is done once in 30 seconds",
+          hint: "wait for the code that is on its way", retryAfter: .milliseconds(Int64(next - now)))
+      }
+      state.resends += 1
+      state.lastResend = now
+    }
+    try log(.consentSentAgain, item: item(id))
+  }
+
+  /// Records a wrong code. The last one ends the consent.
+  mutating func noteWrongCode(of id: ItemID, left: Int, result: AuditResult) throws(VaultError) {
+    let item = try item(id)
+    try log(.consentConfirmed, item: item, result: result)
+    if left == 0 { try end(item, as: .failed, detail: "five wrong codes") }
+  }
+
+  /// - Throws: ``VaultError/Code/expired``, ``VaultError/Code/wrongState``.
+  mutating func refuseUnlessRequested(_ id: ItemID) throws(VaultError) {
+    try reading.refuseUnlessRequested(item(id))
+  }
+
+  /// Ends the other consents of a session: there is one for each.
+  mutating func endConsents(of session: [UInt8]?) throws(VaultError) {
+    guard let session else { return }
+    for other in try items(matching: Query(.consent)) where other.tokenLife?.session == session {
+      try end(other, detail: "another consent of its session was requested")
+    }
+  }
+
+  /// Ends the tokens that consents of a session gave.
+  mutating func endGivenTokens(of session: [UInt8]?) throws(VaultError) {
+    guard let session else { return }
+    for token in try items(matching: Query(.cardToken)) where token.tokenLife?.session == session {
+      guard token.attributes[.credential] != nil else { continue }
+      try end(token, operation: .tokenRevoked, detail: "another consent of its session gave a new one")
+    }
+  }
+}
+
+extension ReadTransaction {
+  /// - Throws: ``VaultError/Code/expired``, ``VaultError/Code/wrongState``; ``VaultError/Code/itemNotFound`` after a day;
+  ///   ``VaultError/Code/io`` where the boot id cannot be read.
+  mutating func refuseUnlessRequested(_ item: Item) throws(VaultError) {
+    let life = try item.life(of: .consent)
+    switch try state(of: item.id).consentState() {
+    case .requested, .expired: try refuseEnded(item, life)
+    case .confirmed:
+      throw VaultError(
+        .wrongState, "the consent is confirmed already, and that is final",
+        hint: Hint(.requestConsent, saying: "request a new one"))
+    case .failed: throw .consentFailed
+    case .revoked:
+      throw VaultError(
+        .wrongState, "the consent was revoked, or its session is closed",
+        hint: Hint(.requestConsent, saying: "request a new one"))
+    }
+  }
+}
+
+extension VaultCore {
+  /// The consents. Opens no secret.
+  package func cardConsents() throws(VaultError) -> [CardConsent] {
+    try reading { transaction throws(VaultError) in
+      try transaction.readTime()
+      let clock = transaction.clock
+      var found: [CardConsent] = []
+      for item in try transaction.items(matching: Query(.consent)) where !transaction.isForgotten(item) {
+        do throws(VaultError) {
+          found.append(try CardConsent(item, transaction.state(ofListed: item), clock: clock))
+        } catch { guard error.code == .unsupported else { throw error } }
+      }
+      return found
+    }
+  }
+
+  /// Ends a consent.
+  package func revokeConsent(_ id: ItemID) throws(VaultError) {
+    try notingEnd { () throws(VaultError) in
+      try writing { transaction throws(VaultError) in
+        try transaction.refuseUnlessRequested(id)
+        try transaction.end(transaction.item(id), as: .revoked, detail: "it was revoked")
+      }
+    }
+  }
+
+  /// A consent without its code.
+  package func consent(_ id: ItemID) throws(VaultError) -> CardConsent {
+    try reading { transaction throws(VaultError) in
+      let item = try transaction.item(id)
+      return try CardConsent(item, transaction.state(of: id), clock: transaction.clock)
+    }
+  }
+
+  /// Opens a consent that waits, which shows that the session is its own.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` for a consent of the other role.
+  func openConsent(
+    _ id: ItemID, as role: ConsentRecord.Role, session: ViewingSession?, context: AuthenticationContext?
+  ) throws(VaultError) -> Item {
+    let component = Component(.consent, session: session?.secret)
+    return try authorizing(.use, on: id, by: component, to: "use the consent", context: context) {
+      (grant) throws(VaultError) in
+      var grant = consume grant
+      return try reading { transaction throws(VaultError) in
+        try transaction.readTime()
+        let item = try transaction.item(id)
+        try transaction.refuseUnlessRequested(item)
+        try item.life(of: .consent).refuseOther(session)
+        let opened = try transaction.useSecret(of: item, by: component, with: grant.take())
+        try ConsentRecord(opened.intoSecret()).refuse(unless: role)
+        return item
+      }
+    }
+  }
+
+  /// Refuses the name of another item before anybody is asked for anything.
+  func refuseTaken(_ name: String) throws(VaultError) {
+    try reading { transaction throws(VaultError) in
+      var attributes = Attributes()
+      attributes[.name] = name
+      guard try transaction.ended(named: name) == nil else { return }
+      guard try transaction.items(matching: Query(where: attributes, limit: 1)).isEmpty else {
+        throw VaultError(
+          .duplicateItem, "an item of that name exists", hint: "choose another name, or delete that item")
+      }
+    }
+  }
+}
+
+extension ConsentRecord {
+  /// - Throws: ``VaultError/Code/policy``.
+  borrowing func refuse(unless wanted: Role) throws(VaultError) {
+    guard role != wanted else { return }
+    throw wanted == .holder
+      ? VaultError(
+        .policy, "the vault issued this consent, so it judges the code itself",
+        hint: "leave out the transport")
+      : VaultError(
+        .policy, "another system judges the code of this consent", hint: "give the transport to it")
+  }
+}
+
+extension VaultError {
+  static var consentFailed: VaultError {
+    VaultError(
+      .wrongState, "the code of the consent was wrong five times, and that is final",
+      hint: Hint(.requestConsent, saying: "request a new one"))
+  }
+}
+
+extension ItemState {
+  /// Between two resends, in milliseconds.
+  fileprivate static let resendPause: UInt64 = 30_000
+}

@@ -1,0 +1,22 @@
+import AuthenticatorKit
+import CommandLineKit
+import TextFormats
+import VaultKit
+import VaultWords
+
+/// `vaultctl consent list`.
+enum ConsentList: VaultVerb {
+  static let words = ["consent", "list"]
+  static let summary = "List the consents, those that ended less than a day ago too."
+  static let notes = [
+    "With --json: id, name, role (holder, issuer), state (requested, confirmed, failed, expired, revoked), secondsLeft, attemptsLeft, "
+      + "resendsLeft, challenge, user, card, channel, session and requestedAgain (true or false), requested (Unix seconds)."
+  ]
+  static let example = "vaultctl consent list --json"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let all = try command.vault.opened().cardConsents()
+    return Outcome(
+      json: .object { Field("items", .array(all.map(\.json))) }, lines: columns(all.map(\.row)))
+  }
+}

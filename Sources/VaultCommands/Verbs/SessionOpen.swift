@@ -1,0 +1,23 @@
+import CommandLineKit
+import SecretMemory
+import TextFormats
+import VaultKit
+
+/// `vaultctl session open`.
+enum SessionOpen: VaultVerb {
+  static let words = ["session", "open"]
+  static let summary = "Print a new session: a secret that only its caller keeps."
+  static let needs = VaultNeed.noVault
+  static let notes = [
+    "It is printed once, as 64 hexadecimal digits on a line, and stored nowhere: give it to the other verbs with --session-fd or "
+      + "--session-file. What is stored with it opens with it alone."
+  ]
+  static let example = "(umask 077; vaultctl session open > session)"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let session = try ViewingSession.fresh(random: command.vaultWorld.random)
+    let text = SharedSecret(session.bytes).hexadecimal()
+    return Outcome(
+      json: .object { Field("session", .secretText(text)) }, pieces: [.secret(text), .text("\n")])
+  }
+}

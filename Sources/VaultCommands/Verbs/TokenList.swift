@@ -1,0 +1,22 @@
+import AuthenticatorKit
+import CommandLineKit
+import TextFormats
+import VaultKit
+import VaultWords
+
+/// `vaultctl token list`.
+enum TokenList: VaultVerb {
+  static let words = ["token", "list"]
+  static let summary = "List the card tokens, those that ended less than a day ago too."
+  static let notes = [
+    "With --json: id, name, state (valid, ended), usesLeft, secondsLeft, session and asksPerson (true or false), stored (Unix "
+      + "seconds), label, user, card."
+  ]
+  static let example = "vaultctl token list --json"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let all = try command.vault.opened().cardTokens()
+    return Outcome(
+      json: .object { Field("items", .array(all.map(\.json))) }, lines: columns(all.map(\.row)))
+  }
+}

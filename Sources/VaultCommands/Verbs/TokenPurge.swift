@@ -1,0 +1,21 @@
+import CommandLineKit
+import AuthenticatorKit
+import TextFormats
+import VaultKit
+
+/// `vaultctl token purge`.
+enum TokenPurge: VaultVerb {
+  static let words = ["token", "purge"]
+  static let summary = "Delete the card tokens and consents whose time is over."
+  static let audited = Audited.always
+  static let notes = [
+    "Every command that writes does this too, and so does every program that holds the vault open. With --json: ended, how many "
+      + "ended now."
+  ]
+  static let example = "vaultctl token purge"
+
+  static func run(_ command: Command) throws -> Outcome {
+    let ended = try command.vault.opened().purgeTokens()
+    return Outcome(json: .object { Field("ended", ended) })
+  }
+}

@@ -1,0 +1,84 @@
+package import VaultFormat
+import SealedStorage
+import VaultStorage
+
+/// The end of tokens and consents (section 12): their secret leaves the file, and their row stays for a day.
+extension WriteTransaction {
+  /// Ends the tokens and consents that are not valid. Every write transaction begins with this; it costs nothing while the
+  /// head row says that there is none.
+  mutating func endTokens() throws(VaultError) {
+    let clock = store.environment.clock
+    guard head.nextTokenEnd.isDue(clock) else { return }
+    var next = NextTokenEnd()
+    let rows = try store.rows.expired(before: .max)
+    for number in rows {
+      guard let row = try store.rows.item(row: number), row.material > 0,
+        let item = try? store.open(row), let life = item.tokenLife
+      else { continue }
+      guard life.standing(clock) == .over else {
+        next.note(life)
+        continue
+      }
+      do throws(VaultError) { try end(item, as: .expired, detail: "its time is over") } catch {
+        // A state that does not open must not prevent every commit.
+        guard error.isUnreadable, changes.underWay == 0 else { throw error }
+      }
+    }
+    head.nextTokenEnd = next
+    changes.isDirty = true
+  }
+
+  /// Ends a token or a consent: deletes its secret in this commit, and lets its row expire now. What has ended stays as it is.
+  ///
+  /// - Parameters:
+  ///   - state: What became of a consent.
+  ///   - operation: What is logged; `nil` for the end of a token, or of a consent.
+  package mutating func end(
+    _ item: Item, as state: ConsentState = .revoked, operation: AuditOperation? = nil,
+    detail: String? = nil
+  ) throws(VaultError) {
+    guard item.hasSecret else { return }
+    try changeState(of: item.id) { found throws(VaultError) in
+      if item.kind == .consent { found.set(state) }
+      found.usesLeft = 0
+    }
+    try deleteSecret(of: item.id)
+    changes.endedTokens += 1
+    let usual: AuditOperation = item.kind == .consent ? .consentEnded : .tokenEnded
+    try log(operation ?? usual, item: item, detail: detail)
+  }
+
+  /// How many tokens and consents this transaction has ended, those included that it ended by itself.
+  package var endedTokens: Int { changes.endedTokens }
+
+  /// Deletes the secret of an item, which expires now. Needs no key of the secret.
+  private mutating func deleteSecret(of id: ItemID) throws(VaultError) {
+    let found = try store.row(of: id)
+    let old = found.generation == store.keys.current.generation ? found : try move(found)
+    let item = try store.open(old)
+    let later = try store.laterFields(of: old, item: item)
+    var row = old
+    row.version += 1
+    row.flags &= ~ItemFlags.hasSecret
+    row.material = 0
+    row.expires = min(row.expires ?? .max, store.time.now.milliseconds)
+    try rewrite(&row, attributes: item.attributes, policy: item.policy, keeping: later)
+    changes.underWay += 1
+    let summand = store.keys.current.summand
+    head.sum -= summand.item(old)
+    head.sum += summand.item(row)
+    if let material = try store.rows.material(row: row.row) {
+      head.sum -= summand.material(row.row, material)
+      try uncountRow()
+      _ = try store.rows.deleteMaterial(row: row.row)
+    }
+    noteExpiry(row.expires)
+    changes.underWay -= 1
+    changes.needsCleaning = true
+  }
+}
+
+extension Item {
+  /// How long a token or a consent is valid; `nil` for other items, and for a policy that this version does not understand.
+  package var tokenLife: TokenLife? { try? policy.requirements().life }
+}

@@ -1,0 +1,180 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Verbs of card tokens, sessions and consents")
+struct CardTokenVerbTests {
+  private static let number = Array("4111 1111 1111 1111".utf8)
+
+  private func tool() throws -> Tool {
+    let tool = try Tool()
+    #expect(try tool("init", "--no-passcode").exit == 0)
+    return tool
+  }
+
+  private func expect(_ exit: Int32, _ run: Tool.Run, _ words: String = "") {
+    #expect(run.exit == exit && (words.isEmpty || run.errors.contains(words)), "\(run.exit) \(run.errors)")
+  }
+
+  @Test(
+    "a token is stored byte for byte, taken as often as it may be, and listed without its secret",
+    .requirement("C3"))
+  func life() throws {
+    let tool = try tool()
+    let token = [UInt8](0...255)
+    let stored = try tool("token", "put", "card", "--ttl", "90s", "--uses", "2", "--json", input: token)
+    #expect(try stored.json["usesLeft"] as? Int == 2 && stored.json["secondsLeft"] as? Int == 90)
+    #expect(try tool("token", "get", "card").output == token)
+    let list = try tool("token", "list", "--json")
+    let items = try #require(try list.json["items"] as? [[String: Any]])
+    #expect(items.count == 1 && items[0]["state"] as? String == "valid" && items[0]["usesLeft"] as? Int == 1)
+    let last = try tool("token", "get", "card", "--json").json
+    #expect(
+      last["tokenBase64"] as? String == Data(token).base64EncodedString() && last["usesLeft"] as? Int == 0)
+    expect(7, try tool("token", "get", "card"), "has ended")
+    expect(7, try tool("token", "revoke", "card"))
+    expect(9, try tool("item", "get", "card"), "vaultctl token get")
+    expect(1, try tool("token", "get", "nothing"))
+    expect(0, try tool("token", "put", "card", "--ttl", "1h", input: [1]))
+    expect(8, try tool("token", "put", "card", "--ttl", "1h", input: [2]))
+    expect(0, try tool("token", "revoke", "card"))
+    expect(7, try tool("token", "get", "card"))
+    #expect(try tool("verify").exit == 0)
+  }
+
+  @Test("a token whose time is over is deleted by the next command, and answers 7", .requirement("C3"))
+  func time() throws {
+    let tool = try tool()
+    expect(0, try tool("token", "put", "card", "--ttl", "1s", input: Array("tok-1".utf8)))
+    Thread.sleep(forTimeInterval: 1.1)
+    let purged = try tool("token", "purge", "--json")
+    // The opening of this command may have ended it.
+    let ended = try purged.json["ended"] as? Int
+    #expect(purged.exit == 0 && (ended == 0 || ended == 1))
+    expect(7, try tool("token", "get", "card"))
+    #expect(try tool("token", "list").text.contains("card  ended"))
+  }
+
+  @Test("bad input is refused in one line and stores nothing", .requirement("C3", "C5"))
+  func refused() throws {
+    let tool = try tool()
+    expect(2, try tool("token", "put", "card", input: [1]), "--ttl")
+    for ttl in ["0s", "31d", "x"] {
+      #expect(try [2, 12].contains(tool("token", "put", "card", "--ttl", ttl, input: [1]).exit))
+    }
+    expect(2, try tool("token", "put", "card", "--ttl", "9s", "--uses", "0", input: [1]))
+    expect(12, try tool("token", "put", "card", "--ttl", "9s"))
+    expect(12, try tool("token", "put", "card", "--ttl", "9s", input: [UInt8](repeating: 1, count: 1 << 20)))
+    expect(9, try tool("token", "put", "card", "--ttl", "9s", input: Self.number), "card number")
+    expect(9, try tool("token", "put", "card", "--ttl", "9s", "--label", "123", input: [1]))
+    expect(9, try tool("token", "put", "4111111111111111", "--ttl", "9s", input: [1]))
+    #expect(try tool("token", "list").text == "")
+    expect(0, try tool("token", "put", "card", "--ttl", "9s", input: [1]))
+    expect(9, try tool("item", "rename", "card", "1234"))
+    expect(9, try tool("item", "edit", "card", "--comment", "4111111111111111"))
+  }
+
+  @Test("a session is printed once, and what belongs to it needs it and ends with it", .requirement("C4"))
+  func session() throws {
+    let tool = try tool()
+    let (one, two) = (
+      try tool("session", "open").text, try tool("session", "open", "--json").json["session"] as? String ?? ""
+    )
+    #expect(one.wholeMatch(of: /[0-9a-f]{64}\n/) != nil && two.count == 64)
+    let file = try tool.file("session", one)
+    expect(
+      0,
+      try tool(
+        "token", "put", "card", "--ttl", "90s", "--uses", "9", "--session-file", file,
+        input: Array("tok-1".utf8)))
+    expect(6, try tool("token", "get", "card"), "--session-fd")
+    expect(9, try tool("token", "get", "card", "--session-fd", "3", secrets: [3: two]), "another session")
+    expect(
+      12, try tool("token", "get", "card", "--session-fd", "3", secrets: [3: String(two.dropLast())]),
+      "64 hexadecimal")
+    #expect(try tool("token", "get", "card", "--session-fd", "3", secrets: [3: one]).text == "tok-1")
+    expect(2, try tool("session", "close"), "--session-fd")
+    #expect(try tool("session", "close", "--json", "--session-file", file).json["ended"] as? Int == 1)
+    expect(7, try tool("token", "get", "card", "--session-file", file))
+  }
+
+  @Test("a token that asks for a person asks before it is shown", .requirement("C6"))
+  func presence() throws {
+    let tool = try Tool()
+    let passcode = try tool.file("pass", "the passcode")
+    expect(0, try tool("init", "--passcode-file", passcode))
+    expect(
+      0,
+      try tool(
+        "token", "put", "card", "--ttl", "90s", "--access", "presence", "--passcode-file", passcode,
+        input: Array("tok".utf8)))
+    expect(6, try tool("token", "get", "card", "--no-input"))
+    #expect(try tool("token", "get", "card", "--passcode-file", passcode).text == "tok")
+  }
+
+  // MARK: Consents
+
+  @Test(
+    "a holder's consent gives a token of the peer, and the peer's own words come through",
+    .requirement("C1", "C2", "C8"))
+  func holder() throws {
+    let tool = try tool()
+    let peer = try TestPeer(for: tool)
+    try peer.control("add-holder", "u-17", "c-4")
+    try peer.control("add-holder", "u-2", "c-5", "--no-multi-factor")
+    let transport = ["--transport", peer.transport]
+    func request(_ name: String, _ user: String, _ card: String) throws -> Tool.Run {
+      try tool.run(["consent", "request", name, "--user", user, "--card", card, "--json"] + transport)
+    }
+    expect(9, try request("view", "u-2", "c-5"), "multi-factor authentication is not enabled")
+    expect(9, try request("view", "u-2", "c-5"), "enable it in the app of the bank")
+    expect(9, try request("view", "u-2", "4111111111111111"), "card number")
+    let asked = try request("view", "u-17", "c-4").json
+    #expect(asked["secondsLeft"] as? Int == 300 && (asked["challenge"] as? String)?.hasPrefix("ch-") == true)
+    expect(8, try request("view", "u-17", "c-4"))
+    let confirm = ["consent", "confirm", "view", "--code-fd", "3"] + transport
+    expect(12, try tool.run(confirm, secrets: [3: "12345"]), "six digits")
+    let code = try peer.control("consent-code", "u-17")
+    expect(3, try tool.run(confirm, secrets: [3: code == "000000" ? "000001" : "000000"]))
+    expect(0, try tool.run(["consent", "resend", "view"] + transport))
+    expect(9, try tool.run(["consent", "resend", "view"] + transport), "30 seconds")
+    expect(0, try tool.run(confirm + ["--ttl", "60s"], secrets: [3: code]))
+    #expect(try tool("token", "get", "view-token").text == peer.control("consent-token", "u-17"))
+    expect(9, try tool.run(confirm + ["--token", "other"], secrets: [3: code]), "final")
+    #expect(try tool("consent", "list").text.contains("view  confirmed  holder  u-17  c-4"))
+    #expect(try peer.complaints().isEmpty)
+  }
+
+  @Test("a challenge that is over at the peer is requested again, and says so", .requirement("C8"))
+  func renewed() throws {
+    let tool = try tool()
+    let peer = try TestPeer(for: tool)
+    try peer.control("add-holder", "u-17", "c-4")
+    let transport = ["--transport", peer.transport]
+    expect(0, try tool.run(["consent", "request", "view", "--user", "u-17", "--card", "c-4"] + transport))
+    let code = try peer.control("consent-code", "u-17")
+    try peer.control("advance", "301")
+    let late = try tool.run(["consent", "confirm", "view", "--code-fd", "3"] + transport, secrets: [3: code])
+    expect(7, late, "a new one was requested")
+    expect(7, late, "vaultctl consent confirm")
+    let new = try peer.control("consent-code", "u-17")
+    expect(0, try tool.run(["consent", "confirm", "view", "--code-fd", "3"] + transport, secrets: [3: new]))
+  }
+
+  @Test("an issuer prints the code, judges it, and makes another one", .requirement("C1", "C2"))
+  func issuer() throws {
+    let tool = try tool()
+    let request = ["consent", "request", "view", "--user", "u", "--card", "c", "--role", "issuer"]
+    let code = try tool.run(request).text
+    #expect(code.wholeMatch(of: /[0-9]{6}\n/) != nil)
+    let wrong = code.hasPrefix("000000") ? "000001" : "000000"
+    expect(3, try tool("consent", "confirm", "view", "--code-fd", "3", secrets: [3: wrong]))
+    let again = try tool("consent", "resend", "view").text
+    #expect(again.wholeMatch(of: /[0-9]{6}\n/) != nil)
+    expect(2, try tool("consent", "confirm", "view", "--ttl", "9s", "--code-fd", "3", secrets: [3: again]))
+    expect(0, try tool("consent", "confirm", "view", "--code-fd", "3", secrets: [3: again]))
+    expect(9, try tool("consent", "confirm", "view", "--code-fd", "3", secrets: [3: again]))
+    expect(2, try tool.run(["consent", "request", "x", "--user", "u", "--card", "c"]), "--transport")
+    expect(2, try tool("consent", "request", "x", "--role", "issuer"), "--user")
+  }
+}
