@@ -46,7 +46,9 @@ struct CardAnswerTests {
   func payloads() throws {
     let object =
       "{\"ActionCode\":\"ERROR\",\"ErrorNumber\":10011,\"ErrorDescription\":\"no\\u0007 \\\"card\\\"\",\"Validated\":false}"
-    for payload in [object, CheckoutScene.quoted(object), " \n\(object)", CheckoutScene.quoted(" \n\(object)\n\n")] {
+    for payload in [
+      object, CheckoutScene.quoted(object), " \n\(object)", CheckoutScene.quoted(" \n\(object)\n\n"),
+    ] {
       let scene = try CheckoutScene()
       try scene.begin()
       let token = CheckoutScene.Answer("Payload", payload).token()

@@ -116,13 +116,6 @@ extension VaultCore {
     guard item.kind == .responseJWT else { throw .noChallenge }
     return item
   }
-
-  private func expiryTime() throws(VaultError) -> Instant {
-    try reading { transaction throws(VaultError) in
-      try transaction.readTime()
-      return transaction.expiryTime
-    }
-  }
 }
 
 extension ResponseRecord {

@@ -7,7 +7,8 @@ public struct Driver: Sendable {
 
   /// The drivers of all programs.
   public static let all = [
-    bankCodes, bankDevice, cardCheckout, cardView, databasePassword, loginVerifier, paymentApproval, paymentCode,
+    bankCodes, bankDevice, cardCheckout, cardView, databasePassword, loginVerifier, paymentApproval,
+    paymentCode,
     paymentSigner, secretWindow, sessionToken, webhookSigner, worker,
   ]
 
