@@ -18,4 +18,8 @@ extension Component {
   package static let cardToken = Component(.cardToken)
   /// Consents, without a session.
   package static let consent = Component(.consent)
+  /// Registrations of this client at OAuth servers.
+  package static let clientRegistration = Component(.clientRegistration)
+  /// Tokens of OAuth servers.
+  package static let tokenSet = Component(.tokenSet)
 }

@@ -84,6 +84,11 @@ package struct DPoPProof: Sendable {
     }
   }
 
+  /// Whether a server can mean a text as its nonce.
+  package static func isNonce(_ text: String) -> Bool {
+    1...longestNonce ~= text.utf8.count && text.utf8.allSatisfy(isOfNonce)
+  }
+
   /// NQCHAR of RFC 6749: what RFC 9449 §8.1 permits.
   private static func isOfNonce(_ byte: UInt8) -> Bool {
     byte == 0x21 || 0x23...0x5B ~= byte || 0x5D...0x7E ~= byte

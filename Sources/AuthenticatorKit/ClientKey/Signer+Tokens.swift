@@ -84,11 +84,6 @@ extension Signer {
   }
 }
 
-extension RawSpan {
-  /// A copy as text, of what is no secret.
-  fileprivate var text: String { unsafe withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
-}
-
 /// What a proof is for: one request to a server.
 public struct ProofRequest: Sendable {
   let proof: DPoPProof

@@ -109,6 +109,14 @@ public struct TransportOperation: RawRepresentable, Sendable, Hashable {
   public static let consentConfirm = Self(rawValue: "consentConfirm")
   /// Have the code sent again.
   public static let consentResend = Self(rawValue: "consentResend")
+  /// Have an OAuth server describe itself.
+  public static let oauthMetadata = Self(rawValue: "oauthMetadata")
+  /// Register a client at an OAuth server.
+  public static let oauthRegister = Self(rawValue: "oauthRegister")
+  /// Get tokens of an OAuth server, or refresh them.
+  public static let oauthToken = Self(rawValue: "oauthToken")
+  /// Revoke a token at an OAuth server.
+  public static let oauthRevoke = Self(rawValue: "oauthRevoke")
   /// Say that the person has shown a factor.
   public static let login = Self(rawValue: "login")
 }

@@ -12,6 +12,8 @@ package enum SecretChannel: String, CaseIterable, Sendable {
   case newPIN = "new-pin"
   case unlockKey = "unlock-key"
   case code
+  /// What a browser brings back from an OAuth server. Its options have the name of a code.
+  case authorization
   case token
   case session
 
@@ -28,13 +30,20 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     case .newPIN: "new PIN"
     case .unlockKey: "unlock key"
     case .code: "code"
+    case .authorization: "authorization code"
     case .token: "access token"
     case .session: "session"
     }
   }
 
-  /// How it is read: a token is longer than what a person types.
-  var limit: Int? { self == .token ? 64 << 10 : nil }
+  /// How it is read: a token, and an address of a browser, are longer than what a person types.
+  var limit: Int? {
+    switch self {
+    case .token: 64 << 10
+    case .authorization: 8 << 10
+    default: nil
+    }
+  }
 
   /// What a prompt calls it: no two secrets by one name.
   func shownTitle(isNew: Bool) -> String {
@@ -58,11 +67,14 @@ package enum SecretChannel: String, CaseIterable, Sendable {
     case .newPIN: "make a PIN"
     case .unlockKey: "set a new PIN"
     case .code: "check it"
+    case .authorization: "get tokens: the code, or the whole address to which the browser was sent"
     case .token: "put its hash into the proof"
     case .session: "use what belongs to it"
     }
   }
 
   /// The options that give it.
-  var options: SecretOptions { SecretOptions(name: rawValue, title: title) }
+  var options: SecretOptions {
+    SecretOptions(name: self == .authorization ? "code" : rawValue, title: title)
+  }
 }

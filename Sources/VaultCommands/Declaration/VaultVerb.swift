@@ -78,7 +78,7 @@ extension VaultVerb {
     guard target != .none else { return nil }
     let kinds = [
       "otp": "otp", "transaction": "otp", "key": "key", "jwt": "key", "dpop": "key",
-      "token": "token", "consent": "consent",
+      "token": "token", "consent": "consent", "oauth": "client-registration",
     ]
     return NamesCommand.text(kind: words.first.flatMap { kinds[$0] })
   }

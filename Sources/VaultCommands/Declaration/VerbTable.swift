@@ -89,6 +89,12 @@ package enum VerbTable {
       "consent", "Consents to card tokens, by a challenge and a code.",
       [ConsentRequest.self, ConsentConfirm.self, ConsentResend.self, ConsentList.self]
     ),
+    (
+      "oauth", "Clients of OAuth servers, and the tokens that they get.",
+      [
+        OAuthRegister.self, OAuthToken.self, OAuthRefresh.self, OAuthRevoke.self, OAuthAuthorizeHeader.self,
+      ]
+    ),
     ("import", "Import items from another program.", [Import.self]),
     ("export", "Export items for another program.", [Export.self]),
     ("backup", "Write a backup that a passphrase opens.", [Backup.self]),

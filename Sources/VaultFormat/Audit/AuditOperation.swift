@@ -114,6 +114,15 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
   /// A consent ended without being confirmed.
   public static let consentEnded = AuditOperation(rawValue: 55)
 
+  /// A client was registered at an OAuth server.
+  public static let clientRegistered = AuditOperation(rawValue: 56)
+  /// Tokens of an OAuth server were stored.
+  public static let tokensStored = AuditOperation(rawValue: 57)
+  /// The tokens of an OAuth server were refreshed.
+  public static let tokensRefreshed = AuditOperation(rawValue: 58)
+  /// The tokens of an OAuth server were revoked there and deleted here.
+  public static let tokensRevoked = AuditOperation(rawValue: 59)
+
   /// The name for listings and JSON, or the number if it has no name.
   public var name: String { Self.names[rawValue] ?? String(rawValue) }
 
@@ -130,6 +139,7 @@ public struct AuditOperation: RawRepresentable, Hashable, Sendable {
     44: "synchronized", 45: "unlockStarted", 46: "stateChanged",
     47: "transactionReceived", 48: "transactionAccepted", 49: "transactionRejected",
     50: "transactionCancelled", 51: "transactionTimedOut", 52: "login",
-    53: "tokenEnded", 54: "consentSentAgain", 55: "consentEnded",
+    53: "tokenEnded", 54: "consentSentAgain", 55: "consentEnded", 56: "clientRegistered", 57: "tokensStored",
+    58: "tokensRefreshed", 59: "tokensRevoked",
   ]
 }

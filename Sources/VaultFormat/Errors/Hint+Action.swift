@@ -161,6 +161,21 @@ extension Hint {
     /// Confirm the consent with the code that was sent last.
     public static let confirmConsent = Action(rawValue: "confirmConsent")
 
+    // MARK: Clients of OAuth servers
+
+    /// Register the client at the server, again if it was registered before.
+    public static let registerClient = Action(rawValue: "registerClient")
+    /// Get new tokens from the server.
+    public static let requestTokens = Action(rawValue: "requestTokens")
+    /// Refresh the tokens.
+    public static let refreshTokens = Action(rawValue: "refreshTokens")
+    /// Authorize a request with the tokens, instead of reading them.
+    public static let authorizeRequest = Action(rawValue: "authorizeRequest")
+    /// Get tokens that are bound to a key: the server demands it.
+    public static let bindTokens = Action(rawValue: "bindTokens")
+    /// Get tokens without a key: the server does not bind them to one.
+    public static let requestUnboundTokens = Action(rawValue: "requestUnboundTokens")
+
     // MARK: One-time passwords
 
     /// Make codes with the credential, or export it, instead of reading its secret.

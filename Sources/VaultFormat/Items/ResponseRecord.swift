@@ -24,29 +24,13 @@ package struct ResponseRecord: Sendable {
 
   /// - Throws: ``VaultError/Code/damaged``.
   package init(_ data: borrowing SecretBytes) throws(VaultError) {
-    var places: [UInt16: Range<Int>] = [:]
     do throws(RecordError) {
-      places = try data.expose { (bytes) throws(RecordError) in
-        var cursor = FieldCursor()
-        var found: [UInt16: Range<Int>] = [:]
-        while let (number, value) = try cursor.next(in: bytes) { found[number] = value }
-        return found
-      }
+      let fields = try SecretFields(data.copy())
+      session = try SecretFields.required(Number.session, fields.text(Number.session, Self.nameBytes))
+      request = try SecretFields.required(Number.request, fields.text(Number.request, Self.nameBytes))
+      issuer = try SecretFields.required(Number.issuer, fields.text(Number.issuer, Self.nameBytes))
+      answer = try fields.secret(Number.answer, 0...Self.longestAnswer)
     } catch { throw Self.unreadable }
-    var names: [String] = []
-    for number in [Number.session, Number.request, Number.issuer] {
-      guard let place = places[number], Self.nameBytes.contains(place.count),
-        let name = String(validating: data.expose { $0.extracting(place).array }, as: UTF8.self)
-      else { throw Self.unreadable }
-      names.append(name)
-    }
-    (session, request, issuer) = (names[0], names[1], names[2])
-    if let place = places[Number.answer] {
-      guard place.count <= Self.longestAnswer else { throw Self.unreadable }
-      answer = SharedSecret(data.expose { SecretBytes(copying: $0.extracting(place)) })
-    } else {
-      answer = nil
-    }
   }
 
   /// The same with an answer.
@@ -56,29 +40,15 @@ package struct ResponseRecord: Sendable {
 
   /// What the item's secret is.
   package var data: SecretBytes {
-    let names = [session, request, issuer].map { Array($0.utf8) }
-    let count = names.reduce(0) { $0 + 6 + $1.count } + (answer.map { 6 + $0.byteCount } ?? 0)
-    return SecretBytes(capacity: count) { output in
-      for (number, name) in zip([Number.session, Number.request, Number.issuer], names) {
-        output.append(head: number, byteCount: name.count)
-        unsafe output.append(copying: name.span.bytes)
-      }
-      if let answer {
-        output.append(head: Number.answer, byteCount: answer.byteCount)
-        answer.expose { output.append(copying: $0) }
-      }
-    }
+    var fields = SecretFieldWriter()
+    fields.put(Number.session, session)
+    fields.put(Number.request, request)
+    fields.put(Number.issuer, issuer)
+    fields.put(Number.answer, answer)
+    return fields.data
   }
 
   private static var unreadable: VaultError {
     VaultError(.damaged, "the challenge is not readable", hint: "end it, and begin the payment again")
-  }
-}
-
-extension OutputRawSpan {
-  fileprivate mutating func append(head number: UInt16, byteCount: Int) {
-    let head = [8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
-    let length = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: byteCount >> $0) }
-    unsafe append(copying: (head + length).span.bytes)
   }
 }

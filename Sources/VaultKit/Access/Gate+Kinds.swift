@@ -93,7 +93,11 @@ extension Gate {
           "a transaction",
           Hint(.listTransactions, saying: "list and answer transactions through their component")
         )
-      case .tokenSet: ("a token set", nil)
+      case .tokenSet:
+        (
+          "a set of tokens",
+          Hint(.authorizeRequest, saying: "authorize requests with it through its component")
+        )
       case .responseJWT: ("a signed answer", nil)
       default: ("an attachment", nil)
       }

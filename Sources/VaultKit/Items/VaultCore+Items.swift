@@ -92,7 +92,11 @@ extension VaultCore {
     }
     return try writing { transaction throws(VaultError) in
       let items = try transaction.items(matching: query)
-      for item in items { try transaction.delete(item.id) }
+      for item in items {
+        // The registration may have taken its tokens with it.
+        if item.kind == .tokenSet, try transaction.items(matching: Query(id: item.id)).isEmpty { continue }
+        try transaction.delete(item.id)
+      }
       return items.count
     }
   }

@@ -155,7 +155,8 @@ extension WriteTransaction {
   }
 
   /// Deletes an item permanently, even a damaged one that does not open. Never prompts. A PIN is deleted only together
-  /// with all items behind it: otherwise the transaction fails with ``VaultError/Code/policy`` when it ends.
+  /// with all items behind it: otherwise the transaction fails with ``VaultError/Code/policy`` when it ends. A client
+  /// registration takes its token set with it.
   ///
   /// - Throws: ``VaultError/Code/itemNotFound``.
   public mutating func delete(_ id: ItemID) throws(VaultError) {
@@ -169,6 +170,14 @@ extension WriteTransaction {
     try remove(row, item: item)
     try log(
       AuditNote(operation: .itemDeleted, item: id, kind: item.kind, detail: item.name))
+    if item.kind == .clientRegistration { try deleteTokens(of: id) }
+  }
+
+  /// Tokens are of no use without the registration of their client, and no name leads to them.
+  private mutating func deleteTokens(of registration: ItemID) throws(VaultError) {
+    var attributes = Attributes()
+    attributes[.account] = registration.hexadecimal
+    for tokens in try items(matching: Query(.tokenSet, where: attributes)) { try delete(tokens.id) }
   }
 
   /// A PIN item may have been deleted while the person typed: what is put behind it then would never open.

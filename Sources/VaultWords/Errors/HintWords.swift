@@ -26,7 +26,7 @@ package enum HintWords {
     "chmod 600 \(path); if others have read it, make a new key with 'vaultctl rotate device-key'"
   }
 
-  private static let words = [vault, damage, people, deviceKey, components, servers, cards].reduce(into: [:])
+  private static let words = [vault, damage, people, deviceKey, components, servers, cards, clients].reduce(into: [:])
   {
     $0.merge($1) { first, _ in first }
   }
@@ -155,5 +155,15 @@ package enum HintWords {
     .giveSession: "give its session with --session-fd N or --session-file PATH",
     .requestConsent: "request a new one with 'vaultctl consent request'",
     .confirmConsent: "run 'vaultctl consent confirm' with the new code",
+  ]
+
+  private static let clients: [Hint.Action: String] = [
+    .registerClient:
+      "register with 'vaultctl oauth register'; a registration that is there is deleted first with 'vaultctl item rm'",
+    .requestTokens: "get new ones with 'vaultctl oauth token'",
+    .refreshTokens: "run 'vaultctl oauth refresh'",
+    .authorizeRequest: "use 'vaultctl oauth authorize-header'",
+    .bindTokens: "give a key with 'vaultctl oauth token … --dpop KEY'",
+    .requestUnboundTokens: "if tokens that anybody can use will do, leave out --dpop",
   ]
 }

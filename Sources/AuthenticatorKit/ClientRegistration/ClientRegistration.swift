@@ -1,0 +1,138 @@
+public import VaultKit
+
+/// How a client proves to its server who it is.
+@nonexhaustive
+public enum ClientAuthentication: String, Sendable, CaseIterable {
+  /// Not at all: a public client.
+  case none
+  /// By its secret, in the header `Authorization`.
+  case clientSecretBasic = "client_secret_basic"
+  /// By its secret, in the form.
+  case clientSecretPost = "client_secret_post"
+  /// By a token that it signs with its secret (HS256); the secret is not sent.
+  case clientSecretJWT = "client_secret_jwt"
+  /// By a token that it signs with a client key.
+  case privateKeyJWT = "private_key_jwt"
+
+  init(_ stored: RegistrationRecord.Authentication) {
+    self =
+      switch stored {
+      case .none: .none
+      case .clientSecretBasic: .clientSecretBasic
+      case .clientSecretPost: .clientSecretPost
+      case .clientSecretJWT: .clientSecretJWT
+      case .privateKeyJWT: .privateKeyJWT
+      }
+  }
+
+  var stored: RegistrationRecord.Authentication {
+    switch self {
+    case .none: .none
+    case .clientSecretBasic: .clientSecretBasic
+    case .clientSecretPost: .clientSecretPost
+    case .clientSecretJWT: .clientSecretJWT
+    case .privateKeyJWT: .privateKeyJWT
+    }
+  }
+
+  var needsSecret: Bool { self != .none && self != .privateKeyJWT }
+}
+
+/// What a client gets tokens for.
+@nonexhaustive
+public enum ClientGrant: String, Sendable, CaseIterable {
+  /// A person agrees in a browser.
+  case authorizationCode = "authorization_code"
+  /// The client asks for itself.
+  case clientCredentials = "client_credentials"
+}
+
+/// A client of an OAuth server, as it is registered there: everything but its secret.
+public struct ClientRegistration: Sendable, Identifiable {
+  /// The item that stores it.
+  public let id: ItemID
+  /// Its vault-wide name.
+  public let name: String
+  /// The template that it was made of, as the server names it.
+  public let template: String
+  /// Its id at the server.
+  public let client: String
+  /// What the server calls itself.
+  public let issuer: String
+  /// Whether this call registered it; false for one that was there.
+  public let isNew: Bool
+
+  /// - Throws: ``VaultError/Code/itemNotFound`` for an item of another kind.
+  init(_ item: Item, isNew: Bool = false) throws(VaultError) {
+    guard item.kind == .clientRegistration else { throw .noRegistration }
+    (id, name, self.isNew) = (item.id, item.name ?? "", isNew)
+    template = item.attributes[.template] ?? ""
+    client = item.attributes[.account] ?? ""
+    issuer = item.attributes[.issuer] ?? ""
+  }
+}
+
+/// A client to register.
+public struct NewClientRegistration: Sendable {
+  /// The vault-wide name, 1–255 bytes of UTF-8 whose characters are all visible.
+  public var name: String
+  /// The template of the client, as the server names it: `software_id` (RFC 7591 §2), 1–255 bytes.
+  public var template: String
+  /// The issuer of the server, or the address of its metadata (RFC 8414).
+  public var server: String
+  /// How the client is to prove who it is; ``ClientAuthentication/privateKeyJWT`` where there is a ``key``.
+  public var authentication: ClientAuthentication
+  /// The client key of ``ClientAuthentication/privateKeyJWT``; the server gets its public half.
+  public var key: ItemID?
+  /// Where the server sends the browser of the person; needed for ``ClientGrant/authorizationCode``.
+  public var redirect: String?
+  /// What the client gets tokens for; `nil`: for a person if there is a ``redirect``, else for itself.
+  public var grant: ClientGrant?
+  /// What the tokens are to permit, in the words of the server; `nil` for what it permits by itself.
+  public var scope: String?
+  /// When the registration and its tokens can be used.
+  public var accessibility = Accessibility.whenUnlocked
+
+  /// A client that gets a secret.
+  public init(_ name: String, template: String, server: String) {
+    (self.name, self.template, self.server) = (name, template, server)
+    authentication = .clientSecretBasic
+  }
+
+  /// - Throws: ``VaultError/Code/malformed``.
+  func check() throws(VaultError) {
+    let texts = [
+      (template, RegistrationRecord.nameBytes), (redirect ?? "-", RegistrationRecord.addressBytes),
+      (scope ?? "-", 1...TokenSetRecord.scopeBytes.upperBound),
+    ]
+    guard texts.allSatisfy({ $1.contains($0.utf8.count) && VisibleText.flaw(inName: $0) == nil }) else {
+      throw VaultError(
+        .malformed, "template, redirection and scope are neither empty nor long, and all their characters show",
+        hint: "give them as the server has them")
+    }
+    guard (key != nil) == (authentication == .privateKeyJWT) else {
+      throw VaultError(
+        .malformed, "a key is for private_key_jwt, and that needs one", hint: "give both or neither")
+    }
+    guard grant != .authorizationCode || redirect != nil else {
+      throw VaultError(
+        .malformed, "a person who agrees in a browser must get back, and the redirection is missing",
+        hint: "give the address of the redirection")
+    }
+  }
+
+  var item: NewItem {
+    var attributes = Attributes()
+    attributes[.template] = template
+    return NewItem(
+      .clientRegistration, name: name, attributes: attributes, access: AccessControl(accessibility))
+  }
+}
+
+extension VaultError {
+  static var noRegistration: VaultError {
+    VaultError(
+      .itemNotFound, "there is no such client registration",
+      hint: Hint(.registerClient, saying: "register the client"))
+  }
+}

@@ -1,0 +1,51 @@
+import SecretMemory
+import TextFormats
+import VaultKit
+
+/// What a server answers to a registration (RFC 7591 §3.2.1).
+struct RegistrationAnswer {
+  let client: String
+  let authentication: ClientAuthentication
+  let secret: SharedSecret?
+  let secretExpires: Instant?
+
+  /// - Throws: ``VaultError/Code/network``; ``VaultError/Code/policy`` where the server wants another proof than was asked for.
+  init(_ reply: OAuthReply, to new: NewClientRegistration) throws(VaultError) {
+    var members = AnswerMembers()
+    try reply.read { (name, reader) throws(TextError) in
+      switch name {
+      case "client_id", "token_endpoint_auth_method": try members.readText(name, limit: 255, reader)
+      case "client_secret":
+        try members.readSecret(name, limit: RegistrationRecord.secretBytes.upperBound, reader)
+      case "client_secret_expires_at": try members.readSeconds(name, reader)
+      default: return false
+      }
+      return true
+    }
+    try members.check()
+    client = try TransportFields.required(
+      "client_id", members.text("client_id", RegistrationRecord.nameBytes))
+    guard VisibleText.flaw(inName: client) == nil else {
+      throw .peerAnswered("'client_id' is no text whose characters all show")
+    }
+    let wanted = members.texts["token_endpoint_auth_method"] ?? new.authentication.rawValue
+    guard wanted == new.authentication.rawValue else {
+      throw VaultError(
+        .policy, "the server wants the client to prove itself in another way than was asked for",
+        hint: "ask its operator which way it supports, and register with that")
+    }
+    authentication = new.authentication
+    let given = try members.token("client_secret", RegistrationRecord.secretBytes)
+    guard given != nil || !authentication.needsSecret else {
+      throw .peerAnswered("'client_secret' is missing")
+    }
+    secret = authentication.needsSecret ? given : nil
+    if authentication == .clientSecretJWT, let secret, secret.byteCount < 32 {
+      throw VaultError(
+        .policy, "the server gave a secret of fewer than 32 bytes, which signs nothing",
+        hint: "register with client_secret_basic")
+    }
+    let end = members.numbers["client_secret_expires_at"] ?? 0
+    secretExpires = end == 0 || secret == nil ? nil : Instant(seconds: Int64(end))
+  }
+}

@@ -1,0 +1,184 @@
+import JOSE
+package import SecretMemory
+import TextFormats
+package import VaultKit
+
+/// Client registrations on the synchronous core. ``ClientRegistrations`` offers the same on the actor.
+extension VaultCore {
+  /// Registers a client, unless it is there already.
+  package func registerClient(
+    _ new: NewClientRegistration, token: SharedSecret? = nil, over transport: any Transport,
+    context: AuthenticationContext? = nil
+  ) throws(VaultError) -> ClientRegistration {
+    try new.check()
+    try ItemLimits.check(name: new.name)
+    let address = try ServerAddress(new.server)
+    if let present = try reading({ transaction throws(VaultError) in
+      try transaction.registration(of: new, at: address.issuer)
+    }) {
+      return present
+    }
+    // Everything that can be refused is refused before the server makes a client.
+    try permitAdding(new.item, by: .clientRegistration, context: context)
+    let key = try new.key.map { id throws(VaultError) in try describeClientKey(of: id).publicKey }
+    let metadata = try serverMetadata(at: address, over: transport, context: context)
+    guard let endpoint = metadata.registrationEndpoint else {
+      throw VaultError(
+        .unsupported, "the server registers no clients by itself",
+        hint: "ask its operator, and use another server or template")
+    }
+    let headers = OAuthHeaders()
+    if let token {
+      guard token.isVisibleASCII, token.byteCount > 0 else {
+        throw VaultError(.malformed, "the access token has characters that no header can have")
+      }
+      headers.set("Authorization", "Bearer", token.bytes)
+    }
+    let reply = try send(
+      .oauthRegister, to: endpoint, headers: headers, body: new.request(key: key), over: transport,
+      context: context)
+    guard [200, 201].contains(reply.status) else { throw .oauth(reply, of: "the registration") }
+    let answer = try RegistrationAnswer(reply, to: new)
+    return try store(
+      new, answer, RegistrationRecord(new, answer, metadata), transport: transport.identity, context: context)
+  }
+
+  /// The first process wins: what is there already stays.
+  private func store(
+    _ new: NewClientRegistration, _ answer: RegistrationAnswer, _ record: RegistrationRecord,
+    transport: String, context: AuthenticationContext?
+  ) throws(VaultError) -> ClientRegistration {
+    var item = new.item
+    item.attributes[.account] = record.client
+    item.attributes[.issuer] = record.issuer
+    item.attributes[.transport] = transport
+    return try using(context) { [item] () throws(VaultError) in
+      try writing { transaction throws(VaultError) in
+        if let present = try transaction.reading.registration(of: new, at: record.issuer) {
+          try transaction.log(
+            .clientRegistered, item: transaction.item(present.id),
+            detail: "another process was faster; unused at the server: \(record.client)")
+          return present
+        }
+        let added = try transaction.add(item, secret: record.data, by: .clientRegistration)
+        try transaction.log(.clientRegistered, item: added, detail: record.client)
+        return try ClientRegistration(added, isNew: true)
+      }
+    }
+  }
+
+  /// The registrations. Opens no secret.
+  package func clientRegistrations() throws(VaultError) -> [ClientRegistration] {
+    var found: [ClientRegistration] = []
+    for item in try items(matching: Query(.clientRegistration)) { found.append(try ClientRegistration(item)) }
+    return found
+  }
+
+  /// Deletes a registration and its tokens.
+  package func removeRegistration(_ id: ItemID) throws(VaultError) {
+    try writing { transaction throws(VaultError) in
+      _ = try ClientRegistration(transaction.item(id))
+      try transaction.delete(id)
+    }
+  }
+
+  /// A registration with what it proves itself with. The transport must be the one over which it was made.
+  ///
+  /// - Parameter transport: `nil` where no request is sent.
+  func openRegistration(
+    _ id: ItemID, over transport: (any Transport)?, context: AuthenticationContext?
+  ) throws(VaultError) -> (item: Item, record: RegistrationRecord) {
+    let item = try reading { transaction throws(VaultError) in try transaction.item(id) }
+    _ = try ClientRegistration(item)
+    if let transport, let stored = item.attributes[.transport], stored != transport.identity {
+      throw VaultError(
+        .policy, "the client was registered through another transport",
+        hint: "name that one, or register the client again")
+    }
+    let opened = try authorizing(.use, on: id, by: .clientRegistration, context: context) {
+      (grant) throws(VaultError) in
+      var grant = consume grant
+      return try reading { transaction throws(VaultError) in
+        let secret = try transaction.useSecret(
+          of: item, by: .clientRegistration, with: grant.take()).intoSecret()
+        return try RegistrationRecord(secret)
+      }
+    }
+    return (item, opened)
+  }
+}
+
+extension ReadTransaction {
+  /// The registration that a new one would be.
+  ///
+  /// - Throws: ``VaultError/Code/duplicateItem`` for the name of another item, and for the same template by another name.
+  fileprivate mutating func registration(
+    of new: NewClientRegistration, at issuer: String
+  ) throws(VaultError) -> ClientRegistration? {
+    if let item = try items(matching: Query(name: new.name)).first {
+      guard item.kind == .clientRegistration, item.attributes[.template] == new.template else {
+        throw VaultError(
+          .duplicateItem, "an item of that name exists, and is no registration of this template",
+          hint: "choose another name, or delete that item")
+      }
+      return try ClientRegistration(item)
+    }
+    for item in try items(matching: Query(.clientRegistration))
+    where item.attributes[.template] == new.template && item.attributes[.issuer] == issuer {
+      throw VaultError(
+        .duplicateItem, "the template is registered at this server already, by another name",
+        hint: "use that registration, whose name is \(VisibleText.escaped(item.name ?? ""))")
+    }
+    return nil
+  }
+}
+
+extension NewClientRegistration {
+  private var grants: [String] {
+    switch grant ?? (redirect == nil ? .clientCredentials : .authorizationCode) {
+    case .authorizationCode: ["authorization_code", "refresh_token"]
+    case .clientCredentials: ["client_credentials"]
+    }
+  }
+
+  /// The request (RFC 7591 §2).
+  fileprivate func request(key: PublicKey?) throws(VaultError) -> SecretBytes {
+    var jwks: JSON?
+    if let key {
+      do throws(JOSEError) {
+        let jwk = try JWK(key.key, keyID: key.thumbprint).json().adding {
+          Field("use", "sig")
+          Field("alg", try? JWSAlgorithm(of: key.key).rawValue)
+        }
+        jwks = .object { Field("keys", JSON.array([jwk])) }
+      } catch { throw VaultError(jose: error) }
+    }
+    let text = SecretText()
+    let keys = jwks
+    JSON.object {
+      Field("client_name", name)
+      Field("software_id", template)
+      Field("token_endpoint_auth_method", authentication.rawValue)
+      Field("grant_types", JSON.array(grants.map { .string($0) }))
+      Field("response_types", JSON.array(grants.contains("authorization_code") ? [.string("code")] : []))
+      if let redirect { Field("redirect_uris", JSON.array([.string(redirect)])) }
+      if let scope { Field("scope", scope) }
+      if let keys { Field("jwks", keys) }
+    }.write(to: text)
+    return text.copy()
+  }
+}
+
+extension RegistrationRecord {
+  fileprivate init(
+    _ new: NewClientRegistration, _ answer: RegistrationAnswer, _ metadata: ServerMetadata
+  ) {
+    self.init(
+      client: answer.client, issuer: metadata.issuer, tokenEndpoint: metadata.tokenEndpoint,
+      authentication: answer.authentication.stored, template: new.template)
+    authorizationEndpoint = metadata.authorizationEndpoint
+    revocationEndpoint = metadata.revocationEndpoint
+    (secret, secretExpires) = (answer.secret, answer.secretExpires)
+    (key, redirect) = (new.key, new.redirect)
+  }
+}

@@ -1,0 +1,86 @@
+import TextFormats
+import VaultKit
+
+/// What an OAuth server refuses (RFC 6749 §5.2).
+struct OAuthRefusal {
+  /// The word of the server; `nil` without one.
+  let word: String?
+  private let text: String?
+  private let status: Int
+  private let retryAfter: Duration?
+
+  init(_ reply: OAuthReply) {
+    (status, retryAfter) = (reply.status, reply.retryAfter)
+    var members = AnswerMembers()
+    // What is no JSON is an error page: its status says enough.
+    try? reply.read { (name, reader) throws(TextError) in
+      switch name {
+      case "error": try members.readText(name, limit: 64, reader)
+      case "error_description": try members.readText(name, limit: 512, reader)
+      default: return false
+      }
+      return true
+    }
+    word = members.texts["error"].flatMap { Self.isWord($0) ? $0 : nil }
+    text = (try? members.text("error_description", 1...256)) ?? nil
+  }
+
+  /// A refusal that came in the address of a redirection.
+  init(word: String) {
+    self.word = Self.isWord(word) ? word : nil
+    (text, status, retryAfter) = (nil, 400, nil)
+  }
+
+  /// - Parameter asked: What was asked for, as the object of “refuses”.
+  func error(of asked: String) -> VaultError {
+    if status == 429 || status >= 500 || ["temporarily_unavailable", "server_error"].contains(word) {
+      return VaultError(
+        .network, "the server cannot answer now\(reason)", hint: "try again later", retryAfter: retryAfter)
+    }
+    guard let word, let known = Self.known[word] else {
+      return VaultError(.peerFailed, "the server refuses \(asked)\(reason)", hint: Self.operatorHint)
+    }
+    return VaultError(known.code, "the server refuses \(known.what ?? asked)\(reason)", hint: known.hint)
+  }
+
+  private var reason: String {
+    " (\(word ?? "status \(status) of HTTP"))" + (text.map { ": \($0)" } ?? "")
+  }
+
+  private static func isWord(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { 0x61...0x7A ~= $0 || $0 == UInt8(ascii: "_") }
+  }
+
+  private static let operatorHint: Hint = "nothing was stored; tell whoever runs the server"
+
+  private static let known: [String: (code: VaultError.Code, what: String?, hint: Hint)] = [
+    "invalid_grant": (.expired, nil, Hint(.requestTokens, saying: "get new tokens")),
+    "invalid_client": (
+      .deviceUnknown, "this client", Hint(.registerClient, saying: "register the client again")
+    ),
+    "unauthorized_client": (
+      .policy, nil, Hint(.registerClient, saying: "register the client for this grant")
+    ),
+    "invalid_scope": (.policy, "the scope", "ask for another scope"),
+    "access_denied": (.policy, nil, Hint(.requestTokens, saying: "ask the person again")),
+    "invalid_dpop_proof": (
+      .peerFailed, "the proof of the key",
+      Hint(.bindTokens, saying: "give a key if it demands one, and compare the clock with the right time")
+    ),
+    "use_dpop_nonce": (
+      .peerFailed, "each nonce that it gave", "nothing was stored; tell whoever runs the server"
+    ),
+    "invalid_redirect_uri": (.policy, "the address of the redirection", "register another one"),
+    "invalid_token": (.policy, "the token for the registration", "ask its operator for a valid one"),
+  ]
+}
+
+extension VaultError {
+  /// A redirection, or a status that nothing explains.
+  static func oauth(_ reply: OAuthReply, of asked: String) -> VaultError {
+    guard 300...399 ~= reply.status else { return OAuthRefusal(reply).error(of: asked) }
+    return VaultError(
+      .peerFailed, "the server redirects the request (status \(reply.status) of HTTP), and that is not followed",
+      hint: "register at the address that it is now at")
+  }
+}

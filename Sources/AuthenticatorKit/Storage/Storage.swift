@@ -1,0 +1,113 @@
+public import SecretMemory
+public import VaultKit
+
+/// Where a component of a program keeps what it needs the next time: values by key. ``ItemStorage`` keeps them in a vault; a test
+/// can have one in memory.
+public protocol Storage: Sendable {
+  /// The value of a key; `nil` where there is none.
+  func get(_ key: String) async throws(VaultError) -> SecretBytes?
+  /// Stores a value, in the place of the one that is there.
+  func set(_ key: String, _ value: consuming SecretBytes) async throws(VaultError)
+  /// Removes a value. No value is no error.
+  func remove(_ key: String) async throws(VaultError)
+}
+
+/// Values by key in a vault. Several processes can share one: each call is one commit, and ``update(_:_:)`` loses nothing.
+///
+/// ```swift
+/// let storage = ItemStorage(vault, service: "shop-app")
+/// try await storage.set("setup", value)
+/// try await storage.update("log") { old in appended(to: old) }
+/// ```
+///
+/// A value is the secret of an item without a name. Its service is that of the storage, and its account stands for the key: each
+/// byte that is no visible ASCII character, and `%`, as `%` and two digits. So any text is a key, and keys that look alike stay
+/// two. Keys are readable with the device key alone, as attributes are; values are not.
+public struct ItemStorage: Storage {
+  /// The most bytes of a key.
+  public static var longestKey: Int { 16 << 10 }
+
+  private let vault: Vault
+  private let service: String
+  private let access: AccessControl
+  private let context: AuthenticationContext?
+
+  /// - Parameters:
+  ///   - vault: The vault.
+  ///   - service: Keeps the keys of one program apart from those of others: 1 byte or more, all characters visible.
+  ///   - access: When new values can be read. Without constraints: nobody is asked for each of them.
+  ///   - context: Gives the passcode of a locked vault.
+  /// - Throws: ``VaultError/Code/policy`` for constraints.
+  public init(
+    _ vault: Vault, service: String, access: AccessControl = AccessControl(),
+    context: AuthenticationContext? = nil
+  ) throws(VaultError) {
+    guard access.constraints.isEmpty else {
+      throw VaultError(
+        .policy, "values of a storage have no access rule", hint: "store an item of your own for that")
+    }
+    (self.vault, self.service, self.access, self.context) = (vault, service, access, context)
+  }
+
+  /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/malformed`` for a key of more than ``longestKey`` bytes.
+  public func get(_ key: String) async throws(VaultError) -> SecretBytes? {
+    let place = try place(of: key)
+    return try await vault.asking(context) { core, context throws(VaultError) in
+      try core.storedValue(place, context: context)
+    }
+  }
+
+  /// - Parameter value: At most 1 MiB; it can be empty.
+  /// - Throws: As ``get(_:)``.
+  public func set(_ key: String, _ value: consuming SecretBytes) async throws(VaultError) {
+    let (place, shared) = (try place(of: key), SharedSecret(value))
+    try await vault.asking(context) { core, context throws(VaultError) in
+      try core.changeValue(place, context: context) { _ in shared.bytes.copy() }
+    }
+  }
+
+  /// - Throws: As ``get(_:)``, but needs no unlocked vault.
+  public func remove(_ key: String) async throws(VaultError) {
+    let place = try place(of: key)
+    try await vault.asking(nil) { core, _ throws(VaultError) in try core.removeValue(place) }
+  }
+
+  /// Makes a new value of the old one, in one commit: what other processes change comes before it or after it.
+  ///
+  /// - Parameter body: Gets the value, or `nil`, and returns the new one, or `nil` to remove it. It holds the vault, so it
+  ///   calculates and does not wait; it can be called again if the vault turns out to be locked. What it throws changes nothing.
+  /// - Throws: What `body` throws; as ``get(_:)``.
+  public func update(
+    _ key: String, _ body: @escaping @Sendable (consuming SecretBytes?) throws(VaultError) -> SecretBytes?
+  ) async throws(VaultError) {
+    let place = try place(of: key)
+    try await vault.asking(context) { core, context throws(VaultError) in
+      try core.changeValue(place, context: context, body)
+    }
+  }
+
+  private func place(of key: String) throws(VaultError) -> NewItem {
+    guard key.utf8.count <= Self.longestKey, !service.isEmpty else {
+      throw VaultError(.malformed, "a key of a storage has at most 16 KiB, and its service is not empty")
+    }
+    var attributes = Attributes()
+    attributes[.service] = service
+    attributes[.account] = Self.account(of: key)
+    return NewItem(.genericPassword, attributes: attributes, access: access)
+  }
+
+  /// One text for each key. No other key than the empty one is a single `%`.
+  package static func account(of key: String) -> String {
+    guard !key.isEmpty else { return "%" }
+    let digits = Array("0123456789ABCDEF".utf8)
+    var account: [UInt8] = []
+    for byte in key.utf8 {
+      if 0x21...0x7E ~= byte, byte != UInt8(ascii: "%") {
+        account.append(byte)
+      } else {
+        account += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: account, as: UTF8.self)
+  }
+}

@@ -1,0 +1,151 @@
+public import SecretMemory
+public import VaultKit
+
+/// The tokens of OAuth servers: one set for each registered client.
+///
+/// ```swift
+/// let tokens = TokenSets(vault)
+/// try await tokens.request(for: client.id, boundTo: key.id, over: transport)     // for the client itself
+/// let request = try await tokens.begin(for: client.id, boundTo: key.id)            // or for a person, who opens request.url
+/// try await tokens.finish(request, with: redirection, over: transport)
+/// let headers = try await tokens.authorization(for: client.id, method: "GET", url: "https://api.example/orders")
+/// ```
+///
+/// A set is replaced whole, in one commit: after a crash there is the old one or the new one. No call hands the access token of a
+/// bound set out without its proof. **Advisory** in this process: the class key opens the set. Read in this order:
+///
+/// - ``TokenSets``, ``TokenSet``, ``AuthorizationRequest``, ``RequestAuthorization``: what an application uses.
+///   ``ClientRegistrations``: the clients.
+/// - `VaultCore+TokenSets.swift`: how tokens are asked for, refreshed and revoked. `VaultCore+StoringTokens.swift`: one set and
+///   its commit. `TokenAnswer.swift`: what is believed of an answer. `VaultCore+TokenRequest.swift`: proofs and nonces.
+/// - Below, in VaultFormat: `TokenSetRecord`, `RegistrationRecord`.
+public struct TokenSets: Sendable {
+  private let vault: Vault
+
+  /// The token sets of a vault.
+  public init(_ vault: Vault) { self.vault = vault }
+
+  /// Gets tokens for the client itself (`client_credentials`), in the place of those that it has.
+  ///
+  /// - Parameters:
+  ///   - client: The registration.
+  ///   - key: A client key to which the tokens are bound; `nil` for tokens that anybody can use.
+  ///   - scope: What they are to permit, in the words of the server.
+  ///   - transport: The way to the server, the one over which the client was registered.
+  ///   - context: Gives the passcode of a locked vault, and verifies the person for the keys.
+  /// - Throws: ``VaultError/Code/policy`` for an answer that is not bound to the key, and for another transport;
+  ///   ``VaultError/Code/expired``, ``VaultError/Code/deviceUnknown``, ``VaultError/Code/peerFailed`` for what the server refuses;
+  ///   ``VaultError/Code/network``. Nothing is stored then.
+  @discardableResult
+  public func request(
+    for client: ItemID, boundTo key: ItemID? = nil, scope: String? = nil, over transport: any Transport,
+    context: AuthenticationContext? = nil
+  ) async throws(VaultError) -> TokenSet {
+    try await vault.waiting(context) { core, context throws(VaultError) in
+      try core.requestTokens(for: client, boundTo: key, scope: scope, over: transport, context: context)
+    }
+  }
+
+  /// Begins a request for tokens to which a person agrees in a browser (`authorization_code`, with PKCE). Sends nothing.
+  ///
+  /// - Parameters:
+  ///   - redirect: Where the server sends the browser; `nil` for the address of the registration.
+  /// - Throws: ``VaultError/Code/unsupported`` where the server has no such page, ``VaultError/Code/itemNotFound``,
+  ///   ``VaultError/Code/locked``.
+  public func begin(
+    for client: ItemID, boundTo key: ItemID? = nil, scope: String? = nil, redirect: String? = nil,
+    context: AuthenticationContext? = nil
+  ) async throws(VaultError) -> AuthorizationRequest {
+    try await vault.asking(context) { core, context throws(VaultError) in
+      try core.beginAuthorization(
+        for: client, boundTo: key, scope: scope, redirect: redirect, context: context)
+    }
+  }
+
+  /// Gets the tokens to which the person agreed, in the place of those that the client has.
+  ///
+  /// - Parameters:
+  ///   - answer: The whole address to which the server redirected the browser, whose state is compared; or the code alone, which
+  ///     the caller has compared.
+  /// - Throws: ``VaultError/Code/policy`` for the answer to another request; ``VaultError/Code/malformed``; as
+  ///   ``request(for:boundTo:scope:over:context:)``.
+  @discardableResult
+  public func finish(
+    _ request: AuthorizationRequest, with answer: consuming SecretBytes, over transport: any Transport,
+    context: AuthenticationContext? = nil
+  ) async throws(VaultError) -> TokenSet {
+    let answer = SharedSecret(answer)
+    return try await vault.waiting(context) { core, context throws(VaultError) in
+      try core.finishAuthorization(request, with: answer, over: transport, context: context)
+    }
+  }
+
+  /// Refreshes the tokens of a client: all of them are replaced in one commit. A refresh token or a scope that the server does not
+  /// name stays.
+  ///
+  /// If another process was faster, its tokens stay and are returned: a set never takes the place of a newer one.
+  ///
+  /// - Throws: ``VaultError/Code/policy`` without a refresh token, before any request; ``VaultError/Code/expired`` for one that
+  ///   the server no longer accepts; ``VaultError/Code/wrongState`` if the tokens were revoked meanwhile; as
+  ///   ``request(for:boundTo:scope:over:context:)``.
+  @discardableResult
+  public func refresh(
+    _ client: ItemID, over transport: any Transport, context: AuthenticationContext? = nil
+  ) async throws(VaultError) -> TokenSet {
+    try await vault.waiting(context) { core, context throws(VaultError) in
+      try core.refreshTokens(of: client, over: transport, context: context)
+    }
+  }
+
+  /// Revokes the tokens of a client at its server (RFC 7009), and then deletes them here. Where the server fails, they stay.
+  ///
+  /// - Throws: ``VaultError/Code/unsupported`` where the server revokes nothing; ``VaultError/Code/wrongState`` if the tokens
+  ///   were replaced meanwhile; ``VaultError/Code/network`` and the errors of the server.
+  public func revoke(
+    _ client: ItemID, over transport: any Transport, context: AuthenticationContext? = nil
+  ) async throws(VaultError) {
+    try await vault.waiting(context) { core, context throws(VaultError) in
+      try core.revokeTokens(of: client, over: transport, context: context)
+    }
+  }
+
+  /// The tokens of a client, without the tokens themselves; `nil` where it has none.
+  ///
+  /// - Throws: ``VaultError/Code/locked``, ``VaultError/Code/itemNotFound`` for a client that is not there.
+  public func current(
+    of client: ItemID, context: AuthenticationContext? = nil
+  ) async throws(VaultError) -> TokenSet? {
+    try await vault.asking(context) { core, context throws(VaultError) in
+      try core.tokenSet(of: client, context: context)
+    }
+  }
+
+  /// What lets one request in: the header `Authorization`, and for a bound token the proof, which is for this request alone.
+  ///
+  /// - Parameters:
+  ///   - method: The method of the request, as it is sent.
+  ///   - url: Its address.
+  ///   - nonce: What the server sent in `DPoP-Nonce`; it is remembered for its origin. `nil` for what is remembered.
+  ///   - context: Gives the passcode of a locked vault, and verifies the person for the key.
+  /// - Throws: ``VaultError/Code/expired`` for an access token whose time is over; ``VaultError/Code/itemNotFound`` without
+  ///   tokens; ``VaultError/Code/malformed`` for a request that no proof can name.
+  public func authorization(
+    for client: ItemID, method: String, url: String, nonce: String? = nil,
+    context: AuthenticationContext? = nil
+  ) async throws(VaultError) -> RequestAuthorization {
+    try await vault.asking(context) { core, context throws(VaultError) in
+      try core.authorization(for: client, method: method, url: url, nonce: nonce, context: context)
+    }
+  }
+
+  /// The id token (OpenID Connect), as it was received: nothing here has verified it. `nil` where there is none.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound`` without tokens, ``VaultError/Code/locked``.
+  public func idToken(
+    of client: ItemID, context: AuthenticationContext? = nil
+  ) async throws(VaultError) -> SecretBytes? {
+    try await vault.asking(context) { core, context throws(VaultError) in
+      try core.idToken(of: client, context: context)
+    }
+  }
+}

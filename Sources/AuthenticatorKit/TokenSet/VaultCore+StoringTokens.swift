@@ -1,0 +1,154 @@
+import SecretMemory
+import VaultKit
+
+/// One token set and its commit.
+extension VaultCore {
+  /// The tokens of a client.
+  ///
+  /// - Throws: ``VaultError/Code/itemNotFound`` for a client without tokens, and for none.
+  func openTokens(
+    of client: ItemID, context: AuthenticationContext?
+  ) throws(VaultError) -> StoredTokens {
+    let item = try reading { transaction throws(VaultError) in try transaction.tokenItem(of: client) }
+    guard let item else {
+      throw VaultError(
+        .itemNotFound, "the client has no tokens", hint: Hint(.requestTokens, saying: "get tokens for it"))
+    }
+    let record = try authorizing(.use, on: item.id, by: .tokenSet, context: context) {
+      (grant) throws(VaultError) in
+      var grant = consume grant
+      return try reading { transaction throws(VaultError) in
+        let opened = try transaction.useSecret(of: item, by: .tokenSet, with: grant.take())
+        return try TokenSetRecord(opened.intoSecret())
+      }
+    }
+    return StoredTokens(item: item, registration: client, record: record)
+  }
+
+  /// The tokens that took the place of others; `nil` if those are still there, or none.
+  func tokens(
+    of client: ItemID, newerThan old: StoredTokens, context: AuthenticationContext?
+  ) throws(VaultError) -> StoredTokens? {
+    do throws(VaultError) {
+      let present = try openTokens(of: client, context: context)
+      return present.record.isSame(as: old.record) && present.item.id == old.item.id ? nil : present
+    } catch {
+      guard error.code == .itemNotFound else { throw error }
+      return nil
+    }
+  }
+
+  func hasRegistration(_ client: ItemID) throws(VaultError) -> Bool {
+    try !items(matching: Query(id: client)).filter { $0.kind == .clientRegistration }.isEmpty
+  }
+
+  /// Stores what a grant gave, in the place of the tokens that are there.
+  func store(
+    _ answer: TokenAnswer, of request: TokenRequest, scope: String?
+  ) throws(VaultError) -> TokenSet {
+    var record = TokenSetRecord(number: 1, type: answer.type, access: answer.access)
+    (record.refresh, record.id, record.scope) = (answer.refresh, answer.id, answer.scope ?? scope)
+    (record.key, record.expires) = (request.key, try expiry(of: answer))
+    return try using(request.context) { [record] () throws(VaultError) in
+      try writing { transaction throws(VaultError) in
+        try transaction.store(request.nonces, of: request.client)
+        guard let old = try transaction.tokens(of: request.client) else {
+          let new = newTokenSet(of: try transaction.item(request.client))
+          let added = try transaction.add(new, secret: record.data, by: .tokenSet)
+          try transaction.log(.tokensStored, item: added)
+          return TokenSet(StoredTokens(item: added, registration: request.client, record: record))
+        }
+        return try transaction.replace(old, with: record, noting: .tokensStored)
+      }
+    }
+  }
+
+  /// Stores what a refresh gave, if nothing has taken the place of the old tokens meanwhile.
+  func replace(
+    _ old: StoredTokens, with answer: TokenAnswer, of request: TokenRequest
+  ) throws(VaultError) -> TokenSet {
+    var record = old.record
+    (record.access, record.id) = (answer.access, answer.id)
+    record.refresh = answer.refresh ?? old.record.refresh
+    record.scope = answer.scope ?? old.record.scope
+    record.expires = try expiry(of: answer)
+    return try using(request.context) { [record] () throws(VaultError) in
+      try writing { transaction throws(VaultError) in
+        try transaction.store(request.nonces, of: request.client)
+        guard let present = try transaction.tokens(of: request.client), present.item.id == old.item.id else {
+          throw VaultError(
+            .wrongState, "the tokens were revoked or deleted while they were refreshed",
+            hint: Hint(.requestTokens, saying: "get new tokens"))
+        }
+        guard present.record.isSame(as: old.record) else { return TokenSet(present) }
+        return try transaction.replace(present, with: record, noting: .tokensRefreshed)
+      }
+    }
+  }
+
+  /// Deletes tokens that the server has revoked.
+  func delete(_ old: StoredTokens, context: AuthenticationContext?) throws(VaultError) {
+    try using(context) { () throws(VaultError) in
+      try writing { transaction throws(VaultError) in
+        guard let present = try transaction.tokens(of: old.registration), present.item.id == old.item.id
+        else { return }
+        guard present.record.isSame(as: old.record) else {
+          throw VaultError(
+            .wrongState, "the tokens were replaced while they were revoked", hint: "revoke the new ones too")
+        }
+        try transaction.log(.tokensRevoked, item: present.item)
+        try transaction.delete(present.item.id)
+      }
+    }
+  }
+
+  /// Tokens stay on this device: a refresh token that comes back from a backup looks stolen to its server.
+  func newTokenSet(of registration: Item) -> NewItem {
+    var attributes = Attributes()
+    attributes[.account] = registration.id.hexadecimal
+    return NewItem(
+      .tokenSet, attributes: attributes,
+      access: AccessControl(registration.access.accessibility, thisDeviceOnly: true))
+  }
+
+  /// By the wall clock, or the latest time that the vault has seen.
+  private func expiry(of answer: TokenAnswer) throws(VaultError) -> Instant? {
+    guard let seconds = answer.lifeSeconds else { return nil }
+    return try expiryTime().advanced(byMilliseconds: Int64(seconds) * 1000)
+  }
+}
+
+extension TokenSetRecord {
+  /// Whether both are the set of one answer.
+  fileprivate func isSame(as other: TokenSetRecord) -> Bool {
+    number == other.number && access.bytes.isEqualInConstantTime(to: other.access.bytes)
+  }
+}
+
+extension ReadTransaction {
+  fileprivate mutating func tokenItem(of client: ItemID) throws(VaultError) -> Item? {
+    _ = try ClientRegistration(item(client))
+    var attributes = Attributes()
+    attributes[.account] = client.hexadecimal
+    return try items(matching: Query(.tokenSet, where: attributes)).first
+  }
+}
+
+extension WriteTransaction {
+  fileprivate mutating func tokens(of client: ItemID) throws(VaultError) -> StoredTokens? {
+    guard let item = try reading.tokenItem(of: client) else { return nil }
+    let record = try TokenSetRecord(useSecret(of: item, by: .tokenSet))
+    return StoredTokens(item: item, registration: client, record: record)
+  }
+
+  /// The whole set is one secret, so that no reader finds a part of one answer and a part of another.
+  fileprivate mutating func replace(
+    _ old: StoredTokens, with new: TokenSetRecord, noting operation: AuditOperation
+  ) throws(VaultError) -> TokenSet {
+    var record = new
+    record.number = old.record.number &+ 1
+    let item = try update(old.item.id, ItemChanges(), secret: record.data, by: .tokenSet, with: nil)
+    try log(operation, item: item)
+    return TokenSet(StoredTokens(item: item, registration: old.registration, record: record))
+  }
+}

@@ -1,0 +1,122 @@
+import JOSE
+import SecretMemory
+import VaultKit
+
+/// A request for tokens: who the client is, the key that the tokens are bound to, and the nonce of the server.
+struct TokenRequest {
+  let client: ItemID
+  let registration: RegistrationRecord
+  private let identity: ClientIdentity
+  let key: ItemID?
+  private let signer: OpenSigner?
+  /// Before and after the requests.
+  private(set) var nonces: DPoPNonces
+  private let target: HTTPTarget
+  private let core: VaultCore
+  private let transport: any Transport
+  let context: AuthenticationContext?
+
+  init(
+    _ core: VaultCore, of client: ItemID, boundTo key: ItemID?, over transport: any Transport,
+    context: AuthenticationContext?
+  ) throws(VaultError) {
+    let (item, record) = try core.openRegistration(client, over: transport, context: context)
+    (self.core, self.client, self.key, self.transport, self.context) = (core, client, key, transport, context)
+    (registration, nonces) = (record, DPoPNonces(item))
+    do throws(JOSEError) { target = try HTTPTarget(record.tokenEndpoint) } catch { throw VaultError(jose: error) }
+    // The tokens are stored after the request: a vault that is locked is unlocked before.
+    try core.permitAdding(core.newTokenSet(of: item), by: .tokenSet, context: context)
+    identity = try ClientIdentity(record, in: core, context: context)
+    signer = try key.map { key throws(VaultError) in
+      try OpenSigner(key, in: core, to: "bind tokens to the key", context: context)
+    }
+  }
+
+  /// Sends the request. If the server wants its nonce in the proof, sends it once more.
+  ///
+  /// - Parameters:
+  ///   - asked: What the server refuses, if it does.
+  ///   - fill: Adds the parameters of the grant.
+  mutating func send(
+    asking asked: String, _ fill: (OAuthForm) -> Void
+  ) throws(VaultError) -> TokenAnswer {
+    let known = nonces
+    for attempt in 0..<2 {
+      let reply = try sendOnce(fill)
+      if let nonce = reply.nonce { nonces.note(nonce, for: target) }
+      if reply.status == 200 { return try TokenAnswer(reply, isProved: signer != nil) }
+      let refusal = OAuthRefusal(reply)
+      guard attempt == 0, signer != nil, refusal.word == "use_dpop_nonce", reply.nonce != nil else {
+        // The next try then begins with the nonce of this one.
+        if nonces != known { try? core.store(nonces, of: client) }
+        throw .oauth(reply, of: asked)
+      }
+    }
+    preconditionFailure("TokenRequest.send(asking:_:): a second request without an end")
+  }
+
+  private func sendOnce(_ fill: (OAuthForm) -> Void) throws(VaultError) -> OAuthReply {
+    let (form, headers) = (OAuthForm(), OAuthHeaders())
+    fill(form)
+    try identity.prove(form, headers, in: core)
+    if let signer {
+      let request = try ProofRequest(method: "POST", url: registration.tokenEndpoint, nonce: nonces[target])
+      let proof = try signer.signer.proof(
+        for: request, at: core.environment.clock.now(), random: core.environment.random)
+      headers.set("DPoP", proof)
+    }
+    return try core.send(
+      .oauthToken, to: registration.tokenEndpoint, headers: headers, body: form.copy(), over: transport,
+      context: context)
+  }
+
+  /// Has the server revoke a token. One that it does not know counts as revoked (RFC 7009 §2.2).
+  ///
+  /// - Returns: What it refuses.
+  func revoke(
+    _ token: SharedSecret, _ type: String, at endpoint: String
+  ) throws(VaultError) -> OAuthRefusal? {
+    let (form, headers) = (OAuthForm(), OAuthHeaders())
+    form.set("token", token)
+    form.set("token_type_hint", type)
+    try identity.prove(form, headers, in: core)
+    let reply = try core.send(
+      .oauthRevoke, to: endpoint, headers: headers, body: form.copy(), over: transport, context: context)
+    return reply.status == 200 ? nil : OAuthRefusal(reply)
+  }
+}
+
+extension VaultCore {
+  func tokenRequest(
+    of client: ItemID, boundTo key: ItemID?, over transport: any Transport, context: AuthenticationContext?
+  ) throws(VaultError) -> TokenRequest {
+    try TokenRequest(self, of: client, boundTo: key, over: transport, context: context)
+  }
+
+  func nonces(of client: ItemID) throws(VaultError) -> DPoPNonces {
+    try reading { transaction throws(VaultError) in DPoPNonces(try transaction.item(client)) }
+  }
+
+  func store(_ nonces: DPoPNonces, of client: ItemID) throws(VaultError) {
+    try writing { transaction throws(VaultError) in try transaction.store(nonces, of: client) }
+  }
+
+  /// Remembers the nonce of another server, such as one with resources.
+  func remember(_ nonce: String, for target: HTTPTarget, of client: ItemID) throws(VaultError) {
+    try writing { transaction throws(VaultError) in
+      var nonces = DPoPNonces(try transaction.item(client))
+      guard nonces[target] != nonce else { return }
+      nonces.note(nonce, for: target)
+      try transaction.store(nonces, of: client)
+    }
+  }
+}
+
+extension WriteTransaction {
+  mutating func store(_ nonces: DPoPNonces, of client: ItemID) throws(VaultError) {
+    guard try DPoPNonces(item(client)) != nonces else { return }
+    var changes = ItemChanges()
+    changes.attributes[.nonces] = nonces.attribute
+    _ = try update(client, changes, secret: nil, by: .clientRegistration, with: nil)
+  }
+}

@@ -1,0 +1,168 @@
+import JOSE
+package import SecretMemory
+package import VaultKit
+
+/// Token sets on the synchronous core. ``TokenSets`` offers the same on the actor.
+extension VaultCore {
+  /// Gets tokens for the client itself.
+  package func requestTokens(
+    for client: ItemID, boundTo key: ItemID? = nil, scope: String? = nil, over transport: any Transport,
+    context: AuthenticationContext? = nil
+  ) throws(VaultError) -> TokenSet {
+    try Self.check(scope: scope)
+    var request = try tokenRequest(of: client, boundTo: key, over: transport, context: context)
+    let answer = try request.send(asking: "the tokens") { form in
+      form.set("grant_type", "client_credentials")
+      form.set("scope", scope)
+    }
+    return try store(answer, of: request, scope: scope)
+  }
+
+  /// Begins a request for tokens to which a person agrees. Sends nothing.
+  package func beginAuthorization(
+    for client: ItemID, boundTo key: ItemID? = nil, scope: String? = nil, redirect: String? = nil,
+    context: AuthenticationContext? = nil
+  ) throws(VaultError) -> AuthorizationRequest {
+    try Self.check(scope: scope)
+    if let redirect {
+      guard RegistrationRecord.addressBytes.contains(redirect.utf8.count),
+        VisibleText.flaw(inName: redirect) == nil
+      else { throw VaultError(.malformed, "the address of the redirection is empty, long, or does not show") }
+    }
+    let (item, record) = try openRegistration(client, over: nil, context: context)
+    let thumbprint = try key.map { id throws(VaultError) in
+      (id: id, thumbprint: try describeClientKey(of: id).publicKey.thumbprint)
+    }
+    return try AuthorizationRequest(
+      of: record, item.id, redirect: redirect ?? record.redirect, scope: scope, key: thumbprint,
+      random: environment.random)
+  }
+
+  /// Gets the tokens to which the person agreed.
+  package func finishAuthorization(
+    _ begun: AuthorizationRequest, with answer: SharedSecret, over transport: any Transport,
+    context: AuthenticationContext? = nil
+  ) throws(VaultError) -> TokenSet {
+    var request = try tokenRequest(
+      of: begun.registration, boundTo: begun.key, over: transport, context: context)
+    let code = try AuthorizationAnswer(answer.bytes, to: begun, issuer: request.registration.issuer).code
+    let given = try request.send(asking: "the code") { form in
+      form.set("grant_type", "authorization_code")
+      form.set("code", code)
+      form.set("redirect_uri", begun.redirect)
+      form.set("code_verifier", begun.verifier)
+    }
+    return try store(given, of: request, scope: begun.scope)
+  }
+
+  /// Refreshes the tokens of a client.
+  package func refreshTokens(
+    of client: ItemID, over transport: any Transport, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> TokenSet {
+    let old = try openTokens(of: client, context: context)
+    guard let refresh = old.record.refresh else {
+      throw VaultError(
+        .policy, "the server gave no refresh token with these tokens",
+        hint: Hint(.requestTokens, saying: "get new tokens"))
+    }
+    var request = try tokenRequest(of: client, boundTo: old.record.key, over: transport, context: context)
+    do throws(VaultError) {
+      let answer = try request.send(asking: "the refresh token") { form in
+        form.set("grant_type", "refresh_token")
+        form.set("refresh_token", refresh)
+      }
+      return try replace(old, with: answer, of: request)
+    } catch {
+      // A server that gives a new refresh token each time refuses the second of two that are sent at once.
+      guard error.code == .expired, let newer = try tokens(of: client, newerThan: old, context: context)
+      else { throw error }
+      return TokenSet(newer)
+    }
+  }
+
+  /// Revokes the tokens at the server, and then deletes them here.
+  package func revokeTokens(
+    of client: ItemID, over transport: any Transport, context: AuthenticationContext? = nil
+  ) throws(VaultError) {
+    let old = try openTokens(of: client, context: context)
+    let request = try tokenRequest(of: client, boundTo: nil, over: transport, context: context)
+    guard let endpoint = request.registration.revocationEndpoint else {
+      throw VaultError(
+        .unsupported, "the server revokes no tokens", hint: "delete the set of tokens by its id")
+    }
+    if let refresh = old.record.refresh {
+      let refusal = try request.revoke(refresh, "refresh_token", at: endpoint)
+      if let refusal { throw refusal.error(of: "to revoke the refresh token") }
+    }
+    let refusal = try request.revoke(old.record.access, "access_token", at: endpoint)
+    // RFC 7009 §2.2.1: some servers revoke refresh tokens alone.
+    if let refusal, old.record.refresh == nil || refusal.word != "unsupported_token_type" {
+      throw refusal.error(of: "to revoke the access token")
+    }
+    try delete(old, context: context)
+  }
+
+  /// The tokens of a client, without the tokens themselves.
+  package func tokenSet(
+    of client: ItemID, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> TokenSet? {
+    do throws(VaultError) { return TokenSet(try openTokens(of: client, context: context)) } catch {
+      guard error.code == .itemNotFound, try hasRegistration(client) else { throw error }
+      return nil
+    }
+  }
+
+  /// The headers of one request.
+  package func authorization(
+    for client: ItemID, method: String, url: String, nonce: String? = nil,
+    context: AuthenticationContext? = nil
+  ) throws(VaultError) -> RequestAuthorization {
+    let target: HTTPTarget
+    do throws(JOSEError) { target = try HTTPTarget(url) } catch {
+      throw VaultError(.malformed, error.message, hint: "give the address as it is sent")
+    }
+    if let nonce, !DPoPProof.isNonce(nonce) {
+      throw VaultError(.malformed, "that is no DPoP-Nonce", hint: "give it as the server sent it")
+    }
+    let stored = try openTokens(of: client, context: context)
+    if let end = stored.record.expires, try expiryTime() >= end {
+      throw VaultError(
+        .expired, "the access token has expired",
+        hint: stored.record.refresh == nil
+          ? Hint(.requestTokens, saying: "get new tokens")
+          : Hint(.refreshTokens, saying: "refresh the tokens"))
+    }
+    let access = stored.record.access
+    guard let key = stored.record.key else {
+      return RequestAuthorization(authorization: access.authorization("Bearer "), proof: nil)
+    }
+    let signer = try OpenSigner(key, in: self, to: "prove the key of the request", context: context)
+    if let nonce { try remember(nonce, for: target, of: client) }
+    let known = try nonces(of: client)[target]
+    let request = try ProofRequest(method: method, url: url, nonce: known, token: access.bytes.copy())
+    let proof = try signer.signer.proof(
+      for: request, at: environment.clock.now(), random: environment.random)
+    return RequestAuthorization(authorization: access.authorization("DPoP "), proof: proof)
+  }
+
+  /// The id token, as it was received.
+  package func idToken(
+    of client: ItemID, context: AuthenticationContext? = nil
+  ) throws(VaultError) -> SecretBytes? {
+    guard let id = try openTokens(of: client, context: context).record.id else { return nil }
+    return id.bytes.copy()
+  }
+
+  private static func check(scope: String?) throws(VaultError) {
+    guard let scope else { return }
+    guard 1...TokenSetRecord.scopeBytes.upperBound ~= scope.utf8.count, VisibleText.flaw(inName: scope) == nil
+    else { throw VaultError(.malformed, "the scope is empty, long, or has characters that do not show") }
+  }
+}
+
+extension SharedSecret {
+  /// With a scheme before it.
+  fileprivate func authorization(_ scheme: String) -> SecretBytes {
+    SecretBytes.joining(SecretBytes(copying: Array(scheme.utf8)), bytes)
+  }
+}

@@ -1,0 +1,62 @@
+import AuthenticatorKit
+import CommandLineKit
+import TextFormats
+import VaultKit
+import VaultWords
+
+/// What the verbs about clients of OAuth servers share.
+enum OAuthOptions {
+  static let key = Setting("key", .name, "KEY", "The client key of private_key_jwt; its server gets the public half.")
+  static let proofKey = Setting(
+    "dpop", .name, "KEY", "The client key to which the tokens are bound (RFC 9449). Without it anybody can use them.")
+  static let scope = Setting("scope", .text, "S", "What the tokens are to permit, in the words of the server.")
+  static let redirect = Setting(
+    "redirect-uri", .text, "URL", "Where the server sends the browser of the person.")
+  static let accessible = ItemOptions.accessible("When the registration and its tokens can be used.")
+
+  static let exits: [ExitCode] = [.notFound, .expired, .refused, .malformed, .unsupported, .network]
+  /// A client key may ask for a person.
+  static let channels = ItemOptions.accessChannels
+
+  static let transportNote =
+    "--transport is a program that speaks HTTP with the server, such as a configuration of vault-http with the mapping oauth. A client "
+    + "has the transport over which it was registered; another one is refused (9)."
+  static let errorNote =
+    "What the server refuses has its own word in the message. invalid_grant is 7: get new tokens. invalid_client, invalid_dpop_proof, "
+    + "a server that is slow or down and an answer that it cannot mean are 16. Nothing is stored then."
+}
+
+extension Command {
+  /// The client key that an option names.
+  func clientKey(_ option: Setting<String>) throws -> ItemID? {
+    guard let name = self[option] else { return nil }
+    return try vault.opened().describeClientKey(named: name).item.id
+  }
+
+  /// The registration that NAME means.
+  func registration() throws -> ItemID { try target(.clientRegistration).id }
+
+  /// The tokens of a client, without the tokens themselves.
+  func outcome(_ tokens: TokenSet) throws -> Outcome {
+    let key = try tokens.key.flatMap { try vault.opened().items(matching: Query(id: $0)).first?.name }
+    let name = try vault.opened().items(matching: Query(id: tokens.registration)).first?.name
+    return Outcome(
+      json: .object {
+        Field("id", tokens.id.hexadecimal)
+        Field("registration", name ?? "")
+        Field("type", tokens.type.rawValue)
+        Field("scope", tokens.scope)
+        Field("expires", tokens.expires?.seconds)
+        Field("refresh", tokens.canRefresh)
+        Field("idToken", tokens.hasIDToken)
+        Field("key", key)
+      })
+  }
+}
+
+/// The notes about what `--json` prints.
+enum OAuthWords {
+  static let tokens =
+    "Prints nothing: 'oauth authorize-header' uses the tokens. With --json: id, registration, type (Bearer, DPoP), scope, expires (Unix "
+    + "seconds), refresh and idToken (whether there is one), and key, the name of the key of a bound set."
+}

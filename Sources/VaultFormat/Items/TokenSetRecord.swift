@@ -1,0 +1,78 @@
+package import SecretMemory
+
+/// The data of a token set (section 12): what an OAuth server gave a client, all of it from one answer but the refresh token and
+/// the scope, which an answer can leave as they were.
+package struct TokenSetRecord: Sendable {
+  private typealias Number = FieldNumber.TokenSetData
+
+  /// How the access token is sent.
+  package enum TokenType: UInt8, Sendable {
+    case bearer = 1
+    /// Bound to a key: with a proof.
+    case dpop = 2
+  }
+
+  /// The bytes of each token, and of a scope.
+  package static let tokenBytes = 1...65_536
+  package static let scopeBytes = 0...4096
+
+  /// 1 for the first set of the item, and 1 more for each that replaces it.
+  package var number: UInt64
+  package var type: TokenType
+  package var access: SharedSecret
+  package var refresh: SharedSecret?
+  package var id: SharedSecret?
+  package var scope: String?
+  /// When the access token expires, by the wall clock; `nil` where the server did not say.
+  package var expires: Instant?
+  /// The key of the proofs; `nil` for a set that is not bound.
+  package var key: ItemID?
+
+  package init(number: UInt64, type: TokenType, access: SharedSecret) {
+    (self.number, self.type, self.access) = (number, type, access)
+  }
+
+  /// - Throws: ``VaultError/Code/damaged``, ``VaultError/Code/unsupported`` for a type that this version does not know.
+  package init(_ data: consuming SecretBytes) throws(VaultError) {
+    let known: UInt8
+    do throws(RecordError) {
+      let fields = try SecretFields(data)
+      number = try SecretFields.required(Number.number, fields.integer(Number.number, as: UInt64.self))
+      known = try SecretFields.required(Number.type, fields.integer(Number.type, as: UInt8.self))
+      access = try SecretFields.required(Number.access, fields.secret(Number.access, Self.tokenBytes))
+      refresh = try fields.secret(Number.refresh, Self.tokenBytes)
+      id = try fields.secret(Number.id, Self.tokenBytes)
+      scope = try fields.text(Number.scope, Self.scopeBytes)
+      expires = try fields.integer(Number.expires, as: Int64.self).map { Instant(milliseconds: $0) }
+      key = try fields.bytes(Number.key, 16...16).flatMap { ItemID($0) }
+      type = .bearer
+    } catch { throw Self.unreadable }
+    guard let type = TokenType(rawValue: known) else {
+      throw VaultError(
+        .unsupported, "the tokens have a type that this version does not know", hint: .useNewerVersion)
+    }
+    // A bound token without its key would be sent as one that is worth something alone.
+    guard (type == .dpop) == (key != nil) else { throw Self.unreadable }
+    self.type = type
+  }
+
+  /// What the item's secret is.
+  package var data: SecretBytes {
+    var fields = SecretFieldWriter()
+    fields.put(Number.number, Optional(number))
+    fields.put(Number.type, Optional(type.rawValue))
+    fields.put(Number.access, access)
+    fields.put(Number.refresh, refresh)
+    fields.put(Number.id, id)
+    fields.put(Number.scope, scope)
+    fields.put(Number.expires, expires?.milliseconds)
+    fields.put(Number.key, key?.bytes)
+    return fields.data
+  }
+
+  private static var unreadable: VaultError {
+    VaultError(
+      .damaged, "the tokens are not readable",
+      hint: Hint(.requestTokens, saying: "get new ones from the server"))
+  }
+}

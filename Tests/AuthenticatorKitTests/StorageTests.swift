@@ -1,0 +1,107 @@
+import AuthenticatorKit
+import Foundation
+import SecretMemory
+import TestSupport
+import Testing
+import VaultExpectations
+import VaultKit
+import VaultTestKit
+
+@Suite("Storage")
+struct StorageTests {
+  private static let keys = [
+    "", "%", "%25", "%2525", " ", "  ", "a", "A", "a b", "\n", "\0", "é", "e\u{301}", "\u{200B}", "🗝️",
+    "../../etc", String(repeating: "k", count: 16 << 10), "service", "name",
+  ]
+
+  private func storage(
+    _ place: TemporaryVault, service: String = "app"
+  ) async throws -> (Vault, ItemStorage) {
+    let vault = try await Vault.open(at: place.path, protector: place.protector)
+    return (vault, try ItemStorage(vault, service: service))
+  }
+
+  @Test("any text is a key, and each has its own value", .requirement("D1"))
+  func keys() async throws {
+    let place = TemporaryVault()
+    _ = try place.makeCore()
+    let (vault, storage) = try await storage(place)
+    let other = try ItemStorage(vault, service: "other")
+    for (index, key) in Self.keys.enumerated() {
+      #expect(try await storage.get(key) == nil)
+      try await storage.set(key, SecretBytes(testing: "value \(index)"))
+    }
+    for (index, key) in Self.keys.enumerated() {
+      #expect(try await storage.get(key)?.bytesForTesting == Array("value \(index)".utf8), "\(index)")
+      #expect(try await other.get(key) == nil)
+    }
+    #expect(Set(Self.keys.map(ItemStorage.account(of:))).count == Self.keys.count)
+    #expect(try await vault.items(matching: .all).allSatisfy { $0.name == nil })
+    for key in Self.keys {
+      try await storage.remove(key)
+      try await storage.remove(key)
+      #expect(try await storage.get(key) == nil)
+    }
+    await expect(.malformed) { _ = try await storage.get(String(repeating: "k", count: 16 << 10 | 1)) }
+  }
+
+  @Test("a value has 0 bytes to 64 KiB and more, byte for byte", .requirement("D1"))
+  func values() async throws {
+    let place = TemporaryVault()
+    _ = try place.makeCore()
+    let (_, storage) = try await storage(place)
+    for count in [0, 1, 255, 4096, 65_535, 65_536, 1 << 20] {
+      let value = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+      try await storage.set("key", SecretBytes(copying: value))
+      #expect(try await storage.get("key")?.bytesForTesting == value)
+    }
+    await expect(.malformed) {
+      try await storage.set("key", SecretBytes(copying: [UInt8](repeating: 1, count: 1 << 20 | 1)))
+    }
+    try await storage.set("key", SecretBytes(testing: "canary-of-a-storage"))
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: place.path))
+    #expect(bytes.range(of: Data("canary-of-a-storage".utf8)) == nil)
+  }
+
+  /// Verified to fail when the value is read in another transaction than the one that writes it.
+  @Test("four programs that update one key lose nothing", .requirement("D3"))
+  func updates() async throws {
+    let place = TemporaryVault()
+    _ = try place.makeCore()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          let (_, storage) = try await storage(place)
+          for _ in 0..<50 { try await storage.update("counter", Self.next) }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let (_, last) = try await storage(place)
+    #expect(try await last.get("counter")?.bytesForTesting == Array("200".utf8))
+  }
+
+  @Sendable private static func next(_ old: consuming SecretBytes?) throws(VaultError) -> SecretBytes? {
+    var number = 0
+    switch old {
+    case .some(let old): number = Int(String(decoding: old.bytesForTesting, as: UTF8.self)) ?? -1
+    case .none: break
+    }
+    return SecretBytes(testing: String(number + 1))
+  }
+
+  @Test("an update can remove, and changes nothing where it throws", .requirement("D3"))
+  func updateEnds() async throws {
+    let place = TemporaryVault()
+    _ = try place.makeCore()
+    let (_, storage) = try await storage(place)
+    try await storage.update("key") { _ throws(VaultError) in SecretBytes(testing: "one") }
+    await expect(.wrongState) {
+      try await storage.update("key") { _ throws(VaultError) in throw VaultError(.wrongState, "no") }
+    }
+    #expect(try await storage.get("key")?.bytesForTesting == Array("one".utf8))
+    try await storage.update("key") { _ throws(VaultError) in nil }
+    #expect(try await storage.get("key") == nil)
+    try await storage.update("key") { _ throws(VaultError) in nil }
+  }
+}

@@ -1,0 +1,273 @@
+import AuthenticatorKit
+import Foundation
+import SecretMemory
+import Synchronization
+import TestSupport
+import Testing
+import VaultExpectations
+import VaultKit
+import VaultTestKit
+
+@Suite("Token sets")
+struct TokenSetTests {
+  @Test("a person's tokens are got with PKCE, used, refreshed and revoked", .requirement("D4"))
+  func life() throws {
+    let scene = try OAuthScene()
+    let client = try scene.register().id
+    #expect(try scene.core.tokenSet(of: client) == nil)
+    let request = try scene.core.beginAuthorization(for: client, scope: "orders cards")
+    let query = try #require(URLComponents(string: request.url)?.queryItems).reduce(into: [:]) {
+      $0[$1.name] = $1.value
+    }
+    #expect(request.url.hasPrefix("https://as.example/authorize?response_type=code&client_id=client-1&"))
+    #expect(query["scope"] == "orders cards" && query["state"] == request.state && request.state.count == 22)
+    #expect(query["code_challenge_method"] == "S256" && query["code_challenge"]?.count == 43)
+    let tokens = try scene.core.finishAuthorization(
+      request, with: OAuthScene.answer(to: request), over: scene.server)
+    #expect(tokens.type == .bearer && tokens.canRefresh && tokens.hasIDToken && tokens.key == nil)
+    #expect(tokens.scope == "orders cards")
+    #expect(tokens.expires == scene.clock.now().advanced(byMilliseconds: 3_600_000))
+    let sent = try #require(scene.server.requests.last).form
+    #expect(sent["grant_type"] == "authorization_code" && sent["code"] == OAuthServer.code)
+    #expect(sent["redirect_uri"] == "https://shop.example/back" && sent["code_verifier"]?.count == 43)
+    #expect(try scene.headers(client).authorization == "Bearer " + OAuthServer.access(2))
+    #expect(try scene.core.idToken(of: client)?.bytesForTesting == Array("i.d.2".utf8))
+    let refreshed = try scene.core.refreshTokens(of: client, over: scene.server)
+    #expect(refreshed.id == tokens.id && refreshed.scope == "orders cards")
+    #expect(scene.server.requests.last?.form["refresh_token"] == OAuthServer.refresh(2))
+    #expect(try scene.headers(client).authorization == "Bearer " + OAuthServer.access(3))
+    try scene.core.revokeTokens(of: client, over: scene.server)
+    let revoked = scene.server.requests.suffix(2).map(\.form)
+    #expect(revoked.map { $0["token"] } == [OAuthServer.refresh(3), OAuthServer.access(3)])
+    #expect(revoked.map { $0["token_type_hint"] } == ["refresh_token", "access_token"])
+    #expect(try scene.core.tokenSet(of: client) == nil)
+    expect(.itemNotFound) { () throws(VaultError) in _ = try scene.headers(client) }
+    #expect(try scene.core.verify().problems == [])
+    #expect(try scene.bytes().range(of: Data("canary".utf8)) == nil)
+  }
+
+  // MARK: Answers
+
+  @Test("a redirection that answers another request gets nothing", .requirement("D4"))
+  func redirections() throws {
+    let scene = try OAuthScene()
+    let client = try scene.register().id
+    let request = try scene.core.beginAuthorization(for: client)
+    let count = scene.server.requests.count
+    let (back, state) = ("https://shop.example/back", request.state)
+    for (answer, code) in [
+      ("\(back)?code=c&state=other", .policy), ("\(back)?code=c", .policy),
+      ("\(back)?code=c&state=\(state)&state=\(state)", .malformed),
+      ("\(back)?code=c&state=\(state)&iss=https%3A%2F%2Fevil.example", .policy),
+      ("https://evil.example/back?code=c&state=\(state)", .malformed),
+      ("\(back)/more?code=c&state=\(state)", .malformed), ("\(back)?state=\(state)", .malformed),
+      ("\(back)?code=%zz&state=\(state)", .malformed), ("\(back)?code=&state=\(state)", .malformed),
+      ("\(back)?error=access_denied&state=\(state)", .policy), ("a code", .malformed), ("", .malformed),
+      ("\(back)#code=c&state=\(state)", .malformed),
+    ] as [(String, VaultError.Code)] {
+      let error = thrown { () throws(VaultError) in
+        _ = try scene.core.finishAuthorization(
+          request, with: SharedSecret(SecretBytes(testing: answer)), over: scene.server)
+      }
+      #expect(error?.code == code, "\(answer)")
+    }
+    #expect(scene.server.requests.count == count)
+    let whole = "\(back)?iss=https%3A%2F%2Fas.example&code=a%2Db&state=\(state)#x"
+    _ = try scene.core.finishAuthorization(
+      request, with: SharedSecret(SecretBytes(testing: whole)), over: scene.server)
+    #expect(scene.server.requests.last?.form["code"] == "a-b")
+    _ = try scene.core.finishAuthorization(
+      request, with: SharedSecret(SecretBytes(testing: "only-the-code")), over: scene.server)
+    #expect(scene.server.requests.last?.form["code"] == "only-the-code")
+  }
+
+  private static let badAnswers = [
+    "", "[]", "{", "x", "{}", #"{"access_token":"a"}"#, #"{"token_type":"Bearer"}"#,
+    #"{"access_token":"","token_type":"Bearer"}"#, #"{"access_token":"a b","token_type":"Bearer"}"#,
+    #"{"access_token":"a\nb","token_type":"Bearer"}"#, #"{"access_token":7,"token_type":"Bearer"}"#,
+    #"{"access_token":"a","token_type":"mac"}"#, #"{"access_token":"a","token_type":"DPoP"}"#,
+    #"{"access_token":"a","token_type":"Bearer","expires_in":-1}"#,
+    #"{"access_token":"a","token_type":"Bearer","expires_in":"60"}"#,
+    #"{"access_token":"a","token_type":"Bearer","expires_in":1e300}"#,
+    #"{"access_token":"a","token_type":"Bearer","expires_in":60.5}"#,
+    #"{"access_token":"a","token_type":"Bearer","expires_in":4294967296}"#,
+    #"{"access_token":"a","token_type":"Bearer","refresh_token":null}"#,
+    #"{"access_token":"a","token_type":"Bearer","refresh_token":""}"#,
+    #"{"access_token":"a","access_token":"b","token_type":"Bearer"}"#,
+    #"{"access_token":"a","token_type":"Bearer"}{}"#,
+    #"{"access_token":"a","token_type":"Bearer","scope":"a\u0000b"}"#,
+    #"{"access_token":"\#(String(repeating: "a", count: 65_537))","token_type":"Bearer"}"#,
+    #"{"access_token":"a","token_type":"Bearer","x":\#(String(repeating: "[", count: 10_000))"#,
+  ]
+
+  @Test("an answer that cannot be meant stores nothing", .requirement("D4"))
+  func malformed() throws {
+    let scene = try OAuthScene()
+    let client = try scene.register().id
+    _ = try scene.authorize(client)
+    let before = try scene.headers(client).authorization
+    for body in Self.badAnswers {
+      scene.server.answer { _ throws(VaultError) in OAuthServer.Reply(body: body) }
+      expect(.network) { () throws(VaultError) in
+        _ = try scene.core.refreshTokens(of: client, over: scene.server)
+      }
+    }
+    let long = String(repeating: "n", count: 10_240)
+    let good = OAuthServer.body(9, type: "Bearer") + "}"
+    for headers in ["dpop-nonce: \(long)\n", "dpop-nonce: a\ndpop-nonce: b\n", "DPoP-Nonce: \n", "dpop-nonce: a\"b\n"] {
+      scene.server.answer { _ throws(VaultError) in OAuthServer.Reply(headers: headers, body: good) }
+      expect(.network) { () throws(VaultError) in
+        _ = try scene.core.refreshTokens(of: client, over: scene.server)
+      }
+    }
+    #expect(try scene.headers(client).authorization == before)
+    scene.server.answer { _ throws(VaultError) in
+      OAuthServer.Reply(body: #"{"access_token":"a","token_type":"bEARER"}"#)
+    }
+    let last = try scene.core.refreshTokens(of: client, over: scene.server)
+    #expect(last.expires == nil && !last.hasIDToken && last.canRefresh && last.scope == "orders")
+  }
+
+  @Test("what the server refuses comes with its word and its way out", .requirement("D4"))
+  func refusals() throws {
+    let scene = try OAuthScene()
+    let client = try scene.register().id
+    _ = try scene.authorize(client)
+    for (reply, code, words) in [
+      (.refusal("invalid_grant"), .expired, "(invalid_grant): so it is"),
+      (.refusal("invalid_client", status: 401), .deviceUnknown, "(invalid_client)"),
+      (.refusal("unauthorized_client"), .policy, "(unauthorized_client)"),
+      (.refusal("invalid_scope"), .policy, "(invalid_scope)"),
+      (.refusal("invalid_dpop_proof", status: 403), .peerFailed, "(invalid_dpop_proof)"),
+      (.refusal("use_dpop_nonce", headers: "dpop-nonce: n\n"), .peerFailed, "(use_dpop_nonce)"),
+      (.refusal("something_new"), .peerFailed, "(something_new)"),
+      (.refusal("temporarily_unavailable"), .network, "(temporarily_unavailable)"),
+      (.refusal("Evil \\u001b[31m"), .peerFailed, "(status 400 of HTTP)"),
+      (OAuthServer.Reply(status: 500, body: "<html>"), .network, "(status 500 of HTTP)"),
+      (OAuthServer.Reply(status: 403, body: "{"), .peerFailed, "(status 403 of HTTP)"),
+      (OAuthServer.Reply(status: 302, body: ""), .peerFailed, "redirects"),
+    ] as [(OAuthServer.Reply, VaultError.Code, String)] {
+      scene.server.answer { _ throws(VaultError) in reply }
+      let error = thrown { () throws(VaultError) in
+        _ = try scene.core.refreshTokens(of: client, over: scene.server)
+      }
+      #expect(error?.code == code && error?.message.contains(words) == true, "\(String(describing: error))")
+      #expect(error?.hint != nil)
+    }
+    #expect(try scene.headers(client).authorization == "Bearer " + OAuthServer.access(2))
+    scene.server.answer(nil)
+    _ = try scene.core.refreshTokens(of: client, over: scene.server)
+  }
+
+  @Test("without a refresh token nothing is sent", .requirement("D4"))
+  func noRefreshToken() throws {
+    let scene = try OAuthScene()
+    let client = try scene.register().id
+    let tokens = try scene.core.requestTokens(for: client, scope: "jobs", over: scene.server)
+    #expect(!tokens.canRefresh && scene.server.requests.last?.form["scope"] == "jobs")
+    let count = scene.server.requests.count
+    expect(.policy) { () throws(VaultError) in
+      _ = try scene.core.refreshTokens(of: client, over: scene.server)
+    }
+    #expect(scene.server.requests.count == count)
+  }
+
+  @Test("an access token whose time is over is not handed out, whatever the clock says", .requirement("D4"))
+  func expiry() throws {
+    let scene = try OAuthScene()
+    let client = try scene.register().id
+    _ = try scene.authorize(client)
+    scene.clock.advance(by: .seconds(3599))
+    _ = try scene.headers(client)
+    scene.clock.advance(by: .seconds(1))
+    expect(.expired) { () throws(VaultError) in _ = try scene.headers(client) }
+    _ = try scene.core.refreshTokens(of: client, over: scene.server)
+    _ = try scene.headers(client)
+  }
+
+  // MARK: Several processes
+
+  /// Verified to fail when a refresh does not look at the set again in its commit.
+  @Test("of two processes that refresh at once, the first commit stays", .requirement("D4"), arguments: [true, false])
+  func race(rotates: Bool) throws {
+    let scene = try OAuthScene()
+    let client = try scene.register().id
+    _ = try scene.authorize(client)
+    let other = try scene.place.openCore()
+    let (server, done) = (scene.server, Mutex(false))
+    server.answer { request throws(VaultError) in
+      let isFirst = done.withLock { done in
+        defer { done = true }
+        return !done
+      }
+      if isFirst { _ = try other.refreshTokens(of: client, over: server) }
+      // A server that does not mind an old refresh token: both get an answer.
+      return rotates || !isFirst ? nil : OAuthServer.Reply(body: OAuthServer.body(99, type: "Bearer") + "}")
+    }
+    let slow = try scene.core.refreshTokens(of: client, over: server)
+    #expect(slow.canRefresh)
+    #expect(try scene.headers(client).authorization == "Bearer " + OAuthServer.access(3))
+    server.answer(nil)
+    _ = try scene.core.refreshTokens(of: client, over: server)
+    #expect(server.requests.last?.form["refresh_token"] == OAuthServer.refresh(3))
+  }
+
+  @Test("tokens that were revoked during a refresh do not come back", .requirement("D4"))
+  func revokedMeanwhile() throws {
+    let scene = try OAuthScene()
+    let client = try scene.register().id
+    _ = try scene.authorize(client)
+    let other = try scene.place.openCore()
+    let server = scene.server
+    server.answer { request throws(VaultError) in
+      if request.operation == .oauthToken { try other.revokeTokens(of: client, over: server) }
+      return nil
+    }
+    expect(.wrongState) { () throws(VaultError) in _ = try scene.core.refreshTokens(of: client, over: server) }
+    #expect(try scene.core.tokenSet(of: client) == nil)
+  }
+
+  @Test("tokens that the server did not revoke stay, and so do newer ones", .requirement("D4"))
+  func notRevoked() throws {
+    let scene = try OAuthScene()
+    let client = try scene.register().id
+    _ = try scene.authorize(client)
+    scene.server.answer { _ throws(VaultError) in OAuthServer.Reply(status: 503, body: "") }
+    expect(.network) { () throws(VaultError) in try scene.core.revokeTokens(of: client, over: scene.server) }
+    #expect(try scene.core.tokenSet(of: client) != nil)
+    scene.server.answer { request throws(VaultError) in
+      request.form["token_type_hint"] == "access_token" ? .refusal("unsupported_token_type") : nil
+    }
+    try scene.core.revokeTokens(of: client, over: scene.server)
+    #expect(try scene.core.tokenSet(of: client) == nil)
+    scene.server.answer(nil)
+    _ = try scene.authorize(client)
+    let (other, server) = (try scene.place.openCore(), scene.server)
+    server.answer { request throws(VaultError) in
+      if request.form["token_type_hint"] == "refresh_token" {
+        _ = try other.refreshTokens(of: client, over: server)
+      }
+      return nil
+    }
+    expect(.wrongState) { () throws(VaultError) in try scene.core.revokeTokens(of: client, over: server) }
+    #expect(try scene.core.tokenSet(of: client) != nil)
+  }
+
+  @Test("a locked vault sends nothing, and unlocks where it can", .requirement("D4"))
+  func locked() throws {
+    let scene = try OAuthScene(passcode: "1234 is long")
+    let client = try scene.register().id
+    _ = try scene.authorize(client)
+    let count = scene.server.requests.count
+    let other = try scene.place.openCore()
+    expect(.locked) { () throws(VaultError) in _ = try scene.headers(client, in: other) }
+    expect(.locked) { () throws(VaultError) in
+      _ = try other.refreshTokens(of: client, over: scene.server)
+    }
+    #expect(scene.server.requests.count == count)
+    // A set is in no backup, and no generic call reads it.
+    let set = try #require(try scene.core.items(matching: Query(.tokenSet)).first)
+    #expect(set.access.thisDeviceOnly && set.name == nil)
+    expect(.policy) { () throws(VaultError) in _ = try scene.core.secret(of: set.id) }
+  }
+}
