@@ -38,6 +38,7 @@ switch words.first {
 case "codes": Codes.run(Rig(argument(1)), name: argument(2), count: number(3))
 case "submit": Submit.run(Rig(argument(1)), name: argument(2), code: argument(3))
 case "take": TakingTokens.run(Rig(argument(1)), name: argument(2))
+case "update": Updating.run(Rig(argument(1)), key: argument(2), count: number(3))
 case "operations": Operations.run(Rig(argument(1)), seed: UInt64(number(2)))
 case "add": Adding.run(Rig(argument(1)), passcode: argument(2), seed: UInt64(number(3)))
 case "keys": KeyChanges.run(Rig(argument(1)), argument(2), count: number(3), seed: UInt64(number(4)))

@@ -28,10 +28,15 @@ class Contents:
         self.put_pins(rfc)
         self.put_item(18, {1: string("finger")}, self.rnd(16), device=True, state=u8(1))
         self.put_short_lived()
-        self.put_item(21, {1: string("client")}, b"{}")
+        nonces = record({1: record({1: b"https://as.example", 2: b"n-1"})})
+        self.put_item(21, {1: string("client"), 3: string("client-1"), 40: string("https://as.example"), 90: string("t1"),
+                           91: raw(nonces)},
+                      record({1: b"client-1", 2: b"https://as.example", 3: b"https://as.example/token", 4: u8(2),
+                              7: b"a secret", 11: b"t1"}))
         self.put_item(22, {3: string("anna"), 4: string("order 7")}, b"Pay 12 EUR", state=self.component_state(4))
         self.put_item(22, {3: string("anna"), 4: string("order 8")}, b"Pay 13 EUR", state=self.component_state(1))
-        self.put_item(23, {3: string("00" * 16)}, b"tokens")
+        self.put_item(23, {3: string("00" * 16)},
+                      record({1: u64(1), 2: u8(1), 3: b"access", 4: b"refresh", 6: b"orders", 7: i64(NOW)}), device=True)
         self.put_item(24, {1: string("answer")}, b"a.b.c", expires=NOW + 300_000)
         self.put_item(25, {1: string("photo")}, b"\xff\xd8")
         self.put_later()

@@ -12,7 +12,7 @@ struct ProgramTests {
   private static let pages = [
     "docs/guides/using-the-library.md", "docs/guides/ocra.md", "docs/guides/biokeys.md",
     "docs/guides/credentials.md", "docs/guides/transaction-signing.md", "docs/guides/client-keys.md",
-    "docs/guides/three-d-secure.md", "docs/guides/card-consent.md",
+    "docs/guides/three-d-secure.md", "docs/guides/card-consent.md", "docs/guides/oauth-client.md",
   ]
   private static let directory = "Tests/Consumers/Sources/Programs"
 
@@ -32,7 +32,7 @@ struct ProgramTests {
 
   @Test(
     "each is short",
-    arguments: zip(Driver.all.map(\.name), [33, 45, 36, 35, 35, 34, 35, 33, 26, 30, 20, 22, 28]))
+    arguments: zip(Driver.all.map(\.name), [33, 45, 36, 35, 35, 34, 41, 35, 33, 26, 30, 20, 22, 28]))
   func lines(name: String, most: Int) throws {
     let lines = try Readme.text(of: "\(Self.directory)/\(name).swift").split(
       separator: "\n", omittingEmptySubsequences: false)

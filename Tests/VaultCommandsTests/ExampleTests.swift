@@ -94,6 +94,27 @@ struct ExampleTests {
       """
   }
 
+  /// An OAuth server as the transport `as`, and what comes before the step of the example.
+  private static func clients(for verb: any VaultVerb.Type) -> String {
+    guard verb.words.first == "oauth" else { return "" }
+    let peers = Tool.repository.path + "/Tests/Peers"
+    var script = """
+      mkdir state; printf '#!/bin/sh\nexec "%s/authorization-server" "$HOME/state"\n' '\(peers)' > as; chmod 700 as
+      vaultctl key generate k1
+
+      """
+    guard verb.name != "oauth register" else { return script }
+    script += "SERVER='--url https://as.example --transport '$HOME/as\n"
+    script += "vaultctl oauth register job --template t2 $SERVER\n"
+    script += "vaultctl oauth register shop --template t1 --redirect-uri https://shop.example/back $SERVER\n"
+    guard verb.name != "oauth token" else { return script }
+    return script + """
+      printf code-71c9 > code
+      vaultctl oauth token shop --grant authorization_code --code-file code --transport ~/as
+
+      """
+  }
+
   /// What the example of a verb needs besides the set-up of all.
   private static func preparation(of verb: any VaultVerb.Type) -> String {
     var script = ""
@@ -127,7 +148,7 @@ struct ExampleTests {
       script += "vaultctl pin change pin-camouflaged --pin-file pin --new-pin-file new-pin\n"
     }
     if verb.name == "rotate parameters" { script += "vaultctl passcode set --new-passcode-file old\n" }
-    script += server(for: verb) + cards(for: verb)
+    script += server(for: verb) + cards(for: verb) + clients(for: verb)
     if ["recovery-code check", "recovery-code remove"].contains(verb.name) {
       script += "vaultctl recovery-code new --out code\n"
     }

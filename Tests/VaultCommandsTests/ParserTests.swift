@@ -99,7 +99,8 @@ struct ParserTests {
       transaction-reject transaction-cancel transaction-sign transaction-verify \
       pin-set pin-verify pin-change pin-undo pin-status pin-unlock biometry-enroll biometry-list biometry-remove \
       biokey-register biokey-list biokey-reset token-put token-get token-list token-revoke token-purge session-open \
-      session-close consent-request consent-confirm consent-resend consent-list key-generate key-import key-list key-public key-sign key-verify key-rm jwt-sign jwt-verify dpop import export backup restore \
+      session-close consent-request consent-confirm consent-resend consent-list key-generate key-import key-list key-public key-sign key-verify key-rm jwt-sign jwt-verify dpop \
+      oauth-register oauth-token oauth-refresh oauth-revoke oauth-authorize-header import export backup restore \
       recovery-code-new recovery-code-check recovery-code-remove rotate-device-key rotate-epoch rotate-parameters purge \
       audit batch completion
       """.split(separator: " ").map(String.init)

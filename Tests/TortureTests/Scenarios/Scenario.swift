@@ -55,7 +55,7 @@ extension Torture {
 extension Torture.Scenario {
   /// Each verb that writes, in the order of its family in the table of verbs.
   static let all: [Torture.Scenario] =
-    life + passcode + items + credentials + transactions + pins + servers + members + cards + clientKeys
+    life + passcode + items + credentials + transactions + pins + servers + members + cards + clientKeys + clients
     + transfer
     + keys
 
@@ -365,6 +365,38 @@ extension Torture.Scenario {
       words: ["consent", "resend", "view"] + transportOption),
   ]
 
+  private static let clients = [
+    Self(
+      verb: "oauth register", before: { try $0.addServer() },
+      words: [
+        "oauth", "register", "shop", "--template", "t1", "--url", "https://as.example", "--redirect-uri",
+        "https://shop.example/back",
+      ] + transportOption),
+    Self(
+      verb: "oauth token", before: { try $0.registerClient() },
+      words: ["oauth", "token", "shop", "--grant", "authorization_code"] + codeOptions),
+    Self(
+      verb: "oauth token", variant: "bound to a key, in the place of others",
+      before: { try $0.bindTokens() },
+      words: ["oauth", "token", "shop", "--grant", "client_credentials", "--dpop", "k1"] + transportOption),
+    Self(
+      verb: "oauth refresh", before: { try $0.authorizeClient() },
+      words: ["oauth", "refresh", "shop"] + transportOption),
+    Self(
+      verb: "oauth revoke", before: { try $0.authorizeClient() },
+      words: ["oauth", "revoke", "shop"] + transportOption),
+    Self(
+      verb: "oauth authorize-header", variant: "of a bound token, with a nonce",
+      before: { try $0.bindTokens() },
+      words: [
+        "oauth", "authorize-header", "shop", "--method", "GET", "--url", "https://api.example/orders",
+        "--nonce", "n-1",
+      ]),
+    Self(
+      verb: "item rm", variant: "of a client with its tokens", before: { try $0.authorizeClient() },
+      words: ["item", "rm", "shop"]),
+  ]
+
   static let session = String(repeating: "5e", count: 32)
   private static let sessionOption = ["--session-file", "@/in/session"]
 
@@ -423,6 +455,7 @@ extension Torture.Scenario {
     "logged": "canary of the logged secret q77dm", "late": "canary of the late secret z61rta",
     "new": "canary of the new secret c90hwu", "changed": "canary of the changed secret m5",
     "first": "canary of the first secret e4gb8", "bound": "canary of the bound secret w3nny",
+    "tokens": "canary-of-the-oauth-tokens-h5c0tqm2xw8r",
     "service": "canary-of-a-service-k2pqs9.example", "account": "canary-of-an-account-x8vvd",
   ]
 }

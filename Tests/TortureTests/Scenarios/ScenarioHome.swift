@@ -227,6 +227,9 @@ extension Torture.ScenarioHome {
     func base64(_ name: String) -> String {
       Data(Torture.Scenario.secrets[name]!.utf8).base64EncodedString()
     }
+    func reply(_ body: String) -> String {
+      #","status":200,"headersBase64":"","bodyBase64":"\#(Data(body.utf8).base64EncodedString())""#
+    }
     let credential = #""credential":{"type":"hotp","secretBase64":"\#(base64("changed"))"}"#
     let start = #""peer":"c-17","pinMode":\#(mode),"lifeSeconds":\#(lifeSeconds),"#
     let script = """
@@ -243,6 +246,11 @@ extension Torture.ScenarioHome {
       unlockStart) say ',"unlock":"u-'$$'","pinMode":\(unlockMode)' ;;
       unlockFinish) say '\(unlockMode == 2 ? "," + credential : "")' ;;
       synchronize) say ",\\"state\\":\\"$state\\",\\"counter\\":2" ;;
+      oauthMetadata) say '\(reply(Self.metadata))' ;;
+      oauthRegister) say '\(reply(Self.registration))' ;;
+      oauthToken) if [ -e '\(folder)/in/bound' ]; then say '\(reply(Self.tokens("DPoP")))'
+        else say '\(reply(Self.tokens("Bearer")))'; fi ;;
+      oauthRevoke) say ',"status":200' ;;
       consentRequest) say ',"challenge":"ch-1"' ;;
       consentConfirm) say ',"tokenBase64":"\(base64("first"))"' ;;
       onlineStart) say ',"challenge":"c-1"' ;;
@@ -279,6 +287,42 @@ extension Torture.ScenarioHome {
   func requestConsent() throws {
     try addServer()
     try run(["consent", "request", "view", "--user", "u-17", "--card", "c-4", "--transport", "@/in/server"])
+  }
+
+  private static let metadata = """
+    {"issuer":"https://as.example","token_endpoint":"https://as.example/token",
+    "authorization_endpoint":"https://as.example/authorize","registration_endpoint":"https://as.example/register",
+    "revocation_endpoint":"https://as.example/revoke"}
+    """
+  private static let registration = """
+    {"client_id":"client-1","client_secret":"\(Torture.Scenario.secrets["tokens"]!)"}
+    """
+  private static func tokens(_ type: String) -> String {
+    let token = Torture.Scenario.secrets["tokens"]!
+    return #"{"access_token":"\#(token)-a","token_type":"\#(type)","expires_in":3600,"refresh_token":"\#(token)-r"}"#
+  }
+
+  /// Registers the client `shop`.
+  func registerClient() throws {
+    try addServer()
+    try run([
+      "oauth", "register", "shop", "--template", "t1", "--url", "https://as.example", "--redirect-uri",
+      "https://shop.example/back", "--transport", "@/in/server",
+    ])
+  }
+
+  /// Gets tokens for the client `shop`.
+  func authorizeClient() throws {
+    try registerClient()
+    try run(["oauth", "token", "shop", "--grant", "authorization_code"] + Self.codeOptions)
+  }
+
+  /// Gets tokens for the client `shop` that are bound to the key `k1`, whose uses are logged.
+  func bindTokens() throws {
+    try registerClient()
+    try write("in/bound", "")
+    try run(["key", "generate", "k1"])
+    try run(["oauth", "token", "shop", "--grant", "authorization_code", "--dpop", "k1"] + Self.codeOptions)
   }
 
   /// Makes the active credential `bank`, without a PIN.

@@ -7,7 +7,7 @@ public struct Driver: Sendable {
 
   /// The drivers of all programs.
   public static let all = [
-    bankCodes, bankDevice, cardCheckout, cardView, databasePassword, loginVerifier, paymentApproval,
+    bankCodes, bankDevice, cardCheckout, cardView, databasePassword, loginVerifier, orderClient, paymentApproval,
     paymentCode,
     paymentSigner, secretWindow, sessionToken, webhookSigner, worker,
   ]

@@ -1,0 +1,164 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Verbs of OAuth clients")
+struct OAuthVerbTests {
+  /// A tool with a vault, and the server of `Tests/Peers/authorization-server` as its transport.
+  private struct Rig {
+    let tool: Tool
+    let transport: [String]
+    private let folder: String
+
+    init(passcode: String? = nil) throws {
+      tool = try Tool()
+      folder = tool.home.path + "/as"
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      let server = Tool.repository.appendingPathComponent("Tests/Peers/authorization-server").path
+      transport = ["--transport", try tool.program("server", "#!/bin/sh\nexec '\(server)' '\(folder)'\n")]
+      let options = try passcode.map { ["--passcode-file", try tool.file("pass", $0)] } ?? ["--no-passcode"]
+      #expect(try tool.run(["init"] + options).exit == 0)
+    }
+
+    func callAsFunction(
+      _ words: String..., secrets: [Int32: String] = [:]
+    ) throws -> Tool.Run { try tool.run(words + transport, secrets: secrets) }
+
+    @discardableResult
+    func register(_ name: String = "shop", _ template: String = "t1", _ more: String...) throws -> Tool.Run {
+      let words = ["oauth", "register", name, "--template", template, "--url", "https://as.example", "--json"]
+      return try tool.run(
+        words + (more.isEmpty ? ["--redirect-uri", "https://shop.example/back"] : more) + transport)
+    }
+
+    func set(_ values: [String: Any]) throws {
+      var state = try state()
+      for (name, value) in values { state[name] = value }
+      try JSONSerialization.data(withJSONObject: state).write(to: URL(fileURLWithPath: folder + "/state.json"))
+    }
+
+    func state() throws -> [String: Any] {
+      let path = folder + "/state.json"
+      guard FileManager.default.fileExists(atPath: path) else { return [:] }
+      let data = try Data(contentsOf: URL(fileURLWithPath: path))
+      return try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
+    }
+
+    func operations() throws -> [String] { try state()["operations"] as? [String] ?? [] }
+  }
+
+  private func expect(_ exit: Int32, _ run: Tool.Run, _ words: String = "") {
+    #expect(run.exit == exit && (words.isEmpty || run.errors.contains(words)), "\(run.exit) \(run.errors)")
+  }
+
+  @Test("a client is registered once, gets bound tokens, refreshes and revokes them", .requirement("D2", "D4", "D5"))
+  func life() throws {
+    let rig = try Rig()
+    expect(0, try rig.tool("key", "generate", "k1", "--type", "p256"))
+    let made = try rig.register().json
+    #expect(made["registered"] as? Bool == true && made["client"] as? String == "client-1")
+    let again = try rig.register().json
+    #expect(again["registered"] as? Bool == false && again["id"] as? String == made["id"] as? String)
+    #expect(try rig.operations() == ["oauthMetadata", "oauthRegister"])
+    expect(8, try rig.register("shop", "t2"), "another name")
+    expect(8, try rig.register("other"), "shop")
+    try rig.set(["nonce": "n-1", "bound": true])
+    let got = try rig(
+      "oauth", "token", "shop", "--grant", "authorization_code", "--dpop", "k1", "--code-fd", "3", "--json",
+      secrets: [3: "code-71c9"])
+    expect(0, got, "\"authorizationURL\":\"https://as.example/authorize?response_type=code")
+    #expect(got.errors.contains("code_challenge_method=S256") && got.errors.contains("dpop_jkt="))
+    let tokens = try got.json
+    #expect(tokens["type"] as? String == "DPoP" && tokens["key"] as? String == "k1")
+    #expect(tokens["scope"] as? String == "n-1" && tokens["refresh"] as? Bool == true)
+    let words = ["oauth", "authorize-header", "shop", "--method", "GET", "--url", "https://api.example/a?b"]
+    let headers = try rig.tool.run(words)
+    #expect(headers.text.wholeMatch(of: /Authorization: DPoP at-1-6f1d90c2\nDPoP: [\w-]+\.[\w-]+\.[\w-]+\n/) != nil)
+    #expect(try rig.tool.run(words).text != headers.text)
+    expect(0, try rig("oauth", "refresh", "shop"))
+    let second = try rig.tool.run(words + ["--json", "--nonce", "api-1"]).json
+    #expect(second["authorization"] as? String == "DPoP at-2-6f1d90c2" && second["proof"] is String)
+    expect(9, try rig.tool("item", "get", "shop"))
+    expect(0, try rig("oauth", "revoke", "shop"))
+    expect(1, try rig.tool.run(words), "vaultctl oauth token")
+    expect(1, try rig("oauth", "refresh", "shop"))
+    expect(0, try rig.tool("item", "rm", "shop"))
+    #expect(try rig.register().json["registered"] as? Bool == true)
+    #expect(try rig.tool("verify").exit == 0)
+  }
+
+  @Test("client_credentials gives no refresh token, and a refresh then makes no call", .requirement("D4"))
+  func credentials() throws {
+    let rig = try Rig()
+    expect(0, try rig.tool("key", "generate", "k1"))
+    expect(0, try rig.register("job", "t2", "--auth", "client_secret_post"))
+    expect(2, try rig("oauth", "token", "job"), "--grant")
+    expect(2, try rig("oauth", "token", "job", "--grant", "client_credentials", "--redirect-uri", "https://x"))
+    expect(0, try rig("oauth", "token", "job", "--grant", "client_credentials", "--dpop", "k1"))
+    let count = try rig.operations().count
+    expect(9, try rig("oauth", "refresh", "job"), "refresh token")
+    #expect(try rig.operations().count == count)
+    expect(0, try rig("oauth", "token", "job", "--grant", "client_credentials"))
+    let words = ["oauth", "authorize-header", "job", "--method", "GET", "--url", "https://api.example/"]
+    #expect(try rig.tool.run(words).text == "Authorization: Bearer at-2-6f1d90c2\n")
+    // All four ways, and none.
+    for (index, way) in ["none", "client_secret_basic", "client_secret_jwt"].enumerated() {
+      expect(0, try rig.register("c\(index)", "x\(index)", "--auth", way))
+      expect(0, try rig("oauth", "token", "c\(index)", "--grant", "client_credentials"))
+    }
+    expect(0, try rig.register("signed", "x9", "--key", "k1"))
+    expect(0, try rig("oauth", "token", "signed", "--grant", "client_credentials"))
+    expect(12, try rig.register("bad", "x8", "--auth", "private_key_jwt"), "private_key_jwt")
+  }
+
+  @Test("a redirection is read whole, and its state is compared", .requirement("D4"))
+  func redirection() throws {
+    let rig = try Rig()
+    try rig.register()
+    let words = ["oauth", "token", "shop", "--grant", "authorization_code", "--code-fd", "3"] + rig.transport
+    let other = try rig.tool.run(words, secrets: [3: "https://shop.example/back?code=code-71c9&state=x"])
+    expect(9, other, "state")
+    expect(12, try rig.tool.run(words, secrets: [3: "https://evil.example/?code=c&state=x"]))
+    expect(7, try rig.tool.run(words, secrets: [3: "another-code"]), "invalid_grant")
+    expect(6, try rig.tool.run(["oauth", "token", "shop", "--grant", "authorization_code", "--no-input"] + rig.transport))
+    expect(1, try rig.tool.run(["oauth", "authorize-header", "shop", "--method", "GET", "--url", "https://a.example/"]))
+  }
+
+  @Test("what the server refuses is one line and a way out, and changes nothing", .requirement("D4"))
+  func refused() throws {
+    let rig = try Rig()
+    try rig.register()
+    expect(0, try rig("oauth", "token", "shop", "--grant", "authorization_code", "--code-fd", "3", secrets: [3: "code-71c9"]))
+    try rig.set(["fault": "500"])
+    expect(16, try rig("oauth", "refresh", "shop"), "server_error")
+    try rig.set(["bound": true])
+    expect(16, try rig("oauth", "refresh", "shop"), "invalid_dpop_proof")
+    try rig.set(["bound": false, "rotates": true, "number": 7])
+    let late = try rig("oauth", "refresh", "shop")
+    expect(7, late, "invalid_grant")
+    #expect(late.errors.contains("vaultctl oauth token"))
+    try rig.set(["clients": [String: Any]()])
+    expect(16, try rig("oauth", "refresh", "shop"), "vaultctl oauth register")
+    expect(2, try rig.tool("oauth", "refresh", "shop"), "--transport")
+    expect(2, try rig.tool("oauth", "register", "x"), "--template")
+    let words = ["oauth", "authorize-header", "shop", "--method", "GET", "--url", "https://api.example/"]
+    #expect(try rig.tool.run(words).text == "Authorization: Bearer at-1-6f1d90c2\n")
+    expect(12, try rig.tool.run(words.dropLast() + ["ftp://x"]))
+    expect(2, try rig.tool("oauth", "authorize-header", "shop"), "--method")
+  }
+
+  @Test("Ctrl-C during a request ends the helper too, and stores nothing", .requirement("D4"))
+  func interrupted() throws {
+    let rig = try Rig()
+    try rig.register()
+    expect(0, try rig("oauth", "token", "shop", "--grant", "authorization_code", "--code-fd", "3", secrets: [3: "code-71c9"]))
+    try rig.set(["fault": "hang"])
+    let start = ContinuousClock.now
+    let words = ["2", Tool.path, "oauth", "refresh", "shop"] + rig.transport
+    let run = try rig.tool.run(["-s", "INT"] + words, program: "/usr/bin/timeout")
+    #expect(ContinuousClock.now - start < .seconds(20), "\(run.exit)")
+    // The helper is gone: it would hold the lock of the server.
+    expect(0, try rig("oauth", "refresh", "shop"))
+    #expect(try rig.state()["seen"] as? [Int] == [1])
+  }
+}
