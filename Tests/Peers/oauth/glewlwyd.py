@@ -1,4 +1,5 @@
 """Glewlwyd, a server of OAuth and OpenID Connect, on the loopback interface: started, set up, and ended with the `with` block."""
+import base64
 import gzip
 import http.cookiejar
 import json
@@ -136,7 +137,7 @@ class Glewlwyd:
             "oauth-dpop-dpop_bound_access_tokens-property": "dpop_bound_access_tokens",
             "subject-type": "public", "address-claim": {"type": "no"}, "claims": [], "scope": [],
             "additional-parameters": [], "introspection-revocation-allowed": True,
-            "introspection-revocation-auth-scope": [], "introspection-revocation-allow-target-client": True,
+            "introspection-revocation-auth-scope": [SCOPE], "introspection-revocation-allow-target-client": True,
             "register-client-allowed": True, "register-client-auth-scope": [],
             "register-client-credentials-scope": [SCOPE], "request-parameter-allow": True, "request-maximum-exp": 300,
             "client-pubkey-parameter": "pubkey", "client-jwks-parameter": "jwks", "client-jwks_uri-parameter": "jwks_uri",
@@ -148,16 +149,9 @@ class Glewlwyd:
         client = self.admin.expect(200, "GET", f"/api/client/{identifier}")
         self.admin.expect(200, "PUT", f"/api/client/{identifier}", {**client, **properties})
 
-    def client(self, identifier):
-        return self.admin.expect(200, "GET", f"/api/client/{identifier}")
-
-    def count_clients(self):
-        return len(self.admin.expect(200, "GET", "/api/client/?limit=1000"))
-
     def is_active(self, plugin, token, client, secret):
-        """What the server itself says of a token (RFC 7662)."""
-        status, _, body = Session(self.port).call(
-            "POST", f"/api/{plugin}/introspect", {"token": token, "client_id": client, "client_secret": secret}, form=True)
+        """What the server itself says of a token to its client, one of `client_secret_basic` (RFC 7662)."""
+        status, _, body = Session(self.port).call("POST", f"/api/{plugin}/introspect", {"token": token}, True, (client, secret))
         if status != 200:
             raise AssertionError(f"introspection: {status} {body}")
         return json.loads(body)["active"]
@@ -190,8 +184,10 @@ class Session:
             urllib.request.ProxyHandler({}), self.NoRedirect,
             urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
 
-    def call(self, method, path, body=None, form=False):
+    def call(self, method, path, body=None, form=False, client=None):
         data, headers = None, {}
+        if client:
+            headers["Authorization"] = "Basic " + base64.b64encode(":".join(client).encode()).decode()
         if body is not None:
             data = (urllib.parse.urlencode(body) if form else json.dumps(body)).encode()
             headers["Content-Type"] = "application/x-www-form-urlencoded" if form else "application/json"

@@ -11,45 +11,48 @@ class Tool:
     """Each run of a program is a process of its own. Secrets go through pipes."""
 
     def __init__(self, vaultctl, vault_http, folder, front):
-        self.program, self.folder = os.path.abspath(vaultctl), folder
+        self.program, self.folder, self.said = os.path.abspath(vaultctl), folder, []
         home = os.path.join(folder, "home")
         os.mkdir(home, 0o700)
         self.environment = {"HOME": home, "PATH": os.defpath}
         # The first line of a configuration holds a path without a space.
-        interpreter = os.path.join(folder, "vault-http")
-        os.symlink(os.path.abspath(vault_http), interpreter)
+        self.interpreter = os.path.join(folder, "vault-http")
+        os.symlink(os.path.abspath(vault_http), self.interpreter)
         self.transport = os.path.join(folder, "transport")
         configuration = {"version": 1, "origins": [front.origin], "mapping": "oauth", "anchors": front.anchor}
         with open(os.open(self.transport, os.O_WRONLY | os.O_CREAT, 0o700), "w", encoding="utf-8") as file:
-            file.write(f"#!{interpreter}\n{json.dumps(configuration)}\n")
+            file.write(f"#!{self.interpreter}\n{json.dumps(configuration)}\n")
         self.run("init", "--no-passcode", wanted=0)
 
-    def start(self, *words, transport=False, **secret_inputs):
-        """A running command; `code="…"` is the input of `--code-fd`."""
-        words, pipes = [self.program, *words, "--no-input"], []
+    def start(self, *words, transport=False, passes=()):
+        """A running command, which also gets the descriptors `passes`."""
+        words = [self.program, *words, "--no-input"]
         if transport:
             words += ["--transport", self.transport]
-        for name, secret in secret_inputs.items():
-            reading, writing = os.pipe()
-            os.write(writing, secret.encode())
-            os.close(writing)
-            words += [f"--{name.replace('_', '-')}-fd", str(reading)]
-            pipes.append(reading)
-        process = subprocess.Popen(words, env=self.environment, pass_fds=pipes, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for pipe in pipes:
-            os.close(pipe)
-        return process
+        return subprocess.Popen(words, env=self.environment, pass_fds=passes, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def run(self, *words, wanted=None, **options):
         process = self.start(*words, **options)
         process.out, process.err = process.communicate(timeout=120)
+        self.said.append(process.err)
         if wanted is not None and process.returncode != wanted:
             raise AssertionError(f"{' '.join(words)}: {process.returncode} instead of {wanted}: {process.err.strip()}")
         return process
 
     def json(self, *words, **options):
         return json.loads(self.run(*words, "--json", wanted=0, **options).out)
+
+    def has_helper(self):
+        """Whether our vault-http runs."""
+        for each in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{each}/cmdline", "rb") as file:
+                    if self.interpreter.encode() in file.read():
+                        return True
+            except OSError:
+                continue
+        return False
 
     # A request without the verbs of `oauth`.
 
