@@ -27,16 +27,18 @@ enum CardData {
   }
 
   /// Whether the digits of a text are a card number (ISO/IEC 7812-1: 13 to 19 digits, the last by Luhn) or a security code
-  /// (3 or 4 digits). Spaces, tabs, line ends and dashes do not count; any other character makes it another text.
+  /// (3 or 4 digits). Digits of all scripts count; spaces, line ends, dashes and characters that do not show are left out; any
+  /// other character makes it another text.
   static func isCardData(_ text: RawSpan) -> Bool {
     var count = 0
     // The sums with every second digit doubled, counted from the first and from the second digit on.
     var (sum, other) = (0, 0)
-    for offset in 0..<text.byteCount {
-      let byte = unsafe text.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-      if separators.contains(byte) { continue }
-      guard 0x30...0x39 ~= byte, count < 19 else { return false }
-      let digit = Int(byte) - 0x30
+    var offset = 0
+    while offset < text.byteCount {
+      guard let (scalar, width) = scalar(at: offset, in: text) else { return false }
+      offset += width
+      if isSeparator(scalar) { continue }
+      guard let digit = digit(scalar), count < 19 else { return false }
       let doubled = digit > 4 ? 2 * digit - 9 : 2 * digit
       (sum, other) = (other + doubled, sum + digit)
       count += 1
@@ -45,6 +47,33 @@ enum CardData {
     return count == 3 || count == 4 || 13...19 ~= count && other % 10 == 0
   }
 
-  /// Space, tab, line feed, carriage return, dash.
-  private static let separators: [UInt8] = [0x20, 0x09, 0x0A, 0x0D, 0x2D]
+  /// The character at an offset of a text in UTF-8, and its number of bytes; `nil` if there is none.
+  private static func scalar(at offset: Int, in text: RawSpan) -> (Unicode.Scalar, Int)? {
+    let first = text.byte(at: offset)
+    if first < 0x80 { return (Unicode.Scalar(first), 1) }
+    let width = (~first).leadingZeroBitCount
+    guard 2...4 ~= width, offset + width <= text.byteCount else { return nil }
+    var value = UInt32(first & (0x7F >> UInt8(width)))
+    for next in offset + 1..<offset + width {
+      let byte = text.byte(at: next)
+      guard byte & 0xC0 == 0x80 else { return nil }
+      value = value << 6 | UInt32(byte & 0x3F)
+    }
+    return Unicode.Scalar(value).map { ($0, width) }
+  }
+
+  private static func digit(_ scalar: Unicode.Scalar) -> Int? {
+    if scalar.isASCII { return 0x30...0x39 ~= scalar.value ? Int(scalar.value) - 0x30 : nil }
+    guard scalar.properties.numericType == .decimal else { return nil }
+    return scalar.properties.numericValue.map { Int($0) }
+  }
+
+  private static func isSeparator(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.isASCII { return [0x20, 0x09, 0x0A, 0x0D, 0x2D].contains(scalar.value) }
+    switch scalar.properties.generalCategory {
+    case .spaceSeparator, .lineSeparator, .paragraphSeparator, .dashPunctuation, .format: return true
+    // The minus sign.
+    default: return scalar.value == 0x2212
+    }
+  }
 }
