@@ -3,7 +3,8 @@ import Synchronization
 import VaultFormat
 
 /// Ends tokens and consents at their time while a program holds the vault open, so that their secrets do not wait in the
-/// file for the next commit. A command-line tool, which ends at once, does not start it.
+/// file for the next commit. It knows what the opening and the commits of this program saw; what another program stored
+/// later, that one ends, or the next commit. A command-line tool, which ends at once, does not start it.
 final class TokenTimer: Sendable {
   private struct State {
     var isStarted = false
@@ -39,21 +40,28 @@ final class TokenTimer: Sendable {
       return state.number
     }
     guard let left = next.millisecondsLeft(clock) else { return }
-    // A boot clock that a test holds, or a boot id that cannot be read, must not make this spin.
-    let wait = DispatchTimeInterval.milliseconds(Int(min(left, 86_400_000)) + 20)
+    count(to: next, in: .milliseconds(Int(min(left, Self.longest)) + 20), number, of: session)
+  }
+
+  private func count(
+    to next: NextTokenEnd, in wait: DispatchTimeInterval, _ number: UInt64, of session: VaultCore.Session
+  ) {
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + wait) { [weak self, weak session] in
       guard let self, let session, self.state.withLock({ $0.number == number }) else { return }
       let core = VaultCore(session, environment: session.environment)
       if next.isDue(core.environment.clock) { core.endTokens() }
-      self.again(next, of: session, clock: core.environment.clock)
+      // A commit that ended something has set the timer again.
+      guard self.state.withLock({ $0.number == number && $0.next == next }) else { return }
+      guard next.isDue(core.environment.clock) else {
+        return self.schedule(next, of: session, clock: core.environment.clock)
+      }
+      // Another program writes, or the disk is full.
+      self.count(to: next, in: .milliseconds(Int(Self.longest)), number, of: session)
     }
   }
 
-  /// Counts again if the time was not over yet. A vault that could not be written waits for its next commit.
-  private func again(_ next: NextTokenEnd, of session: VaultCore.Session, clock: any VaultClock) {
-    guard state.withLock({ $0.next == next }), !next.isDue(clock) else { return }
-    schedule(next, of: session, clock: clock)
-  }
+  /// How long it counts at once, in milliseconds: the clock of timers stands still while the machine sleeps.
+  private static let longest: UInt64 = 60_000
 }
 
 extension VaultCore.Session {
