@@ -33,17 +33,18 @@ enum TokenGet: VaultVerb {
         try $0.takeToken(item.id, session: session, context: command.vault.context(for: item))
       })
     return Outcome(
-      json: command.isJSON ? try json(of: secret, item, command) : nil,
+      json: command.isJSON ? json(of: secret, item, command) : nil,
       pieces: [.secret(secret), .newlineOnTerminal])
   }
 
-  private static func json(of secret: SharedSecret, _ item: Item, _ command: Command) throws -> JSON {
-    let token = try command.vault.opened().cardToken(item.id)
+  private static func json(of secret: SharedSecret, _ item: Item, _ command: Command) -> JSON {
+    // After its last use, another process may have taken its name, or deleted it: the token is printed all the same.
+    let token = try? command.vault.opened().cardToken(item.id)
     return .object {
       Field("id", item.id.hexadecimal)
-      Field("name", token.name)
-      Field("usesLeft", token.usesLeft)
-      Field("secondsLeft", token.secondsLeft)
+      Field("name", token?.name ?? item.name ?? "")
+      Field("usesLeft", token?.usesLeft ?? 0)
+      Field("secondsLeft", token?.secondsLeft ?? 0)
       Field("tokenBase64", .secretBase64(secret))
       if secret.expose({ UTF8Text.isValid($0) }) { Field("token", .secretText(secret)) }
     }
