@@ -75,9 +75,9 @@ struct ConsentRuleTests {
     #expect(try scene.core.cardConsents().isEmpty)
     let id = try scene.request(over: server)
     for (name, value) in [
-      ("tokenBase64", .secret([])), ("tokenBase64", .text("x")), ("lifeSeconds", .number(0)),
-      ("lifeSeconds", .number(2_592_001)),
-    ] as [(String, TransportValue)] {
+      ("tokenBase64", nil), ("tokenBase64", .secret([])), ("tokenBase64", .text("x")),
+      ("tokenBase64", .secret([UInt8](repeating: 65, count: 1 << 20))),
+    ] as [(String, TransportValue?)] {
       let bad = ScriptedTransport(server.identity) { _ throws(VaultError) in
         var fields = TransportFields(["tokenBase64": .secret([1])])
         fields[name] = value
@@ -85,6 +85,21 @@ struct ConsentRuleTests {
       }
       expect(.network) { () throws(VaultError) in try scene.confirm(id, over: bad) }
     }
+    // Each of them was an attempt.
+    #expect(try scene.core.consent(id).attemptsLeft == 1)
+    #expect(try scene.status(id) == .requested && scene.core.cardTokens().isEmpty)
+  }
+
+  @Test(
+    "a life of the token that is none, or is endless, stores nothing", .requirement("C8"),
+    arguments: [
+      .number(0), .number(2_592_001), .number(.max), .text("60"), .other,
+    ] as [TransportValue])
+  func lives(value: TransportValue) throws {
+    let (scene, server) = (try CardScene(), ConsentServer())
+    let id = try scene.request(over: server)
+    server.answer("lifeSeconds", value)
+    expect(.network) { () throws(VaultError) in try scene.confirm(id, over: server) }
     #expect(try scene.status(id) == .requested && scene.core.cardTokens().isEmpty)
   }
 

@@ -109,10 +109,11 @@ extension VaultCore {
 
   // MARK: What consents need too
 
-  /// Runs `body`. If it finds that something has ended, the end is recorded.
+  /// Runs `body`. If it finds that something has ended, or ended more than a day ago, the end is recorded: a wall clock that
+  /// is set back afterwards must not revive it.
   func notingEnd<R: ~Copyable>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
     do throws(VaultError) { return try body() } catch {
-      if error.code == .expired, !isReadOnly { _ = try? purgeTokens() }
+      if [.expired, .itemNotFound].contains(error.code), !isReadOnly { _ = try? purgeTokens() }
       throw error
     }
   }

@@ -174,7 +174,7 @@ extension VaultCore {
     try writing { transaction throws(VaultError) in
       // Another process may have ended it meanwhile.
       guard try transaction.item(consent.id).hasSecret else { return }
-      try transaction.noteWrongCode(of: consent.id, left: left, result: error.auditResult)
+      try transaction.noteWrongCode(of: consent.id, left: known, result: error.auditResult)
     }
     return VaultError(
       .authenticationFailed, error.message,
@@ -187,18 +187,17 @@ extension VaultCore {
     _ given: GivenToken, id: ItemID, of consent: Item, session: ViewingSession?,
     context: AuthenticationContext?
   ) throws(VaultError) -> CardToken {
-    let bound = consent.tokenLife?.session == nil ? nil : session
     var item = try given.token.item(
-      id: id, session: bound, clock: environment.clock, now: expiryTime())
+      id: id, session: session, clock: environment.clock, now: expiryTime())
     item.attributes[.credential] = consent.id.bytes
     item.attributes[.account] = consent.attributes[.account]
     item.attributes[.card] = consent.attributes[.card]
-    let component = Component(.cardToken, session: bound?.secret)
+    let component = Component(.cardToken, session: session?.secret)
     let added = try using(context) { [item] () throws(VaultError) in
       try writing { transaction throws(VaultError) in
         try transaction.refuseUnlessRequested(consent.id)
         try transaction.end(consent, as: .confirmed, operation: .consentConfirmed)
-        try transaction.endGivenTokens(of: bound?.hash)
+        try transaction.endGivenTokens(of: session?.hash)
         try transaction.deleteEnded(named: given.token.name)
         let added = try transaction.add(item, secret: given.secret.bytes.copy(), by: component)
         try transaction.log(.tokenStored, item: added)

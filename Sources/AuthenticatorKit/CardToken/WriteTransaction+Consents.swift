@@ -42,7 +42,7 @@ extension WriteTransaction {
   mutating func noteWrongCode(of id: ItemID, left: Int, result: AuditResult) throws(VaultError) {
     let item = try item(id)
     try log(.consentConfirmed, item: item, result: result)
-    if left == 0 { try end(item, as: .failed, detail: "five wrong codes") }
+    if left == 0 { try end(item, as: .failed, detail: "no attempt is left") }
   }
 
   /// - Throws: ``VaultError/Code/expired``, ``VaultError/Code/wrongState``.
@@ -137,6 +137,8 @@ extension VaultCore {
         let item = try transaction.item(id)
         try transaction.refuseUnlessRequested(item)
         try item.life(of: .consent).refuseOther(session)
+        // The fifth attempt may be on its way, or its process was killed.
+        guard try transaction.state(of: id).failures < CardConsent.mostAttempts else { throw .consentFailed }
         let opened = try transaction.useSecret(of: item, by: component, with: grant.take())
         try ConsentRecord(opened.intoSecret()).refuse(unless: role)
         return item

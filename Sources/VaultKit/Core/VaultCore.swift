@@ -117,8 +117,8 @@ package final class VaultCore: Sendable {
       let head = try store.headForWriting()
       var transaction = WriteTransaction(store, head: head)
       let outcome = Result {
-        try transaction.adoptFile()
-        try transaction.endTokens()
+        let isBehind = try transaction.adoptFile()
+        try transaction.endTokens(all: isBehind)
         return try body(&transaction)
       }
       let changes = transaction.changes

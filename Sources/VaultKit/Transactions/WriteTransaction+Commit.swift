@@ -27,20 +27,24 @@ extension WriteTransaction {
 
   /// The first step. A file with another identity, or with fewer commits than were seen before, is a copy or an old
   /// state. Its HOTP counters may be behind those of the servers; the attempts of PINs and the states of programs' kinds
-  /// may be behind as well.
-  mutating func adoptFile() throws(VaultError) {
+  /// may be behind as well. Its tokens may have been used.
+  ///
+  /// - Returns: Whether it is a copy or an old state.
+  mutating func adoptFile() throws(VaultError) -> Bool {
     let identity = store.rows.fileIdentity
     let isOld = head.sequence < store.seenSequence
-    guard head.fileIdentity != identity || isOld else { return }
-    if head.fileIdentity != 0 {
+    guard head.fileIdentity != identity || isOld else { return false }
+    let isBehind = head.fileIdentity != 0
+    if isBehind {
       let marked = try markStatesBehind()
       try log(.copyDetected, detail: "\(marked) counters need a resynchronization")
     }
-    if head.fileIdentity != 0, head.fileIdentity != identity { head.isCopy = true }
+    if isBehind, head.fileIdentity != identity { head.isCopy = true }
     head.fileIdentity = identity
     // From this commit on, this file is the newest again.
     head.sequence = max(head.sequence, store.seenSequence)
     changes.isDirty = true
+    return isBehind
   }
 
   /// Marks the states that another side may be ahead of, and returns their number.

@@ -6,20 +6,27 @@ import VaultStorage
 extension WriteTransaction {
   /// Ends the tokens and consents that are not valid. Every write transaction begins with this; it costs nothing while the
   /// head row says that there is none.
-  mutating func endTokens() throws(VaultError) {
+  ///
+  /// - Parameter all: Ends those that are valid too: in a copy or an old state of the file, they may have been used.
+  mutating func endTokens(all: Bool) throws(VaultError) {
     let clock = store.environment.clock
-    guard head.nextTokenEnd.isDue(clock) else { return }
+    guard head.nextTokenEnd.isDue(clock) || all && head.nextTokenEnd != NextTokenEnd() else { return }
     var next = NextTokenEnd()
     let rows = try store.rows.expired(before: .max)
     for number in rows {
       guard let row = try store.rows.item(row: number), row.material > 0,
         let item = try? store.open(row), let life = item.tokenLife
       else { continue }
-      guard life.standing(clock) == .over else {
+      let isOver = life.standing(clock) == .over
+      guard isOver || all else {
         next.note(life)
         continue
       }
-      do throws(VaultError) { try end(item, as: .expired, detail: "its time is over") } catch {
+      do throws(VaultError) {
+        try end(
+          item, as: isOver ? .expired : .revoked,
+          detail: isOver ? "its time is over" : "the file is a copy or an older state")
+      } catch {
         // A state that does not open must not prevent every commit.
         guard error.isUnreadable, changes.underWay == 0 else { throw error }
       }
