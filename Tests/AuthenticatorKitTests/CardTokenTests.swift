@@ -88,11 +88,20 @@ struct CardTokenTests {
     #expect(try scene.sealed() == 0)
   }
 
-  @Test("a token ends with its boot, and with a boot time before its own", .requirement("C7"))
-  func boots() throws {
+  /// Verified to fail when the boot is not compared.
+  @Test(
+    "a token ends with its boot, and with a boot time before its own", .requirement("C7"),
+    arguments: [nil, 999, 1_000, 1_050] as [Int?])
+  func boots(after seconds: Int?) throws {
     let scene = try CardScene()
     let id = try scene.store()
+    let start = scene.clock.now().seconds
     scene.clock.reboot()
+    if let seconds {
+      // The other boot has come to the same time, and the wall clock was set back.
+      scene.clock.advance(by: .seconds(seconds))
+      scene.clock.set(to: Instant(seconds: start))
+    }
     #expect(scene.refusal(id) == .expired)
     #expect(try scene.sealed() == 0)
     // Stored 0 s after the boot, so a name that ended is free again.

@@ -211,10 +211,6 @@ extension WriteTransaction {
   mutating func deleteEnded(named name: String) throws(VaultError) {
     if let item = try reading.ended(named: name) { try delete(item.id) }
   }
-
-  mutating func tokensAndConsents() throws(VaultError) -> [Item] {
-    try items(matching: Query(.cardToken)) + items(matching: Query(.consent))
-  }
 }
 
 extension VaultError {

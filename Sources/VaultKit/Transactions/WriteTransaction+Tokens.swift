@@ -12,11 +12,8 @@ extension WriteTransaction {
     let clock = store.environment.clock
     guard head.nextTokenEnd.isDue(clock) || all && head.nextTokenEnd != NextTokenEnd() else { return }
     var next = NextTokenEnd()
-    let rows = try store.rows.expired(before: .max)
-    for number in rows {
-      guard let row = try store.rows.item(row: number), row.material > 0,
-        let item = try? store.open(row), let life = item.tokenLife
-      else { continue }
+    for item in try tokensAndConsents() where item.hasSecret {
+      guard let life = item.tokenLife else { continue }
       let isOver = life.standing(clock) == .over
       guard isOver || all else {
         next.note(life)
@@ -53,6 +50,20 @@ extension WriteTransaction {
     changes.endedTokens += 1
     let usual: AuditOperation = item.kind == .consent ? .consentEnded : .tokenEnded
     try log(operation ?? usual, item: item, detail: detail)
+  }
+
+  /// All tokens and consents, those that have ended too. Each has an expiry, so no other item is read. One that does not open
+  /// is left out: it must not keep the others.
+  package mutating func tokensAndConsents() throws(VaultError) -> [Item] {
+    var found: [Item] = []
+    for number in try store.rows.expired(before: .max) {
+      guard let row = try store.rows.item(row: number) else { continue }
+      guard [.cardToken, .consent].contains(ItemKind(rawValue: row.kind)) else { continue }
+      do throws(VaultError) { found.append(try store.open(row)) } catch {
+        guard error.isUnreadable else { throw error }
+      }
+    }
+    return found
   }
 
   /// How many tokens and consents this transaction has ended, those included that it ended by itself.
