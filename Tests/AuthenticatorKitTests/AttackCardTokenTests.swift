@@ -72,6 +72,7 @@ struct AttackCardTokenTests {
     #expect(try scene.take(scene.store("new", in: core), in: core) == CardScene.token)
   }
 
+  /// Verified to fail when tokens keep their uses in a copy.
   @Test("a copy of the file has no use of a token, and the file keeps it", .requirement("C3"))
   func copied() throws {
     let scene = try CardScene()
@@ -87,7 +88,7 @@ struct AttackCardTokenTests {
 
   // MARK: What is left of a secret
 
-  /// Another process reads, so the log cannot be cut off at once.
+  /// Another process reads, so the log cannot be cut off at once. Verified to fail when the pending cleaning is not noted.
   @Test("a secret whose deletion a reader held up leaves the file with the next opening", .requirement("C3"))
   func heldLog() throws {
     let scene = try CardScene()
@@ -128,6 +129,7 @@ struct AttackCardTokenTests {
     #expect(try open(mine) == Array(CardScene.token.utf8))
   }
 
+  /// Verified to fail when the session is not compared.
   @Test("nobody is asked for a token whose session is another one", .requirement("C4", "C6"))
   func askedInVain() throws {
     let scene = try CardScene(passcode: "passcode")
@@ -155,7 +157,8 @@ struct AttackCardTokenTests {
 
   // MARK: Attempts
 
-  /// Each answer waits until another process has tried, so all attempts are under way together.
+  /// Each answer waits until another process has tried, so all attempts are under way together. Verified to fail when an
+  /// attempt is counted after the answer.
   @Test("of two processes five codes leave in all", .requirement("C1"))
   func nested() throws {
     let (scene, server) = (try CardScene(), ConsentServer())
@@ -173,7 +176,7 @@ struct AttackCardTokenTests {
     #expect(try scene.status(id) == .failed && scene.sealed() == 0)
   }
 
-  /// Verified to fail when only the number of answers is looked at.
+  /// Verified to fail when the attempts are not looked at before a person is asked.
   @Test("after five attempts without an answer nobody is asked for a code", .requirement("C1"))
   func unanswered() throws {
     let (scene, server) = (try CardScene(), ConsentServer())

@@ -10,8 +10,7 @@ import VaultTestKit
 struct CardTokenRuleTests {
   // MARK: Sessions
 
-  /// Not yet verified to fail when the session is not a part of the key, and when the hash of a session is not
-  /// compared.
+  /// Verified to fail when the hash of a session is not compared, and when closing a session leaves its tokens.
   @Test("a token of a session opens with that session alone, and ends with it", .requirement("C4"))
   func session() throws {
     let scene = try CardScene()
@@ -48,8 +47,8 @@ struct CardTokenRuleTests {
 
   // MARK: Card data
 
-  /// Not yet verified to fail when attributes are not examined, when a separator hides a number, and when `update`
-  /// examines nothing.
+  /// Verified to fail when attributes are not examined, when a dash hides a number, when codes of three digits are stored,
+  /// and when `update` examines nothing.
   @Test("no card number and no security code is stored, in any place", .requirement("C5"))
   func cardData() throws {
     let scene = try CardScene()
@@ -101,7 +100,7 @@ struct CardTokenRuleTests {
 
   // MARK: Presence
 
-  /// Not yet verified to fail when the access rule of a token is not asked for.
+  /// Verified to fail when the access rule of a token is dropped.
   @Test("a token that asks for presence is not shown without it, and no use is lost", .requirement("C6"))
   func presence() throws {
     let scene = try CardScene(passcode: "passcode")
@@ -135,6 +134,7 @@ struct CardTokenRuleTests {
 
   // MARK: Bounds
 
+  /// Verified to fail when the bytes are not counted.
   @Test(
     "a token of 0 bytes, of 1 MiB, without time or without uses is refused, and stores nothing",
     .requirement("C3"))
@@ -157,6 +157,7 @@ struct CardTokenRuleTests {
     #expect(try scene.take(id).count == 65_536)
   }
 
+  /// Verified to fail when an ended token keeps its name.
   @Test("a name is taken while its token is valid, and free when it has ended", .requirement("C3"))
   func names() throws {
     let scene = try CardScene()

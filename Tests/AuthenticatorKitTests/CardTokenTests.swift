@@ -11,8 +11,7 @@ import VaultTestKit
 struct CardTokenTests {
   // MARK: Life
 
-  /// Not yet verified to fail when the time follows the wall clock, and when the secret of a token that is over
-  /// stays.
+  /// Verified to fail when what is found to have ended is not recorded.
   @Test(
     "a token is taken until its time is over, then it has ended for a day, then it is gone",
     .requirement("C3"))
@@ -40,7 +39,8 @@ struct CardTokenTests {
     #expect(try scene.core.verify().problems == [])
   }
 
-  /// The second process knows nothing of the token. Not yet verified to fail when a commit ends nothing.
+  /// The second process knows nothing of the token. Verified to fail when a commit ends nothing, when
+  /// an opening ends nothing, and when the end of a secret does not ask for the log to be cut off.
   @Test(
     "after its time the first write of any process deletes the secret, and so does an opening",
     .requirement("C3"), arguments: ["write", "open", "purge", "reboot"])
@@ -68,8 +68,7 @@ struct CardTokenTests {
     #expect(try scene.logged(.tokenEnded) == (what == "reboot" ? 2 : 1))
   }
 
-  /// Not yet verified to fail when only the boot clock is asked, when a wall clock that was set back is believed, and
-  /// when the boot is not compared.
+  /// Verified to fail when the wall clock is not asked, and when a refusal is not recorded.
   @Test(
     "no clock revives a token: an hour or a day off, another boot", .requirement("C7"),
     arguments: [-86_400, -3600, -61, 161, 86_400])
@@ -109,7 +108,7 @@ struct CardTokenTests {
     #expect(try scene.take(again) == CardScene.token)
   }
 
-  /// Not yet verified to fail when a token is handed out, and when it is ended, without a boot id.
+  /// Verified to fail when a token without a boot id is valid, and when one is stored.
   @Test("where the boot id cannot be read no token is stored, taken or ended", .requirement("C3"))
   func noBoot() throws {
     let scene = try CardScene()
@@ -157,8 +156,8 @@ struct CardTokenTests {
 
   // MARK: Uses
 
-  /// Not yet verified to fail when the uses are decremented after the secret is returned, and when the last use
-  /// leaves the secret.
+  /// Verified to fail when the last use leaves the secret. That the use comes before the secret, the race of processes
+  /// shows (R10).
   @Test(
     "each use is on the disk before the token is returned, and the last one deletes the secret",
     .requirement("C3"))
@@ -181,6 +180,7 @@ struct CardTokenTests {
     #expect(try scene.logged(.tokenStored) == 1)
   }
 
+  /// Verified to fail when the end of a secret does not ask for the log to be cut off.
   @Test("a revoked token is deleted at once, also in a locked vault", .requirement("C3"))
   func revoked() throws {
     let scene = try CardScene(passcode: "passcode")

@@ -10,7 +10,7 @@ import VaultTestKit
 struct ConsentRuleTests {
   // MARK: Sessions
 
-  /// Not yet verified to fail when a confirmation ends no token, and when a request ends no consent.
+  /// Verified to fail when a confirmation ends no token, and when a request ends no consent.
   @Test("a session has one consent, and one token of it", .requirement("C4"))
   func oneInSession() throws {
     let (scene, server) = (try CardScene(), ConsentServer())
@@ -39,6 +39,7 @@ struct ConsentRuleTests {
 
   // MARK: What is refused
 
+  /// Verified to fail when the attributes of a new item are not examined, and when codes of three digits are stored.
   @Test("card data is refused before the server is asked, and in place of a token", .requirement("C5"))
   func cardData() throws {
     let (scene, server) = (try CardScene(), ConsentServer())
@@ -103,6 +104,7 @@ struct ConsentRuleTests {
     #expect(try scene.status(id) == .requested && scene.core.cardTokens().isEmpty)
   }
 
+  /// Verified to fail when the longer life counts.
   @Test("the token lives as long as the server says, if that is shorter", .requirement("C3"))
   func life() throws {
     let (scene, server) = (try CardScene(), ConsentServer())
@@ -113,6 +115,7 @@ struct ConsentRuleTests {
     #expect(try scene.confirm(id, storing: "b", ttl: .seconds(60), over: server).secondsLeft == 60)
   }
 
+  /// Verified to fail when the transport is not compared.
   @Test(
     "another transport is refused, and a name that is taken, before the server is asked", .requirement("C8"))
   func refused() throws {
@@ -135,6 +138,7 @@ struct ConsentRuleTests {
     _ = try scene.request(over: server)
   }
 
+  /// Verified to fail when the boot id is not asked for.
   @Test("without a boot id no consent is requested", .requirement("C1"))
   func noBoot() throws {
     let (scene, server) = (try CardScene(), ConsentServer())
@@ -154,7 +158,7 @@ struct ConsentRuleTests {
 
   // MARK: Issuer
 
-  /// Not yet verified to fail when the code is stored, when attempts are not counted, and when an old code counts.
+  /// Verified to fail when attempts are not counted, and when the code before the last resend counts.
   @Test("an issuer judges five codes in 300 seconds, and stores none", .requirement("C1", "C2"))
   func issuer() throws {
     let scene = try CardScene()
@@ -208,6 +212,7 @@ struct ConsentRuleTests {
     #expect(try scene.status(late.consent.id) == .expired && scene.sealed() == 0)
   }
 
+  /// Verified to fail when the role of a consent is not asked for.
   @Test("a holder judges no code, and an issuer asks nobody", .requirement("C1"))
   func roles() throws {
     let (scene, server) = (try CardScene(), ConsentServer())

@@ -35,6 +35,7 @@ struct ConsentTests {
     #expect(try scene.core.verify().problems == [])
   }
 
+  /// Verified to fail when other characters than digits leave.
   @Test("only six digits leave the device, and nothing else is an attempt", .requirement("C1"))
   func shape() throws {
     for text in ["", "47119", "4711990", "47119a", " 47119", "４７１１９９", "471199\n", "-71199"] {
@@ -42,7 +43,7 @@ struct ConsentTests {
     }
   }
 
-  /// Not yet verified to fail when a wrong code is counted only after the answer of the server.
+  /// Verified to fail when a wrong code is counted only after the answer of the server.
   @Test("five wrong codes end a consent, each counted before the server is asked", .requirement("C1"))
   func attempts() throws {
     let (scene, server) = (try CardScene(), ConsentServer())
@@ -88,7 +89,7 @@ struct ConsentTests {
 
   // MARK: Time
 
-  /// Not yet verified to fail when an expired consent is not asked for again, and when it is asked for again each time.
+  /// Verified to fail when an expired consent is not asked for again, and when it is asked for again each time.
   @Test(
     "an expired consent is asked for again by itself, once, and says so", .requirement("C1", "C8"),
     arguments: [
@@ -148,7 +149,7 @@ struct ConsentTests {
     #expect(try scene.core.cardConsents().first { $0.status == .requested }?.isRenewed == true)
   }
 
-  /// Not yet verified to fail when a resend moves the deadline.
+  /// Verified to fail when a resend requests a new challenge.
   @Test("a resend keeps the challenge and the deadline", .requirement("C2"))
   func resent() throws {
     let (scene, server) = (try CardScene(), ConsentServer())
@@ -161,7 +162,7 @@ struct ConsentTests {
     expect(.expired) { () throws(VaultError) in try scene.confirm(id, over: server) }
   }
 
-  /// Not yet verified to fail when the resend is counted after the answer.
+  /// Verified to fail when the resend is counted after the answer.
   @Test("the code is sent again at most once in 30 seconds and three times", .requirement("C2"))
   func resendLimits() throws {
     let (scene, server) = (try CardScene(), ConsentServer())

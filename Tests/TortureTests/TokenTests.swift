@@ -8,7 +8,7 @@ import VaultKit
 import VaultTestKit
 
 extension Torture {
-  /// Not yet verified to fail when the use is subtracted in a commit after the one that hands the token out.
+  /// Verified to fail when the use is subtracted in a commit after the one that hands the token out.
   @Suite("Many processes, one card token", .requirement("R10"), .serialized)
   struct TokenUses {
     @Test("of the processes that want the last use exactly one gets it, and none later")
@@ -88,7 +88,7 @@ extension Torture {
     }
   }
 
-  /// Not yet verified to fail when only the wall clock is asked, and when the boot is not compared.
+  /// Verified to fail when the wall clock is not asked, and when the boot is not compared.
   @Suite("Card tokens under wrong clocks", .requirement("R11"), .serialized)
   struct TokenLife {
     @Test(
