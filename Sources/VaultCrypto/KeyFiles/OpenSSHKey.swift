@@ -82,6 +82,7 @@ enum OpenSSHKey {
     var places: [Range<Int>] = []
     for _ in 0..<6 { places.append(try cursor.positive(in: part)) }
     guard places[0].count <= 512 else { throw .unsupportedKey }
+    guard places.allSatisfy({ $0.count <= 512 }) else { throw .malformed }
     let numbers = [0, 1, 2, 4, 5]
     var joined = DER.integer(SecretBytes(zeroes: 1))
     for index in numbers {

@@ -102,8 +102,8 @@ enum PrivateKeyCoding {
 }
 
 extension PKeyHandle {
-  /// - Throws: ``CryptoError/invalidKey`` when the key is not of a ``SigningKeyType``, or is RSA with an even exponent or an
-  ///   exponent of 1.
+  /// - Throws: ``CryptoError/invalidKey`` when the key is not of a ``SigningKeyType``, or is RSA with an exponent that
+  ///   ``isExponent(_:)`` refuses.
   func signingKeyType() throws(CryptoError) -> SigningKeyType {
     if unsafe EVP_PKEY_is_a(pointer, "ED25519") == 1 { return .ed25519 }
     if unsafe EVP_PKEY_is_a(pointer, "RSA") == 1 { return try rsaType() }
@@ -117,9 +117,15 @@ extension PKeyHandle {
     throw .invalidKey
   }
 
+  /// Whether a public exponent of RSA is odd, not 1, and of 8 bytes at most: a longer one only makes verifying slow.
+  ///
+  /// - Parameter number: Big-endian, without zeros in front.
+  static func isExponent(_ number: [UInt8]) -> Bool {
+    number.last.map { $0 % 2 == 1 } == true && number != [1] && number.count <= 8
+  }
+
   private func rsaType() throws(CryptoError) -> SigningKeyType {
-    let exponent = try publicNumber("e")
-    guard let last = exponent.last, last % 2 == 1, exponent != [1] else { throw .invalidKey }
+    guard try Self.isExponent(publicNumber("e")) else { throw .invalidKey }
     switch unsafe EVP_PKEY_get_bits(pointer) {
     case 2048: return .rsa2048
     case 3072: return .rsa3072
