@@ -18,8 +18,7 @@ package enum HTTPTransport {
   /// Answers the request on standard input, and ends the process: with 0, or with 2 where there is no request to answer.
   package static func main() -> Never {
     ProcessHardening.apply()
-    // By this variable libcurl would write the keys of the connection into a file.
-    unsafe unsetenv("SSLKEYLOGFILE")
+    Environment.keepProxies()
     signal(SIGPIPE, SIG_IGN)
     let words = CommandLine.arguments
     switch Arguments.parse(Array(words.dropFirst())) {

@@ -31,6 +31,7 @@ struct BadServerTests {
     Case("/chunked-for-ever", "more than 1048576 bytes"),
     Case("/long-nonce", "a header of more than 8192 bytes"),
     Case("/many-headers", "more than 65536 bytes of headers"),
+    Case("/packed-transfer", "more than 1048576 bytes"), Case("/packed-content", "no JSON object"),
     Case("/no-http", "failed with code"),
     Case("/redirect/301/host", "another origin"), Case("/redirect/301/port", "another origin"),
     Case("/redirect/307/host", "another origin"), Case("/redirect/302/plain", "another origin"),

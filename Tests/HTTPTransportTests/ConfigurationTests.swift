@@ -29,6 +29,8 @@ struct ConfigurationTests {
     (with(#""pins":{"bank.example":["abc"]}"#), "44 characters"),
     (with(#""pins":{"bank.example":[]}"#), "1 to 16 pins"),
     (with(#""pins":{"bank.exemple":["\#(pin)"]}"#), "no host of 'origins'"),
+    (with(#""pins":{"bank.example:443":["\#(pin)"]}"#), "no host of 'origins'"),
+    (with(#""pins":{"https://bank.example":["\#(pin)"]}"#), "no host of 'origins'"),
     (with(#""pins":{"bank.example":["\#(pin)"],"BANK.example":["\#(pin)"]}"#), "is there twice"),
     (#"{\#(good),"mapping":"oauth"} {}"#, "text after the object"),
     (operation(#""path":"/x""#), "'method' is missing"),
@@ -81,7 +83,7 @@ struct ConfigurationTests {
       "https://u@bank.example", "https://u:p@bank.example", "https://bank.example#x", "bank.example",
       "https://",
       "https://bank.example:0x50", "https://bank.example:99999", "https://bank example",
-      "https://b\u{F6}.example", "",
+      "https://b\u{F6}.example", "https://b%C3%B6.example", "https://[fe80::1%25lo]", "",
     ])
   func origins(text: String) throws {
     let sender = try Sender(path: "/echo", ["origins": [text]])

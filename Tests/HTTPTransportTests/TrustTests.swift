@@ -143,7 +143,32 @@ struct TrustTests {
     #expect(!FileManager.default.fileExists(atPath: log))
   }
 
-  /// Verified to fail when libcurl is not told that there is no proxy.
+  /// Verified to fail when the variables stay in the environment.
+  @Test("no variable loads another configuration of OpenSSL, other anchors or a password", .requirement("D7"))
+  func environment() throws {
+    let sender = try Sender(
+      #"{"go":{"method":"GET","path":"/echo","answer":{"path":"path","login":"headers.authorization"}}}"#)
+    // By this configuration, OpenSSL has no cipher at all.
+    let file = sender.folder.path + "/openssl.cnf"
+    try Data("openssl_conf = a\n[a]\nproviders = b\n[b]\nnull = c\n[c]\nactivate = 1\n".utf8)
+      .write(to: URL(fileURLWithPath: file))
+    try Data("machine 127.0.0.1 login user password word\n".utf8)
+      .write(to: URL(fileURLWithPath: sender.folder.path + "/.netrc"))
+    sender.environment["OPENSSL_CONF"] = file
+    sender.environment["OPENSSL_MODULES"] = sender.folder.path
+    sender.environment["HOME"] = sender.folder.path
+    let answer = try sender.send()
+    #expect(answer.members["path"] as? String == "/echo", "\(answer.text)")
+    #expect(answer.members["login"] == nil)
+
+    let anchor = sender.servers.file("anchor.pem")
+    let system = try Sender(path: "/echo", ["anchors": NSNull()])
+    for name in ["SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"] { system.environment[name] = anchor }
+    expectRefusal(try system.send(), "no trusted anchor")
+  }
+
+  /// Verified to fail when libcurl is not told that there is no proxy, and when `no_proxy` counts beside a proxy of the
+  /// configuration.
   @Test("a proxy is used where the configuration says so, and only there")
   func proxy() throws {
     let servers = try Servers.shared.get()
@@ -156,6 +181,7 @@ struct TrustTests {
       return try servers.requests("proxy").count - before
     }
     #expect(try asked(["proxy": address]) == 1)
+    #expect(try asked(["proxy": address], ["no_proxy": "*", "NO_PROXY": "127.0.0.1"]) == 1)
     let variable = ["https_proxy": address, "HTTPS_PROXY": address, "ALL_PROXY": address]
     #expect(try asked([:], variable) == 0)
     #expect(try asked(["proxy": "environment"], variable) == 1)

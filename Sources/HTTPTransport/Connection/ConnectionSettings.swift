@@ -50,7 +50,10 @@ import SecretMemory
     switch configuration.proxy {
     case .none: set(CURLOPT_PROXY, "")
     case .environment: break
-    case .address(let address): set(CURLOPT_PROXY, address)
+    case .address(let address):
+      set(CURLOPT_PROXY, address)
+      // Else `no_proxy` of the environment would lead around it.
+      set(CURLOPT_NOPROXY, "")
     }
   }
 

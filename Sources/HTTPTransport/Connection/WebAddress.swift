@@ -26,7 +26,11 @@ package struct WebAddress: Sendable {
   package init?(_ text: String) {
     guard text.utf8.count <= 2048, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
       let parts = Parts(text), parts[CURLUPART_SCHEME] == "https", let host = parts[CURLUPART_HOST],
-      let port = parts[CURLUPART_PORT].flatMap({ Int($0) }), parts[CURLUPART_FRAGMENT] == nil
+      // Percent-encoded, it could have other characters than the text.
+      host.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+      let port = parts[CURLUPART_PORT].flatMap({ Int($0) }), parts[CURLUPART_FRAGMENT] == nil,
+      // A part of the host that is not in its text: an origin would lead through every interface.
+      parts[CURLUPART_ZONEID] == nil
     else { return nil }
     origin = Origin(host: Origin.lowerCase(host), port: port)
     isOrigin =

@@ -7,6 +7,7 @@ was asked is in FOLDER/requests, one JSON object per line. The path of a request
 """
 import base64
 import datetime
+import gzip
 import hashlib
 import ipaddress
 import json
@@ -167,6 +168,9 @@ ANSWERS = {
     "/nonce": lambda c, r: reply(c, b'{"error":"use_dpop_nonce"}', "401 Unauthorized",
                                  ["DPoP-Nonce: n-1", "Set-Cookie: a=1", "Set-Cookie: b=2"]),
     "/no-content": lambda c, r: reply(c, b"", "204 No Content"),
+    # Nobody has asked for these: 64 MiB in a few bytes, and JSON that is readable only when it is unpacked.
+    "/packed-transfer": lambda c, r: c.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n" + gzip.compress(bytes(1 << 26))),
+    "/packed-content": lambda c, r: reply(c, gzip.compress(b'{"path":"packed"}'), headers=["Content-Encoding: gzip"]),
     "/no-http": lambda c, r: c.sendall(b"220 mail.example ESMTP\r\n"),
 }
 
