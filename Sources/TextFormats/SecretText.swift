@@ -45,7 +45,7 @@ package final class SecretText: TextOutput {
 
 extension SecretBytes {
   /// A copy with zeros at its end.
-  fileprivate func enlarged(to count: Int) -> SecretBytes {
+  package func enlarged(to count: Int) -> SecretBytes {
     var larger = SecretBytes(zeroes: count)
     unsafe larger.modify { target in
       expose { unsafe $0.withUnsafeBytes { unsafe target.copyMemory(from: $0) } }

@@ -18,7 +18,7 @@ struct AnswerText: ~Copyable {
   mutating func read(from descriptor: Int32) -> Bool {
     while !isAtEnd {
       // One byte more than the limit, which tells that there is more.
-      if byteCount == bytes.byteCount { bytes = bytes.grown(to: min(2 * byteCount, limit + 1)) }
+      if byteCount == bytes.byteCount { bytes = bytes.enlarged(to: min(2 * byteCount, limit + 1)) }
       let start = byteCount
       let got = unsafe bytes.modify { all in
         unsafe Glibc.read(descriptor, all.baseAddress! + start, all.count - start)
