@@ -30,7 +30,7 @@ package struct ClientAssertion: Sendable {
   /// The assertion, which the key then signs: `private_key_jwt`.
   ///
   /// - Parameter now: Seconds since 1970, as the server counts them.
-  /// - Throws: ``JOSEError/keyMismatch`` for a key without an algorithm here, ``JOSEError/library(_:)``.
+  /// - Throws: ``JOSEError/library(_:)``.
   package func unsigned(
     by key: VerifyingKey, at now: Int64, random: some RandomSource
   ) throws(JOSEError) -> UnsignedJWS {

@@ -36,7 +36,7 @@ package struct CompactJWS: ~Copyable, Sendable {
   /// - Throws: ``JOSEError/keyMismatch`` if the algorithm is not the one of the key: HS256 always.
   ///   ``JOSEError/signatureMismatch``.
   package func verify(with key: VerifyingKey) throws(JOSEError) {
-    guard try header.algorithm == JWSAlgorithm(of: key), let scheme = header.algorithm.scheme else {
+    guard header.algorithm == JWSAlgorithm(of: key), let scheme = header.algorithm.scheme else {
       throw .keyMismatch
     }
     do throws(CryptoError) {

@@ -48,12 +48,12 @@ package struct DPoPProof: Sendable {
   /// - Parameters:
   ///   - key: The public half of the key that signs.
   ///   - now: Seconds since 1970, as the server counts them.
-  /// - Throws: ``JOSEError/keyMismatch`` for a key without an algorithm here, ``JOSEError/library(_:)``.
+  /// - Throws: ``JOSEError/library(_:)``.
   package func unsigned(
     by key: VerifyingKey, at now: Int64, random: some RandomSource
   ) throws(JOSEError) -> UnsignedJWS {
     let (id, shown) = (try TokenID.make(random), try JWK(key).json())
-    return UnsignedJWS(try JWSAlgorithm(of: key)) {
+    return UnsignedJWS(JWSAlgorithm(of: key)) {
       Field("typ", "dpop+jwt")
       Field("jwk", shown)
     } claims: {

@@ -29,14 +29,15 @@ package struct HTTPTarget: Sendable, Equatable {
     let end = text.last == "]" ? nil : text.lastIndex(of: ":")
     let host = text[..<(end ?? text.endIndex)].lowercased()
     guard !host.isEmpty, host.hasPrefix("[") == host.hasSuffix("]"),
-      host.hasPrefix("[") || !host.contains(":")
+      host.hasPrefix("[") || !host.contains(":"), !host.contains("%")
     else { throw malformed }
     guard let end else { return host }
     let port = text[text.index(after: end)...]
-    guard port.isEmpty || port.utf8.count <= 5 && port.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else {
+    guard !port.isEmpty else { return host }
+    guard port.utf8.count <= 5, port.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let number = UInt16(port) else {
       throw malformed
     }
-    return port.isEmpty || port == (scheme == "https" ? "443" : "80") ? host : "\(host):\(port)"
+    return number == (scheme == "https" ? 443 : 80) ? host : "\(host):\(number)"
   }
 
   private static var malformed: JOSEError {

@@ -107,16 +107,20 @@ package struct JWK: Sendable {
 
   /// The members that make the key, in the order of their names (RFC 7638 §3.2).
   private static func required(of key: VerifyingKey) throws(JOSEError) -> [(name: String, value: String)] {
-    switch try PublicKeyForm(of: key) {
-    case .p256(let x, let y): point("P-256", x, y)
-    case .p384(let x, let y): point("P-384", x, y)
-    case .ed25519(let point): [("crv", "Ed25519"), ("kty", "OKP"), ("x", Base64URL.text(point))]
-    case .rsa(let modulus, let exponent):
-      [("e", Base64URL.text(exponent)), ("kty", "RSA"), ("n", Base64URL.text(modulus))]
-    }
+    do throws(CryptoError) {
+      switch (key.type, try key.components()) {
+      case (.p256, .point(let both)): return point("P-256", both)
+      case (.p384, .point(let both)): return point("P-384", both)
+      case (_, .point(let one)): return [("crv", "Ed25519"), ("kty", "OKP"), ("x", Base64URL.text(one))]
+      case (_, .rsa(let modulus, let exponent)):
+        return [("e", Base64URL.text(exponent)), ("kty", "RSA"), ("n", Base64URL.text(modulus))]
+      }
+    } catch { throw .library(CryptoFailure(error)) }
   }
 
-  private static func point(_ curve: String, _ x: [UInt8], _ y: [UInt8]) -> [(name: String, value: String)] {
-    [("crv", curve), ("kty", "EC"), ("x", Base64URL.text(x)), ("y", Base64URL.text(y))]
+  /// - Parameter both: 4, x and y.
+  private static func point(_ curve: String, _ both: [UInt8]) -> [(name: String, value: String)] {
+    let (x, y) = (Array(both.dropFirst().prefix(both.count / 2)), Array(both.suffix(both.count / 2)))
+    return [("crv", curve), ("kty", "EC"), ("x", Base64URL.text(x)), ("y", Base64URL.text(y))]
   }
 }

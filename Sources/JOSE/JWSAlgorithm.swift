@@ -14,15 +14,13 @@ package enum JWSAlgorithm: String, Sendable, Hashable, CaseIterable {
   case hs256 = "HS256"
 
   /// The one algorithm of a public key.
-  ///
-  /// - Throws: ``JOSEError/keyMismatch`` for a key that no algorithm here is for.
-  package init(of key: VerifyingKey) throws(JOSEError) {
+  package init(of key: VerifyingKey) {
     self =
-      switch try PublicKeyForm(of: key) {
+      switch key.type {
       case .p256: .es256
       case .p384: .es384
       case .ed25519: .edDSA
-      case .rsa: .rs256
+      case .rsa2048, .rsa3072, .rsa4096: .rs256
       }
   }
 

@@ -23,20 +23,38 @@ package struct MACKey: ~Copyable, Sendable {
   /// Looks at the bytes where they are: most of them are a secret.
   private static func isPublicKey(_ secret: borrowing SecretBytes) -> Bool {
     secret.expose { bytes in
-      if heads.contains(where: { bytes.has($0, at: 0) }) || bytes.isLongSequence { return true }
-      guard bytes.has([UInt8(ascii: "{")], at: 0) else { return false }
-      let word = Array("\"kty\"".utf8)
-      return (1..<bytes.byteCount).contains { bytes.has(word, at: $0) }
+      let start = bytes.firstVisible
+      if heads.contains(where: { bytes.has($0, at: start) }) || bytes.isLongSequence { return true }
+      // Other programs write remarks before a block of PEM.
+      let word = bytes.has([UInt8(ascii: "{")], at: start) ? "\"kty\"" : "-----BEGIN "
+      return bytes.contains(Array(word.utf8))
     }
   }
 
   private static let heads =
-    ["-----BEGIN ", "ssh-rsa ", "ssh-ed25519 ", "ecdsa-sha2-"].map { Array($0.utf8) } + PublicKeyForm.heads
+    (["ssh-rsa ", "ssh-ed25519 ", "ecdsa-sha2-"] + base64Heads).map { Array($0.utf8) }
+    + VerifyingKey.curveHeads
+
+  /// A block of PEM without its lines: P-256, P-384, Ed25519, and RSA of the three sizes.
+  private static let base64Heads = [
+    "MFkwEwYHKoZIzj0CAQ", "MHYwEAYHKoZIzj0CAQ", "MCowBQYDK2VwAyEA", "MIIBIjANBgkqhkiG9w0BAQ",
+    "MIIBojANBgkqhkiG9w0BAQ", "MIICIjANBgkqhkiG9w0BAQ",
+  ]
 }
 
 extension RawSpan {
   fileprivate func has(_ part: [UInt8], at start: Int) -> Bool {
     byteCount - start >= part.count && part.indices.allSatisfy { byte(at: start + $0) == part[$0] }
+  }
+
+  fileprivate func contains(_ part: [UInt8]) -> Bool {
+    (0..<byteCount).contains { has(part, at: $0) }
+  }
+
+  /// Where the bytes begin after a mark of UTF-8 and white space.
+  fileprivate var firstVisible: Int {
+    let start = has([0xEF, 0xBB, 0xBF], at: 0) ? 3 : 0
+    return (start..<byteCount).first { ![0x09, 0x0A, 0x0D, 0x20].contains(byte(at: $0)) } ?? byteCount
   }
 
   /// Whether the bytes are one DER sequence of 128 bytes or more, as keys of RSA and certificates are. Random bytes are one once

@@ -9,19 +9,6 @@ extension Base64 {
     return encoded.expose { String(decoding: unsafe $0.withUnsafeBytes { unsafe Array($0) }, as: UTF8.self) }
   }
 
-  /// The base64url of public bytes, without padding (RFC 7515 §2).
-  package static func urlText(_ bytes: [UInt8]) -> String {
-    let characters = text(bytes).utf8.compactMap { character -> UInt8? in
-      switch character {
-      case UInt8(ascii: "+"): UInt8(ascii: "-")
-      case UInt8(ascii: "/"): UInt8(ascii: "_")
-      case UInt8(ascii: "="): nil
-      default: character
-      }
-    }
-    return String(decoding: characters, as: UTF8.self)
-  }
-
   /// The bytes of a base64 text with padding, in which spaces and ends of lines mean nothing.
   ///
   /// - Throws: ``TextError/malformed(_:member:)``, also where unused bits are not zero (RFC 4648 §3.5).

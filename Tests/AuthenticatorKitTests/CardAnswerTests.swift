@@ -65,6 +65,7 @@ struct CardAnswerTests {
     ("aud", nil, .malformed), ("aud", "\"req-2\"", .policy), ("aud", "\"REQ-1\"", .policy),
     ("aud", "[\"req-1\",\"req-2\"]", .policy), ("aud", "[]", .malformed), ("aud", "7", .malformed),
     ("aud", "\"\"", .policy), ("aud", "null", .malformed),
+    ("a\\u0075d", "\"req-1\"", .malformed),
     ("iss", nil, .malformed), ("iss", "\"5AE1B2\"", .policy), ("iss", "7", .malformed),
     ("ConsumerSessionId", nil, .malformed), ("ConsumerSessionId", "\"0_session-1\"", .policy),
     ("ConsumerSessionId", "7", .malformed),
@@ -86,6 +87,10 @@ struct CardAnswerTests {
     ("Payload", "{\"ActionCode\":\"SUCCESS\",\"ErrorDescription\":[]}", .malformed),
     ("Payload", "\"{\\\"ActionCode\\\":\\\"SUCCESS\\\"} x\"", .malformed),
     ("Payload", "\"\\\"{\\\\\\\"ActionCode\\\\\\\":\\\\\\\"SUCCESS\\\\\\\"}\\\"\"", .malformed),
+    (
+      "Payload",
+      "\"{\\\"ActionCode\\\":\\\"SUCCESS\\\",\\\"Action\\\\u0043ode\\\":\\\"FAILURE\\\"}\"", .malformed
+    ),
     ("Payload", "{\"ActionCode\":\"SUCCESS\",\"x\":" + String(repeating: "[", count: 10_000), .malformed),
   ]
 
@@ -98,6 +103,19 @@ struct CardAnswerTests {
     expect(code) { () throws(VaultError) in _ = try scene.receive(token) }
     expect(code) { () throws(VaultError) in _ = try scene.verify(token) }
     try scene.expectUnanswered()
+  }
+
+  @Test("the latest expiry that a token can have is kept, and what is later is refused")
+  func latest() throws {
+    let scene = try CheckoutScene()
+    try scene.begin()
+    expect(.malformed) { () throws(VaultError) in
+      _ = try scene.receive(CheckoutScene.Answer("exp", "9007199254740993").token())
+    }
+    try scene.expectUnanswered()
+    let answer = try scene.receive(CheckoutScene.Answer("exp", "9007199254740992").token())
+    #expect(answer.expires == Instant(seconds: 1 << 53))
+    #expect(try scene.core.challenges().first?.expires == answer.expires)
   }
 
   @Test("names of members are compared in their letters", arguments: ["aud", "iss", "exp", "Payload"])

@@ -36,7 +36,7 @@ struct CompactJWSTests {
     for type in SigningKeyType.allCases {
       let key = try SigningKey.make(type)
       let other = try SigningKey.make(type)
-      let algorithm = try JWSAlgorithm(of: key.publicKey)
+      let algorithm = JWSAlgorithm(of: key.publicKey)
       let text = try key.signed(UnsignedJWS(algorithm, payload: SecretBytes("a payload")))
       let jws = try Token.read(text)
       #expect(jws.payload.text == "a payload")
@@ -81,8 +81,9 @@ struct CompactJWSTests {
         try JWK(key.publicKey).verify(Token.read(forged))
       }
       // Neither does the key come in as a secret.
-      for secret in [key.publicKey.spki, Array("-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQ\n".utf8)]
-        + [Array("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBuD".utf8), Array(try JWK(key.publicKey).text().utf8)]
+      for secret in try [key.publicKey.spki, Array("-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQ\n".utf8)]
+        + [Array("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBuD".utf8), Array(JWK(key.publicKey).text().utf8)]
+        + Self.disguises(of: key.publicKey)
       {
         #expect {
           _ = try MACKey(SecretBytes(copying: secret))
@@ -91,6 +92,79 @@ struct CompactJWSTests {
         }
       }
     }
+  }
+
+  /// A public key as it may be in a file: after a mark of UTF-8, an empty line or remarks, and as base64 alone.
+  private static func disguises(of key: VerifyingKey) throws -> [[UInt8]] {
+    let base64 = Base64.text(key.spki)
+    let pem = "-----BEGIN PUBLIC KEY-----\n\(base64)\n-----END PUBLIC KEY-----\n"
+    return try [
+      "\n\(pem)", "\u{FEFF}\(pem)", "Bag Attributes\n    friendlyName: shop\n\(pem)", base64, " \(base64)",
+      "\r\n \(JWK(key).text())", "\u{FEFF}{\"keys\":[\(JWK(key).text())]}",
+    ].map { Array($0.utf8) }
+  }
+
+  /// Verified to fail when a key that the header brings along verifies its token.
+  @Test(
+    "a token is verified with the key of the caller, whatever its header names or brings", .requirement("D6"))
+  func namedKeys() throws {
+    let mine = try SigningKey.make(.p256)
+    let theirs = try SigningKey.make(.p256)
+    let brought = try JWK(theirs.publicKey).text()
+    let header =
+      #"{"alg":"ES256","kid":"../../etc/passwd","jku":"https://evil.example/","x5u":"http://127.0.0.1:1/","#
+      + #""x5c":["AAAA"],"jwk":\#(brought)}"#
+    let input = "\(Token.coded(header)).\(Token.coded("{}"))"
+    let forged = try theirs.sign(Array(input.utf8), as: .ecdsaRaw)
+    let jws = try Token.read("\(input).\(Base64URL.text(forged))")
+    #expect(jws.header.keyID == "../../etc/passwd")
+    expect(.signatureMismatch) { () throws(JOSEError) in try jws.verify(with: mine.publicKey) }
+    let good = try mine.sign(Array(input.utf8), as: .ecdsaRaw)
+    try Token.read("\(input).\(Base64URL.text(good))").verify(with: mine.publicKey)
+  }
+
+  /// Verified to fail when a signature in DER is taken, too.
+  @Test("a signature has the one form of its algorithm", .requirement("D6"))
+  func signatureForms() throws {
+    for type in SigningKeyType.allCases {
+      let key = try SigningKey.make(type)
+      let algorithm = JWSAlgorithm(of: key.publicKey)
+      let input = "\(Token.coded("{\"alg\":\"\(algorithm.rawValue)\"}")).e30"
+      let good = try key.sign(Array(input.utf8), as: #require(algorithm.scheme))
+      var others = [
+        [], good + [0], [0] + good, Array(good.dropLast()), [UInt8](repeating: 0, count: good.count),
+      ]
+      if type.isECDSA {
+        let half = good.count / 2
+        others += [
+          try key.sign(Array(input.utf8), as: .ecdsaDER),
+          [UInt8](repeating: 0, count: half) + good.suffix(half),
+          good.prefix(half) + [UInt8](repeating: 0, count: half), [UInt8](repeating: 0xFF, count: good.count),
+        ]
+      }
+      if type == .ed25519 { others.append(Self.addingOrder(to: good)) }
+      if type.isRSA { others.append(try key.sign(Array(input.utf8), as: .rsaPSS)) }
+      try Token.read("\(input).\(Base64URL.text(good))").verify(with: key.publicKey)
+      for other in others {
+        let jws = try Token.read("\(input).\(Base64URL.text(other))")
+        expect(.signatureMismatch) { () throws(JOSEError) in try jws.verify(with: key.publicKey) }
+      }
+    }
+  }
+
+  /// The signature of Ed25519 with S + L in place of S, which has the same remainder (RFC 8032 §5.1.7).
+  private static func addingOrder(to signature: [UInt8]) -> [UInt8] {
+    let order: [UInt8] =
+      [
+        0xED, 0xD3, 0xF5, 0x5C, 0x1A, 0x63, 0x12, 0x58, 0xD6, 0x9C, 0xF7, 0xA2, 0xDE, 0xF9, 0xDE, 0x14,
+      ] + [UInt8](repeating: 0, count: 15) + [0x10]
+    var (sum, carry) = (signature, 0)
+    for index in 0..<32 {
+      carry += Int(sum[32 + index]) + Int(order[index])
+      sum[32 + index] = UInt8(carry & 0xFF)
+      carry >>= 8
+    }
+    return sum
   }
 
   @Test("a key of HS256 has 32 bytes or more", .requirement("D6"))

@@ -44,6 +44,7 @@ struct JWKTests {
     }
   }
 
+  /// Verified to fail when words are compared as characters.
   @Test("a point that is not on its curve, or has another length, is refused", .requirement("D6"))
   func points() throws {
     var members = try Facts.read().dpop.jwk
@@ -56,6 +57,11 @@ struct JWKTests {
       changed[name] = value
       #expect(throws: JOSEError.self, "\(name) \(value)") { _ = try key(text(changed)) }
     }
+    // The sign of the kelvin, which `==` takes for a K.
+    #expect(throws: JOSEError.self) {
+      _ = try key(
+        "{\"kty\":\"O\u{212A}P\",\"crv\":\"Ed25519\",\"x\":\"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo\"}")
+    }
     members["y"] = nil
     expect(.missing("y")) { () throws(JOSEError) in _ = try key(try! text(members)) }
   }
@@ -64,7 +70,8 @@ struct JWKTests {
   func rsa() throws {
     let good = try Facts.read().thumbprint.jwk
     for (name, value) in [
-      ("e", "AQ"), ("e", "Ag"), ("e", "AAAB"), ("e", ""), ("n", String(good["n"]!.prefix(172))),
+      ("e", "AQ"), ("e", "Ag"), ("e", "AAAB"), ("e", ""), ("e", "AQAAAAAAAAAB"), ("e", good["n"]!),
+      ("n", String(good["n"]!.prefix(172))),
       ("n", "AAAB"),
       ("n", ""), ("n", "AAAA" + good["n"]!),
     ] {

@@ -81,7 +81,7 @@ extension SigningKey {
 
   /// Signs as a client does.
   func signed(_ token: consuming UnsignedJWS) throws -> String {
-    let scheme = try #require(try JWSAlgorithm(of: publicKey).scheme)
+    let scheme = try #require(JWSAlgorithm(of: publicKey).scheme)
     return try token.signed { (bytes) throws(CryptoError) in try sign(bytes, as: scheme) }.text
   }
 }

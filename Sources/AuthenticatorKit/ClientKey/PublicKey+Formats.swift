@@ -1,3 +1,4 @@
+import JOSE
 import TextFormats
 import VaultCrypto
 
@@ -11,16 +12,14 @@ extension PublicKey {
 
   /// A JSON Web Key (RFC 7517, RFC 8037) with its required members alone, in the order and form of RFC 7638: the SHA-256 of
   /// this text is its thumbprint.
-  public var jwk: String {
-    let url = Base64.urlText
-    switch type {
-    case .p256, .p384:
-      let half = type.signing.bitCount / 8
-      let (x, y) = (Array(point!.dropFirst().prefix(half)), Array(point!.suffix(half)))
-      return #"{"crv":"P-\#(type.signing.bitCount)","kty":"EC","x":"\#(url(x))","y":"\#(url(y))"}"#
-    case .ed25519: return #"{"crv":"Ed25519","kty":"OKP","x":"\#(url(point!))"}"#
-    case .rsa2048, .rsa3072, .rsa4096:
-      return #"{"e":"\#(url(exponent!))","kty":"RSA","n":"\#(url(modulus!))"}"#
+  public var jwk: String { text { (jwk) throws(JOSEError) in try jwk.text() } }
+
+  /// The name that every program gives the key (RFC 7638): base64url of a SHA-256, 43 characters. `jkt` of a bound token.
+  public var thumbprint: String { text { (jwk) throws(JOSEError) in try jwk.thumbprint() } }
+
+  private func text(_ make: (JWK) throws(JOSEError) -> String) -> String {
+    do throws(JOSEError) { return try make(JWK(key)) } catch {
+      preconditionFailure("PublicKey.jwk: a key without a JWK")
     }
   }
 

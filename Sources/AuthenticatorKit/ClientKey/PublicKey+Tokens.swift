@@ -16,13 +16,6 @@ public struct TokenExpectation: Sendable, Equatable {
 }
 
 extension PublicKey {
-  /// The name that every program gives the key (RFC 7638): base64url of a SHA-256, 43 characters. `jkt` of a bound token.
-  public var thumbprint: String {
-    do throws(JOSEError) { return try JWK(key).thumbprint() } catch {
-      preconditionFailure("PublicKey.thumbprint: a key without a JWK")
-    }
-  }
-
   /// Checks a JWT: its signature by this key, its time, and what is expected.
   ///
   /// - Parameters:

@@ -70,7 +70,7 @@ extension Signer {
     let token: UnsignedJWS
     do throws(JOSEError) {
       _ = try JWTClaims(claims)
-      token = UnsignedJWS(try JWSAlgorithm(of: key.publicKey), type: type, keyID: keyID, payload: claims)
+      token = UnsignedJWS(JWSAlgorithm(of: key.publicKey), type: type, keyID: keyID, payload: claims)
     } catch { throw VaultError(jose: error) }
     return try signed(token)
   }

@@ -66,6 +66,32 @@ package struct VerifyingKey: Sendable, Hashable {
     case rsa(modulus: [UInt8], exponent: [UInt8])
   }
 
+  /// The key on a curve that has this point.
+  ///
+  /// - Parameter point: Uncompressed, or the 32 bytes of Ed25519.
+  /// - Throws: ``CryptoError/invalidKey`` for another length, and for a point that is not on the curve.
+  package init(_ type: SigningKeyType, point: [UInt8]) throws(CryptoError) {
+    guard !type.isRSA, point.count == (type.isECDSA ? type.pointByteCount : 32) else { throw .invalidKey }
+    try self.init(spki: type.isECDSA ? DER.spki(of: type, point: point) : DER.spki(ofEd25519: point))
+  }
+
+  /// The key of RSA that has these numbers, big-endian, without zeros in front.
+  ///
+  /// - Throws: ``CryptoError/invalidKey`` for another size than those of ``SigningKeyType``, and for an exponent that is even, 1 or
+  ///   longer than 8 bytes.
+  package init(rsaModulus modulus: [UInt8], exponent: [UInt8]) throws(CryptoError) {
+    guard 1...512 ~= modulus.count, 1...8 ~= exponent.count else { throw .invalidKey }
+    try self.init(spki: DER.spki(ofRSA: modulus, exponent: exponent))
+  }
+
+  /// What the structure of a key on each curve begins with, before its numbers: whatever begins with it is a public key.
+  package static var curveHeads: [[UInt8]] {
+    [SigningKeyType.p256, .p384].map { type in
+      DER.spki(of: type, point: [UInt8](repeating: 4, count: type.pointByteCount))
+        .dropLast(2 * type.scalarByteCount)
+    } + [DER.spki(ofEd25519: [])]
+  }
+
   /// The numbers of the key, for formats that name them.
   package func components() throws(CryptoError) -> Components {
     switch type {
