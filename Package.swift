@@ -70,6 +70,10 @@ let package = Package(
       name: "CCurl", path: "Sources/CSystem/CCurl", pkgConfig: "libcurl",
       providers: [.apt(["libcurl4-openssl-dev"])]),
 
+    // What a program can do after an error; the same for all public errors.
+    room("ErrorRecovery"),
+    // Log lines that hide what is private.
+    room("VaultLogging", on: ["CLinux"]),
     // Secrets in memory: one owner, locked, wiped.
     room("SecretMemory", on: ["CLinux"]),
     // Ciphers, hashes and signatures of OpenSSL, and the two seals made of them.
@@ -77,11 +81,15 @@ let package = Package(
     // Argon2id: the key that is made from what a person types.
     room("PasswordDerivation", on: ["SecretMemory", "CArgon2"]),
     // HOTP, TOTP, Steam, Base32, otpauth URIs, verification windows: pure values, no vault.
-    room("OneTimePassword", on: ["SecretMemory", "VaultCrypto", "COTPKernels"]),
+    room("OneTimePassword", on: ["ErrorRecovery", "SecretMemory", "VaultCrypto", "COTPKernels"]),
     // The SQLite file: connection, schema, records. Knows bytes, no keys.
     room("VaultStorage", on: ["CLinux", "CSQLite"]),
     // The bytes of a vault file as values: one file per section of docs/format/vault-file.md.
-    room("VaultFormat", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultStorage"]),
+    room(
+      "VaultFormat",
+      on: [
+        "ErrorRecovery", "VaultLogging", "SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultStorage",
+      ]),
     // Who keeps the device key: a file or the Secret Service; the one owner of device keys.
     room("DeviceKeys", on: ["SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "CSecretService"]),
     // The open keys of a vault and their changes: ring, slots, passcode, recovery code.
@@ -100,9 +108,8 @@ let package = Package(
     room(
       "VaultKit",
       on: [
-        "SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultStorage", "VaultFormat", "DeviceKeys",
-        "VaultKeys",
-        "SealedStorage", "CLinux",
+        "VaultLogging", "SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultStorage", "VaultFormat",
+        "DeviceKeys", "VaultKeys", "SealedStorage", "CLinux",
       ]),
     // What a program that asks PAM and its helper say to each other.
     room("PAMMessages", on: ["SecretMemory"]),
@@ -117,20 +124,25 @@ let package = Package(
     // Authenticator components on top of the vault.
     room(
       "AuthenticatorKit",
-      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "TextFormats", "JOSE", "VaultKit"]),
+      on: [
+        "VaultLogging", "SecretMemory", "VaultCrypto", "OneTimePassword", "TextFormats", "JOSE", "VaultKit",
+      ]),
     // What tests of ours and of our users need: fixed clock and randomness, temporary vaults, tampering.
     room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultKit"]),
     // The way to a server through a program.
     room(
-      "TransportPrograms", on: ["SecretMemory", "VaultKit", "AuthenticatorKit", "TextFormats", "CLinux"]),
+      "TransportPrograms",
+      on: ["VaultLogging", "SecretMemory", "VaultKit", "AuthenticatorKit", "TextFormats", "CLinux"]),
     // The program that takes requests to a server over HTTPS: configuration, mapping, libcurl. It knows no vault.
     room("HTTPTransport", on: ["SecretMemory", "TextFormats", "CLinux", "CCurl"]),
     // What a command-line tool that handles secrets is made of; it knows no vault.
-    room("CommandLineKit", on: ["SecretMemory", "TextFormats", "CLinux"]),
+    room("CommandLineKit", on: ["ErrorRecovery", "SecretMemory", "TextFormats", "CLinux"]),
     // What vaultctl calls the values and errors of the library: exit codes, sentences, words of options.
     room(
       "VaultWords",
-      on: ["TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit", "AuthenticatorKit"]),
+      on: [
+        "ErrorRecovery", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit", "AuthenticatorKit",
+      ]),
     // What the doctor finds about a vault and its machine.
     room(
       "VaultDoctor",
@@ -141,7 +153,8 @@ let package = Package(
     room(
       "VaultCommands",
       on: [
-        "SecretMemory", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit", "VaultPrompts",
+        "VaultLogging", "SecretMemory", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit",
+        "VaultPrompts",
         "AuthenticatorKit", "TransportPrograms", "VaultWords", "VaultDoctor", "CLinux",
       ]),
     .executableTarget(name: "vaultctl", dependencies: ["VaultCommands"], swiftSettings: strict),
@@ -186,6 +199,7 @@ let package = Package(
       path: "Tests/Consumers/Sources/Programs", packageAccess: false,
       swiftSettings: warnings + [.swiftLanguageMode(.v6)]),
 
+    tests(of: "VaultLoggingTests", on: ["VaultLogging", "VaultKit", "SecretMemory"]),
     tests(of: "SecretMemoryTests", isOptimized: true, on: ["SecretMemory", "CLinux"]),
     tests(of: "VaultCryptoTests", isOptimized: true, on: ["VaultCrypto", "SecretMemory"]),
     tests(of: "PasswordDerivationTests", isOptimized: true, on: ["PasswordDerivation", "SecretMemory"]),

@@ -1,3 +1,4 @@
+package import ErrorRecovery
 package import TextFormats
 
 /// Why a command failed, and what its caller can do next. It never holds a secret or a refused argument.
@@ -14,6 +15,14 @@ package struct CommandError: Error, Sendable {
   /// How the prompt ended that the error is about; `nil` when no person was asked.
   package var promptEnd: PromptEnd?
 
+  /// What the error of the library says about the way to recover; `nil` where the exit code says it.
+  private let givenRecovery: Recovery?
+
+  /// What the caller can do. The action of what is not recoverable is the hint.
+  package var recovery: Recovery {
+    givenRecovery ?? exit.recovery ?? .nonRecoverable(action: hint ?? message)
+  }
+
   /// How a prompt ended.
   package enum PromptEnd: UInt8, Sendable {
     case answered = 1
@@ -25,7 +34,8 @@ package struct CommandError: Error, Sendable {
 
   package init(
     _ exit: ExitCode, _ message: String, hint: String? = nil, code: String? = nil,
-    attemptsLeft: Int? = nil, retryAfterSeconds: Int64? = nil, promptEnd: PromptEnd? = nil
+    attemptsLeft: Int? = nil, retryAfterSeconds: Int64? = nil, promptEnd: PromptEnd? = nil,
+    recovery: Recovery? = nil
   ) {
     self.exit = exit
     self.code = code ?? exit.defaultCode
@@ -34,6 +44,7 @@ package struct CommandError: Error, Sendable {
     self.attemptsLeft = attemptsLeft
     self.retryAfterSeconds = retryAfterSeconds
     self.promptEnd = promptEnd
+    givenRecovery = recovery
   }
 
   package static func usage(_ message: String, hint: String? = nil) -> CommandError {
@@ -60,6 +71,8 @@ extension CommandError {
     .object {
       Field("code", code)
       Field("exit", exit.rawValue)
+      Field("recovery", recovery.word)
+      Field("condition", recovery.condition?.word)
       Field("message", message)
       Field("attemptsLeft", attemptsLeft)
       Field("retryAfter", retryAfterSeconds)

@@ -1,3 +1,5 @@
+package import ErrorRecovery
+
 /// How a command ended: the exit code of the process, and what it means.
 ///
 /// The codes here are those that a command line itself can end with. A tool adds its own in an extension.
@@ -8,19 +10,25 @@ package struct ExitCode: Hashable, Comparable, Sendable {
   /// The machine-readable code of an error without a more exact code.
   package let defaultCode: String
 
-  package init(_ rawValue: Int32, meaning: String, code: String) {
+  /// What the caller can do after an error that says nothing more exact; `nil` if the program alone can do nothing.
+  let recovery: Recovery?
+
+  package init(_ rawValue: Int32, meaning: String, code: String, recovery: Recovery? = nil) {
     self.rawValue = rawValue
     self.meaning = meaning
     defaultCode = code
+    self.recovery = recovery
   }
 
   package static let done = ExitCode(0, meaning: "done", code: "done")
-  package static let usage = ExitCode(2, meaning: "wrong usage", code: "usage")
-  package static let malformed = ExitCode(12, meaning: "input malformed", code: "malformed")
+  package static let usage = ExitCode(2, meaning: "wrong usage", code: "usage", recovery: .startOver)
+  package static let malformed = ExitCode(
+    12, meaning: "input malformed", code: "malformed", recovery: .startOver)
   package static let io = ExitCode(
     13, meaning: "input or output failed (full disk, permissions)", code: "io")
   package static let interrupted = ExitCode(
-    130, meaning: "interrupted by Ctrl-C outside a prompt", code: "interrupted")
+    130, meaning: "interrupted by Ctrl-C outside a prompt", code: "interrupted",
+    recovery: .startOver)
 
   package static func == (left: ExitCode, right: ExitCode) -> Bool { left.rawValue == right.rawValue }
   package static func < (left: ExitCode, right: ExitCode) -> Bool { left.rawValue < right.rawValue }

@@ -13,7 +13,8 @@ package struct DPoPProof: Sendable {
   package static let longestNonce = 1024
 
   private let method: String
-  private let target: HTTPTarget
+  /// Where the request goes.
+  package let target: HTTPTarget
   private let nonce: String?
   private let tokenHash: String?
 

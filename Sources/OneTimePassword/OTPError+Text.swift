@@ -1,3 +1,5 @@
+@_exported public import ErrorRecovery
+
 /// Texts for people and for the logs of programs. None contains a part of a secret, a code or a name.
 extension OTPError: CustomStringConvertible {
   /// The code and the message, on one line.
@@ -44,6 +46,33 @@ extension OTPError: CustomStringConvertible {
   /// This library does not link Foundation. A program that does declares once
   /// `extension OTPError: @retroactive LocalizedError {}`, and `localizedDescription` is then the message.
   public var errorDescription: String? { message }
+}
+
+extension OTPError: RecoverableFailure {
+  /// ``message``, under the name that all public errors share.
+  public var reason: String { message }
+
+  /// The part of the input that is wrong, where the error names one.
+  public var cause: String? { fault?.description ?? part?.description }
+
+  /// How to recover. An input that is refused starts over; so does a code that was not judged.
+  public var recovery: Recovery {
+    switch code {
+    case .desynchronized: .retryable(.whenSynchronized)
+    case .counterExhausted: .nonRecoverable(action: "replace the credential: its counter has no next value")
+    case .timeOutOfRange: .nonRecoverable(action: "set the clock of this machine")
+    default: Self.ofInput.contains(code) ? .startOver : .nonRecoverable(action: message)
+    }
+  }
+
+  /// The kinds of failure for which another input is the way out.
+  private static let ofInput: Set<Code> = [
+    .emptyKey, .secretTooShort, .secretTooLong, .invalidBase32, .unknownAlgorithm, .invalidDigits,
+    .invalidPeriod,
+    .invalidCounter, .invalidCode, .invalidWindow, .invalidReservation, .invalidURI, .invalidSuite,
+    .missingInput,
+    .unexpectedInput, .invalidInput, .invalidData,
+  ]
 }
 
 extension OTPError.Code: CustomStringConvertible {

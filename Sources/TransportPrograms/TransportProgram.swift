@@ -1,6 +1,7 @@
 public import AuthenticatorKit
 import Synchronization
 public import VaultKit
+import VaultLogging
 
 /// A program that takes requests to a server, and returns the answers.
 ///
@@ -59,6 +60,10 @@ public final class TransportProgram: Transport {
     let text = RequestText(request)
     let before = cancellations.load(ordering: .sequentiallyConsistent)
     var program = try RunningProgram(ProgramFile(identity), limits)
+    let begin = ContinuousClock.now
+    defer {
+      VaultLog.debug(.authHTTP, "\(address: identity) ran for \(ContinuousClock.now - begin)")
+    }
     let answer = try program.answer(to: text) {
       guard request.ending == nil else { return request.isCancelled }
       return cancellations.load(ordering: .sequentiallyConsistent) != before

@@ -19,3 +19,4 @@
 @_exported public import SealedStorage
 @_exported public import VaultFormat
 @_exported public import VaultKeys
+@_exported public import VaultLogging

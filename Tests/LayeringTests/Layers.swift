@@ -22,12 +22,18 @@ enum Layers {
     Room("CArgon2"),
     Room("CSQLite"),
     Room("CCurl"),
+    Room("ErrorRecovery"),
+    Room("VaultLogging", on: ["CLinux"]),
     Room("SecretMemory", on: ["CLinux"]),
     Room("VaultCrypto", on: ["SecretMemory", "CLinux", "COpenSSL"]),
     Room("PasswordDerivation", on: ["SecretMemory", "CArgon2"]),
-    Room("OneTimePassword", on: ["SecretMemory", "VaultCrypto", "COTPKernels"]),
+    Room("OneTimePassword", on: ["ErrorRecovery", "SecretMemory", "VaultCrypto", "COTPKernels"]),
     Room("VaultStorage", on: ["CLinux", "CSQLite"]),
-    Room("VaultFormat", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultStorage"]),
+    Room(
+      "VaultFormat",
+      on: [
+        "ErrorRecovery", "VaultLogging", "SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultStorage",
+      ]),
     Room("DeviceKeys", on: ["SecretMemory", "VaultCrypto", "VaultStorage", "VaultFormat", "CSecretService"]),
     Room(
       "VaultKeys",
@@ -42,9 +48,8 @@ enum Layers {
     Room(
       "VaultKit",
       on: [
-        "SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultStorage", "VaultFormat", "DeviceKeys",
-        "VaultKeys",
-        "SealedStorage", "CLinux",
+        "VaultLogging", "SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultStorage", "VaultFormat",
+        "DeviceKeys", "VaultKeys", "SealedStorage", "CLinux",
       ]),
     Room("PAMMessages", on: ["SecretMemory"]),
     Room("PAMHelper", on: ["SecretMemory", "CLinux", "PAMMessages", "CPAM"]),
@@ -53,15 +58,20 @@ enum Layers {
     Room("VaultPrompts", on: ["SecretMemory", "VaultKit", "CLinux", "PAMMessages", "CSystemd"]),
     Room(
       "AuthenticatorKit",
-      on: ["SecretMemory", "VaultCrypto", "OneTimePassword", "TextFormats", "JOSE", "VaultKit"]),
+      on: [
+        "VaultLogging", "SecretMemory", "VaultCrypto", "OneTimePassword", "TextFormats", "JOSE", "VaultKit",
+      ]),
     Room("VaultTestKit", on: ["SecretMemory", "VaultCrypto", "PasswordDerivation", "VaultKit"]),
     Room(
-      "TransportPrograms", on: ["SecretMemory", "VaultKit", "AuthenticatorKit", "TextFormats", "CLinux"]),
+      "TransportPrograms",
+      on: ["VaultLogging", "SecretMemory", "VaultKit", "AuthenticatorKit", "TextFormats", "CLinux"]),
     Room("HTTPTransport", on: ["SecretMemory", "TextFormats", "CLinux", "CCurl"]),
-    Room("CommandLineKit", on: ["SecretMemory", "TextFormats", "CLinux"]),
+    Room("CommandLineKit", on: ["ErrorRecovery", "SecretMemory", "TextFormats", "CLinux"]),
     Room(
       "VaultWords",
-      on: ["TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit", "AuthenticatorKit"]),
+      on: [
+        "ErrorRecovery", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit", "AuthenticatorKit",
+      ]),
     Room(
       "VaultDoctor",
       on: [
@@ -70,7 +80,8 @@ enum Layers {
     Room(
       "VaultCommands",
       on: [
-        "SecretMemory", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit", "VaultPrompts",
+        "VaultLogging", "SecretMemory", "TextFormats", "CommandLineKit", "OneTimePassword", "VaultKit",
+        "VaultPrompts",
         "AuthenticatorKit", "TransportPrograms", "VaultWords", "VaultDoctor", "CLinux",
       ]),
     Room("vaultctl", on: ["VaultCommands"]),

@@ -13,6 +13,7 @@ struct ProgramTests {
     "docs/guides/using-the-library.md", "docs/guides/ocra.md", "docs/guides/biokeys.md",
     "docs/guides/credentials.md", "docs/guides/transaction-signing.md", "docs/guides/client-keys.md",
     "docs/guides/three-d-secure.md", "docs/guides/card-consent.md", "docs/guides/oauth-client.md",
+    "docs/guides/logging.md",
   ]
   private static let directory = "Tests/Consumers/Sources/Programs"
 
@@ -32,7 +33,8 @@ struct ProgramTests {
 
   @Test(
     "each is short",
-    arguments: zip(Driver.all.map(\.name), [33, 45, 36, 35, 35, 34, 41, 35, 33, 26, 30, 20, 22, 28]))
+    arguments: zip(
+      Driver.all.map(\.name), [33, 45, 36, 35, 35, 34, 41, 35, 33, 26, 17, 30, 20, 22, 28]))
   func lines(name: String, most: Int) throws {
     let lines = try Readme.text(of: "\(Self.directory)/\(name).swift").split(
       separator: "\n", omittingEmptySubsequences: false)

@@ -43,14 +43,20 @@ extension Torture {
       #expect(seen + leaks(below: vault.folder) == [])
     }
 
-    @Test("no secret is in clear in any file or message, whichever verb was run, with the log still there")
+    /// Standard error has the log of the tool with all tags, at its finest level and unmasked. Verified to fail when a line
+    /// of the log has the secret of an item.
+    @Test(
+      "no secret is in clear in any file, message or line of the log, whichever verb was run, with the log still there",
+      .requirement("D8"))
     func verbs() throws {
       let homes = ScenarioHomes()
       var seen: [String] = []
       for scenario in Scenario.all {
         let home = try homes.home(of: scenario)
         let held = try home.held(for: scenario)
-        let run = try home.attempt(scenario.words, scenario.input)
+        let run = try home.attempt(
+          ["--log", "VAULT,AUTH", "--log-level", "debug", "--log-unmasked"] + scenario.words, scenario.input)
+        #expect(run.errors.contains("[UNSECURED]") && run.errors.contains("[VAULT_STORAGE] ["), "\(scenario)")
         #expect(run.status == scenario.exit, "\(scenario): \(run.output) \(run.errors)")
         let found = home.leaks() + home.leaks(in: Data(run.errors.utf8), "standard error")
         seen += found.map { "\(scenario): \($0)" }
@@ -59,6 +65,30 @@ extension Torture {
         held?.close()
       }
       #expect(seen == [])
+    }
+
+    /// Verified to fail when the mask shows what it covers.
+    @Test("the log of a masked tool shows no name and no path", .requirement("D8"))
+    func masked() throws {
+      let home = try ScenarioHome(.plain, hasNamedKey: false)
+      try home.addServer()
+      let log = ["--log", "VAULT,AUTH", "--log-level", "debug"]
+      let activation = ["--transport", "@/in/server", "--code-file", "@/in/code"]
+      var lines: [Substring] = []
+      for words in [
+        ["item", "rename", "old", name.text], ["item", "get", name.text],
+        ["otp", "activate", "start", account.text] + activation,
+        ["otp", "activate", "finish", account.text] + activation,
+        ["key", "generate", service.text, "--type", "p256"],
+        ["dpop", service.text, "--method", "POST", "--url", "https://\(secret.text).example/token"],
+        ["item", "get", "no such item"],
+      ] { lines += try home.attempt(log + words).errors.split(separator: "\n").filter { $0.contains("] [") } }
+      for tag in ["VAULT_STORAGE", "VAULT_ACCESS", "AUTH_FLOW", "AUTH_HTTP", "AUTH_OAUTH", "AUTH_CRYPTO"] {
+        #expect(lines.contains { $0.contains("[\(tag)] [") }, "no line of \(tag)")
+      }
+      #expect(lines.contains { $0.contains("<address>") })
+      #expect(leaks(in: Data(lines.joined(separator: "\n").utf8), "the log") == [])
+      #expect(!lines.contains { $0.contains(home.folder) })
     }
 
     @Test("a core that root takes of a process has no form of the secret", arguments: ["open", "closed"])

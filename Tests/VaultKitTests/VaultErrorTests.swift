@@ -22,7 +22,7 @@ struct VaultErrorTests {
     #expect(errors.map { $0?.retryAfter != nil } == [false, false, false, false, true, true])
     #expect(errors.dropLast().allSatisfy { $0?.code == .authenticationFailed })
     #expect(errors.last??.code == .passcodeDelay)
-    #expect(errors.last??.recovery == .retry(after: .seconds(60)))
+    #expect(errors.last??.recovery == .retryable(.after(.seconds(60))))
   }
 
   @Test("a wrong phrase says how many more are judged; then biometry is locked")

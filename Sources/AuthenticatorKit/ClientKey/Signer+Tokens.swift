@@ -2,6 +2,7 @@ import JOSE
 public import SecretMemory
 package import VaultCrypto
 public import VaultKit
+import VaultLogging
 
 /// The signed tokens that an open key makes.
 extension Signer {
@@ -24,6 +25,7 @@ extension Signer {
     do throws(JOSEError) {
       token = try request.proof.unsigned(by: key.publicKey, at: now.seconds, random: random)
     } catch { throw VaultError(jose: error) }
+    VaultLog.debug(.authOAuth, "made a proof for a request to \(address: request.proof.target.text)")
     return try signed(token).expose { $0.text }
   }
 
@@ -45,6 +47,7 @@ extension Signer {
       token = try assertion.unsigned(
         by: key.publicKey, at: (now ?? SystemClock().now()).seconds, random: SystemRandom())
     } catch { throw VaultError(jose: error) }
+    VaultLog.debug(.authOAuth, "made an assertion of \(name: client) for \(address: audience)")
     return try signed(token)
   }
 

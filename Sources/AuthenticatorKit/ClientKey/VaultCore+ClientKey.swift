@@ -1,6 +1,7 @@
 package import SecretMemory
 import VaultCrypto
 package import VaultKit
+import VaultLogging
 
 /// Client keys on the synchronous core. ``ClientKey`` offers the same on the actor.
 extension VaultCore {
@@ -101,6 +102,7 @@ extension VaultCore {
         return stored
       }
       let secret = opened.take()!
+      VaultLog.debug(.authCrypto, "opened the key of item \(id)")
       // A plain signature writes nothing, so that it works on a medium that cannot be written.
       if stored.item.audit == .all || stored.item.access.word != 0 {
         try writing { transaction throws(VaultError) in

@@ -1,4 +1,5 @@
 public import VaultKit
+import VaultLogging
 
 /// The way to the server that has activated a credential, or to a program in front of it: the *peer*.
 ///
@@ -119,4 +120,8 @@ public struct TransportOperation: RawRepresentable, Sendable, Hashable {
   public static let oauthRevoke = Self(rawValue: "oauthRevoke")
   /// Say that the person has shown a factor.
   public static let login = Self(rawValue: "login")
+}
+
+extension TransportOperation: VaultLog.Value {
+  package var logText: String { rawValue }
 }

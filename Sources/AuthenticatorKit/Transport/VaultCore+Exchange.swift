@@ -1,4 +1,5 @@
 import VaultKit
+import VaultLogging
 
 /// One request and its answer.
 extension VaultCore {
@@ -23,9 +24,17 @@ extension VaultCore {
   ) throws(VaultError) -> TransportFields {
     let id = DeviceID(try environment.random.newBytes(16))!
     var request = TransportRequest(operation, id: id.hexadecimal, fields: fields)
-    return try waiting(context: context, cancel: transport.cancel) { ending throws(VaultError) in
-      request.ending = ending
-      return try transport.send(request).fields
+    VaultLog.debug(.authHTTP, "\(operation) goes to \(address: transport.identity)")
+    do throws(VaultError) {
+      let answer = try waiting(context: context, cancel: transport.cancel) { ending throws(VaultError) in
+        request.ending = ending
+        return try transport.send(request).fields
+      }
+      VaultLog.info(.authHTTP, "\(operation) was answered")
+      return answer
+    } catch {
+      VaultLog.warning(.authHTTP, "\(operation) failed: \(error.code)")
+      throw error
     }
   }
 

@@ -18,6 +18,8 @@ int clinux_set_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 int clinux_memfd_secret(void) { return (int)syscall(SYS_memfd_secret, O_CLOEXEC); }
 
+pid_t clinux_thread_id(void) { return gettid(); }
+
 bool clinux_is_clock_synchronized(void) {
   struct timex clock = {.modes = 0};
   int state = adjtimex(&clock);

@@ -1,4 +1,5 @@
 import CommandLineKit
+import VaultLogging
 
 /// The options of every verb.
 enum CommonOptions {
@@ -24,9 +25,20 @@ enum CommonOptions {
     "Who asks for a secret that was not given; auto: the terminal in its foreground, else pinentry.",
     defaultValue: "auto")
   static let noInput = Flag("no-input", "Never ask: the same as --prompt none.")
+  static let log = Setting(
+    "log", .logTags, "TAGS",
+    "Log to standard error: a comma list of tags or their beginnings, such as AUTH,VAULT_ACCESS.")
+  static let logLevel = Setting(
+    "log-level",
+    .choice([
+      "error": VaultLog.Level.error, "warning": .warning, "info": .info, "debug": .debug,
+    ]), "", "The least important level of --log.", defaultValue: "info")
+  static let logUnmasked = Flag("log-unmasked", "Show names and addresses in the lines of --log.")
   static let help = Flag("help", "Print this help.")
 
-  static let all: [any OptionKey] = [vault, deviceKey, json, prompt, noInput, help]
+  static let all: [any OptionKey] = [
+    vault, deviceKey, json, prompt, noInput, log, logLevel, logUnmasked, help,
+  ]
 }
 
 extension Invocation {
@@ -36,4 +48,17 @@ extension Invocation {
   }
 
   var mayPrompt: Bool { asking != .none }
+}
+
+extension VaultLog {
+  /// Starts the log that the options ask for, on standard error of the command.
+  ///
+  /// - Returns: Whether there is one.
+  static func start(_ invocation: Invocation, on descriptor: Int32) -> Bool {
+    guard let tags = invocation[CommonOptions.log] else { return false }
+    start(
+      tags, level: invocation[CommonOptions.logLevel] ?? .info,
+      isUnmasked: invocation[CommonOptions.logUnmasked], to: [.descriptor(descriptor)])
+    return true
+  }
 }

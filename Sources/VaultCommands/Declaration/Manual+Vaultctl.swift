@@ -10,7 +10,7 @@ extension Manual {
         + "under a device key and, where a passcode is set, under that passcode as well.",
       "Results go to standard output. Everything else goes to standard error, with the prefix vaultctl:.",
     ],
-    sections: [secrets, environment, json],
+    sections: [secrets, environment, json, log],
     example: "vaultctl init --no-passcode && vaultctl item add mail --generate 24",
     firstStep: "'vaultctl init' makes a vault")
 
@@ -36,11 +36,21 @@ extension Manual {
       ),
     ]))
 
+  private static let log = Section(
+    "LOG",
+    .text([
+      "With --log each step that the tags name is a line on standard error: "
+        + "time process[pid:tid] [TAG] [LEVEL] File.line : text. The tags are VAULT_STORAGE, VAULT_ACCESS, AUTH_FLOW, AUTH_HTTP, "
+        + "AUTH_OAUTH and AUTH_CRYPTO; the beginning of tags names them all. Names and addresses are masked, unless --log-unmasked "
+        + "is given; secrets and codes are in no line."
+    ]))
+
   private static let json = Section(
     "JSON",
     .text([
       "With --json each command prints one object on one line; bytes are base64 under names that end in Base64, "
         + "a member that does not apply is absent. An error is {\"error\":{\"code\":...,\"exit\":...,\"message\":...}} on standard error, "
-        + "with attemptsLeft, retryAfter (seconds) and hint where they apply."
+        + "with attemptsLeft, retryAfter (seconds) and hint where they apply. Its member recovery is retryable, with the condition "
+        + "after, whenUnlocked, whenOnline, whenSynchronized or whenSomebodyIsThere, or startOver, or nonRecoverable."
     ]))
 }

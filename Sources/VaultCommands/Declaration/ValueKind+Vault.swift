@@ -1,5 +1,6 @@
 import CommandLineKit
 import VaultKit
+import VaultLogging
 import VaultWords
 
 extension ValueKind where Value == String {
@@ -52,6 +53,19 @@ extension ValueKind where Value == Constraints {
     let list = ValueKind<[String]>.choices(words)
     return ValueKind(completedWith: .commaList(words)) { text, name throws(CommandError) in
       Constraints(words: try list.read(text, name))
+    }
+  }
+}
+
+extension ValueKind where Value == Set<VaultLog.Tag> {
+  /// Tags of the log or their beginnings, a comma list.
+  static var logTags: ValueKind {
+    let words = VaultLog.Tag.allCases.map(\.rawValue)
+    return ValueKind(completedWith: .commaList(words)) { text, name throws(CommandError) in
+      guard let tags = VaultLog.Tag.named(text) else {
+        throw .usage("\(name) takes a comma list of \(words.joined(separator: ", ")), or their beginnings")
+      }
+      return tags
     }
   }
 }

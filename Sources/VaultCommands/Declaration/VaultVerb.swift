@@ -84,6 +84,10 @@ extension VaultVerb {
   }
 
   package static func check(_ invocation: Invocation) throws(CommandError) {
+    for option in [CommonOptions.logLevel, CommonOptions.logUnmasked] as [any OptionKey]
+    where invocation.has(option) && !invocation.has(CommonOptions.log) {
+      throw .usage("\(option.shown) needs --log beside it", hint: "name what is logged: --log AUTH,VAULT")
+    }
     guard invocation[CommonOptions.noInput], let prompt = invocation[CommonOptions.prompt], prompt != .none
     else { return }
     throw .usage("--no-input and --prompt \(prompt.rawValue) contradict each other")

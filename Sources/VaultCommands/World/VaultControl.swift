@@ -2,6 +2,7 @@ package import CommandLineKit
 import Glibc
 import SecretMemory
 import TextFormats
+import VaultLogging
 import VaultPrompts
 import VaultWords
 
@@ -79,6 +80,8 @@ package enum VaultControl {
       }
       return .done
     case .run(let invocation):
+      let isLogging = VaultLog.start(invocation, on: world.standardError)
+      defer { if isLogging { VaultLog.stop() } }
       let command = Command(
         invocation, in: world, messages: messages,
         vault: OpenVault(invocation: invocation, world: world, messages: messages),

@@ -52,31 +52,6 @@ public struct VaultError: Error, Sendable {
 
   /// What to do next in the words of the library, one line, or `nil` when the message says it.
   public var hint: String? { advice?.sentence }
-
-  /// A way to recover.
-  @nonexhaustive
-  public enum Recovery: Sendable, Equatable {
-    /// The same call may succeed later: after this duration, if it is known.
-    case retry(after: Duration?)
-    /// The operation must start over with other input.
-    case startOver
-    /// The program can do nothing; the reason is for a person.
-    case none(String)
-  }
-
-  /// How to recover from this failure.
-  public var recovery: Recovery {
-    switch code {
-    case .lockedOut, .passcodeDelay, .busy, .network: .retry(after: retryAfter)
-    case .locked, .authenticationFailed, .alreadyUsed, .biometryLocked, .biokeyLocked, .cancelled,
-      .appCancelled,
-      .timedOut, .pinRefused, .pinReused,
-      .interactionNotAllowed, .verificationNeeded, .malformed, .duplicateItem, .itemNotFound, .outOfStep,
-      .policy, .expired, .wrongState:
-      .startOver
-    default: .none(hint ?? message)
-    }
-  }
 }
 
 extension VaultError {

@@ -3,6 +3,7 @@ import VaultFormat
 import VaultKeys
 import SecretMemory
 import VaultCrypto
+import VaultLogging
 import VaultStorage
 
 /// The outcome of a verification: the right to one operation on one item in one session. It lasts 30 s of this boot,
@@ -81,6 +82,20 @@ enum Gate {
   static func decide(
     _ operation: ItemOperation, on item: Item, row: ItemRow, in store: borrowing SealedStore,
     by component: Component? = nil, with grant: consuming Grant? = nil
+  ) throws(VaultError) -> Decision {
+    do throws(VaultError) {
+      let decision = try decision(operation, on: item, row: row, in: store, by: component, with: grant)
+      VaultLog.debug(.vaultAccess, "the gate opens item \(item.id)")
+      return decision
+    } catch {
+      VaultLog.debug(.vaultAccess, "the gate does not open item \(item.id): \(error.code)")
+      throw error
+    }
+  }
+
+  private static func decision(
+    _ operation: ItemOperation, on item: Item, row: ItemRow, in store: borrowing SealedStore,
+    by component: Component?, with grant: consuming Grant?
   ) throws(VaultError) -> Decision {
     try permit(operation, on: item, by: component)
     try refuseExpired(item, operation: operation, now: store.time.now)

@@ -6,6 +6,7 @@ import VaultKeys
 import SecretMemory
 import Synchronization
 import VaultCrypto
+import VaultLogging
 import VaultStorage
 
 /// The vault as a synchronous object: one connection, one set of keys, one lock around both.
@@ -110,7 +111,14 @@ package final class VaultCore: Sendable {
   /// - Throws: What `body` throws, with nothing changed, or ``VaultError``.
   package func write<R>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
     var committed: (sequence: UInt64, key: DeviceKeyID, vault: VaultID)?
-    defer { if let committed { session.note(committed.sequence, under: committed.key, of: committed.vault) } }
+    var notes: [AuditNote] = []
+    defer {
+      if let committed {
+        session.note(committed.sequence, under: committed.key, of: committed.vault)
+        VaultLog.debug(.vaultStorage, "commit \(committed.sequence) of vault \(committed.vault)")
+        for note in notes { note.writeLine() }
+      }
+    }
     return try refreshingKeys { store in
       try store.rows.beginImmediate()
       store.caller = environment.caller
@@ -132,7 +140,11 @@ package final class VaultCore: Sendable {
         try isCommitted.get()
         return outcome
       }
-      try store.rows.commit()
+      do throws(VaultError) { try store.rows.commit() } catch {
+        VaultLog.error(.vaultStorage, "a commit failed: \(error.code)")
+        throw error
+      }
+      notes = changes.notes
       store.seenSequence = max(store.seenSequence, sequence)
       committed = (sequence, store.keys.header.deviceKey, store.vault)
       session.tokenTimer.set(nextTokenEnd, of: session, clock: environment.clock)

@@ -3,6 +3,7 @@ import VaultKeys
 import Glibc
 import SecretMemory
 import VaultCrypto
+import VaultLogging
 import VaultStorage
 
 extension VaultCore {
@@ -58,6 +59,7 @@ extension VaultCore {
   package func lock() {
     if !session.lockAtEnd() { withStore { $0.lock() } }
     prompts.end()
+    VaultLog.info(.vaultAccess, "locked")
   }
 
   /// Ends the delay after wrong passcodes. The vault's own state is rebuilt when it is damaged.

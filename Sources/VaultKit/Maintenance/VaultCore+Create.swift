@@ -4,6 +4,7 @@ import VaultFormat
 import VaultKeys
 import SecretMemory
 import VaultCrypto
+import VaultLogging
 import VaultStorage
 
 extension VaultCore {
@@ -32,8 +33,10 @@ extension VaultCore {
         in: place, at: path, protector: protector, passcode: passcode, recovery: recovery,
         environment: environment)
       place.finish()
+      VaultLog.info(.vaultStorage, "created \(address: path)")
       return core
     } catch {
+      VaultLog.error(.vaultStorage, "\(address: path) was not created: \(error.code)")
       place.abandon()
       throw error
     }

@@ -4,6 +4,7 @@ import VaultFormat
 import VaultKeys
 import SecretMemory
 import VaultCrypto
+import VaultLogging
 import VaultStorage
 
 extension VaultCore {
@@ -20,6 +21,20 @@ extension VaultCore {
   package static func open(
     at path: String, protector: (any Protector)? = nil, checkingRows: Bool = true,
     environment: VaultEnvironment = .system
+  ) throws(VaultError) -> VaultCore {
+    do throws(VaultError) {
+      let core = try opened(
+        at: path, protector: protector, checkingRows: checkingRows, environment: environment)
+      VaultLog.info(.vaultStorage, "opened \(address: path), read-only: \(core.isReadOnly)")
+      return core
+    } catch {
+      VaultLog.error(.vaultStorage, "\(address: path) does not open: \(error.code)")
+      throw error
+    }
+  }
+
+  private static func opened(
+    at path: String, protector: (any Protector)?, checkingRows: Bool, environment: VaultEnvironment
   ) throws(VaultError) -> VaultCore {
     var race = KeyRace()
     while race.mayTry() {

@@ -13,6 +13,8 @@ struct TransactionChanges: Sendable {
   var removedPINs: Set<ItemID> = []
   /// How many tokens and consents ended.
   var endedTokens = 0
+  /// What was noted in the audit, where a log of this process is on. The lines are written after the commit.
+  var notes: [AuditNote] = []
   /// Suite-2 seals written.
   var seals: UInt64 = 0
 }

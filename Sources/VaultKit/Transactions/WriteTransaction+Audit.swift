@@ -1,6 +1,7 @@
 import VaultFormat
 import SecretMemory
 import VaultCrypto
+import VaultLogging
 import VaultStorage
 
 extension WriteTransaction {
@@ -14,6 +15,7 @@ extension WriteTransaction {
     note.caller = store.caller
     let (keys, vault, environment) = (store.keys.current, store.vault, store.environment)
     try head.append(note, keys: keys, vault: vault, environment: environment, to: &reading.store.rows)
+    if VaultLog.isOn { changes.notes.append(note) }
     changes.underWay -= 1
     changes.seals += 1
     changes.isDirty = true

@@ -10,7 +10,7 @@ extension CommandError {
       attemptsLeft: error.attemptsLeft,
       retryAfterSeconds: error.retryAfter.map {
         $0.components.seconds + ($0.components.attoseconds > 0 ? 1 : 0)
-      }, prompt: error.promptEnd)
+      }, prompt: error.promptEnd, recovery: error.recovery)
   }
 
   /// The message of the library. For a vault from before the first release, a message with the verb of that time.

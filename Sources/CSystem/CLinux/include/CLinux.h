@@ -15,6 +15,9 @@ int clinux_set_not_dumpable(void);
 /// glibc has no memfd_secret and syscall is variadic. Close-on-exec. Returns a descriptor, or -1 with errno set.
 int clinux_memfd_secret(void);
 
+/// The Glibc module has no gettid. The id of the calling thread in the kernel.
+pid_t clinux_thread_id(void);
+
 /// The Glibc module has no adjtimex. Whether the kernel says that a time service keeps the wall clock right.
 bool clinux_is_clock_synchronized(void);
 

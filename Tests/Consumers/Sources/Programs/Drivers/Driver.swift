@@ -9,7 +9,7 @@ public struct Driver: Sendable {
   public static let all = [
     bankCodes, bankDevice, cardCheckout, cardView, databasePassword, loginVerifier, orderClient, paymentApproval,
     paymentCode,
-    paymentSigner, secretWindow, sessionToken, webhookSigner, worker,
+    paymentSigner, refusalWatch, secretWindow, sessionToken, webhookSigner, worker,
   ]
 
   /// What did not hold.
