@@ -36,7 +36,7 @@ extension VaultLog {
         var done = 0
         while done < bytes.count {
           let count = unsafe bytes[done...].withUnsafeBytes {
-            unsafe write_(descriptor, $0.baseAddress, $0.count)
+            unsafe writeBytes(descriptor, $0.baseAddress, $0.count)
           }
           if count > 0 { done += count } else if count == 0 || errno != EINTR { return }
         }
@@ -46,4 +46,4 @@ extension VaultLog {
 }
 
 /// Inside ``VaultLog/Sink``, `write` is its closure.
-private let write_ = unsafe Glibc.write
+private let writeBytes = unsafe Glibc.write

@@ -17,7 +17,7 @@ struct LoggedSecretTests {
     #expect((run.status == 0) == isRight, "\(value): \(run.text)")
     // Not for another reason.
     #expect(
-      isRight || run.text.contains("interpolation") || run.text.contains("can be a secret")
+      isRight || run.text.contains("appendInterpolation") || run.text.contains("can be a secret")
         || run.text.contains("convert"))
   }
 
