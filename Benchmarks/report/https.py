@@ -1,4 +1,4 @@
-"""P22: a request over HTTPS to this machine, by vault-http and by curl."""
+"""P25: a request over HTTPS to this machine, by vault-http and by curl."""
 import json
 import os
 import subprocess

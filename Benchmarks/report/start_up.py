@@ -1,4 +1,4 @@
-"""P11, P13, P14, P19 and P24: one command on a vault of 100,000 items, compared with the same work in C or without a PIN, and lists."""
+"""P11, P13, P14, P19, P21 and P24: one command on a vault of 100,000 items, compared with the same work in C or without a PIN, and lists."""
 import os
 import shutil
 import subprocess
@@ -31,11 +31,13 @@ def run(spawner, vaultctl, bench, in_c, folder, count):
         ("oathtool (no storage, no sealing)", oathtool, None),
     ]
     pin = behind_pin(vault, bench)
-    signing = signatures(vault, name)
+    signing, proving, taking = client_work(vault, name)
     races = [
         spawner.race("start-get", f"vaultctl item get, {count:,} items", get, environment),
         spawner.race("start-code", f"vaultctl otp code, {count:,} items", code, environment),
         spawner.race("start-sign", f"vaultctl key sign, {count:,} items", signing, environment),
+        spawner.race("start-proof", f"vaultctl dpop, {count:,} items", proving, environment),
+        spawner.race("start-token", f"vaultctl token get, {count:,} items", taking, environment),
         spawner.race("start-pin", f"vaultctl otp code behind a PIN, {count:,} items", pin, environment),
     ]
     for size in TRANSACTIONS:
@@ -47,11 +49,17 @@ def run(spawner, vaultctl, bench, in_c, folder, count):
     return races
 
 
-def signatures(vault, name):
-    """Signatures of a few bytes, beside the reading of an item."""
+def client_work(vault, name):
+    """Signatures of a few bytes, proofs and tokens, beside the reading of an item."""
     subprocess.run(vault.words("key", "generate", "signer"), check=True)
-    return [("to compare: vaultctl item get", vault.words("item", "get", name), None),
-            ("vault: vaultctl key sign, P-256", vault.words("key", "sign", "signer"), str(vault.secret))]
+    with open(vault.secret) as secret:
+        subprocess.run(vault.words("token", "put", "card", "--ttl", "1d", "--uses", "1000000"), stdin=secret, check=True)
+    get = ("to compare: vaultctl item get", vault.words("item", "get", name), None)
+    proof = vault.words("dpop", "signer", "--method", "POST", "--url", "https://server.example/token")
+    return ([get, ("vault: vaultctl key sign, P-256", vault.words("key", "sign", "signer"), str(vault.secret))],
+            [get, ("vault: vaultctl dpop, P-256", proof, None)],
+            [get, ("vault: vaultctl token get (durable)", vault.words("token", "get", "card"), None),
+             ("vaultctl otp code (HOTP, durable)", vault.words("otp", "code", "hotp"), None)])
 
 
 def behind_pin(vault, bench):

@@ -1,4 +1,4 @@
-"""The rows P1 to P16, P18 to P20, P22 to P24, L5 and L10: target, reading, reference of the same run, ratio, met or not."""
+"""The rows P1 to P16, P18 to P21, P23 to P25, L5 and L10: target, reading, reference of the same run, ratio, met or not."""
 import math
 
 import shown
@@ -284,8 +284,13 @@ def rows(data):
         memory(r), growth(r), calls(r),
         against(r, "P18", "OCRA code, QN08", "ocra-question", 1.3, "≤ 1.3 × the HMAC with a kept key"),
         against(r, "P18", "OCRA code, C-QN08-PSHA1", "ocra-counter", 1.3, "≤ 1.3 × the HMAC with a kept key"),
-        *behind_pin(r), *pin_changes(r), *accepting(r), *transaction_lists(r),
-        against(r, "P22", "a request over HTTPS by vault-http, start included", "start-https", 1.3, "≤ 1.3 × curl"),
+        *behind_pin(r), *pin_changes(r),
+        against(r, "P21", "DPoP proof, P-256, key held open", "dpop-p256", 1.4, "≤ 1.4 × a signature of OpenSSL"),
+        against(r, "P21", "vaultctl dpop", "start-proof", 1.25, "≤ 1.25 × vaultctl item get"),
+        against(r, "P21", "take a card token, durable", "durable-token", 1.3, "≤ 1.3 × a durable HOTP code"),
+        against(r, "P21", "vaultctl token get", "start-token", 1.25, "≤ 1.25 × vaultctl item get"),
+        *accepting(r), *transaction_lists(r),
+        against(r, "P25", "a request over HTTPS by vault-http, start included", "start-https", 1.3, "≤ 1.3 × curl"),
         against(r, "L10", "enroll 10,000 credentials in one transaction, each", "enroll-many", 1.2, "≤ 1.2 × the same puts",
                 "vault: put the same items"),
         against(r, "L5", "read a secret while a prompt is open", "open-prompt", 2, "≤ 2 × the read without a prompt"),

@@ -14,7 +14,7 @@ public final class BenchmarkVault {
   public let count: Int
   let core: VaultCore
   private let derivations = DerivationCount()
-  private var next: Int
+  var next: Int
   private var seed: UInt64 = 88_172_645_463_325_252
 
   /// Opens the vault in `folder`, or makes one with `count` passwords and one HOTP credential there.

@@ -10,6 +10,7 @@
 /// - ``BenchmarkVault`` makes a vault of a given size: codes, put, get, list, open and unlock.
 ///   `BenchmarkVault+PIN.swift`: codes behind PINs, and what a PIN costs in commits and derivations.
 ///   `BenchmarkVault+Transactions.swift`: transactions of a server, accepted and listed.
+///   `BenchmarkVault+Tokens.swift`: proofs of possession, and tokens that are taken.
 /// - ``SealWorkloads``: the seals, the cipher that they use, and random bytes.
 /// - ``KeyWorkloads``: Argon2id, HKDF and signatures.
 /// - ``OTPWorkloads``: searches for a code with each kind of lanes.

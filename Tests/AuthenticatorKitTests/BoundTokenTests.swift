@@ -16,7 +16,8 @@ struct BoundTokenTests {
     let tokens = try scene.authorize(client, key: key)
     #expect(tokens.type == .dpop && tokens.key == key)
     let asked = try #require(scene.server.requests.last)
-    #expect(asked.proof["htm"] as? String == "POST" && asked.proof["htu"] as? String == "https://as.example/token")
+    #expect(
+      asked.proof["htm"] as? String == "POST" && asked.proof["htu"] as? String == "https://as.example/token")
     #expect(asked.proof["ath"] == nil)
     let one = try scene.headers(client, url: "https://api.example/orders?page=2#top")
     let two = try scene.headers(client, url: "https://api.example/orders")
@@ -97,7 +98,8 @@ struct BoundTokenTests {
     #expect(scene.server.requests.count == before + 1)
   }
 
-  @Test("server and client have four ways to agree on a binding, and two of them give tokens", .requirement("D5"))
+  @Test(
+    "server and client have four ways to agree on a binding, and two of them give tokens", .requirement("D5"))
   func table() throws {
     for (binds, proves, code) in [
       (true, true, nil), (false, false, nil), (false, true, .policy), (true, false, .peerFailed),

@@ -20,7 +20,8 @@ struct ClientRegistrationTests {
     #expect(scene.server.operations == [.oauthMetadata, .oauthRegister])
     let request = scene.server.requests[1]
     #expect(request.fields.text("url") == "https://as.example/register")
-    #expect(request.json["software_id"] as? String == "t1" && request.json["client_name"] as? String == "shop")
+    #expect(
+      request.json["software_id"] as? String == "t1" && request.json["client_name"] as? String == "shop")
     #expect(request.json["redirect_uris"] as? [String] == ["https://shop.example/back"])
     #expect(request.json["grant_types"] as? [String] == ["authorization_code", "refresh_token"])
     _ = try scene.authorize(made.id)
@@ -76,7 +77,10 @@ struct ClientRegistrationTests {
   func addresses() throws {
     for (server, document, issuer) in [
       ("https://a.example", "https://a.example/.well-known/oauth-authorization-server", "https://a.example"),
-      ("https://a.example/x/y", "https://a.example/.well-known/oauth-authorization-server/x/y", "https://a.example/x/y"),
+      (
+        "https://a.example/x/y", "https://a.example/.well-known/oauth-authorization-server/x/y",
+        "https://a.example/x/y"
+      ),
       ("https://a.example/x/.well-known/openid-configuration", nil, "https://a.example/x"),
       ("https://a.example/.well-known/oauth-authorization-server/x", nil, "https://a.example/x"),
     ] {
@@ -84,7 +88,9 @@ struct ClientRegistrationTests {
       scene.server.answer { request throws(VaultError) in
         guard request.operation == .oauthMetadata else { return nil }
         return OAuthServer.Reply(
-          body: #"{"issuer":"\#(issuer)","token_endpoint":"\#(issuer)/t","registration_endpoint":"\#(issuer)/r"}"#)
+          body:
+            #"{"issuer":"\#(issuer)","token_endpoint":"\#(issuer)/t","registration_endpoint":"\#(issuer)/r"}"#
+        )
       }
       var new = OAuthScene.new()
       new.server = server
@@ -110,7 +116,8 @@ struct ClientRegistrationTests {
   func malformed() throws {
     let good = #""client_id":"c","client_secret":"s-71c9","client_secret_expires_at":0"#
     let cases: [(String, VaultError.Code)] = [
-      ("{}", .network), (#"{"client_id":"c"}"#, .network), (#"{"client_id":"","client_secret":"s"}"#, .network),
+      ("{}", .network), (#"{"client_id":"c"}"#, .network),
+      (#"{"client_id":"","client_secret":"s"}"#, .network),
       (#"{"client_id":7,"client_secret":"s"}"#, .network), ("{\(good),\"client_id\":\"d\"}", .network),
       ("[\(good)]", .network), ("{\(good)} x", .network), ("", .network), ("{\(good)", .network),
       (#"{"client_id":"c","client_secret":"a b"}"#, .network),

@@ -144,7 +144,9 @@ final class OAuthServer: Transport {
   /// Tokens with a number, and a new refresh token each time; the one before is used up.
   private func tokens(_ request: TransportRequest) -> Reply {
     let form = request.form
-    let isKnown = state.withLock { form["grant_type"] != "refresh_token" || form["refresh_token"] == $0.refresh }
+    let isKnown = state.withLock {
+      form["grant_type"] != "refresh_token" || form["refresh_token"] == $0.refresh
+    }
     guard isKnown else { return .refusal("invalid_grant") }
     let number = next()
     var body = Self.body(number, type: request.header("DPoP") == nil ? "Bearer" : "DPoP")

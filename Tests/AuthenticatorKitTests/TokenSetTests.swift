@@ -114,7 +114,9 @@ struct TokenSetTests {
     }
     let long = String(repeating: "n", count: 10_240)
     let good = OAuthServer.body(9, type: "Bearer") + "}"
-    for headers in ["dpop-nonce: \(long)\n", "dpop-nonce: a\ndpop-nonce: b\n", "DPoP-Nonce: \n", "dpop-nonce: a\"b\n"] {
+    for headers in [
+      "dpop-nonce: \(long)\n", "dpop-nonce: a\ndpop-nonce: b\n", "DPoP-Nonce: \n", "dpop-nonce: a\"b\n",
+    ] {
       scene.server.answer { _ throws(VaultError) in OAuthServer.Reply(headers: headers, body: good) }
       expect(.network) { () throws(VaultError) in
         _ = try scene.core.refreshTokens(of: client, over: scene.server)
@@ -188,7 +190,9 @@ struct TokenSetTests {
   // MARK: Several processes
 
   /// Verified to fail when a refresh does not look at the set again in its commit.
-  @Test("of two processes that refresh at once, the first commit stays", .requirement("D4"), arguments: [true, false])
+  @Test(
+    "of two processes that refresh at once, the first commit stays", .requirement("D4"),
+    arguments: [true, false])
   func race(rotates: Bool) throws {
     let scene = try OAuthScene()
     let client = try scene.register().id
@@ -223,7 +227,8 @@ struct TokenSetTests {
       if request.operation == .oauthToken { try other.revokeTokens(of: client, over: server) }
       return nil
     }
-    expect(.wrongState) { () throws(VaultError) in _ = try scene.core.refreshTokens(of: client, over: server) }
+    expect(.wrongState) { () throws(VaultError) in _ = try scene.core.refreshTokens(of: client, over: server)
+    }
     #expect(try scene.core.tokenSet(of: client) == nil)
   }
 

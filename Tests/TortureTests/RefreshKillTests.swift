@@ -68,7 +68,9 @@ extension Torture {
         }
         if status == 0, after == before { faults.append("was done, and the tokens are those of before") }
         // The refresh token that was sent belongs to the access token that was stored.
-        if let last = used.last, last != before, after != before { faults.append("sent \(last), had \(before)") }
+        if let last = used.last, last != before, after != before {
+          faults.append("sent \(last), had \(before)")
+        }
         if after != before { refreshed += 1 }
       }
     }

@@ -26,7 +26,9 @@ struct OAuthVerbTests {
 
     @discardableResult
     func register(_ name: String = "shop", _ template: String = "t1", _ more: String...) throws -> Tool.Run {
-      let words = ["oauth", "register", name, "--template", template, "--url", "https://as.example", "--json"]
+      let words = [
+        "oauth", "register", name, "--template", template, "--url", "https://as.example", "--json",
+      ]
       return try tool.run(
         words + (more.isEmpty ? ["--redirect-uri", "https://shop.example/back"] : more) + transport)
     }
@@ -34,7 +36,8 @@ struct OAuthVerbTests {
     func set(_ values: [String: Any]) throws {
       var state = try state()
       for (name, value) in values { state[name] = value }
-      try JSONSerialization.data(withJSONObject: state).write(to: URL(fileURLWithPath: folder + "/state.json"))
+      try JSONSerialization.data(withJSONObject: state).write(
+        to: URL(fileURLWithPath: folder + "/state.json"))
     }
 
     func state() throws -> [String: Any] {
@@ -51,7 +54,9 @@ struct OAuthVerbTests {
     #expect(run.exit == exit && (words.isEmpty || run.errors.contains(words)), "\(run.exit) \(run.errors)")
   }
 
-  @Test("a client is registered once, gets bound tokens, refreshes and revokes them", .requirement("D2", "D4", "D5"))
+  @Test(
+    "a client is registered once, gets bound tokens, refreshes and revokes them",
+    .requirement("D2", "D4", "D5"))
   func life() throws {
     let rig = try Rig()
     expect(0, try rig.tool("key", "generate", "k1", "--type", "p256"))
@@ -73,7 +78,8 @@ struct OAuthVerbTests {
     #expect(tokens["scope"] as? String == "n-1" && tokens["refresh"] as? Bool == true)
     let words = ["oauth", "authorize-header", "shop", "--method", "GET", "--url", "https://api.example/a?b"]
     let headers = try rig.tool.run(words)
-    #expect(headers.text.wholeMatch(of: /Authorization: DPoP at-1-6f1d90c2\nDPoP: [\w-]+\.[\w-]+\.[\w-]+\n/) != nil)
+    #expect(
+      headers.text.wholeMatch(of: /Authorization: DPoP at-1-6f1d90c2\nDPoP: [\w-]+\.[\w-]+\.[\w-]+\n/) != nil)
     #expect(try rig.tool.run(words).text != headers.text)
     expect(0, try rig("oauth", "refresh", "shop"))
     let second = try rig.tool.run(words + ["--json", "--nonce", "api-1"]).json
@@ -93,7 +99,8 @@ struct OAuthVerbTests {
     expect(0, try rig.tool("key", "generate", "k1"))
     expect(0, try rig.register("job", "t2", "--auth", "client_secret_post"))
     expect(2, try rig("oauth", "token", "job"), "--grant")
-    expect(2, try rig("oauth", "token", "job", "--grant", "client_credentials", "--redirect-uri", "https://x"))
+    expect(
+      2, try rig("oauth", "token", "job", "--grant", "client_credentials", "--redirect-uri", "https://x"))
     expect(0, try rig("oauth", "token", "job", "--grant", "client_credentials", "--dpop", "k1"))
     let count = try rig.operations().count
     expect(9, try rig("oauth", "refresh", "job"), "refresh token")
@@ -120,15 +127,26 @@ struct OAuthVerbTests {
     expect(9, other, "state")
     expect(12, try rig.tool.run(words, secrets: [3: "https://evil.example/?code=c&state=x"]))
     expect(7, try rig.tool.run(words, secrets: [3: "another-code"]), "invalid_grant")
-    expect(6, try rig.tool.run(["oauth", "token", "shop", "--grant", "authorization_code", "--no-input"] + rig.transport))
-    expect(1, try rig.tool.run(["oauth", "authorize-header", "shop", "--method", "GET", "--url", "https://a.example/"]))
+    expect(
+      6,
+      try rig.tool.run(
+        ["oauth", "token", "shop", "--grant", "authorization_code", "--no-input"] + rig.transport))
+    expect(
+      1,
+      try rig.tool.run([
+        "oauth", "authorize-header", "shop", "--method", "GET", "--url", "https://a.example/",
+      ]))
   }
 
   @Test("what the server refuses is one line and a way out, and changes nothing", .requirement("D4"))
   func refused() throws {
     let rig = try Rig()
     try rig.register()
-    expect(0, try rig("oauth", "token", "shop", "--grant", "authorization_code", "--code-fd", "3", secrets: [3: "code-71c9"]))
+    expect(
+      0,
+      try rig(
+        "oauth", "token", "shop", "--grant", "authorization_code", "--code-fd", "3", secrets: [3: "code-71c9"]
+      ))
     try rig.set(["fault": "500"])
     expect(16, try rig("oauth", "refresh", "shop"), "server_error")
     try rig.set(["bound": true])
@@ -151,7 +169,11 @@ struct OAuthVerbTests {
   func interrupted() throws {
     let rig = try Rig()
     try rig.register()
-    expect(0, try rig("oauth", "token", "shop", "--grant", "authorization_code", "--code-fd", "3", secrets: [3: "code-71c9"]))
+    expect(
+      0,
+      try rig(
+        "oauth", "token", "shop", "--grant", "authorization_code", "--code-fd", "3", secrets: [3: "code-71c9"]
+      ))
     try rig.set(["fault": "hang"])
     let start = ContinuousClock.now
     let words = ["2", Tool.path, "oauth", "refresh", "shop"] + rig.transport

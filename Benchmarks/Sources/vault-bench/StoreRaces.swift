@@ -40,6 +40,16 @@ struct StoreRaces {
           ("SQLite", unsafe .peer(peer_sqlite_put(folder, 0), most: 1)),
           ("LMDB", unsafe .peer(peer_lmdb_put(folder), most: 1)),
         ]),
+      // P21: a token is taken by two rows more than a code has.
+      Race(
+        "durable-token", "Take a card token, log recycled", unit: "token", rounds: 401,
+        [
+          ("durable code", Contender("a durable HOTP code", most: 1, recycled.hotp().run)),
+          ("vault", .ours(recycled.takeToken(), most: 1)),
+        ]),
+      Race(
+        "dpop-p256", "DPoP proof, P-256, key held open", unit: "proof",
+        [("OpenSSL", unsafe .peer(peer_sign_p256())), ("vault", .ours(recycled.proof()))]),
       // Few rounds: the log grows until the first checkpoint only.
       Race(
         "growing-hotp", "Durable HOTP, log growing", unit: "code", rounds: 101,

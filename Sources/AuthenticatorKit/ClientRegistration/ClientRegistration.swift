@@ -107,7 +107,8 @@ public struct NewClientRegistration: Sendable {
     ]
     guard texts.allSatisfy({ $1.contains($0.utf8.count) && VisibleText.flaw(inName: $0) == nil }) else {
       throw VaultError(
-        .malformed, "template, redirection and scope are neither empty nor long, and all their characters show",
+        .malformed,
+        "template, redirection and scope are neither empty nor long, and all their characters show",
         hint: "give them as the server has them")
     }
     guard (key != nil) == (authentication == .privateKeyJWT) else {

@@ -100,7 +100,8 @@ extension VaultCore {
       var grant = consume grant
       return try reading { transaction throws(VaultError) in
         let secret = try transaction.useSecret(
-          of: item, by: .clientRegistration, with: grant.take()).intoSecret()
+          of: item, by: .clientRegistration, with: grant.take()
+        ).intoSecret()
         return try RegistrationRecord(secret)
       }
     }
@@ -148,7 +149,7 @@ extension NewClientRegistration {
       do throws(JOSEError) {
         let jwk = try JWK(key.key, keyID: key.thumbprint).json().adding {
           Field("use", "sig")
-          Field("alg", try? JWSAlgorithm(of: key.key).rawValue)
+          Field("alg", JWSAlgorithm(of: key.key).rawValue)
         }
         jwks = .object { Field("keys", JSON.array([jwk])) }
       } catch { throw VaultError(jose: error) }

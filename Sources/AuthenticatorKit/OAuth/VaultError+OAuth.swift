@@ -80,7 +80,8 @@ extension VaultError {
   static func oauth(_ reply: OAuthReply, of asked: String) -> VaultError {
     guard 300...399 ~= reply.status else { return OAuthRefusal(reply).error(of: asked) }
     return VaultError(
-      .peerFailed, "the server redirects the request (status \(reply.status) of HTTP), and that is not followed",
+      .peerFailed,
+      "the server redirects the request (status \(reply.status) of HTTP), and that is not followed",
       hint: "register at the address that it is now at")
   }
 }

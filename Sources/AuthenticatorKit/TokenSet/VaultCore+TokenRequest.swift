@@ -23,7 +23,9 @@ struct TokenRequest {
     let (item, record) = try core.openRegistration(client, over: transport, context: context)
     (self.core, self.client, self.key, self.transport, self.context) = (core, client, key, transport, context)
     (registration, nonces) = (record, DPoPNonces(item))
-    do throws(JOSEError) { target = try HTTPTarget(record.tokenEndpoint) } catch { throw VaultError(jose: error) }
+    do throws(JOSEError) { target = try HTTPTarget(record.tokenEndpoint) } catch {
+      throw VaultError(jose: error)
+    }
     // The tokens are stored after the request: a vault that is locked is unlocked before.
     try core.permitAdding(core.newTokenSet(of: item), by: .tokenSet, context: context)
     identity = try ClientIdentity(record, in: core, context: context)

@@ -6,10 +6,13 @@ import VaultWords
 
 /// What the verbs about clients of OAuth servers share.
 enum OAuthOptions {
-  static let key = Setting("key", .name, "KEY", "The client key of private_key_jwt; its server gets the public half.")
+  static let key = Setting(
+    "key", .name, "KEY", "The client key of private_key_jwt; its server gets the public half.")
   static let proofKey = Setting(
-    "dpop", .name, "KEY", "The client key to which the tokens are bound (RFC 9449). Without it anybody can use them.")
-  static let scope = Setting("scope", .text, "S", "What the tokens are to permit, in the words of the server.")
+    "dpop", .name, "KEY",
+    "The client key to which the tokens are bound (RFC 9449). Without it anybody can use them.")
+  static let scope = Setting(
+    "scope", .text, "S", "What the tokens are to permit, in the words of the server.")
   static let redirect = Setting(
     "redirect-uri", .text, "URL", "Where the server sends the browser of the person.")
   static let accessible = ItemOptions.accessible("When the registration and its tokens can be used.")

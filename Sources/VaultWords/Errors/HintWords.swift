@@ -26,10 +26,10 @@ package enum HintWords {
     "chmod 600 \(path); if others have read it, make a new key with 'vaultctl rotate device-key'"
   }
 
-  private static let words = [vault, damage, people, deviceKey, components, servers, cards, clients].reduce(into: [:])
-  {
-    $0.merge($1) { first, _ in first }
-  }
+  private static let words = [vault, damage, people, deviceKey, components, servers, cards, clients].reduce(
+    into: [:]) {
+      $0.merge($1) { first, _ in first }
+    }
 
   private static let vault: [Hint.Action: String] = [
     .createVault: "make one with 'vaultctl init', or name another path with --vault",

@@ -55,7 +55,8 @@ extension Torture {
 extension Torture.Scenario {
   /// Each verb that writes, in the order of its family in the table of verbs.
   static let all: [Torture.Scenario] =
-    life + passcode + items + credentials + transactions + pins + servers + members + cards + clientKeys + clients
+    life + passcode + items + credentials + transactions + pins + servers + members + cards + clientKeys
+    + clients
     + transfer
     + keys
 

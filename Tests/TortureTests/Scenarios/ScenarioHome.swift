@@ -299,7 +299,8 @@ extension Torture.ScenarioHome {
     """
   private static func tokens(_ type: String) -> String {
     let token = Torture.Scenario.secrets["tokens"]!
-    return #"{"access_token":"\#(token)-a","token_type":"\#(type)","expires_in":3600,"refresh_token":"\#(token)-r"}"#
+    return
+      #"{"access_token":"\#(token)-a","token_type":"\#(type)","expires_in":3600,"refresh_token":"\#(token)-r"}"#
   }
 
   /// Registers the client `shop`.

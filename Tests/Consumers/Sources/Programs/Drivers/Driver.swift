@@ -7,7 +7,8 @@ public struct Driver: Sendable {
 
   /// The drivers of all programs.
   public static let all = [
-    bankCodes, bankDevice, cardCheckout, cardView, databasePassword, loginVerifier, orderClient, paymentApproval,
+    bankCodes, bankDevice, cardCheckout, cardView, databasePassword, loginVerifier, orderClient,
+    paymentApproval,
     paymentCode,
     paymentSigner, refusalWatch, secretWindow, sessionToken, webhookSigner, worker,
   ]

@@ -48,7 +48,8 @@ private struct AuthorizationServer: Transport {
     case .oauthRegister: body = #"{"client_id":"client-1","client_secret":"cs-5d1107ab"}"#
     default:
       let isFirst = Self.text(request.fields["bodyBase64"]).contains("grant_type=authorization_code")
-      let token = isFirst ? #""at-first","expires_in":0,"refresh_token":"rt-1""# : #""at-refreshed","expires_in":60"#
+      let token =
+        isFirst ? #""at-first","expires_in":0,"refresh_token":"rt-1""# : #""at-refreshed","expires_in":60"#
       guard Self.text(request.fields["headersBase64"]).contains("DPoP: ") else {
         throw VaultError(peer: "OTHER", "there is no proof")
       }
