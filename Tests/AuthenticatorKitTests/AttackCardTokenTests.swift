@@ -217,7 +217,7 @@ struct AttackCardTokenTests {
     let tokens = CardTokens(try place.make())
     let other = CardTokens(try place.open())
     for round in 0..<5 {
-      var new = NewCardToken("card-\(round)", timeToLive: .seconds(1))
+      var new = NewCardToken("card-\(round)", timeToLive: .seconds(2))
       new.uses = 3
       let id = try await tokens.store(SecretBytes(testing: "a-token"), as: new).id
       let taken = await withTaskGroup(of: Int.self) { group in

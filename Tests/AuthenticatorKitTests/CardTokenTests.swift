@@ -128,7 +128,7 @@ struct CardTokenTests {
     arguments: ["stored here", "stored before"])
   func timer(what: String) async throws {
     let place = TemporaryVault()
-    var new = NewCardToken("card", timeToLive: .seconds(1))
+    var new = NewCardToken("card", timeToLive: .seconds(2))
     let secret = SharedSecret(SecretBytes(testing: CardScene.token))
     // A core alone starts no timer.
     let core = try place.makeCore()
@@ -136,7 +136,7 @@ struct CardTokenTests {
     if what == "stored here" {
       vault = try place.open()
       // A later one, which must not be in the way.
-      for (name, seconds) in [("later", 90), ("card", 1)] as [(String, Int64)] {
+      for (name, seconds) in [("later", 86_400), ("card", 2)] as [(String, Int64)] {
         (new.name, new.timeToLive) = (name, .seconds(seconds))
         try await CardTokens(vault).store(SecretBytes(testing: CardScene.token), as: new)
       }
@@ -145,12 +145,15 @@ struct CardTokenTests {
       vault = try place.open()
     }
     let files = VaultFiles(place: place)
-    let sealed = try #require(try files.sealedSecrets().last)
+    let all = try files.sealedSecrets()
+    // On a busy machine the time may be over already.
+    let isThere = all.count == (what == "stored here" ? 2 : 1)
+    let sealed = isThere ? all[all.count - 1] : nil
     let start = ContinuousClock.now
-    while try files.contain(sealed), ContinuousClock.now - start < .seconds(30) {
+    while let sealed, try files.contain(sealed), ContinuousClock.now - start < .seconds(30) {
       try await Task.sleep(for: .milliseconds(50))
     }
-    #expect(try !files.contain(sealed))
+    if let sealed { #expect(try !files.contain(sealed)) }
     #expect(try await CardTokens(vault).list().first { $0.name == "card" }?.status == .ended)
   }
 
