@@ -25,31 +25,8 @@ extension PublicKey {
 
   /// A line of `authorized_keys` without a comment (RFC 4253 §6.6, RFC 5656, RFC 8709).
   public var ssh: String {
-    let word: String
-    var blob: [UInt8]
-    switch type {
-    case .p256, .p384:
-      let curve = "nistp\(type.signing.bitCount)"
-      word = "ecdsa-sha2-\(curve)"
-      blob = Self.string(word) + Self.string(curve) + Self.string(point!)
-    case .ed25519:
-      word = "ssh-ed25519"
-      blob = Self.string(word) + Self.string(point!)
-    case .rsa2048, .rsa3072, .rsa4096:
-      word = "ssh-rsa"
-      blob = Self.string(word) + Self.number(exponent!) + Self.number(modulus!)
-    }
-    return "\(word) \(Base64.text(blob))"
-  }
-
-  private static func string(_ bytes: [UInt8]) -> [UInt8] {
-    (0..<4).map { UInt8(truncatingIfNeeded: bytes.count >> (24 - 8 * $0)) } + bytes
-  }
-
-  private static func string(_ text: String) -> [UInt8] { string(Array(text.utf8)) }
-
-  /// A number that is not negative: its first bit is a sign.
-  private static func number(_ magnitude: [UInt8]) -> [UInt8] {
-    string(magnitude[0] >= 0x80 ? [0] + magnitude : magnitude)
+    let numbers = point.map { VerifyingKey.Components.point($0) }
+    let key = SSHPublicKey(type.signing, numbers ?? .rsa(modulus: modulus!, exponent: exponent!))
+    return "\(key.name) \(Base64.text(key.blob))"
   }
 }

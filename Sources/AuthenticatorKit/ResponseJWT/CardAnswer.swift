@@ -6,7 +6,7 @@ public struct CardAnswer: Sendable, Equatable {
   public let outcome: CardOutcome
   /// The number of the error; 0 if there is none.
   public let errorNumber: UInt32
-  /// The error in words, at most 1,024 bytes; characters that do not show are escaped. `nil` if the answer has none.
+  /// The error in words, made of at most 1,024 bytes; characters that do not show are escaped. `nil` if the answer has none.
   public let errorText: String?
   /// When the token of the answer ends; `nil` for an answer without a token.
   public let expires: Instant?

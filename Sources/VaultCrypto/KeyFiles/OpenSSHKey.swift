@@ -20,10 +20,18 @@ enum OpenSSHKey {
       let count = try cursor.number(in: blob)
       guard count > 0 else { throw .noKey }
       guard count == 1 else { throw .severalKeys(Int(count)) }
-      _ = try cursor.string(in: blob)
+      let half = try cursor.string(in: blob)
       let inner = try cursor.string(in: blob)
       guard cursor.offset == blob.byteCount, inner.count % 8 == 0 else { throw .malformed }
-      return try privatePart(blob.extracting(inner))
+      let key = try privatePart(blob.extracting(inner))
+      guard try shown(key.publicKey) == blob.extracting(half).copied else { throw .inconsistentKey }
+      return key
+    }
+  }
+
+  private static func shown(_ key: VerifyingKey) throws(KeyFileError) -> [UInt8] {
+    do throws(CryptoError) { return SSHPublicKey(key.type, try key.components()).blob } catch {
+      throw .failed(error)
     }
   }
 

@@ -26,10 +26,24 @@ enum PrivateKeyDER {
   private static func pkcs8(_ key: inout DERCursor, _ der: RawSpan) throws(CryptoError) -> OpenedKey {
     var algorithm = try key.sequence(in: der)
     var content = DERCursor(try key.element(0x04, in: der))
-    // Attributes, and a public half that is computed here anyway.
-    if key.hasNext(0xa0, in: der) { _ = try key.element(0xa0, in: der) }
-    if key.hasNext(0x81, in: der) { _ = try key.element(0x81, in: der) }
+    if key.hasNext(0xa0, in: der) { _ = try key.element(0xa0, in: der) }  // Attributes.
+    let half = key.hasNext(0x81, in: der) ? try key.element(0x81, in: der) : nil
     try key.expectEnd()
+    let opened = try privateKey(in: &content, of: &algorithm, der)
+    // The bits of a SubjectPublicKeyInfo, which are its end, after the number of unused ones.
+    let isSame = half.map { half in
+      half.count > 32 && der.byte(at: half.lowerBound) == 0
+        && opened.publicKey.spki.suffix(half.count - 1).elementsEqual(
+          half.dropFirst().map { der.byte(at: $0) })
+    }
+    guard isSame != false else { throw .malformed }
+    return opened
+  }
+
+  /// The key in an OCTET STRING of PKCS#8.
+  private static func privateKey(
+    in content: inout DERCursor, of algorithm: inout DERCursor, _ der: RawSpan
+  ) throws(CryptoError) -> OpenedKey {
     switch try algorithm.identifier(in: der) {
     case DER.ed25519ID:
       try algorithm.expectEnd()
