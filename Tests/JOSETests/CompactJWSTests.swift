@@ -70,7 +70,7 @@ struct CompactJWSTests {
     }
   }
 
-  /// Verified to fail when a public key verifies HS256 with its bytes.
+  /// Verified to fail when a public key verifies HS256 with its bytes, and when white space before a key hides it.
   @Test("HS256 is never checked with a public key", .requirement("D6"))
   func confusedKey() throws {
     for type in SigningKeyType.allCases {
