@@ -44,7 +44,7 @@ extension Torture {
     }
 
     /// Standard error has the log of the tool with all tags, at its finest level and unmasked. Verified to fail when a line
-    /// of the log has the secret of an item.
+    /// of the log has the secret of an answer.
     @Test(
       "no secret is in clear in any file, message or line of the log, whichever verb was run, with the log still there",
       .requirement("D8"))
@@ -67,7 +67,7 @@ extension Torture {
       #expect(seen == [])
     }
 
-    /// Verified to fail when the mask shows what it covers.
+    /// Verified to fail when the first sink gets a line before the mask.
     @Test("the log of a masked tool shows no name and no path", .requirement("D8"))
     func masked() throws {
       let home = try ScenarioHome(.plain, hasNamedKey: false)

@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 import VaultKit
 
-/// Verified to fail when `.network` is retryable at any time, when a code has no row here, and when the delay of a
-/// passcode loses its time.
+/// Verified to fail when `.network` is retryable at any time.
 @Suite("The way out of every error", .requirement("D9"))
 struct RecoveryTests {
   /// What a code says; `nil`: a person does what the hint says.

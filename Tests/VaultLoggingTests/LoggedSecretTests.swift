@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Verified to fail when `Message` has an interpolation of any value.
+/// Verified to fail when `Message` has an interpolation of a `String`.
 @Suite("Secrets and the log", .requirement("D8"))
 struct LoggedSecretTests {
   @Test(

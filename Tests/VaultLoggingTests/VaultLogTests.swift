@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 import VaultLogging
 
-/// Verified to fail when a sink gets a line before the mask, when nothing has to be named for a line, when `debug` is on
-/// by itself, and when control characters are written as they are.
+/// Verified to fail when the first sink gets a line before the mask, when all levels are on, and when a value is written as
+/// it is.
 @Suite("Lines of the log", .requirement("D8"))
 struct VaultLogTests {
   /// A sink that keeps its lines.
