@@ -4,8 +4,8 @@
 /// costs one relaxed atomic load while its tag and level are off; its text is not made.
 ///
 /// A line is `time process[pid:tid] [TAG] [LEVEL] File.line : text`. The type of a value decides whether the line shows
-/// it: numbers, flags and codes are shown; a ``Name`` and an ``Address`` are masked; a secret has no type that a
-/// ``Message`` takes, so code that logs one does not compile. The mask is applied before a line reaches a ``Sink``: all
+/// it: numbers, flags and codes are shown; names and addresses are masked; a secret has no type that a ``Message`` takes,
+/// so code that logs one does not compile. The mask is applied before a line reaches a ``Sink``: all
 /// sinks get the same text.
 ///
 /// Unmasking shows names and addresses, never secrets or codes. Then the log begins with two lines `[UNSECURED]`.
