@@ -57,9 +57,21 @@ struct OAuthScene {
   }
 
   /// The file with its log.
-  func bytes() throws -> Data {
-    try ["", "-wal"].reduce(into: Data()) { all, end in
+  func bytes() -> Data {
+    ["", "-wal"].reduce(into: Data()) { all, end in
       all += (try? Data(contentsOf: URL(fileURLWithPath: place.path + end))) ?? Data()
+    }
+  }
+}
+
+/// True the first time.
+final class Once: Sendable {
+  private let isOver = Mutex(false)
+
+  func take() -> Bool {
+    isOver.withLock { isOver in
+      defer { isOver = true }
+      return !isOver
     }
   }
 }

@@ -16,8 +16,8 @@ struct StorageTests {
 
   private func storage(
     _ place: TemporaryVault, service: String = "app"
-  ) async throws -> (Vault, ItemStorage) {
-    let vault = try await Vault.open(at: place.path, protector: place.protector)
+  ) throws -> (Vault, ItemStorage) {
+    let vault = try place.open()
     return (vault, try ItemStorage(vault, service: service))
   }
 
@@ -25,22 +25,22 @@ struct StorageTests {
   func keys() async throws {
     let place = TemporaryVault()
     _ = try place.makeCore()
-    let (vault, storage) = try await storage(place)
+    let (vault, storage) = try storage(place)
     let other = try ItemStorage(vault, service: "other")
     for (index, key) in Self.keys.enumerated() {
-      #expect(try await storage.get(key) == nil)
+      #expect(try await storage.get(key)?.byteCount == nil)
       try await storage.set(key, SecretBytes(testing: "value \(index)"))
     }
     for (index, key) in Self.keys.enumerated() {
       #expect(try await storage.get(key)?.bytesForTesting == Array("value \(index)".utf8), "\(index)")
-      #expect(try await other.get(key) == nil)
+      #expect(try await other.get(key)?.byteCount == nil)
     }
     #expect(Set(Self.keys.map(ItemStorage.account(of:))).count == Self.keys.count)
     #expect(try await vault.items(matching: .all).allSatisfy { $0.name == nil })
     for key in Self.keys {
       try await storage.remove(key)
       try await storage.remove(key)
-      #expect(try await storage.get(key) == nil)
+      #expect(try await storage.get(key)?.byteCount == nil)
     }
     await expect(.malformed) { _ = try await storage.get(String(repeating: "k", count: 16 << 10 | 1)) }
   }
@@ -49,7 +49,7 @@ struct StorageTests {
   func values() async throws {
     let place = TemporaryVault()
     _ = try place.makeCore()
-    let (_, storage) = try await storage(place)
+    let (_, storage) = try storage(place)
     for count in [0, 1, 255, 4096, 65_535, 65_536, 1 << 20] {
       let value = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
       try await storage.set("key", SecretBytes(copying: value))
@@ -63,7 +63,7 @@ struct StorageTests {
     #expect(bytes.range(of: Data("canary-of-a-storage".utf8)) == nil)
   }
 
-  /// Verified to fail when the value is read in another transaction than the one that writes it.
+  /// Not yet verified to fail when the value is read in another transaction than the one that writes it.
   @Test("four programs that update one key lose nothing", .requirement("D3"))
   func updates() async throws {
     let place = TemporaryVault()
@@ -71,13 +71,13 @@ struct StorageTests {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<4 {
         group.addTask {
-          let (_, storage) = try await storage(place)
+          let (_, storage) = try storage(place)
           for _ in 0..<50 { try await storage.update("counter", Self.next) }
         }
       }
       try await group.waitForAll()
     }
-    let (_, last) = try await storage(place)
+    let (_, last) = try storage(place)
     #expect(try await last.get("counter")?.bytesForTesting == Array("200".utf8))
   }
 
@@ -94,14 +94,14 @@ struct StorageTests {
   func updateEnds() async throws {
     let place = TemporaryVault()
     _ = try place.makeCore()
-    let (_, storage) = try await storage(place)
+    let (_, storage) = try storage(place)
     try await storage.update("key") { _ throws(VaultError) in SecretBytes(testing: "one") }
     await expect(.wrongState) {
       try await storage.update("key") { _ throws(VaultError) in throw VaultError(.wrongState, "no") }
     }
     #expect(try await storage.get("key")?.bytesForTesting == Array("one".utf8))
     try await storage.update("key") { _ throws(VaultError) in nil }
-    #expect(try await storage.get("key") == nil)
+    #expect(try await storage.get("key")?.byteCount == nil)
     try await storage.update("key") { _ throws(VaultError) in nil }
   }
 }

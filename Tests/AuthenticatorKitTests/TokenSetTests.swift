@@ -43,7 +43,7 @@ struct TokenSetTests {
     #expect(try scene.core.tokenSet(of: client) == nil)
     expect(.itemNotFound) { () throws(VaultError) in _ = try scene.headers(client) }
     #expect(try scene.core.verify().problems == [])
-    #expect(try scene.bytes().range(of: Data("canary".utf8)) == nil)
+    #expect(scene.bytes().range(of: Data("canary".utf8)) == nil)
   }
 
   // MARK: Answers
@@ -189,7 +189,7 @@ struct TokenSetTests {
 
   // MARK: Several processes
 
-  /// Verified to fail when a refresh does not look at the set again in its commit.
+  /// Not yet verified to fail when a refresh does not look at the set again in its commit.
   @Test(
     "of two processes that refresh at once, the first commit stays", .requirement("D4"),
     arguments: [true, false])
@@ -198,12 +198,10 @@ struct TokenSetTests {
     let client = try scene.register().id
     _ = try scene.authorize(client)
     let other = try scene.place.openCore()
-    let (server, done) = (scene.server, Mutex(false))
+    let server = scene.server
+    let isFirst = Once()
     server.answer { request throws(VaultError) in
-      let isFirst = done.withLock { done in
-        defer { done = true }
-        return !done
-      }
+      let isFirst = isFirst.take()
       if isFirst { _ = try other.refreshTokens(of: client, over: server) }
       // A server that does not mind an old refresh token: both get an answer.
       return rotates || !isFirst ? nil : OAuthServer.Reply(body: OAuthServer.body(99, type: "Bearer") + "}")

@@ -139,7 +139,7 @@ extension Torture.ScenarioHome {
 }
 
 extension Torture {
-  /// Verified to fail when the old value is read in another transaction than the one that writes the new one.
+  /// Not yet verified to fail when the old value is read in another transaction than the one that writes the new one.
   @Suite("Many processes, one value of a storage", .requirement("D3"), .serialized)
   struct StorageUpdates {
     @Test("no update is lost")

@@ -156,7 +156,7 @@ struct OAuthVerbTests {
     expect(7, late, "invalid_grant")
     #expect(late.errors.contains("vaultctl oauth token"))
     try rig.set(["clients": [String: Any]()])
-    expect(16, try rig("oauth", "refresh", "shop"), "vaultctl oauth register")
+    expect(1, try rig("oauth", "refresh", "shop"), "vaultctl oauth register")
     expect(2, try rig.tool("oauth", "refresh", "shop"), "--transport")
     expect(2, try rig.tool("oauth", "register", "x"), "--template")
     let words = ["oauth", "authorize-header", "shop", "--method", "GET", "--url", "https://api.example/"]
