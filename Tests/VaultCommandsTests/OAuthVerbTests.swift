@@ -150,7 +150,7 @@ struct OAuthVerbTests {
     try rig.set(["fault": "500"])
     expect(16, try rig("oauth", "refresh", "shop"), "server_error")
     try rig.set(["bound": true])
-    expect(16, try rig("oauth", "refresh", "shop"), "invalid_dpop_proof")
+    expect(13, try rig("oauth", "refresh", "shop"), "invalid_dpop_proof")
     try rig.set(["bound": false, "rotates": true, "number": 7])
     let late = try rig("oauth", "refresh", "shop")
     expect(7, late, "invalid_grant")
