@@ -6,6 +6,7 @@ import os
 import ssl
 import subprocess
 import threading
+import time
 import urllib.parse
 
 
@@ -14,7 +15,7 @@ class Exchange:
 
     def __init__(self, method, path, headers, body):
         self.method, self.path, self.headers, self.body = method, path, headers, body
-        self.status, self.reply_headers, self.reply = None, {}, b""
+        self.status, self.reply_headers, self.reply, self.is_over = None, {}, b"", False
 
     @property
     def form(self):
@@ -71,6 +72,12 @@ class Front:
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 exchange = Exchange(self.command, self.path, headers, body)
                 front.exchanges.append(exchange)
+                try:
+                    self.answer(exchange)
+                finally:
+                    exchange.is_over = True
+
+            def answer(self, exchange):
                 if front.before:
                     front.before(exchange)
                 if exchange.status is None:
@@ -102,6 +109,11 @@ class Front:
             passed.pop(name, None)
         exchange.reply_headers = passed
         connection.close()
+
+    def await_end(self):
+        """Waits until no exchange is under way."""
+        while not all(each.is_over for each in self.exchanges):
+            time.sleep(0.01)
 
     def since(self, count, end=""):
         """The exchanges after the first `count` whose path ends so."""
