@@ -25,8 +25,8 @@ enum OAuthOptions {
     "--transport is a program that speaks HTTP with the server, such as a configuration of vault-http with the mapping oauth. A client "
     + "has the transport over which it was registered; another one is refused (9)."
   static let errorNote =
-    "What the server refuses has its own word in the message. invalid_grant is 7: get new tokens. invalid_client is 1. "
-    + "invalid_dpop_proof, a server that is slow or down, and an answer that it cannot mean are 16. Nothing is stored then."
+    "What the server refuses has its own word in the message. invalid_grant is 7: get new tokens. invalid_client is 1. A server that is "
+    + "slow or down, and an answer that it cannot mean, are 16; other refusals are 9 or 13. Nothing is stored then."
 }
 
 extension Command {

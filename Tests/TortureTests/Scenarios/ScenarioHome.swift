@@ -227,9 +227,6 @@ extension Torture.ScenarioHome {
     func base64(_ name: String) -> String {
       Data(Torture.Scenario.secrets[name]!.utf8).base64EncodedString()
     }
-    func reply(_ body: String) -> String {
-      #","status":200,"headersBase64":"","bodyBase64":"\#(Data(body.utf8).base64EncodedString())""#
-    }
     let credential = #""credential":{"type":"hotp","secretBase64":"\#(base64("changed"))"}"#
     let start = #""peer":"c-17","pinMode":\#(mode),"lifeSeconds":\#(lifeSeconds),"#
     let script = """
@@ -246,11 +243,7 @@ extension Torture.ScenarioHome {
       unlockStart) say ',"unlock":"u-'$$'","pinMode":\(unlockMode)' ;;
       unlockFinish) say '\(unlockMode == 2 ? "," + credential : "")' ;;
       synchronize) say ",\\"state\\":\\"$state\\",\\"counter\\":2" ;;
-      oauthMetadata) say '\(reply(Self.metadata))' ;;
-      oauthRegister) say '\(reply(Self.registration))' ;;
-      oauthToken) if [ -e '\(folder)/in/bound' ]; then say '\(reply(Self.tokens("DPoP")))'
-        else say '\(reply(Self.tokens("Bearer")))'; fi ;;
-      oauthRevoke) say ',"status":200' ;;
+      \(clientAnswers)
       consentRequest) say ',"challenge":"ch-1"' ;;
       consentConfirm) say ',"tokenBase64":"\(base64("first"))"' ;;
       onlineStart) say ',"challenge":"c-1"' ;;
@@ -301,6 +294,20 @@ extension Torture.ScenarioHome {
     let token = Torture.Scenario.secrets["tokens"]!
     return
       #"{"access_token":"\#(token)-a","token_type":"\#(type)","expires_in":3600,"refresh_token":"\#(token)-r"}"#
+  }
+
+  /// What the server answers to an OAuth client, as cases of its script. Tokens are bound if `in/bound` is there.
+  private var clientAnswers: String {
+    func reply(_ body: String) -> String {
+      #","status":200,"headersBase64":"","bodyBase64":"\#(Data(body.utf8).base64EncodedString())""#
+    }
+    return """
+      oauthMetadata) say '\(reply(Self.metadata))' ;;
+      oauthRegister) say '\(reply(Self.registration))' ;;
+      oauthToken) if [ -e '\(folder)/in/bound' ]; then say '\(reply(Self.tokens("DPoP")))'
+        else say '\(reply(Self.tokens("Bearer")))'; fi ;;
+      oauthRevoke) say ',"status":200' ;;
+      """
   }
 
   /// Registers the client `shop`.
