@@ -1,6 +1,7 @@
 import AuthenticatorKit
 import SecretMemory
 import VaultKit
+import VaultTestKit
 
 /// Proofs of possession, and tokens that are taken.
 extension BenchmarkVault {
@@ -9,7 +10,7 @@ extension BenchmarkVault {
     let signer = Box(
       must {
         let key = try core.generateClientKey(.p256, NewClientKey(name: newName("key")))
-        return try core.signer(of: key.id)
+        return try core.signer(of: key.item.id)
       })
     let request = must { try ProofRequest(method: "POST", url: "https://server.example/token") }
     return Workload("DPoP proof, P-256") { _ = try signer.value.proof(for: request) }
