@@ -13,6 +13,8 @@ final class TokenTimer: Sendable {
     var number: UInt64 = 0
   }
   private let state = Mutex(State())
+  /// What was noted last. Each commit compares it, and a mutex costs a system call.
+  private let noted = Atomic<UInt64>(0)
 
   /// Counts from now on, also for what ``set(_:of:clock:)`` said before.
   func start(for session: VaultCore.Session, clock: any VaultClock) {
@@ -26,12 +28,12 @@ final class TokenTimer: Sendable {
 
   /// Notes what the head row says.
   func set(_ next: NextTokenEnd, of session: VaultCore.Session, clock: any VaultClock) {
-    let isNew = state.withLock { state in
-      guard state.next != next else { return false }
+    guard noted.exchange(next.rawValue, ordering: .relaxed) != next.rawValue else { return }
+    let isStarted = state.withLock { state in
       state.next = next
       return state.isStarted
     }
-    if isNew { schedule(next, of: session, clock: clock) }
+    if isStarted { schedule(next, of: session, clock: clock) }
   }
 
   private func schedule(_ next: NextTokenEnd, of session: VaultCore.Session, clock: any VaultClock) {
