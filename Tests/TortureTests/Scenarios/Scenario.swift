@@ -353,7 +353,12 @@ extension Torture.Scenario {
       verb: "token get", variant: "for the last time", before: { try $0.putToken() },
       words: ["token", "get", "card"] + sessionOption),
     Self(verb: "token revoke", before: { try $0.putToken() }, words: ["token", "revoke", "card"]),
-    Self(verb: "token purge", before: { try $0.putToken() }, words: ["token", "purge"]),
+    Self(
+      verb: "token purge",
+      before: { home in
+        try home.putToken(life: "1s")
+        Thread.sleep(forTimeInterval: 1.1)
+      }, words: ["token", "purge"], commitsOften: true),
     Self(verb: "session close", before: { try $0.putToken() }, words: ["session", "close"] + sessionOption),
     Self(
       verb: "consent request", before: { try $0.addServer() },

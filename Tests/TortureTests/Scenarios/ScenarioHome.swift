@@ -269,10 +269,10 @@ extension Torture.ScenarioHome {
   }
 
   /// Stores the card token `card` of the session in `in/session`.
-  func putToken(uses: Int = 1) throws {
+  func putToken(uses: Int = 1, life: String = "1h") throws {
     try write("in/session", Torture.Scenario.session)
     try run(
-      ["token", "put", "card", "--ttl", "1h", "--uses", "\(uses)", "--session-file", "@/in/session"],
+      ["token", "put", "card", "--ttl", life, "--uses", "\(uses)", "--session-file", "@/in/session"],
       Torture.Scenario.secrets["first"]!)
   }
 
