@@ -171,6 +171,13 @@ ANSWERS = {
     # Nobody has asked for these: 64 MiB in a few bytes, and JSON that is readable only when it is unpacked.
     "/packed-transfer": lambda c, r: c.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n" + gzip.compress(bytes(1 << 26))),
     "/packed-content": lambda c, r: reply(c, gzip.compress(b'{"path":"packed"}'), headers=["Content-Encoding: gzip"]),
+    "/continues-for-ever": lambda c, r: forever(c, b"", b"HTTP/1.1 100 Continue\r\nX: " + b"a" * 8000 + b"\r\n\r\n", 0),
+    "/trailers-for-ever": lambda c, r: forever(c, CHUNKED + b"2\r\n{}\r\n0\r\n", b"X: " + b"a" * 8000 + b"\r\n", 0),
+    "/long-trailer": lambda c, r: forever(c, CHUNKED + b"2\r\n{}\r\n0\r\nX: ", b"a" * 8000, 0),
+    "/long-status": lambda c, r: forever(c, b"HTTP/1.1 200 ", b"a" * 8000, 0),
+    "/two-lengths": lambda c, r: c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 20\r\n\r\n{}"),
+    "/negative-length": lambda c, r: c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\n{}"),
+    "/zero-byte": lambda c, r: c.sendall(b"HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 2\r\n\r\n{}"),
     "/no-http": lambda c, r: c.sendall(b"220 mail.example ESMTP\r\n"),
 }
 
