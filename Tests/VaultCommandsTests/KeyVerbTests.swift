@@ -117,6 +117,12 @@ struct KeyVerbTests {
     let tool = try newTool("key", "generate", "fixed")
     let refused = try tool("item", "get", "fixed")
     #expect(refused.exit == 9 && refused.output.isEmpty && refused.errors.contains("key sign"))
+    for words in [["--fd", "5=fixed"], ["--file", "F=fixed"], ["--env", "V=fixed"]] {
+      let started = try tool.run(["exec"] + words + ["--", "echo", "started"])
+      #expect(started.exit == 9 && started.output.isEmpty, "\(words)")
+    }
+    let exported = try tool("export", "jsonl", "--plain")
+    #expect(exported.output.isEmpty && exported.errors.contains("left out 'fixed'"))
     #expect(try tool("key", "generate", "open", "--type", "rsa2048", "--exportable").exit == 0)
     try write(tool("item", "get", "open"), to: "key.der", in: tool)
     guard Shell.has("openssl") else { return print("skipped: openssl is not installed") }
