@@ -34,7 +34,7 @@ struct BoundTokenTests {
     expect(.itemNotFound) { () throws(VaultError) in _ = try scene.headers(client) }
   }
 
-  /// Not yet verified to fail when the nonce of an answer is not stored with the tokens.
+  /// Verified to fail when the nonce of an answer is not stored with the tokens.
   @Test("a nonce is answered once, and remembered for its origin", .requirement("D4", "D5"))
   func nonces() throws {
     let scene = try OAuthScene()
@@ -120,7 +120,7 @@ struct BoundTokenTests {
     }
   }
 
-  /// Not yet verified to fail when a Bearer answer to a proof is stored.
+  /// Verified to fail when a Bearer answer to a proof is stored.
   @Test("a refresh of a bound set never becomes unbound", .requirement("D4", "D5"))
   func staysBound() throws {
     let scene = try OAuthScene()

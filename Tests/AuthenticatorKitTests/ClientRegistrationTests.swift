@@ -31,7 +31,7 @@ struct ClientRegistrationTests {
     #expect(try scene.core.verify().problems == [])
   }
 
-  /// Not yet verified to fail when the second commit adds its own registration, under a name of its own.
+  /// Verified to fail when the second commit adds its own registration, under a name of its own.
   @Test("of two processes that register at once, the first commit wins", .requirement("D2"))
   func race() throws {
     let scene = try OAuthScene()

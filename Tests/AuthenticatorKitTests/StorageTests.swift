@@ -63,7 +63,7 @@ struct StorageTests {
     #expect(bytes.range(of: Data("canary-of-a-storage".utf8)) == nil)
   }
 
-  /// Not yet verified to fail when the value is read in another transaction than the one that writes it.
+  /// Verified to fail when the value is read in another transaction than the one that writes it.
   @Test("four programs that update one key lose nothing", .requirement("D3"))
   func updates() async throws {
     let place = TemporaryVault()

@@ -189,7 +189,7 @@ struct TokenSetTests {
 
   // MARK: Several processes
 
-  /// Not yet verified to fail when a refresh does not look at the set again in its commit.
+  /// Verified to fail when a refresh does not look at the set again in its commit.
   @Test(
     "of two processes that refresh at once, the first commit stays", .requirement("D4"),
     arguments: [true, false])

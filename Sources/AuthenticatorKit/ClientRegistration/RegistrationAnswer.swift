@@ -26,7 +26,7 @@ struct RegistrationAnswer {
     client = try TransportFields.required(
       "client_id", members.text("client_id", RegistrationRecord.nameBytes))
     guard VisibleText.flaw(inName: client) == nil else {
-      throw .peerAnswered("'client_id' is no text whose characters all show")
+      throw .peerAnswered("'client_id' has characters that do not show")
     }
     let wanted = members.texts["token_endpoint_auth_method"] ?? new.authentication.rawValue
     guard wanted == new.authentication.rawValue else {

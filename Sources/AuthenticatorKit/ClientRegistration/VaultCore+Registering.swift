@@ -119,7 +119,7 @@ extension ReadTransaction {
     if let item = try items(matching: Query(name: new.name)).first {
       guard item.kind == .clientRegistration, item.attributes[.template] == new.template else {
         throw VaultError(
-          .duplicateItem, "an item of that name exists, and is no registration of this template",
+          .duplicateItem, "an item of that name exists, and it is not a registration of this template",
           hint: "choose another name, or delete that item")
       }
       return try ClientRegistration(item)

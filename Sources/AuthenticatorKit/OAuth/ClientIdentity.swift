@@ -77,9 +77,15 @@ struct ClientIdentity: Sendable {
 final class OpenSigner: Sendable {
   let signer: Signer
 
+  /// - Throws: ``VaultError/Code/itemNotFound`` for a key that was deleted, and the errors of the key.
   init(
     _ key: ItemID, in core: VaultCore, to action: String, context: AuthenticationContext?
   ) throws(VaultError) {
-    signer = try core.signer(of: key, to: action, context: context)
+    do throws(VaultError) { signer = try core.signer(of: key, to: action, context: context) } catch {
+      guard error.code == .itemNotFound else { throw error }
+      throw VaultError(
+        .itemNotFound, "the client key that is needed is no longer in the vault",
+        hint: Hint(.requestTokens, saying: "get new tokens with another key, or register the client again"))
+    }
   }
 }

@@ -12,7 +12,7 @@ struct OAuthReply {
   let retryAfter: Duration?
   private let body: SharedSecret?
 
-  /// - Throws: ``VaultError/Code/network`` for what is no reply, and for a nonce that no proof can have.
+  /// - Throws: ``VaultError/Code/network`` for another answer than a reply, and for a nonce that no proof can have.
   init(_ fields: TransportFields) throws(VaultError) {
     let number = try TransportFields.required("status", fields.number("status", 100...599))
     status = Int(number)
@@ -123,7 +123,7 @@ struct AnswerMembers {
   func text(_ name: String, _ counts: ClosedRange<Int>) throws(VaultError) -> String? {
     guard let text = texts[name] else { return nil }
     guard counts.contains(text.utf8.count), VisibleText.flaw(in: text) == nil else {
-      throw .peerAnswered("'\(name)' is no text of \(counts.lowerBound) to \(counts.upperBound) bytes")
+      throw .peerAnswered("'\(name)' is not a text of \(counts.lowerBound) to \(counts.upperBound) bytes")
     }
     return text
   }

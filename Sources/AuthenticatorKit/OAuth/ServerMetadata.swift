@@ -40,7 +40,7 @@ struct ServerMetadata {
   private static func endpoint(_ name: String, _ members: AnswerMembers) throws(VaultError) -> String? {
     guard let text = members.texts[name] else { return nil }
     guard ServerAddress.isEndpoint(text) else {
-      throw .peerAnswered("'\(name)' is no address of https without a fragment")
+      throw .peerAnswered("'\(name)' is not an https address without a fragment")
     }
     return text
   }
@@ -57,7 +57,7 @@ struct ServerAddress {
   init(_ url: String) throws(VaultError) {
     guard Self.isEndpoint(url), !url.contains("?") else {
       throw VaultError(
-        .malformed, "the address of the server is none of https, or has a query or a fragment",
+        .malformed, "the address of the server is not https, or has a query or a fragment",
         hint: "give its issuer, such as https://as.example, or the address of its metadata")
     }
     let start = url.firstRange(of: "//").map { url[$0.upperBound...].firstIndex(of: "/") ?? url.endIndex }!

@@ -12,7 +12,7 @@ struct OAuthRefusal {
   init(_ reply: OAuthReply) {
     (status, retryAfter) = (reply.status, reply.retryAfter)
     var members = AnswerMembers()
-    // What is no JSON is an error page: its status says enough.
+    // Without JSON it is an error page: its status says enough.
     try? reply.read { (name, reader) throws(TextError) in
       switch name {
       case "error": try members.readText(name, limit: 64, reader)
@@ -51,7 +51,7 @@ struct OAuthRefusal {
     !text.isEmpty && text.utf8.allSatisfy { 0x61...0x7A ~= $0 || $0 == UInt8(ascii: "_") }
   }
 
-  private static let operatorHint: Hint = "nothing was stored; tell whoever runs the server"
+  private static let operatorHint: Hint = "nothing was stored; tell the operator of the server"
 
   private static let known: [String: (code: VaultError.Code, what: String?, hint: Hint)] = [
     "invalid_grant": (.expired, nil, Hint(.requestTokens, saying: "get new tokens")),
@@ -68,7 +68,7 @@ struct OAuthRefusal {
       Hint(.bindTokens, saying: "give a key if it demands one, and compare the clock with the right time")
     ),
     "use_dpop_nonce": (
-      .peerFailed, "each nonce that it gave", "nothing was stored; tell whoever runs the server"
+      .peerFailed, "each nonce that it gave", "nothing was stored; tell the operator of the server"
     ),
     "invalid_redirect_uri": (.policy, "the address of the redirection", "register another one"),
     "invalid_token": (.policy, "the token for the registration", "ask its operator for a valid one"),

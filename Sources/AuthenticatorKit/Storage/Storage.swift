@@ -8,7 +8,7 @@ public protocol Storage: Sendable {
   func get(_ key: String) async throws(VaultError) -> SecretBytes?
   /// Stores a value, in the place of the one that is there.
   func set(_ key: String, _ value: consuming SecretBytes) async throws(VaultError)
-  /// Removes a value. No value is no error.
+  /// Removes a value, if there is one.
   func remove(_ key: String) async throws(VaultError)
 }
 
@@ -21,7 +21,7 @@ public protocol Storage: Sendable {
 /// ```
 ///
 /// A value is the secret of an item without a name. Its service is that of the storage, and its account stands for the key: each
-/// byte that is no visible ASCII character, and `%`, as `%` and two digits. So any text is a key, and keys that look alike stay
+/// byte that is not a visible ASCII character, and `%`, as `%` and two digits. So any text is a key, and keys that look alike stay
 /// two. Keys are readable with the device key alone, as attributes are; values are not.
 public struct ItemStorage: Storage {
   /// The most bytes of a key.
@@ -35,7 +35,7 @@ public struct ItemStorage: Storage {
   /// - Parameters:
   ///   - vault: The vault.
   ///   - service: Keeps the keys of one program apart from those of others: 1 byte or more, all characters visible.
-  ///   - access: When new values can be read. Without constraints: nobody is asked for each of them.
+  ///   - access: When new values can be read. Without constraints.
   ///   - context: Gives the passcode of a locked vault.
   /// - Throws: ``VaultError/Code/policy`` for constraints.
   public init(

@@ -42,7 +42,7 @@ struct TokenAnswer {
     }
   }
 
-  /// RFC 9449 §5: a client for which the binding matters discards such an answer. Whoever names a key says that it does.
+  /// RFC 9449 §5: a client for which the binding matters discards such an answer. A caller that names a key says that it does.
   private static var unbound: VaultError {
     VaultError(
       .policy, "the server does not bind its tokens to the key, so they are discarded",

@@ -6,7 +6,7 @@ public struct TokenSet: Sendable, Identifiable {
   /// How the access token is sent.
   @nonexhaustive
   public enum TokenType: String, Sendable, Hashable {
-    /// As it is: whoever has it can use it (RFC 6750).
+    /// As it is: each program that has it can use it (RFC 6750).
     case bearer = "Bearer"
     /// With a proof of the key that it is bound to (RFC 9449): worth nothing without the key.
     case dpop = "DPoP"

@@ -122,7 +122,7 @@ extension VaultCore {
       throw VaultError(.malformed, error.message, hint: "give the address as it is sent")
     }
     if let nonce, !DPoPProof.isNonce(nonce) {
-      throw VaultError(.malformed, "that is no DPoP-Nonce", hint: "give it as the server sent it")
+      throw VaultError(.malformed, "that cannot be a DPoP-Nonce", hint: "give it as the server sent it")
     }
     let stored = try openTokens(of: client, context: context)
     if let end = stored.record.expires, try expiryTime() >= end {
