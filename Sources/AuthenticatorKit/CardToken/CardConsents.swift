@@ -29,6 +29,7 @@ public struct CardConsents: Sendable {
   /// Asks the other system for a challenge, and stores it. Ends the other consents of the session.
   ///
   /// - Parameters:
+  ///   - new: The consent to ask for.
   ///   - session: The session to which the consent, and the token that it gives, belong. **Enforced by key derivation.**
   ///   - transport: The way to the other system.
   ///   - context: Gives the passcode of a locked vault.
@@ -51,7 +52,11 @@ public struct CardConsents: Sendable {
   /// If the challenge has expired, it is asked for again by itself, once, and the error says so: the person gets a new code.
   ///
   /// - Parameters:
+  ///   - id: The consent, which waits for its code.
+  ///   - code: The code that came to the person.
   ///   - new: The token to store. It is valid for at most its time to live, and for less if the other system says so.
+  ///   - session: The session of the consent; the token then belongs to it, too. **Enforced by key derivation.**
+  ///   - transport: The way to the other system, the one of the request.
   ///   - context: Gives the passcode of a locked vault.
   /// - Throws: ``VaultError/Code/authenticationFailed`` with `attemptsLeft` for a wrong code;
   ///   ``VaultError/Code/wrongState`` for a consent that has ended; ``VaultError/Code/expired``;

@@ -35,6 +35,7 @@ public struct CardTokens: Sendable {
   ///
   /// - Parameters:
   ///   - secret: 1 byte to 64 KiB.
+  ///   - new: Its name, its time, its uses and its access rule.
   ///   - session: The session to which the token belongs. **Enforced by key derivation.**
   ///   - context: Gives the passcode of a locked vault, and a new application password.
   /// - Throws: ``VaultError/Code/policy`` for a card number or a security code, as the secret or as an attribute;
@@ -55,6 +56,7 @@ public struct CardTokens: Sendable {
   /// Takes a token out for one use. The use is on the disk before this returns, and the secret of a last use is deleted.
   ///
   /// - Parameters:
+  ///   - id: The token.
   ///   - session: The session of the token; ignored for a token without one.
   ///   - context: Verifies the person for a token with an access rule, such as ``Constraints/userPresence``.
   /// - Throws: ``VaultError/Code/expired`` after its time, its uses, its session or its revocation, for a day;
