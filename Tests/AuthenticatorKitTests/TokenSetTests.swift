@@ -147,6 +147,7 @@ struct TokenSetTests {
       (.refusal("Evil \\u001b[31m"), .peerFailed, "(status 400 of HTTP)"),
       (OAuthServer.Reply(status: 500, body: "<html>"), .network, "(status 500 of HTTP)"),
       (OAuthServer.Reply(status: 403, body: "{"), .peerFailed, "(status 403 of HTTP)"),
+      (OAuthServer.Reply(status: 400, body: ""), .expired, "(status 400 of HTTP)"),
       (OAuthServer.Reply(status: 302, body: ""), .peerFailed, "redirects"),
     ] as [(OAuthServer.Reply, VaultError.Code, String)] {
       scene.server.answer { _ throws(VaultError) in reply }

@@ -5,11 +5,14 @@ import VaultKit
 struct OAuthRefusal {
   /// The word of the server; `nil` without one.
   let word: String?
+  /// The word, or what stands for it where the server has none.
+  private let meaning: String?
   private let text: String?
   private let status: Int
   private let retryAfter: Duration?
 
-  init(_ reply: OAuthReply) {
+  /// - Parameter silence: The word of a server that answers 400 without one.
+  init(_ reply: OAuthReply, silence: String? = nil) {
     (status, retryAfter) = (reply.status, reply.retryAfter)
     var members = AnswerMembers()
     // Without JSON it is an error page: its status says enough.
@@ -22,12 +25,14 @@ struct OAuthRefusal {
       return true
     }
     word = members.texts["error"].flatMap { Self.isWord($0) ? $0 : nil }
+    meaning = word ?? (status == 400 && members.texts["error"] == nil ? silence : nil)
     text = (try? members.text("error_description", 1...256)) ?? nil
   }
 
   /// A refusal that came in the address of a redirection.
   init(word: String) {
     self.word = Self.isWord(word) ? word : nil
+    meaning = self.word
     (text, status, retryAfter) = (nil, 400, nil)
   }
 
@@ -37,7 +42,7 @@ struct OAuthRefusal {
       return VaultError(
         .network, "the server cannot answer now\(reason)", hint: "try again later", retryAfter: retryAfter)
     }
-    guard let word, let known = Self.known[word] else {
+    guard let meaning, let known = Self.known[meaning] else {
       return VaultError(.peerFailed, "the server refuses \(asked)\(reason)", hint: Self.operatorHint)
     }
     return VaultError(known.code, "the server refuses \(known.what ?? asked)\(reason)", hint: known.hint)
@@ -77,8 +82,8 @@ struct OAuthRefusal {
 
 extension VaultError {
   /// A redirection, or a status that nothing explains.
-  static func oauth(_ reply: OAuthReply, of asked: String) -> VaultError {
-    guard 300...399 ~= reply.status else { return OAuthRefusal(reply).error(of: asked) }
+  static func oauth(_ reply: OAuthReply, of asked: String, silence: String? = nil) -> VaultError {
+    guard 300...399 ~= reply.status else { return OAuthRefusal(reply, silence: silence).error(of: asked) }
     return VaultError(
       .peerFailed,
       "the server redirects the request (status \(reply.status) of HTTP), and that is not followed",

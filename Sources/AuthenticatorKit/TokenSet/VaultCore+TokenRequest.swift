@@ -38,9 +38,10 @@ struct TokenRequest {
   ///
   /// - Parameters:
   ///   - asked: What the server refuses, if it does.
+  ///   - silence: The word of a server that refuses without one.
   ///   - fill: Adds the parameters of the grant.
   mutating func send(
-    asking asked: String, _ fill: (OAuthForm) -> Void
+    asking asked: String, silence: String? = nil, _ fill: (OAuthForm) -> Void
   ) throws(VaultError) -> TokenAnswer {
     let known = nonces
     for attempt in 0..<2 {
@@ -51,7 +52,7 @@ struct TokenRequest {
       guard attempt == 0, signer != nil, refusal.word == "use_dpop_nonce", reply.nonce != nil else {
         // The next try then begins with the nonce of this one.
         if nonces != known { try? core.store(nonces, of: client) }
-        throw .oauth(reply, of: asked)
+        throw .oauth(reply, of: asked, silence: silence)
       }
     }
     preconditionFailure("TokenRequest.send(asking:_:): a second request without an end")

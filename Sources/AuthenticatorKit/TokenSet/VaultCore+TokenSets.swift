@@ -67,7 +67,7 @@ extension VaultCore {
     }
     var request = try tokenRequest(of: client, boundTo: old.record.key, over: transport, context: context)
     do throws(VaultError) {
-      let answer = try request.send(asking: "the refresh token") { form in
+      let answer = try request.send(asking: "the refresh token", silence: "invalid_grant") { form in
         form.set("grant_type", "refresh_token")
         form.set("refresh_token", refresh)
       }
