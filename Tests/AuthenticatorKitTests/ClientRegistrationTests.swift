@@ -212,4 +212,28 @@ struct ClientRegistrationTests {
       #expect(request.form["client_assertion_type"]?.hasSuffix("jwt-bearer") == true)
     }
   }
+
+  /// Verified to fail when both assertions are for the token endpoint.
+  @Test("a server that wants an assertion for its revocation endpoint gets one", .requirement("D6"))
+  func revocations() throws {
+    for way in [ClientAuthentication.clientSecretJWT, .privateKeyJWT] {
+      let scene = try OAuthScene()
+      var new = OAuthScene.new()
+      new.authentication = way
+      if way == .privateKeyJWT { new.key = try scene.makeKey("auth") }
+      let client = try scene.register(new).id
+      _ = try scene.core.requestTokens(for: client, over: scene.server)
+      scene.server.answer { request throws(VaultError) in
+        Self.audience(request) == "https://as.example/revoke" ? nil : OAuthServer.Reply(status: 401, body: "")
+      }
+      let count = scene.server.requests.count
+      try scene.core.revokeTokens(of: client, over: scene.server)
+      let audiences = scene.server.requests[count...].map(Self.audience)
+      #expect(audiences == ["https://as.example/token", "https://as.example/revoke"])
+    }
+  }
+
+  private static func audience(_ request: TransportRequest) -> String? {
+    request.form["client_assertion"].flatMap { OAuthServer.claims($0)["aud"] as? String }
+  }
 }

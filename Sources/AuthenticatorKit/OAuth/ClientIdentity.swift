@@ -25,7 +25,11 @@ struct ClientIdentity: Sendable {
   }
 
   /// Adds what the server wants to see. An assertion has a name of its own, so each sending of a request needs this.
-  func prove(_ form: OAuthForm, _ headers: OAuthHeaders, in core: VaultCore) throws(VaultError) {
+  ///
+  /// - Parameter audience: Whom an assertion is for.
+  func prove(
+    _ form: OAuthForm, _ headers: OAuthHeaders, to audience: String, in core: VaultCore
+  ) throws(VaultError) {
     let client = registration.client
     switch registration.authentication {
     case .none: form.set("client_id", client)
@@ -35,12 +39,12 @@ struct ClientIdentity: Sendable {
       form.set("client_secret", try secret())
     case .clientSecretJWT:
       form.set("client_id", client)
-      setAssertion(try sharedAssertion(core), form)
+      setAssertion(try sharedAssertion(audience, core), form)
     case .privateKeyJWT:
       guard let signer else { throw Self.unreadable }
       form.set("client_id", client)
       let assertion = try signer.signer.assertion(
-        client: client, audience: registration.tokenEndpoint, keyID: signer.signer.publicKey.thumbprint,
+        client: client, audience: audience, keyID: signer.signer.publicKey.thumbprint,
         at: core.environment.clock.now())
       setAssertion(SharedSecret(assertion), form)
     }
@@ -51,10 +55,10 @@ struct ClientIdentity: Sendable {
     form.set("client_assertion", assertion)
   }
 
-  private func sharedAssertion(_ core: VaultCore) throws(VaultError) -> SharedSecret {
+  private func sharedAssertion(_ audience: String, _ core: VaultCore) throws(VaultError) -> SharedSecret {
     let secret = try secret()
     do throws(JOSEError) {
-      let assertion = try ClientAssertion(client: registration.client, audience: registration.tokenEndpoint)
+      let assertion = try ClientAssertion(client: registration.client, audience: audience)
       let token = try assertion.unsignedForSecret(
         at: core.environment.clock.now().seconds, random: core.environment.random)
       return SharedSecret(token.signed(with: try MACKey(secret.bytes)))

@@ -61,7 +61,7 @@ struct TokenRequest {
   private func sendOnce(_ fill: (OAuthForm) -> Void) throws(VaultError) -> OAuthReply {
     let (form, headers) = (OAuthForm(), OAuthHeaders())
     fill(form)
-    try identity.prove(form, headers, in: core)
+    try identity.prove(form, headers, to: registration.tokenEndpoint, in: core)
     if let signer {
       let request = try ProofRequest(method: "POST", url: registration.tokenEndpoint, nonce: nonces[target])
       let proof = try signer.signer.proof(
@@ -79,13 +79,24 @@ struct TokenRequest {
   func revoke(
     _ token: SharedSecret, _ type: String, at endpoint: String
   ) throws(VaultError) -> OAuthRefusal? {
+    var reply = try revokeOnce(token, type, at: endpoint, as: registration.tokenEndpoint)
+    let isAsserted = [.clientSecretJWT, .privateKeyJWT].contains(registration.authentication)
+    // Some servers take an assertion here only if it is for this endpoint.
+    if isAsserted, [401, 403].contains(reply.status) {
+      reply = try revokeOnce(token, type, at: endpoint, as: endpoint)
+    }
+    return reply.status == 200 ? nil : OAuthRefusal(reply)
+  }
+
+  private func revokeOnce(
+    _ token: SharedSecret, _ type: String, at endpoint: String, as audience: String
+  ) throws(VaultError) -> OAuthReply {
     let (form, headers) = (OAuthForm(), OAuthHeaders())
     form.set("token", token)
     form.set("token_type_hint", type)
-    try identity.prove(form, headers, in: core)
-    let reply = try core.send(
+    try identity.prove(form, headers, to: audience, in: core)
+    return try core.send(
       .oauthRevoke, to: endpoint, headers: headers, body: form.copy(), over: transport, context: context)
-    return reply.status == 200 ? nil : OAuthRefusal(reply)
   }
 }
 
