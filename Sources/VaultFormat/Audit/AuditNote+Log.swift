@@ -33,6 +33,7 @@ extension AuditOperation {
       .transactionTimedOut,
       .login:
       .authFlow
+    case .clientRegistered, .tokensStored, .tokensRefreshed, .tokensRevoked: .authOAuth
     case .keySigned: .authCrypto
     default: .vaultStorage
     }
