@@ -1,7 +1,7 @@
 package import SecretMemory
 package import VaultCrypto
 
-/// A token in three parts (RFC 7515 §3.1) that was read, and that **nobody has verified**.
+/// A token in three parts (RFC 7515 §3.1) that was read, and that **is not verified**.
 package struct CompactJWS: ~Copyable, Sendable {
   package let header: JWSHeader
   package let payload: SecretBytes

@@ -2,7 +2,7 @@ package import SecretMemory
 import TextFormats
 package import VaultCrypto
 
-/// A proof that whoever sends a request has a key (RFC 9449 §4.2): one token for one request.
+/// A proof that the sender of a request has a key (RFC 9449 §4.2): one token for one request.
 ///
 /// ```swift
 /// let proof = try DPoPProof(method: "POST", url: "https://server.example/token", nonce: nonce)

@@ -58,7 +58,7 @@ extension JSONReader {
 }
 
 extension JOSEError {
-  /// The name of a member is left out: whoever made the text chose it.
+  /// The name of a member is left out: the author of the text chose it.
   init(_ error: TextError, in what: String) {
     self =
       switch error {

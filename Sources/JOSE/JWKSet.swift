@@ -6,7 +6,7 @@ package struct JWKSet: Sendable {
   package let keys: [JWK]
 
   /// - Throws: As ``JWK/init(_:)-(SecretBytes)``; ``JOSEError/refusedKey(_:)`` for two keys of one name, for more than 64 keys, and
-  ///   for a set that mixes secrets with public keys, because nobody can say who has such a set.
+  ///   for a set that mixes secrets with public keys, because the owner of such a set is unknown.
   package init(_ json: consuming SecretBytes) throws(JOSEError) {
     var members: [JWKMembers]?
     try JSONObject.read(json, as: "the set of keys") { (name, reader) throws(TextError) in

@@ -1,7 +1,7 @@
 import SecretMemory
 import TextFormats
 
-/// What a token says about its signature (RFC 7515 §4). Nobody has checked it.
+/// What a token says about its signature (RFC 7515 §4). None of it is checked.
 ///
 /// Members that name or bring a key (`jku`, `x5u`, `x5c`) are not followed.
 package struct JWSHeader: Sendable {

@@ -7,7 +7,7 @@ public struct ConsentCode: Sendable {
 
   /// A code as the person typed it.
   ///
-  /// - Throws: ``VaultError/Code/malformed`` for anything but six digits 0 to 9: such a code is sent to nobody, and is no
+  /// - Throws: ``VaultError/Code/malformed`` for anything but six digits 0 to 9: such a code is not sent, and is no
   ///   attempt.
   public init(_ digits: consuming SecretBytes) throws(VaultError) {
     let isCode = digits.expose { bytes in

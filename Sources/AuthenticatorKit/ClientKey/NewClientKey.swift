@@ -8,7 +8,7 @@ public struct NewClientKey: Sendable {
   public var access = AccessControl()
   /// Which operations are logged; with ``AuditPolicy/all`` also each signature.
   public var audit = AuditPolicy.changes
-  /// Whether ``Vault/secret(of:context:)`` may give out the private key, as PKCS#8. **Advisory**: whoever opens the class key of
+  /// Whether ``Vault/secret(of:context:)`` may give out the private key, as PKCS#8. **Advisory**: who opens the class key of
   /// the item has the key.
   public var isExportable = false
 

@@ -1,6 +1,6 @@
 public import VaultKit
 
-/// What an answer says, on the side of the person who pays. Nobody here can say that it is true: the key is at the server.
+/// What an answer says, on the side of the person who pays. Whether it is true cannot be seen here: the key is at the server.
 public struct CardAnswer: Sendable, Equatable {
   /// How the challenge ended.
   public let outcome: CardOutcome

@@ -11,7 +11,7 @@ public enum CardOutcome: String, Sendable, Hashable, CaseIterable {
   case error = "ERROR"
   /// The person left.
   case cancel = "CANCEL"
-  /// Nobody answered in time.
+  /// No answer came in time.
   case timeout = "TIMEOUT"
 
   /// Whether the answer is sent to the server of the merchant, which alone can verify it, and decides. All other outcomes end

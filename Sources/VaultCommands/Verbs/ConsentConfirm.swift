@@ -39,7 +39,7 @@ enum ConsentConfirm: VaultVerb {
     let new = try command.newCardToken(
       named: command[token] ?? (item.name ?? "") + "-token", timeToLive: 300)
     let context = try command.vault.pinContext()
-    // Nobody is asked for a code that cannot be used.
+    // A code that cannot be used is not asked for.
     try command.vault.unlocking {
       try $0.prepareConsent(item.id, session: session, over: transport, context: context)
     }

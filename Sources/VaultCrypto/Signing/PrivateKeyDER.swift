@@ -3,7 +3,7 @@ import SecretMemory
 
 /// Reads private keys in PKCS#8 (RFC 5958), PKCS#1 (RFC 8017 A.1.2) and SEC 1 (RFC 5915), without encryption.
 ///
-/// OpenSSL could read them, but its decoders leave copies in memory that nobody wipes, and to set them up takes longer than
+/// OpenSSL could read them, but its decoders leave copies in memory that are not wiped, and to set them up takes longer than
 /// everything else that a short command does with a key. So the few structures are read here, over spans, and OpenSSL gets
 /// the numbers.
 enum PrivateKeyDER {
