@@ -64,12 +64,13 @@ struct PublicKeyTests {
       print(base64.b64encode(hashlib.sha256(der).digest()).decode())
       print(json.dumps(jwk, sort_keys=True, separators=(",", ":")))
       """
-    guard try Program("python3", ["-c", "import cryptography"]).run(errors: .discarded).status == 0 else {
-      return print("skipped: Python's cryptography is not installed")
-    }
+    guard Self.hasCryptography else { return print("skipped: Python's cryptography is not installed") }
     let key = try imported(name)
     #expect(try output("python3", ["-c", script, path(name)]) == "\(key.pin)\n\(key.jwk)\n")
   }
+
+  private static let hasCryptography =
+    (try? Program("python3", ["-c", "import cryptography"]).run(errors: .discarded).status) == 0
 
   private static let judge = """
     import json, sys
@@ -90,9 +91,7 @@ struct PublicKeyTests {
     "Python's cryptography verifies our signatures of random data, and we its",
     arguments: ClientKeyType.allCases)
   func signatures(type: ClientKeyType) throws {
-    guard try Program("python3", ["-c", "import cryptography"]).run(errors: .discarded).status == 0 else {
-      return print("skipped: Python's cryptography is not installed")
-    }
+    guard Self.hasCryptography else { return print("skipped: Python's cryptography is not installed") }
     let core = try TemporaryVault().makeCore()
     let name = "\(type.rawValue).pkcs8.pem"
     let made = try KeyFileTests.importing(KeyFileTests.bytes(name), nil, into: core)

@@ -3,6 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultTestKit
 
 /// Bytes that somebody has altered: each is read or refused by an error of this module, and nothing stops the process.
 @Suite("Altered tokens, keys and addresses", .requirement("D6"))
@@ -38,7 +39,7 @@ struct AlteredInputTests {
   @Test("tokens: none that was altered is verified")
   func tokens() throws {
     var random = SeededGenerator(seed: 1)
-    let key = try SigningKey.make(.p256)
+    let key = try SigningKey.forTest(.p256)
     let token = try key.signed(
       DPoPProof(method: "POST", url: "https://a.example/", nonce: "n")
         .unsigned(by: key.publicKey, at: 1, random: SystemRandom()))
@@ -56,7 +57,7 @@ struct AlteredInputTests {
   @Test("headers and claims as text, keys and sets of keys")
   func objects() throws {
     var random = SeededGenerator(seed: 2)
-    let key = try JWK(SigningKey.make(.rsa2048).publicKey, keyID: "k").text()
+    let key = try JWK(SigningKey.forTest(.rsa2048).publicKey, keyID: "k").text()
     let header = "{\"typ\":\"dpop+jwt\",\"alg\":\"ES256\",\"jwk\":\(key),\"kid\":\"\\u00e9\\ud83d\\ude00\"}"
     let claims =
       #"{"iss":"a","aud":["b","c"],"exp":4102444800,"nbf":1,"iat":-0.5e10,"x":{"y":[true,null,"\n"]}}"#

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import TextFormats
 import VaultCrypto
+import VaultTestKit
 
 @Suite("Compact JWS")
 struct CompactJWSTests {
@@ -34,8 +35,8 @@ struct CompactJWSTests {
   @Test("a token of each algorithm is verified by its key, and by no other", .requirement("D6"))
   func roundTrips() throws {
     for type in SigningKeyType.allCases {
-      let key = try SigningKey.make(type)
-      let other = try SigningKey.make(type)
+      let key = try SigningKey.forTest(type)
+      let other = try SigningKey.forTest(type, named: "other")
       let algorithm = JWSAlgorithm(of: key.publicKey)
       let text = try key.signed(UnsignedJWS(algorithm, payload: SecretBytes("a payload")))
       let jws = try Token.read(text)
@@ -74,7 +75,7 @@ struct CompactJWSTests {
   @Test("HS256 is never checked with a public key", .requirement("D6"))
   func confusedKey() throws {
     for type in SigningKeyType.allCases {
-      let key = try SigningKey.make(type)
+      let key = try SigningKey.forTest(type)
       let forged = Token.hs256("{\"alg\":\"HS256\"}", "{\"sub\":\"root\"}", key: key.publicKey.spki)
       expect(.keyMismatch) { () throws(JOSEError) in try Token.read(forged).verify(with: key.publicKey) }
       expect(.keyMismatch) { () throws(JOSEError) in
@@ -108,8 +109,8 @@ struct CompactJWSTests {
   @Test(
     "a token is verified with the key of the caller, whatever its header names or brings", .requirement("D6"))
   func namedKeys() throws {
-    let mine = try SigningKey.make(.p256)
-    let theirs = try SigningKey.make(.p256)
+    let mine = try SigningKey.forTest(.p256)
+    let theirs = try SigningKey.forTest(.p256)
     let brought = try JWK(theirs.publicKey).text()
     let header =
       #"{"alg":"ES256","kid":"../../etc/passwd","jku":"https://evil.example/","x5u":"http://127.0.0.1:1/","#
@@ -127,7 +128,7 @@ struct CompactJWSTests {
   @Test("a signature has the one form of its algorithm", .requirement("D6"))
   func signatureForms() throws {
     for type in SigningKeyType.allCases {
-      let key = try SigningKey.make(type)
+      let key = try SigningKey.forTest(type)
       let algorithm = JWSAlgorithm(of: key.publicKey)
       let input = "\(Token.coded("{\"alg\":\"\(algorithm.rawValue)\"}")).e30"
       let good = try key.sign(Array(input.utf8), as: #require(algorithm.scheme))

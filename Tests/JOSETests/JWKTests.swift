@@ -4,6 +4,7 @@ import SecretMemory
 import TestSupport
 import Testing
 import VaultCrypto
+import VaultTestKit
 
 @Suite("JWK")
 struct JWKTests {
@@ -33,7 +34,7 @@ struct JWKTests {
   @Test("a key of each type is written, read back and has the same thumbprint", .requirement("D6"))
   func roundTrips() throws {
     for type in SigningKeyType.allCases {
-      let mine = JWK(try SigningKey.make(type).publicKey, keyID: "k \"1\"")
+      let mine = JWK(try SigningKey.forTest(type).publicKey, keyID: "k \"1\"")
       let back = try key(mine.text())
       guard case .publicKey(let a) = mine.material, case .publicKey(let b) = back.material else {
         Issue.record("no public key")
@@ -115,7 +116,7 @@ struct JWKTests {
 
   @Test("a key for encryption, or for another algorithm, verifies nothing", .requirement("D6"))
   func uses() throws {
-    let signer = try SigningKey.make(.p256)
+    let signer = try SigningKey.forTest(.p256)
     let token = try signer.signed(UnsignedJWS(.es256, payload: SecretBytes("x")))
     let plain = try JWK(signer.publicKey).text().dropLast()
     for more in [#","use":"enc""#, #","key_ops":["encrypt"]"#, #","alg":"ES384""#, #","alg":"es256""#] {

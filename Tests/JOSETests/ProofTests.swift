@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import TextFormats
 import VaultCrypto
+import VaultTestKit
 
 @Suite("DPoP proofs", .requirement("D5"))
 struct DPoPProofTests {
@@ -40,7 +41,7 @@ struct DPoPProofTests {
   func members() throws {
     let facts = try Facts.read().dpop
     for type in SigningKeyType.allCases {
-      let key = try SigningKey.make(type)
+      let key = try SigningKey.forTest(type)
       let proof = try DPoPProof(
         method: "GET", url: "HTTPS://API.Example:443/cards/7?secret=1#part", nonce: "n-0S6_WzA2Mj~",
         token: SecretBytes(facts.accessToken))
@@ -64,7 +65,7 @@ struct DPoPProofTests {
 
   @Test("without a token and a nonce, a proof has neither")
   func least() throws {
-    let key = try SigningKey.make(.p256)
+    let key = try SigningKey.forTest(.p256)
     let proof = try DPoPProof(method: "POST", url: "https://a.example/token")
     let text = try key.signed(proof.unsigned(by: key.publicKey, at: Self.now, random: SystemRandom()))
     let claims = try Self.claims(Token.read(text).payload)
@@ -96,7 +97,7 @@ struct DPoPProofTests {
   @Test("no two proofs have one jti")
   func distinct() throws {
     let rounds = Files.rounds ?? 10_000
-    let key = try SigningKey.make(.p256)
+    let key = try SigningKey.forTest(.p256)
     let proof = try DPoPProof(method: "POST", url: "https://a.example/token")
     var seen: Set<String> = []
     for _ in 0..<rounds {
@@ -112,7 +113,7 @@ struct DPoPProofTests {
 
   @Test("proofs fail, rather than repeat, where the random generator fails")
   func noRandom() throws {
-    let key = try SigningKey.make(.p256)
+    let key = try SigningKey.forTest(.p256)
     #expect(throws: JOSEError.library(.randomUnavailable)) {
       let proof = try DPoPProof(method: "POST", url: "https://a.example/token")
       _ = try proof.unsigned(by: key.publicKey, at: Self.now, random: NoRandom())
@@ -166,7 +167,7 @@ struct ClientAssertionTests {
   @Test("iss and sub are the client, the server is the audience, and it lives at most 300 s")
   func members() throws {
     for type in SigningKeyType.allCases {
-      let key = try SigningKey.make(type)
+      let key = try SigningKey.forTest(type)
       let assertion = try ClientAssertion(
         client: "shop", audience: "https://as.example", life: 300, keyID: "k1")
       let token = try Token.read(

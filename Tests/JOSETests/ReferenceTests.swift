@@ -5,12 +5,13 @@ import TestSupport
 import Testing
 import TextFormats
 import VaultCrypto
+import VaultTestKit
 
 /// Another program, `Tests/JOSEReference`, which is made from the RFCs alone. `VAULT_JOSE_ROUNDS=10000` is the long form.
 @Suite("Tokens of another program", .requirement("D6"))
 struct ReferenceTests {
   private static let script = Files.root.appending(path: "Tests/JOSEReference/jose_reference.py").path
-  private static let rounds = Files.rounds ?? 200
+  private static let rounds = Files.rounds ?? 100
 
   /// Verified to fail when ECDSA signatures are written as DER.
   @Test("it verifies random tokens and proofs of ours")
@@ -19,10 +20,10 @@ struct ReferenceTests {
     var lines: [String] = []
     for type in SigningKeyType.allCases {
       // Making a key of RSA takes longer than all its signatures.
-      var key = try SigningKey.make(type)
+      var key = try SigningKey.forTest(type)
       let jwk = { (key: borrowing SigningKey) in try JWK(key.publicKey).text() }
       for index in 0..<Self.rounds {
-        if index.isMultiple(of: 10), !"\(type)".hasPrefix("rsa") { key = try SigningKey.make(type) }
+        if index.isMultiple(of: 10), !"\(type)".hasPrefix("rsa") { key = try SigningKey.forTest(type) }
         let token: String
         if index.isMultiple(of: 2) {
           let proof = try DPoPProof(method: "POST", url: "https://a.example/\(index)")
@@ -46,7 +47,7 @@ struct ReferenceTests {
   func weVerify() throws {
     guard try Self.isThere() else { return }
     let algorithms = try Set(
-      SigningKeyType.allCases.map { try JWSAlgorithm(of: SigningKey.make($0).publicKey).rawValue }
+      SigningKeyType.allCases.map { try JWSAlgorithm(of: SigningKey.forTest($0).publicKey).rawValue }
         + [JWSAlgorithm.hs256.rawValue])
     let count = Self.rounds * algorithms.count
     let result = try Program(

@@ -75,10 +75,6 @@ enum Token {
 }
 
 extension SigningKey {
-  static func make(_ type: SigningKeyType) throws(CryptoError) -> SigningKey {
-    try generate(type, random: SystemRandom())
-  }
-
   /// Signs as a client does.
   func signed(_ token: consuming UnsignedJWS) throws -> String {
     let scheme = try #require(JWSAlgorithm(of: publicKey).scheme)

@@ -8,9 +8,12 @@ extension Torture {
     /// What a text canary says.
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    init(_ text: String = Self.fresh) { bytes = Array(text.utf8) }
+    init(_ text: String = Self.fresh) { self.init(bytes: Array(text.utf8)) }
 
-    init(bytes: [UInt8]) { self.bytes = bytes }
+    init(bytes: [UInt8]) {
+      self.bytes = bytes
+      forms = Self.forms(of: bytes)
+    }
 
     private static var fresh: String {
       "canary" + (0..<20).map { _ in String("abcdefghijkmnpqrstuvwxyz23456789".randomElement()!) }.joined()
@@ -33,9 +36,10 @@ extension Torture {
       dlsym(nil, "memmem")!,
       to: (@convention(c) (UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> UnsafeMutableRawPointer?).self)
 
+    private let forms: [(name: String, bytes: [UInt8])]
+
     /// Without the ends that depend on what stands beside it.
-    private var forms: [(name: String, bytes: [UInt8])] {
-      let raw = bytes
+    private static func forms(of raw: [UInt8]) -> [(name: String, bytes: [UInt8])] {
       let hex = raw.map { String(format: "%02x", $0) }.joined()
       return [
         ("raw", raw), ("hex", Array(hex.utf8)), ("HEX", Array(hex.uppercased().utf8)),
@@ -45,7 +49,7 @@ extension Torture {
       ]
     }
 
-    private func base32(_ bytes: [UInt8]) -> [UInt8] {
+    private static func base32(_ bytes: [UInt8]) -> [UInt8] {
       let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
       let bits = bytes.flatMap { byte in (0..<8).map { byte >> (7 - $0) & 1 } }
       return stride(from: 0, to: bits.count, by: 5).map { start in

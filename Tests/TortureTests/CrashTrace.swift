@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 extension Torture {
   /// One thing that a command did to the disk, in the order of its system calls.
@@ -56,57 +57,20 @@ extension Torture {
       self.folder = folder
       names = base.names
       files = base.files.count
-      let lines = Self.joined(log.split(separator: "\n"))
-      let others = Self.otherPrograms(lines)
-      for line in lines where !others.contains(line.prefix { $0 != " " }) { try read(line) }
+      let calls = try TracedCall.all(in: log)
+      // What became another program, such as a transport, is left out: what it writes is no result of the command, and its
+      // descriptors are its own.
+      let programs = calls.filter { $0.name == "execve" }.map(\.process)
+      let others = Set(programs).subtracting([calls.first?.process])
+      for call in calls where !others.contains(call.process) {
+        if let result = call.result { try note(call, result) }
+      }
       try fillIn()
     }
 
-    /// A call during which another process made one is on two lines. It counts where it ends.
-    private static func joined(_ lines: [Substring]) -> [Substring] {
-      var begun: [Substring: Substring] = [:]
-      return lines.compactMap { line in
-        let process = line.prefix { $0 != " " }
-        if let mark = line.range(of: " <unfinished ...>", options: .backwards) {
-          begun[process] = line[..<mark.lowerBound]
-          return nil
-        }
-        guard let mark = line.range(of: " resumed>"), let start = begun.removeValue(forKey: process) else {
-          return line
-        }
-        return start + line[mark.upperBound...]
-      }
-    }
-
-    /// The processes that became another program, such as a transport: what they write is no result of the command, and
-    /// their descriptors are their own.
-    private static func otherPrograms(_ lines: [Substring]) -> Set<Substring> {
-      let tool = lines.first?.prefix { $0 != " " }
-      let programs = lines.filter { $0.drop { $0 != " " }.drop { $0 == " " }.hasPrefix("execve(") }
-      return Set(programs.map { $0.prefix { $0 != " " } }).subtracting([tool].compactMap { $0 })
-    }
-
-    struct Unreadable: Error { let line: String }
-
-    private mutating func read(_ line: Substring) throws {
-      // "12345 call(arguments) = result …"
-      guard let space = line.firstIndex(of: " ") else { throw Unreadable(line: String(line)) }
-      let text = line[space...].drop { $0 == " " }
-      if text.hasPrefix("+++") || text.hasPrefix("---") { return }
-      guard let open = text.firstIndex(of: "("), let end = text.range(of: ") ", options: .backwards),
-        let equals = text.range(of: "= ", options: .backwards), end.lowerBound < equals.lowerBound,
-        !text.contains("<unfinished"), !text.contains(" resumed>")
-      else { throw Unreadable(line: String(line.prefix(200))) }
-      let words = text[text.index(after: open)..<end.lowerBound].components(separatedBy: ", ")
-      guard let result = Int(text[equals.upperBound...].prefix { $0.isNumber || $0 == "-" }), result >= 0
-      else {
-        return
-      }
-      try note(String(text[..<open]), words, result, line)
-    }
-
-    private mutating func note(_ call: String, _ words: [String], _ result: Int, _ line: Substring) throws {
-      switch call {
+    private mutating func note(_ call: TracedCall, _ result: Int) throws {
+      let words = call.arguments
+      switch call.name {
       case "openat":
         let isMade = words[2].contains("O_CREAT")
         opened(path(words[0], words[1], orHome: !isMade), flags: words[2], handle: result)
@@ -124,7 +88,8 @@ extension Torture {
           steps.append(.truncate(file: file, count: Int(words[1])!))
         }
       case "mkdir", "mkdirat":
-        if let path = path(call == "mkdir" ? "AT_FDCWD" : words[0], words[call == "mkdir" ? 0 : 1]) {
+        if let path = path(call.name == "mkdir" ? "AT_FDCWD" : words[0], words[call.name == "mkdir" ? 0 : 1])
+        {
           steps.append(.makeFolder(path))
         }
       case "unlink": removed(path("AT_FDCWD", words[0]))
@@ -137,7 +102,7 @@ extension Torture {
       default:
         // What this model does not know must not touch one of the files.
         if words.contains(where: { handles[Int($0) ?? -1] != nil || path("AT_FDCWD", $0) != nil }) {
-          throw Unreadable(line: String(line.prefix(200)))
+          throw TracedCall.Unreadable("\(call)")
         }
       }
     }
@@ -168,7 +133,7 @@ extension Torture {
       let offset = words.count > 3 ? Int(words[3])! : position
       if words.count == 3 { handles[handle] = .file(file, position: position + count) }
       // What lies in secret memory strace cannot see: it is filled in afterwards.
-      let bytes = words[1].hasPrefix("\"") ? Array(Self.bytes(words[1]).prefix(count)) : []
+      let bytes = words[1].hasPrefix("\"") ? Array(TracedCall.bytes(words[1]).prefix(count)) : []
       steps.append(.write(file: file, offset: offset, bytes: bytes.isEmpty ? Self.unseen(count) : bytes))
       if bytes.isEmpty { unseen.append((steps.count - 1, count)) }
     }
@@ -200,7 +165,7 @@ extension Torture {
     /// folder's name are ignored.
     private func path(_ place: String, _ word: String, orHome: Bool = false) -> String? {
       guard word.hasPrefix("\"") else { return nil }
-      var path = String(decoding: Self.bytes(word), as: UTF8.self)
+      var path = String(decoding: TracedCall.bytes(word), as: UTF8.self)
       if !path.hasPrefix("/"), case .folder(let above) = handles[Int(place) ?? -1] {
         path = path == "." ? above : above + "/" + path
       }
@@ -208,13 +173,6 @@ extension Torture {
       if path == folder { return orHome ? path : nil }
       // The log that SQLite keeps in shared memory is made again after a crash.
       return path.hasPrefix(folder + "/") && !path.hasSuffix("-shm") ? path : nil
-    }
-
-    /// `"\x2f\x6f…"`.
-    private static func bytes(_ word: String) -> [UInt8] {
-      func digit(_ code: UInt8) -> UInt8 { code < 58 ? code - 48 : code - 87 }
-      let codes = Array(word.utf8)
-      return stride(from: 3, to: codes.count - 1, by: 4).map { digit(codes[$0]) << 4 | digit(codes[$0 + 1]) }
     }
 
     // MARK: What strace cannot see
@@ -228,7 +186,7 @@ extension Torture {
         guard case .write(let file, let offset, _) = steps[step],
           let path = names.first(where: { $0.value == file })?.key,
           let content = FileManager.default.contents(atPath: path), content.count >= offset + count
-        else { throw Unreadable(line: "what was written from secret memory is gone") }
+        else { throw TracedCall.Unreadable("what was written from secret memory is gone") }
         steps[step] = .write(file: file, offset: offset, bytes: Array(content[offset..<offset + count]))
       }
     }

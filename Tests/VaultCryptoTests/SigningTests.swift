@@ -1,6 +1,7 @@
 import SecretMemory
 import Testing
 import VaultCrypto
+import VaultTestKit
 
 @Suite("Signing keys")
 struct SigningTests {
@@ -11,7 +12,7 @@ struct SigningTests {
 
   @Test("what a key signs, its public half accepts, and nothing else", arguments: pairs)
   func roundTrip(type: SigningKeyType, scheme: SignatureScheme) throws {
-    let key = try SigningKey.generate(type, random: SystemRandom())
+    let key = try SigningKey.forTest(type)
     let message = Array("pay 12 to Ann".utf8)
     let signature = try key.sign(message, as: scheme)
     try key.publicKey.verify(signature, of: message, as: scheme)
@@ -35,7 +36,7 @@ struct SigningTests {
   @Test(
     "a key outlives export and import, and the structure is PKCS#8 as OpenSSL writes it", arguments: pairs)
   func pkcs8(type: SigningKeyType, scheme: SignatureScheme) throws {
-    let key = try SigningKey.generate(type, random: SystemRandom())
+    let key = try SigningKey.forTest(type)
     let exported = try key.exportPKCS8()
     let again = try SigningKey(pkcs8: exported)
     try again.checkConsistency()
@@ -50,7 +51,7 @@ struct SigningTests {
     "a structure in which one byte differs is refused, or is the same key", arguments: SigningKeyType.allCases
   )
   func altered(type: SigningKeyType) throws {
-    let key = try SigningKey.generate(type, random: SystemRandom())
+    let key = try SigningKey.forTest(type)
     let pkcs8 = try key.exportPKCS8().revealed
     let scheme: SignatureScheme = type.isRSA ? .rsaPKCS1 : type == .ed25519 ? .ed25519 : .ecdsaRaw
     try key.publicKey.verify(SigningKey(pkcs8: SecretBytes(pkcs8)).sign([1], as: scheme), of: [1], as: scheme)
@@ -65,7 +66,7 @@ struct SigningTests {
 
   @Test("an empty message is signed too", arguments: pairs)
   func emptyMessage(type: SigningKeyType, scheme: SignatureScheme) throws {
-    let key = try SigningKey.generate(type, random: SystemRandom())
+    let key = try SigningKey.forTest(type)
     try key.publicKey.verify(key.sign([], as: scheme), of: [], as: scheme)
   }
 

@@ -134,10 +134,12 @@ extension Torture {
     }
 
     func leaks(in bytes: Data, _ place: String) -> [String] {
-      Scenario.secrets.values.flatMap { text in
-        Canary(text).forms(in: bytes).map { "'\(text)' as \($0) in \(place)" }
+      Self.canaries.flatMap { canary in
+        canary.forms(in: bytes).map { "'\(canary.text)' as \($0) in \(place)" }
       }
     }
+
+    private static let canaries = Scenario.secrets.values.map { Canary($0) }
   }
 
   /// The homes that scenarios begin with, each made once and put back for the next scenario.
