@@ -53,7 +53,7 @@ final class Sender {
   static func line(_ operation: String, _ members: [String: Any] = [:]) throws -> [UInt8] {
     var all: [String: Any] = ["version": 1, "id": id, "operation": operation]
     for (name, value) in members { all[name] = value }
-    return Array(try JSONSerialization.data(withJSONObject: all)) + [UInt8(ascii: "\n")]
+    return Array(try JSONSerialization.data(withJSONObject: all, options: .sortedKeys)) + [UInt8(ascii: "\n")]
   }
 
   struct Answer {
