@@ -24,11 +24,15 @@ func room(_ name: String, on dependencies: [Target.Dependency] = []) -> Target {
 /// Tests are compiled without being optimized: what they test is, and to optimize them takes half of a build. Where a test
 /// looks for what is left of secrets in memory, or computes much, it is optimized like all else.
 func tests(of name: String, isOptimized: Bool = false, on dependencies: [Target.Dependency]) -> Target {
-  // Their modules are not imported, so they need no pass of their own.
-  let quick = ["-Onone", "-no-emit-module-separately-wmo"]
+  // Several compilers share the files of a module, so all cores work on a large one. What a compiler does for a macro takes
+  // longer the more macros it has expanded before. The modules are not imported, so they need no pass of their own.
+  let quick = ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode", "-no-emit-module-separately"]
   let speed: [SwiftSetting] = isOptimized ? [] : [.unsafeFlags(quick, .when(configuration: .release))]
   return .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: strict + speed)
 }
+
+/// What only tests call is not optimized either, where our scripts build it.
+let quick: [SwiftSetting] = isOurBuild ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : []
 
 /// A tool that tests start thousands of times and that is never installed. Our scripts link the runtime of Swift into it, so
 /// it starts in half of the time. No target may depend on it, or that would hold for the tests as well; all are built with
@@ -204,14 +208,14 @@ let package = Package(
       name: "GuidePrograms",
       dependencies: ["SecretMemory", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultTestKit"],
       path: "Tests/Consumers/Sources/Programs", packageAccess: false,
-      swiftSettings: warnings + [.swiftLanguageMode(.v6)]),
+      swiftSettings: warnings + [.swiftLanguageMode(.v6)] + quick),
 
     tests(of: "VaultLoggingTests", on: ["VaultLogging", "VaultKit", "SecretMemory"]),
     tests(of: "SecretMemoryTests", isOptimized: true, on: ["SecretMemory", "CLinux"]),
     tests(of: "VaultCryptoTests", on: ["VaultCrypto", "VaultTestKit", "SecretMemory"]),
     tests(of: "PasswordDerivationTests", isOptimized: true, on: ["PasswordDerivation", "SecretMemory"]),
     tests(
-      of: "OneTimePasswordTests", isOptimized: true,
+      of: "OneTimePasswordTests",
       on: ["OneTimePassword", "SecretMemory", "VaultCrypto"]),
     tests(of: "VaultStorageTests", on: ["VaultStorage", "VaultTestKit", "CSQLite"]),
     tests(

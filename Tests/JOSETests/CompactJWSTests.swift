@@ -36,7 +36,7 @@ struct CompactJWSTests {
   func roundTrips() throws {
     for type in SigningKeyType.allCases {
       let key = try SigningKey.forTest(type)
-      let other = try SigningKey.forTest(type, named: "other")
+      let other = try SigningKey.forTest(type.isRSA ? .rsa2048 : type, named: "other")
       let algorithm = JWSAlgorithm(of: key.publicKey)
       let text = try key.signed(UnsignedJWS(algorithm, payload: SecretBytes("a payload")))
       let jws = try Token.read(text)
