@@ -1,10 +1,10 @@
 package import SecretMemory
 
 extension Base64 {
-  /// The base64 of public bytes, with padding.
-  package static func text(_ bytes: [UInt8]) -> String {
-    let encoded = SecretBytes(capacity: (bytes.count + 2) / 3 * 4) { output in
-      unsafe encode(bytes.span.bytes, into: &output)
+  /// The base64 of public bytes.
+  package static func text(_ bytes: [UInt8], as form: Form = .padded) -> String {
+    let encoded = SecretBytes(capacity: characterCount(of: bytes.count, as: form)) { output in
+      unsafe encode(bytes.span.bytes, as: form, into: &output)
     }
     return encoded.expose { String(decoding: unsafe $0.withUnsafeBytes { unsafe Array($0) }, as: UTF8.self) }
   }
@@ -13,33 +13,34 @@ extension Base64 {
   ///
   /// - Throws: ``TextError/malformed(_:member:)``, also where unused bits are not zero (RFC 4648 §3.5).
   package static func decoded(ignoringSpaces text: RawSpan) throws(TextError) -> SecretBytes {
+    try decoded(text, as: .padded, without: isSpace)
+  }
+
+  /// The bytes of a base64 text without spaces.
+  ///
+  /// - Throws: ``TextError/malformed(_:member:)``, also where unused bits are not zero (RFC 4648 §3.5).
+  package static func decoded(_ text: RawSpan, as form: Form) throws(TextError) -> SecretBytes {
+    try decoded(text, as: form, without: { _ in false })
+  }
+
+  private static func decoded(
+    _ text: RawSpan, as form: Form, without isIgnored: (UInt8) -> Bool
+  ) throws(TextError) -> SecretBytes {
     try SecretBytes(capacity: text.byteCount / 4 * 3 + 3) { (output) throws(TextError) in
-      var (group, count, padding) = (UInt32(0), 0, 0)
+      var groups = Base64Groups(form)
       for offset in 0..<text.byteCount {
         let character = unsafe text.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-        if isSpace(character) { continue }
-        if character == UInt8(ascii: "="), count >= 2 {
-          padding += 1
-          group <<= 6
-        } else {
-          guard padding == 0, let digit = value(of: character) else { throw notBase64 }
-          group = group << 6 | UInt32(digit)
-        }
-        count += 1
-        guard count == 4 else { continue }
-        guard group & (1 << (8 * UInt32(padding)) - 1) == 0 else { throw notBase64 }
-        for index in 0..<3 - padding {
-          output.append(byte: UInt8(truncatingIfNeeded: group >> (16 - 8 * UInt32(index))))
-        }
-        (group, count) = (0, 0)
+        if !isIgnored(character), let group = try groups.next(character) { append(group, to: &output) }
       }
-      guard count == 0 else { throw notBase64 }
+      if let group = try groups.end() { append(group, to: &output) }
     }
+  }
+
+  private static func append(_ group: Base64Groups.Group, to output: inout OutputRawSpan) {
+    for index in 0..<group.count { output.append(byte: group[index]) }
   }
 
   static func isSpace(_ character: UInt8) -> Bool {
     [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n")].contains(character)
   }
-
-  private static var notBase64: TextError { .malformed("the text is not base64") }
 }
