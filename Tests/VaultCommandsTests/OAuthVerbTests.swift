@@ -158,11 +158,24 @@ struct OAuthVerbTests {
     try rig.set(["clients": [String: Any]()])
     expect(1, try rig("oauth", "refresh", "shop"), "vaultctl oauth register")
     expect(2, try rig.tool("oauth", "refresh", "shop"), "--transport")
+    expect(2, try rig.tool("oauth", "revoke", "shop"), "--transport")
     expect(2, try rig.tool("oauth", "register", "x"), "--template")
     let words = ["oauth", "authorize-header", "shop", "--method", "GET", "--url", "https://api.example/"]
     #expect(try rig.tool.run(words).text == "Authorization: Bearer at-1-6f1d90c2\n")
     expect(12, try rig.tool.run(words.dropLast() + ["ftp://x"]))
     expect(2, try rig.tool("oauth", "authorize-header", "shop"), "--method")
+  }
+
+  /// Verified to fail when the transport is looked at first.
+  @Test("a client that does not exist is the first that is said, also without a transport")
+  func unknown() throws {
+    let rig = try Rig()
+    let words = [["refresh"], ["revoke"], ["token", "--grant", "client_credentials"]]
+    for verb in words.map({ ["oauth"] + $0 + ["nobody"] }) {
+      expect(1, try rig.tool.run(verb), "no item with that name")
+      expect(1, try rig.tool.run(verb + rig.transport), "no item with that name")
+    }
+    #expect(try rig.operations() == [])
   }
 
   @Test("Ctrl-C during a request ends the helper too, and stores nothing", .requirement("D4"))

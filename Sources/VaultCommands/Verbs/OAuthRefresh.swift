@@ -24,8 +24,8 @@ enum OAuthRefresh: VaultVerb {
   static let example = "vaultctl oauth refresh shop --transport ~/as"
 
   static func run(_ command: Command) throws -> Outcome {
-    let transport = try command.neededTransport()
     let client = try command.registration()
+    let transport = try command.neededTransport()
     let context = try command.vault.pinContext()
     let tokens = try command.vault.unlocking {
       try $0.refreshTokens(of: client, over: transport, context: context)

@@ -24,8 +24,8 @@ enum OAuthRevoke: VaultVerb {
   static let example = "vaultctl oauth revoke shop --transport ~/as"
 
   static func run(_ command: Command) throws -> Outcome {
-    let transport = try command.neededTransport()
     let item = try command.target(.clientRegistration)
+    let transport = try command.neededTransport()
     let context = try command.vault.pinContext()
     try command.vault.unlocking {
       try $0.revokeTokens(of: item.id, over: transport, context: context)

@@ -41,8 +41,8 @@ enum OAuthToken: VaultVerb {
       throw CommandError.usage(
         "--grant is missing", hint: "say who agrees: --grant authorization_code or client_credentials")
     }
-    let transport = try command.neededTransport()
     let client = try command.registration()
+    let transport = try command.neededTransport()
     let key = try command.clientKey(OAuthOptions.proofKey)
     let scope = command[OAuthOptions.scope]
     let context = try command.vault.pinContext()
