@@ -18,15 +18,17 @@ public struct PeerTransaction: Sendable, Identifiable {
   }
 
   /// The item that stores it.
-  public let id: ItemID
+  public var id: ItemID { item.id }
   /// The name that the server gave it.
   public let alias: String
   /// The credential that it asks for.
   public let credential: ItemID
-  /// What became of it. All but ``Status/pending`` are final.
-  public let status: Status
   /// Whole seconds in which it can be answered, by the clock since boot; 0 after its end.
   public let secondsLeft: Int
+  /// What became of it. All but ``Status/pending`` are final.
+  public let status: Status
+  /// Whether its time is over, which is not recorded yet.
+  let hasLapsed: Bool
   /// When it was received.
   public var received: Instant { item.created }
   /// The service, as the server names it; `nil` if it does not.
@@ -35,8 +37,6 @@ public struct PeerTransaction: Sendable, Identifiable {
   public var serviceName: String? { item.attributes[.issuer] }
   /// This device, as the server names it; `nil` if it does not.
   public var deviceAlias: String? { item.attributes[.itemDescription] }
-  /// Whether its time is over, which is not recorded yet.
-  let hasLapsed: Bool
   /// Read on request, because a list needs few of its attributes.
   private let item: Item
 
@@ -45,10 +45,9 @@ public struct PeerTransaction: Sendable, Identifiable {
   init(_ item: Item, _ state: ItemState, clock: any VaultClock) throws(VaultError) {
     guard item.kind == .transaction else { throw .noTransaction }
     let attributes = item.attributes
-    guard let alias = attributes[.label], let credential = attributes[.credential].flatMap(ItemID.init)
+    guard let alias = attributes[.label], let credential: ItemID = attributes.identifier(.credential)
     else { throw VaultError(.unsupported, "the transaction has attributes that this version does not know") }
-    (self.item, id) = (item, item.id)
-    (self.alias, self.credential) = (alias, credential)
+    (self.item, self.alias, self.credential) = (item, alias, credential)
     let stored = try state.transactionState()
     secondsLeft = stored == .pending ? Int(clamping: state.secondsLeft(clock)) : 0
     hasLapsed = stored == .pending && secondsLeft == 0

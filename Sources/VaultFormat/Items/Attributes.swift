@@ -36,6 +36,21 @@ public struct Attributes: Sendable, Equatable {
     set { change { $0[attribute.code] = newValue.map { [Value.attributeTypeTag] + $0.attributeBytes } } }
   }
 
+  /// A text, read without a copy of its bytes; `nil` where it is absent or of another type.
+  package subscript(_ attribute: Attribute<String>) -> String? {
+    guard let bytes = fields[attribute.code], bytes.first == String.attributeTypeTag,
+      let text = try? UTF8Span(validating: bytes.span.extracting(droppingFirst: 1))
+    else { return nil }
+    return String(copying: text)
+  }
+
+  /// An identifier, read without a copy; `nil` where it is absent, of another type or of another length.
+  package func identifier<Subject>(_ attribute: Attribute<[UInt8]>) -> Identifier<Subject>? {
+    guard let bytes = fields[attribute.code], bytes.first == [UInt8].attributeTypeTag, bytes.count == 17
+    else { return nil }
+    return unsafe Identifier(Bytes16(bytes.span.bytes.extracting(droppingFirst: 1)))
+  }
+
   /// A date, read without a copy; 1970 where it is absent or of another type.
   package func date(_ attribute: Attribute<Instant>) -> Instant {
     guard let bytes = fields[attribute.code], bytes.first == Instant.attributeTypeTag, bytes.count == 9

@@ -31,7 +31,7 @@ package enum VisibleText {
   /// The text with each character that does not show as itself written like `\u{200B}`, and with `\u{5C}` for a
   /// backslash that would look like the beginning of such an escape.
   package static func escaped(_ text: String) -> String {
-    guard !text.utf8.allSatisfy({ $0 >= space && $0 < 0x7F && $0 != backslash }) else { return text }
+    guard !isPlain(text.utf8Span.span) else { return text }
     var shown = String.UnicodeScalarView()
     var marks = Marks()
     let scalars = text.unicodeScalars
@@ -47,6 +47,15 @@ package enum VisibleText {
       shown.append(contentsOf: "\\u{\(hexadecimal(scalar, digits: 1))}".unicodeScalars)
     }
     return String(shown)
+  }
+
+  /// Whether all bytes are visible ASCII and no backslash.
+  private static func isPlain(_ bytes: Span<UInt8>) -> Bool {
+    for index in bytes.indices {
+      let byte = bytes[index]
+      guard byte >= space, byte < 0x7F, byte != backslash else { return false }
+    }
+    return true
   }
 
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {

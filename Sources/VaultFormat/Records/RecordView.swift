@@ -21,8 +21,9 @@ package struct RecordView: Sendable, Equatable {
 
   /// The place of a field's value in ``encoded``; nil when there is no such field.
   func value(_ number: UInt16) -> Range<Int>? {
+    let bytes = unsafe encoded.span.bytes
     var cursor = FieldCursor()
-    while let field = try? unsafe cursor.next(in: encoded.span.bytes), field.number <= number {
+    while let field = try? cursor.next(in: bytes), field.number <= number {
       guard field.number == number else { continue }
       let start = encoded.startIndex
       return start + field.value.lowerBound..<start + field.value.upperBound

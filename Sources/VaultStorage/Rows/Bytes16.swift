@@ -15,6 +15,12 @@ package struct Bytes16: Hashable, Sendable {
     self = unsafe bytes.withUnsafeBytes { unsafe Bytes16(loading: $0) }
   }
 
+  /// - Precondition: `bytes` are 16.
+  package init(_ bytes: RawSpan) {
+    precondition(bytes.byteCount == 16, "Bytes16: not 16 bytes")
+    self = unsafe bytes.withUnsafeBytes { unsafe Bytes16(loading: $0) }
+  }
+
   package init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
