@@ -20,8 +20,9 @@ extension PeerTransaction {
 
   /// The cells of a list.
   package func row(of credential: String?) -> [String] {
-    [
-      alias, status == .pending ? "\(status.rawValue) \(secondsLeft) s" : status.rawValue, credential ?? "",
+    let word = status.rawValue
+    return [
+      alias, status == .pending ? word + " " + String(secondsLeft) + " s" : word, credential ?? "",
       serviceName ?? service ?? "",
     ]
   }

@@ -7,6 +7,8 @@ package struct Outcome: Sendable {
     case text(String)
     /// So many lines of text, each made when it is printed; `nil` is none.
     case lines(count: Int, _ line: @Sendable (Int) -> String?)
+    /// Rows of columns, each ended by a newline.
+    case table(Table)
     /// A word that is coloured on a terminal.
     case coloured(String, Colour)
     case secret(SharedSecret)

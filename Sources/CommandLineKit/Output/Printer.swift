@@ -25,6 +25,7 @@ package struct Printer {
     case .text(let text): try output.write(text)
     case .lines(let count, let line):
       for index in 0..<count { if let line = line(index) { try output.write(line + "\n") } }
+    case .table(let table): try table.write(to: output)
     case .coloured(let word, let colour): try output.write(hasColours ? colour.text(word) : word)
     case .secret(let box): try box.expose { bytes throws(CommandError) in try output.writeSecret(bytes) }
     case .newlineOnTerminal: if output.isTerminal { try output.write("\n") }

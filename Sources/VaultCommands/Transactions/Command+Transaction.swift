@@ -46,6 +46,22 @@ extension Command {
     try vault.opened().items(matching: Query(id: credential)).first?.name
   }
 
+  /// The name of the credential of each transaction; `nil` if it is gone. Each is read once.
+  func names(ofCredentials transactions: [PeerTransaction]) throws -> [String?] {
+    var (names, known): ([String?], [(id: ItemID, name: String?)]) = ([], [])
+    names.reserveCapacity(transactions.count)
+    for transaction in transactions {
+      let id = transaction.credential
+      if let there = known.last(where: { $0.id == id }) {
+        names.append(there.name)
+      } else {
+        known.append((id, try name(of: id)))
+        names.append(known[known.count - 1].name)
+      }
+    }
+    return names
+  }
+
   /// A transaction with its text. Unlocks the vault if needed.
   func details(of id: ItemID) throws -> TransactionDetails {
     try vault.unlocking { try $0.transactionDetails(of: id) }

@@ -41,7 +41,6 @@ enum Audit: VaultVerb {
     let log = try core.auditLog()
     let unreadable = log.unreadable.map { UnreadableEntry(sequence: $0.sequence, error: $0.error) }
     let shown = try show(core, entries: log.entries, filter: filter)
-    let layout = ColumnLayout(of: shown.lazy.map(\.row), escape: printable)
     for entry in unreadable { command.messages.note(entry.words) }
     return Outcome(
       json: .object {
@@ -49,7 +48,7 @@ enum Audit: VaultVerb {
         Field("unreadable", .array(unreadable.map { .unsigned($0.sequence) }))
         Field("whole", log.gap == nil)
       },
-      pieces: [.lines(count: shown.count) { layout.line(shown[$0].row) }],
+      pieces: command.isJSON ? [] : [.table(table(of: shown.count) { shown[$0].row })],
       failure: log.gap.map(failure) ?? failure(unreadable))
   }
 }

@@ -38,18 +38,15 @@ func list(_ command: Command, kind: ItemKind?) throws -> Outcome {
   let json = JSON.object {
     Field("items", .list(count: items.count) { items[$0].json })
   }
-  let line: @Sendable (Item) -> String?
-  switch command[ItemOptions.format] ?? .table {
-  case _ where command.isJSON: line = { _ in nil }
-  case .name: line = { $0.name.map(printable) }
-  case .id: line = { $0.id.hexadecimal }
-  case .table:
-    let layout = ColumnLayout(of: items.lazy.map(\.row), escape: printable)
-    line = { layout.line($0.row) }
-  }
+  let shown: [Outcome.Piece] =
+    switch command[ItemOptions.format] ?? .table {
+    case _ where command.isJSON: []
+    case .name: [.lines(count: items.count) { items[$0].name.map(printable) }]
+    case .id: [.lines(count: items.count) { items[$0].id.hexadecimal }]
+    case .table: [.table(table(of: items.count) { items[$0].row })]
+    }
   return Outcome(
-    json: json, pieces: [.lines(count: items.count) { line(items[$0]) }],
-    failure: unreadable.isEmpty ? nil : failure(unreadable))
+    json: json, pieces: shown, failure: unreadable.isEmpty ? nil : failure(unreadable))
 }
 
 private func failure(_ items: [ItemListing.Unreadable]) -> CommandError {

@@ -24,12 +24,12 @@ enum TransactionList: VaultVerb {
   static let example = "vaultctl transaction list --json"
 
   static func run(_ command: Command) throws -> Outcome {
-    var received: [ItemID: TransactionDetails] = [:]
+    var received: [TransactionDetails] = []
     var failure: VaultError?
     if let transport = try command.transport() {
       let answers = try command.receive(for: command.credentialsToAsk(over: transport), over: transport)
       for found in answers.found {
-        received[found.id] = found
+        received.append(found)
         guard found.transaction.status != .pending else { continue }
         command.messages.note(
           "the server still offers '\(found.transaction.alias)', whose state here is \(found.transaction.status.rawValue): "
@@ -40,22 +40,17 @@ enum TransactionList: VaultVerb {
       _ = try command.neededTransport()
     }
     let all = try command.vault.opened().transactions()
-    var found: [ItemID: String] = [:]
-    for id in Set(all.map(\.credential)) { found[id] = try command.name(of: id) }
-    let (names, asked) = (found, received)
-    // Each line, or each object, is made as it is printed.
-    let layout = ColumnLayout(of: all.lazy.map { $0.row(of: names[$0.credential]) }, escape: printable)
+    let (names, asked) = (try command.names(ofCredentials: all), received)
     return Outcome(
       json: .object {
         Field(
           "items",
           .list(count: all.count) {
-            let (one, name) = (all[$0], names[all[$0].credential])
-            return asked[one.id]?.json(of: name) ?? one.json(of: name)
+            let (one, name) = (all[$0], names[$0])
+            return asked.last { $0.id == one.id }?.json(of: name) ?? one.json(of: name)
           })
       },
-      pieces: [
-        .lines(count: all.count) { layout.line(all[$0].row(of: names[all[$0].credential])) }
-      ], failure: failure.map { CommandError($0) })
+      pieces: command.isJSON ? [] : [.table(table(of: all.count) { all[$0].row(of: names[$0]) })],
+      failure: failure.map { CommandError($0) })
   }
 }
