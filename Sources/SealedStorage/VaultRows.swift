@@ -162,6 +162,14 @@ package struct VaultRows: ~Copyable, Sendable {
     do throws(StorageError) { return try store.state(row: number) } catch { throw VaultError(error) }
   }
 
+  package mutating func scanStates(
+    from first: Int64, _ body: (_ row: Int64, _ revision: UInt64, _ state: RawSpan) -> Bool
+  ) throws(VaultError) {
+    do throws(StorageError) { return try store.scanStates(from: first, body) } catch {
+      throw VaultError(error)
+    }
+  }
+
   package mutating func setState(_ state: StateRow, row number: Int64) throws(VaultError) {
     do throws(StorageError) { return try store.setState(state, row: number) } catch {
       throw VaultError(error)

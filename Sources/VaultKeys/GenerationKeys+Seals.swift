@@ -11,6 +11,11 @@ extension GenerationKeys {
   /// - Throws: ``VaultError/Code/newerFormat`` for a seal that this version does not know, ``VaultError/Code/damaged``
   ///   for bytes that are not a seal.
   package static func generation(of sealed: [UInt8]) throws(VaultError) -> UInt32 {
+    try unsafe generation(of: sealed.span.bytes)
+  }
+
+  /// The same of a seal in a span.
+  package static func generation(of sealed: RawSpan) throws(VaultError) -> UInt32 {
     do throws(CryptoError) { return try RecordSeal.generation(of: sealed) } catch {
       throw VaultError(crypto: error)
     }
@@ -22,6 +27,16 @@ extension GenerationKeys {
     let aad = AssociatedData.state(vault, item: item, revision: row.revision)
     do throws(CryptoError) { return try state.open(row.body, aad: aad) } catch {
       throw VaultError(crypto: error)
+    }
+  }
+
+  /// Opens a state into `content`, whose memory is used again, for lists of many.
+  package func openState(
+    _ sealed: RawSpan, revision: UInt64, of item: Bytes16, in vault: VaultID, into content: inout ItemState
+  ) throws(VaultError) {
+    try AssociatedData.withState(vault, item: item, revision: revision, sealed, openedWith: state) {
+      (bytes) throws(VaultError) in
+      try content.replace(by: bytes)
     }
   }
 

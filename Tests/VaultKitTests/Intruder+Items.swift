@@ -51,18 +51,24 @@ extension Intruder {
 
   /// Gives an item a state row, as a later version does for a kind of its own.
   func addState(of item: Item) throws {
+    let body = try seal([1, 0, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 154), asStateOf: item)
+    try changeSum(from: [], to: [SumKeys(keys()).value(ofState: body, row: item.row)])
+    try changeHead { $0[47] += 1 }
+  }
+
+  /// Writes the state row of an item. The sum stays as it was.
+  @discardableResult
+  func seal(_ content: [UInt8], asStateOf item: Item) throws -> [UInt8] {
     let keys = try keys()
     let seal = try keys.seal(Labels.state, Labels.stateNonce)
     var bound = keys.part("state")
     bound[2] = item.id.bytes
     bound.set(15, u64: 1)
-    let content = [1, 0, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 154)
     let body = try seal.seal(content, aad: bound.encoded, random: SystemRandom())
     try tamper { store throws(StorageError) in
       try store.setState(StateRow(revision: 1, body: body), row: item.row)
     }
-    try changeSum(from: [], to: [SumKeys(keys).value(ofState: body, row: item.row)])
-    try changeHead { $0[47] += 1 }
+    return body
   }
 
   /// The sum in the head row is sealed for the device key as well.

@@ -13,7 +13,8 @@ struct CircleTests {
   let folder = TemporaryFolder()
 
   enum Walk: String, CaseIterable, Sendable {
-    case slots, items, scan, expired, summedItems, summedMaterials, summedStates, summedBlinds, blinds,
+    case slots, items, scan, scannedStates, expired, summedItems, summedMaterials, summedStates, summedBlinds,
+      blinds,
       rowsOfBlind
     case audit, segments
 
@@ -22,7 +23,7 @@ struct CircleTests {
       case .slots: "slot"
       case .items, .scan, .expired, .summedItems: "item"
       case .summedMaterials: "material"
-      case .summedStates: "state"
+      case .summedStates, .scannedStates: "state"
       case .summedBlinds, .blinds, .rowsOfBlind: "blind"
       case .audit: "audit"
       case .segments: "segment"
@@ -34,6 +35,7 @@ struct CircleTests {
       case .slots: _ = try store.slots()
       case .items: try store.forEachItem { (_: ItemRow) throws(StorageError) in true }
       case .scan: try store.scanItems { _, _ in true }
+      case .scannedStates: try store.scanStates(from: 1) { _, _, _ in true }
       case .expired: _ = try store.expired(before: .max)
       case .summedItems, .summedMaterials, .summedStates, .summedBlinds: _ = try store.counts()
       case .blinds: try store.forEachBlind { (_: [UInt8], _: Int64) throws(StorageError) in true }

@@ -39,8 +39,9 @@ extension ItemState {
 
   /// Whole seconds until the deadline; 0 if it has passed, in another boot, and where the boot cannot be told.
   func secondsLeft(_ clock: any VaultClock) -> UInt64 {
-    guard deadline > 0, clock.bootID() == deadlineBoot, clock.bootMilliseconds() < deadline else { return 0 }
-    return (deadline - clock.bootMilliseconds() + 999) / 1000
+    guard deadline > 0, let boot = clock.bootID(), hasDeadline(ofBoot: boot) else { return 0 }
+    let now = clock.bootMilliseconds()
+    return now < deadline ? (deadline - now + 999) / 1000 : 0
   }
 
   /// The state that follows from an event.

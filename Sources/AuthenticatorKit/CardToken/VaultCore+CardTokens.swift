@@ -54,10 +54,9 @@ extension VaultCore {
       try transaction.readTime()
       let clock = transaction.clock
       var found: [CardToken] = []
-      for item in try transaction.items(matching: Query(.cardToken)) where !transaction.isForgotten(item) {
-        do throws(VaultError) {
-          found.append(try CardToken(item, transaction.state(ofListed: item), clock: clock))
-        } catch { guard error.code == .unsupported else { throw error } }
+      let kept = try transaction.items(matching: Query(.cardToken)).filter { !transaction.isForgotten($0) }
+      try transaction.forEachState(of: kept) { (item, state) throws(VaultError) in
+        found.append(try CardToken(item, state, clock: clock))
       }
       return found
     }

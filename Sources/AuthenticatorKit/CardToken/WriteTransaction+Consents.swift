@@ -96,10 +96,9 @@ extension VaultCore {
       try transaction.readTime()
       let clock = transaction.clock
       var found: [CardConsent] = []
-      for item in try transaction.items(matching: Query(.consent)) where !transaction.isForgotten(item) {
-        do throws(VaultError) {
-          found.append(try CardConsent(item, transaction.state(ofListed: item), clock: clock))
-        } catch { guard error.code == .unsupported else { throw error } }
+      let kept = try transaction.items(matching: Query(.consent)).filter { !transaction.isForgotten($0) }
+      try transaction.forEachState(of: kept) { (item, state) throws(VaultError) in
+        found.append(try CardConsent(item, state, clock: clock))
       }
       return found
     }

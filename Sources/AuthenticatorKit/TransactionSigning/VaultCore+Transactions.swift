@@ -55,16 +55,19 @@ extension VaultCore {
   package func transactions() throws(VaultError) -> [PeerTransaction] {
     let (pending, others) = try reading {
       transaction throws(VaultError) -> ([PeerTransaction], [PeerTransaction]) in
-      let (clock, now) = (transaction.clock, transaction.expiryTime)
+      let (clock, now): (any VaultClock, Instant) = (ReadClock(transaction.clock), transaction.expiryTime)
       var (pending, others): ([PeerTransaction], [PeerTransaction]) = ([], [])
-      for item in try transaction.items(matching: Query(.transaction)) where !item.hasExpired(at: now) {
-        do throws(VaultError) {
-          let found = try PeerTransaction(item, transaction.state(ofListed: item), clock: clock)
-          if found.status == .pending { pending.append(found) } else { others.append(found) }
-        } catch { guard error.code == .unsupported else { throw error } }
+      let items = try transaction.items(matching: Query(.transaction)).filter { !$0.hasExpired(at: now) }
+      pending.reserveCapacity(items.count)
+      // The pages of the states take the memory of those of the items, which are not read again.
+      transaction.releasePages()
+      try transaction.forEachState(of: items) { (item, state) throws(VaultError) in
+        let found = try PeerTransaction(item, state, clock: clock)
+        if found.status == .pending { pending.append(found) } else { others.append(found) }
       }
       return (pending, others)
     }
+    guard !others.isEmpty else { return pending }
     noteTimeouts(of: others.filter(\.hasLapsed).map(\.id))
     return pending + others
   }
@@ -145,6 +148,24 @@ extension ReadTransaction {
     guard item.kind == .transaction else { throw .noTransaction }
     return try state(of: item.id)
   }
+}
+
+/// A clock that was read once, for a list of many.
+private struct ReadClock: VaultClock {
+  private let time: Instant
+  private let milliseconds: UInt64
+  private let boot: [UInt8]?
+  private let isRight: Bool
+
+  init(_ clock: any VaultClock) {
+    (time, milliseconds) = (clock.now(), clock.bootMilliseconds())
+    (boot, isRight) = (clock.bootID(), clock.isSynchronized())
+  }
+
+  func now() -> Instant { time }
+  func bootMilliseconds() -> UInt64 { milliseconds }
+  func bootID() -> [UInt8]? { boot }
+  func isSynchronized() -> Bool { isRight }
 }
 
 extension Item {

@@ -158,16 +158,17 @@ package final class RecordSeal: Sendable {
     try unsafe generation(of: sealed.span.bytes)
   }
 
-  /// The bytes before the nonce. They are associated data too.
-  package static var roomBeforeAAD: Int { 6 }
-  private static var headerByteCount: Int { roomBeforeAAD + CipherContext.ivByteCount }
-
-  private static func generation(of sealed: RawSpan) throws(CryptoError) -> UInt32 {
+  /// The same of a seal in a span.
+  package static func generation(of sealed: RawSpan) throws(CryptoError) -> UInt32 {
     try unsafe sealed.withUnsafeBytes { (sealed) throws(CryptoError) in
       try unsafe SealFormat.check(sealed, suite: SealFormat.recordSuite, headerByteCount: headerByteCount)
       return unsafe UInt32(bigEndian: sealed.loadUnaligned(fromByteOffset: 2, as: UInt32.self))
     }
   }
+
+  /// The bytes before the nonce. They are associated data too.
+  package static var roomBeforeAAD: Int { 6 }
+  private static var headerByteCount: Int { roomBeforeAAD + CipherContext.ivByteCount }
 
   /// Refuses a seal of another generation as the cipher would: it is bound to the key and to the header.
   private func plaintextByteCount(of sealed: RawSpan) throws(CryptoError) -> Int {

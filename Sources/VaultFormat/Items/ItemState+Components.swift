@@ -75,6 +75,10 @@ extension ItemState {
     get { Array(bytes[Offset.deadlineBoot..<Offset.deadlineBoot + 16]) }
     set { set(newValue, at: Offset.deadlineBoot, count: 16) }
   }
+  /// Whether ``deadline`` is a time of this boot.
+  package func hasDeadline(ofBoot boot: [UInt8]) -> Bool {
+    bytes[Offset.deadlineBoot..<Offset.deadlineBoot + 16] == boot[...]
+  }
   /// The wall time of the last synchronization with the server; zero when there was none.
   package var lastSynchronization: Instant {
     get { Instant(milliseconds: Int64(bitPattern: bytes.bigEndian(at: Offset.lastSync))) }

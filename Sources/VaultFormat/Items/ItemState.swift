@@ -13,16 +13,30 @@ public struct ItemState: Sendable, Equatable {
   }
 
   package init(bytes: [UInt8]) throws(VaultError) {
-    guard bytes.count == Self.byteCount else {
+    try unsafe Self.check(bytes.span.bytes)
+    self.bytes = bytes
+  }
+
+  /// Takes over the bytes of another state, without a new array if nobody else has this one.
+  ///
+  /// - Throws: As ``init(bytes:)``. This state then stays as it was.
+  package mutating func replace(by other: RawSpan) throws(VaultError) {
+    try Self.check(other)
+    unsafe bytes.withUnsafeMutableBytes { own in
+      unsafe other.withUnsafeBytes { unsafe own.copyMemory(from: $0) }
+    }
+  }
+
+  private static func check(_ bytes: RawSpan) throws(VaultError) {
+    guard bytes.byteCount == byteCount else {
       throw VaultError(.damaged, "an item's state is not readable")
     }
     // The seal has shown that a program with the keys wrote these bytes.
-    guard bytes[Offset.layout] == 1 else {
+    guard bytes.byte(at: Offset.layout) == 1 else {
       throw VaultError(
         .unsupported, "an item's state has a layout that this version does not know",
         hint: .useNewerVersion)
     }
-    self.bytes = bytes
   }
 
   package static let byteCount = 160

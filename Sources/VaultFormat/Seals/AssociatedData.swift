@@ -16,15 +16,32 @@ package enum AssociatedData {
     _ vault: VaultID, _ row: ItemFields, _ meta: RawSpan, openedWith seal: RecordSeal,
     _ body: (RawSpan) throws(VaultError) -> Void
   ) throws(VaultError) {
+    try withContent(of: meta, openedWith: seal, bound: { putMeta(&$0, vault, row) }, body)
+  }
+
+  /// Lends the content of a state. Allocates nothing, because it runs for every item of a list of transactions.
+  package static func withState(
+    _ vault: VaultID, item: Bytes16, revision: UInt64, _ sealed: RawSpan, openedWith seal: RecordSeal,
+    _ body: (RawSpan) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    try withContent(
+      of: sealed, openedWith: seal, bound: { putState(&$0, vault, item: item, revision: revision) }, body)
+  }
+
+  @inline(__always)
+  private static func withContent(
+    of sealed: RawSpan, openedWith seal: RecordSeal, bound put: (inout FieldWriter) -> Void,
+    _ body: (RawSpan) throws(VaultError) -> Void
+  ) throws(VaultError) {
     let room = RecordSeal.roomBeforeAAD
-    try unsafe withUnsafeTemporaryAllocation(byteCount: room + size + meta.byteCount, alignment: 1) {
+    try unsafe withUnsafeTemporaryAllocation(byteCount: room + size + sealed.byteCount, alignment: 1) {
       (memory) throws(VaultError) in
       var fields = unsafe FieldWriter(UnsafeMutableRawBufferPointer(rebasing: memory[room..<room + size]))
-      putMeta(&fields, vault, row)
+      put(&fields)
       let aad = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[..<(room + fields.count)])
       var content = unsafe OutputRawSpan(
         buffer: UnsafeMutableRawBufferPointer(rebasing: memory[(room + size)...]), initializedCount: 0)
-      do throws(CryptoError) { try unsafe seal.open(meta, aadBehindRoom: aad, into: &content) } catch {
+      do throws(CryptoError) { try unsafe seal.open(sealed, aadBehindRoom: aad, into: &content) } catch {
         throw VaultError(crypto: error)
       }
       try body(content.bytes)
@@ -77,7 +94,14 @@ package enum AssociatedData {
   }
 
   package static func state(_ vault: VaultID, item: Bytes16, revision: UInt64) -> [UInt8] {
-    part("state", vault, item: item) { $0.put(Number.revision, revision) }
+    Record.encoding(atMost: size) { putState(&$0, vault, item: item, revision: revision) }
+  }
+
+  private static func putState(
+    _ fields: inout FieldWriter, _ vault: VaultID, item: Bytes16, revision: UInt64
+  ) {
+    begin(&fields, "state", vault, item: item)
+    fields.put(Number.revision, revision)
   }
 
   package static func head(_ vault: VaultID) -> [UInt8] { part("head", vault) { _ in } }

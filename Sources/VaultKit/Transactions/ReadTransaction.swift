@@ -72,6 +72,9 @@ public struct ReadTransaction: ~Copyable, Sendable {
     try store.forEachItem(keepingPages: keepingPages, damaged: { damaged(ItemID($0.id), $1) }, body)
   }
 
+  /// Frees the pages of the file that were read, for lists of many.
+  package mutating func releasePages() { store.rows.releasePages() }
+
   /// The state of an item.
   ///
   /// - Throws: ``VaultError/Code/itemNotFound``, also if the item's kind has no state.
@@ -82,9 +85,14 @@ public struct ReadTransaction: ~Copyable, Sendable {
     return found.state
   }
 
-  /// The state of an item of a kind that has one, for lists of many.
-  package mutating func state(ofListed item: Item) throws(VaultError) -> ItemState {
-    try store.state(of: item)
+  /// Calls the body with each of these items and its state, for lists of many. Items in a state that this version does not know
+  /// are left out: those for which the opening or the body throws ``VaultError/Code/unsupported``.
+  ///
+  /// - Parameter items: Items of kinds that have a state, as ``items(matching:)`` lists them.
+  package mutating func forEachState(
+    of items: [Item], _ body: (Item, ItemState) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    try store.forEachState(of: items, body)
   }
 
   mutating func openSecret(

@@ -11,7 +11,7 @@ enum Query: Int, CaseIterable {
   case itemByRow, itemByID, itemByName, itemByPrimaryKey
   case insertItem, updateItem, moveItem, deleteItem, items, scanItems, expiries
   case material, setMaterial, setKeys, deleteMaterial
-  case state, setState, deleteState
+  case state, scanStates, setState, deleteState
   case insertBlind, deleteBlind, blind, rowsOfBlind, blinds
   case sumItems, sumMaterials, sumStates, sumBlinds
   case appendAudit, updateAudit, audit, deleteAudit, deleteAuditBefore
@@ -57,6 +57,7 @@ enum Query: Int, CaseIterable {
     case .setKeys: "UPDATE material SET keys = ?2 WHERE row = ?1"
     case .deleteMaterial: "DELETE FROM material WHERE row = ?1"
     case .state: "SELECT revision, body FROM state WHERE row = ?1"
+    case .scanStates: "SELECT lend(row, revision, body) FROM state WHERE row >= ?1 ORDER BY row"
     case .setState:
       "INSERT INTO state(row, revision, body) VALUES(?1, ?2, ?3) "
         + "ON CONFLICT(row) DO UPDATE SET revision = ?2, body = ?3"
@@ -97,7 +98,7 @@ enum Query: Int, CaseIterable {
     case .slots, .insertSlot, .deleteSlot, .deleteSlots: .slot
     case .head, .setHead: .head
     case .material, .setMaterial, .setKeys, .deleteMaterial, .sumMaterials: .material
-    case .state, .setState, .deleteState, .sumStates: .state
+    case .state, .scanStates, .setState, .deleteState, .sumStates: .state
     case .insertBlind, .deleteBlind, .blind, .rowsOfBlind, .blinds, .sumBlinds: .blind
     case .appendAudit, .updateAudit, .audit, .deleteAudit, .deleteAuditBefore: .audit
     case .insertSegment, .segments, .deleteSegments, .segmentAfter: .segment

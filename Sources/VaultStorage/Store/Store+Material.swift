@@ -24,6 +24,22 @@ extension Store {
     try first(.state, number, as: StateRow.init)
   }
 
+  /// Lends the states from row `first` on, in ascending row, until `body` returns false. Allocates nothing. Values read as in
+  /// ``state(row:)``.
+  package mutating func scanStates(
+    from first: Int64, _ body: (_ row: Int64, _ revision: UInt64, _ state: RawSpan) -> Bool
+  ) throws(StorageError) {
+    try run(.scanStates, first) { row throws(StorageError) in
+      var order = Ascending<Int64>()
+      try row.forEachLentRow { row throws(StorageError) in
+        let number: Int64 = try row.integer(0)
+        try order.next(number)
+        let revision: UInt64 = (try? row.integer(1)) ?? 0
+        return try row.withBlob(2) { body(number, revision, $0) }
+      }
+    }
+  }
+
   /// Inserts the row, or replaces it.
   package mutating func setState(_ state: StateRow, row number: Int64) throws(StorageError) {
     try change(.setState, number, state.revision, state.body)

@@ -1,0 +1,103 @@
+import SecretMemory
+import Testing
+import VaultExpectations
+import VaultKit
+import VaultStorage
+import VaultTestKit
+
+/// The states of many items are read in one walk along their rows, and each is as safe as one that is looked up.
+@Suite("States of listed items")
+struct ListedStateTests {
+  private let place = TemporaryVault()
+  private var intruder: Intruder { Intruder(place: place) }
+
+  /// Verified to fail when a walk does not begin again behind the states that it passes by.
+  @Test(
+    "each item has its own state, however many states of others are between", arguments: [1, 2, 9, 10, 30])
+  func own(distance: Int) throws {
+    let core = try place.makeCore()
+    let items = try core.make(64)
+    let wanted = (0..<64).filter { $0 % distance == 0 }
+    #expect(try core.counters(of: wanted.map { items[$0] }) == wanted.map { UInt64($0) + 1 })
+    #expect(try core.counters(of: []) == [])
+    // Every list is read, also one that is not in the order of the rows.
+    #expect(try core.counters(of: [items[5], items[3], items[3]]) == [6, 4, 4])
+  }
+
+  /// Verified to fail when the walk skips a row that it does not find, and when it goes on after an error.
+  @Test("a state that is missing is damage", arguments: [0, 7, 15])
+  func missing(index: Int) throws {
+    let core = try place.makeCore()
+    let items = try core.make(16)
+    try intruder.tamper { store throws(StorageError) in
+      #expect(try store.deleteState(row: items[index].row))
+    }
+    expect(.damaged) { () throws(VaultError) in _ = try core.counters(of: items) }
+    expect(.damaged) { () throws(VaultError) in _ = try core.counters(of: [items[index]]) }
+    #expect(try core.counters(of: [items[8]]) == [9])
+  }
+
+  /// Verified to fail when the associated data lacks the item, or the revision.
+  @Test("a state of another item, of another revision, or with another byte is damage")
+  func altered() throws {
+    let core = try place.makeCore()
+    let items = try core.make(16)
+    let rows = try intruder.tamper { store throws(StorageError) in
+      [try store.state(row: items[3].row)!, try store.state(row: items[4].row)!]
+    }
+    var (late, altered, short, ofOther) = (rows[0], rows[0], rows[0], rows[1])
+    ofOther.revision = rows[0].revision
+    late.revision += 1
+    altered.body[40] ^= 1
+    short.body.removeLast()
+    for row in [ofOther, late, altered, short, StateRow(revision: 1, body: [])] {
+      try intruder.tamper { store throws(StorageError) in try store.setState(row, row: items[3].row) }
+      expect(.damaged) { () throws(VaultError) in _ = try core.counters(of: items) }
+    }
+    try intruder.tamper { store throws(StorageError) in try store.setState(rows[0], row: items[3].row) }
+    #expect(try core.counters(of: items) == (1...16).map { UInt64($0) })
+  }
+
+  @Test("a state of a later layout, or one that the list does not know, is left out")
+  func unknown() throws {
+    let core = try place.makeCore()
+    let items = try core.make(4)
+    try intruder.seal([2] + [UInt8](repeating: 0, count: 159), asStateOf: items[1])
+    #expect(try core.counters(of: items) == [1, 3, 4])
+    #expect(try core.counters(of: items, refusing: 3) == [1, 4])
+  }
+}
+
+extension VaultCore {
+  /// Adds provers whose counters are 1, 2, 3 …
+  fileprivate func make(_ count: Int) throws -> [Item] {
+    let added = try write { transaction in
+      var added: [Item] = []
+      for index in 0..<count {
+        var item = NewItem(.otp, name: "prover \(index)")
+        item.attributes[.otpType] = 1
+        item.attributes[.otpRole] = 1
+        let key = SecretBytes(testing: "12345678901234567890")
+        added.append(try transaction.add(item, secret: key, by: Component(.otp)))
+        _ = try transaction.changeState(of: added[index].id) { (state) throws(VaultError) in
+          state.counter = UInt64(index) + 1
+        }
+      }
+      return added
+    }
+    return added
+  }
+
+  /// - Parameter unknown: A counter that the list does not know.
+  fileprivate func counters(of items: [Item], refusing unknown: UInt64? = nil) throws(VaultError) -> [UInt64]
+  {
+    try reading { transaction throws(VaultError) in
+      var counters: [UInt64] = []
+      try transaction.forEachState(of: items) { (_, state) throws(VaultError) in
+        guard state.counter != unknown else { throw VaultError(.unsupported, "unknown") }
+        counters.append(state.counter)
+      }
+      return counters
+    }
+  }
+}
