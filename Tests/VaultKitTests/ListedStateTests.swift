@@ -11,7 +11,6 @@ struct ListedStateTests {
   private let place = TemporaryVault()
   private var intruder: Intruder { Intruder(place: place) }
 
-  /// Verified to fail when a walk does not begin again behind the states that it passes by.
   @Test(
     "each item has its own state, however many states of others are between", arguments: [1, 2, 9, 10, 30])
   func own(distance: Int) throws {
@@ -24,7 +23,6 @@ struct ListedStateTests {
     #expect(try core.counters(of: [items[5], items[3], items[3]]) == [6, 4, 4])
   }
 
-  /// Verified to fail when the walk skips a row that it does not find, and when it goes on after an error.
   @Test("a state that is missing is damage", arguments: [0, 7, 15])
   func missing(index: Int) throws {
     let core = try place.makeCore()
@@ -37,7 +35,6 @@ struct ListedStateTests {
     #expect(try core.counters(of: [items[8]]) == [9])
   }
 
-  /// Verified to fail when the associated data lacks the item, or the revision.
   @Test("a state of another item, of another revision, or with another byte is damage")
   func altered() throws {
     let core = try place.makeCore()
