@@ -26,7 +26,10 @@ func room(_ name: String, on dependencies: [Target.Dependency] = []) -> Target {
 func tests(of name: String, isOptimized: Bool = false, on dependencies: [Target.Dependency]) -> Target {
   // Several compilers share the files of a module, so all cores work on a large one. What a compiler does for a macro takes
   // longer the more macros it has expanded before. The modules are not imported, so they need no pass of their own.
-  let quick = ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode", "-no-emit-module-separately"]
+  let quick = [
+    "-Onone", "-no-whole-module-optimization", "-num-threads", "0", "-enable-batch-mode",
+    "-no-emit-module-separately",
+  ]
   let speed: [SwiftSetting] = isOptimized ? [] : [.unsafeFlags(quick, .when(configuration: .release))]
   return .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: strict + speed)
 }
