@@ -23,14 +23,20 @@ func room(_ name: String, on dependencies: [Target.Dependency] = []) -> Target {
 
 /// Tests are compiled without being optimized: what they test is, and to optimize them takes half of a build. Where a test
 /// looks for what is left of secrets in memory, or computes much, it is optimized like all else.
-func tests(of name: String, isOptimized: Bool = false, on dependencies: [Target.Dependency]) -> Target {
-  // Several compilers share the files of a module, so all cores work on a large one. What a compiler does for a macro takes
-  // longer the more macros it has expanded before. The modules are not imported, so they need no pass of their own.
-  let quick = [
-    "-Onone", "-no-whole-module-optimization", "-num-threads", "0", "-enable-batch-mode",
-    "-no-emit-module-separately",
-  ]
-  let speed: [SwiftSetting] = isOptimized ? [] : [.unsafeFlags(quick, .when(configuration: .release))]
+func tests(
+  of name: String, isOptimized: Bool = false, isSplit: Bool = false, on dependencies: [Target.Dependency]
+) -> Target {
+  // Their modules are not imported, so they need no pass of their own. The last large module is split between several
+  // compilers, so that it keeps no core waiting; together they take a little longer than one.
+  let quick =
+    isSplit
+    ? [
+      "-no-whole-module-optimization", "-num-threads", "0", "-enable-batch-mode",
+      "-no-emit-module-separately",
+    ]
+    : ["-no-emit-module-separately-wmo"]
+  let speed: [SwiftSetting] =
+    isOptimized ? [] : [.unsafeFlags(["-Onone"] + quick, .when(configuration: .release))]
   return .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: strict + speed)
 }
 
@@ -253,7 +259,7 @@ let package = Package(
       ]),
     tests(of: "CommandLineKitTests", on: ["CommandLineKit", "TextFormats", "SecretMemory"]),
     tests(
-      of: "VaultCommandsTests",
+      of: "VaultCommandsTests", isSplit: true,
       on: [
         "VaultCommands", "VaultWords", "VaultDoctor", "CommandLineKit", "TextFormats", "VaultPrompts",
         "VaultKit",

@@ -23,6 +23,7 @@ struct ListedStateTests {
     #expect(try core.counters(of: [items[5], items[3], items[3]]) == [6, 4, 4])
   }
 
+  /// Verified to fail when the walk passes by an item whose state is missing.
   @Test("a state that is missing is damage", arguments: [0, 7, 15])
   func missing(index: Int) throws {
     let core = try place.makeCore()
