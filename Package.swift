@@ -41,7 +41,7 @@ func tests(
 }
 
 /// What only tests call is not optimized either, where our scripts build it.
-let quick: [SwiftSetting] = isOurBuild ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : []
+let unoptimized: [SwiftSetting] = isOurBuild ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : []
 
 /// A tool that tests start thousands of times and that is never installed. Our scripts link the runtime of Swift into it, so
 /// it starts in half of the time. No target may depend on it, or that would hold for the tests as well; all are built with
@@ -217,7 +217,7 @@ let package = Package(
       name: "GuidePrograms",
       dependencies: ["SecretMemory", "OneTimePassword", "VaultKit", "AuthenticatorKit", "VaultTestKit"],
       path: "Tests/Consumers/Sources/Programs", packageAccess: false,
-      swiftSettings: warnings + [.swiftLanguageMode(.v6)] + quick),
+      swiftSettings: warnings + [.swiftLanguageMode(.v6)] + unoptimized),
 
     tests(of: "VaultLoggingTests", on: ["VaultLogging", "VaultKit", "SecretMemory"]),
     tests(of: "SecretMemoryTests", isOptimized: true, on: ["SecretMemory", "CLinux"]),

@@ -167,11 +167,11 @@ struct OAuthVerbTests {
   }
 
   /// Verified to fail when the transport is looked at first.
-  @Test("a client that does not exist is the first that is said, also without a transport")
+  @Test("a client that does not exist is reported before a missing transport")
   func unknown() throws {
     let rig = try Rig()
     let words = [["refresh"], ["revoke"], ["token", "--grant", "client_credentials"]]
-    for verb in words.map({ ["oauth"] + $0 + ["nobody"] }) {
+    for verb in words.map({ ["oauth"] + $0 + ["absent"] }) {
       expect(1, try rig.tool.run(verb), "no item with that name")
       expect(1, try rig.tool.run(verb + rig.transport), "no item with that name")
     }

@@ -17,7 +17,7 @@ public struct ItemState: Sendable, Equatable {
     self.bytes = bytes
   }
 
-  /// Takes over the bytes of another state, without a new array if nobody else has this one.
+  /// Copies the bytes of another state into this one. Allocates an array only if this one is shared.
   ///
   /// - Throws: As ``init(bytes:)``. This state then stays as it was.
   package mutating func replace(by other: RawSpan) throws(VaultError) {
