@@ -20,12 +20,11 @@ struct ArenaTests {
   }
 
   private static func arenaContains(_ needle: [UInt8]) -> Bool {
-    // The Glibc module lacks `memmem`, a GNU extension.
-    typealias Search = @convention(c) (UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> UnsafeRawPointer?
-    let search = unsafe unsafeBitCast(dlsym(nil, "memmem")!, to: Search.self)
     var found = false
     unsafe SecretArena.forEachRegion { region in
-      if unsafe search(region.baseAddress!, region.count, needle, needle.count) != nil { found = true }
+      unsafe needle.withUnsafeBytes { needle in
+        if unsafe ByteSearch.first(needle, in: region) != nil { found = true }
+      }
     }
     return found
   }

@@ -1,5 +1,5 @@
 import Foundation
-import Glibc
+import TestSupport
 
 extension Torture {
   /// A marker that exists nowhere before it is made.
@@ -21,20 +21,8 @@ extension Torture {
 
     /// The forms in which it stands in some bytes.
     func forms(in bytes: Data) -> [String] {
-      forms.filter { form in
-        guard !bytes.isEmpty else { return false }
-        return unsafe bytes.withUnsafeBytes { hay in
-          unsafe form.bytes.withUnsafeBytes { needle in
-            unsafe Self.memmem(hay.baseAddress!, hay.count, needle.baseAddress!, needle.count) != nil
-          }
-        }
-      }.map(\.name)
+      forms.filter { bytes.holds($0.bytes) }.map(\.name)
     }
-
-    /// The Glibc module lacks it.
-    private static let memmem = unsafe unsafeBitCast(
-      dlsym(nil, "memmem")!,
-      to: (@convention(c) (UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> UnsafeMutableRawPointer?).self)
 
     private let forms: [(name: String, bytes: [UInt8])]
 

@@ -75,7 +75,7 @@ extension Torture {
     private func search(_ process: pid_t, _ keys: [RowKey]) throws -> Set<String> {
       var found: Set<String> = []
       try ProcessMemory.forEachRegion(of: process) { data in
-        for key in keys where key.forms.contains(where: { data.range(of: $0) != nil }) {
+        for key in keys where key.forms.contains(where: { data.holds($0) }) {
           found.insert(key.name)
         }
       }

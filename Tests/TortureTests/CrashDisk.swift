@@ -68,10 +68,7 @@ extension Torture {
     }
 
     /// Makes the folder hold just this. A file that is there keeps its inode, under whatever name it is now.
-    ///
-    /// - Returns: Whether each file is the one that it was at first.
-    @discardableResult
-    func write(below folder: String) throws -> Bool {
+    func write(below folder: String) throws {
       let manager = FileManager.default
       for name in try manager.subpathsOfDirectory(atPath: folder) {
         let path = folder + "/" + name
@@ -94,8 +91,10 @@ extension Torture {
         try? manager.removeItem(atPath: path)
       }
       for (path, file) in names { try Self.write(files[file]!, to: path) }
-      return originals.allSatisfy { Self.inode(of: $0.value) == $0.key }
     }
+
+    /// Whether what is at this path is the file that was there at first, or nothing as then.
+    func isOriginal(at path: String) -> Bool { names[path] == nil || originals[Self.inode(of: path)] == path }
 
     struct CannotWrite: Error { let path: String }
 

@@ -67,7 +67,7 @@ extension Torture {
     private func search(_ process: pid_t, _ secrets: [Secret]) throws -> Set<String> {
       var found: Set<String> = []
       try ProcessMemory.forEachRegion(of: process) { data in
-        for secret in secrets where secret.forms.contains(where: { data.range(of: $0) != nil }) {
+        for secret in secrets where secret.forms.contains(where: { data.holds($0) }) {
           found.insert(secret.name)
         }
       }
@@ -77,7 +77,7 @@ extension Torture {
     private func below(_ folder: String, _ secrets: [Secret]) throws -> [String] {
       (FileManager.default.subpaths(atPath: folder) ?? []).flatMap { path in
         let data = FileManager.default.contents(atPath: folder + "/" + path) ?? Data()
-        return secrets.filter { $0.forms.contains { data.range(of: $0) != nil } }.map {
+        return secrets.filter { $0.forms.contains { data.holds($0) } }.map {
           "\($0.name) in \(path)"
         }
       }

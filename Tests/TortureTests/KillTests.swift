@@ -13,7 +13,7 @@ extension Torture {
   struct Kills {
     @Test("what was acknowledged survives SIGKILL, no counter comes twice, at most one is skipped per kill")
     func killed() async throws {
-      let kills = Scale.pick(600, long: 8_000) / 2
+      let kills = Scale.pick(400, long: 8_000) / 2
       let seed = Scale.seed
       let results = try await lanes(2) { lane in
         try Life(seed: seed &+ UInt64(lane) &* 1_000_003).run(kills: kills)

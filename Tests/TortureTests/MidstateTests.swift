@@ -31,7 +31,7 @@ extension Torture {
       let core = try Data(contentsOf: URL(fileURLWithPath: "\(path).\(holder.pid)"), options: .mappedIfSafe)
       #expect(core.count > 1 << 20)
       // The key came as an argument, so the search must find it there.
-      let isFound = core.range(of: Data(key.utf8)) != nil
+      let isFound = core.holds(Array(key.utf8))
       #expect(isFound, "the search finds nothing at all")
       #expect(leaks(in: core) == [])
       try FileManager.default.removeItem(atPath: "\(path).\(holder.pid)")
@@ -76,7 +76,7 @@ extension Torture {
     }
 
     private func leaks(in bytes: Data) -> [String] {
-      patterns.filter { bytes.range(of: $0.1) != nil }.map(\.0)
+      patterns.filter { bytes.holds($0.1) }.map(\.0)
     }
   }
 }

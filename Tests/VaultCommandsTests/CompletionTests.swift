@@ -95,7 +95,7 @@ struct CompletionTests {
     for (line, offered, missing) in Self.cases {
       // A real line editor in a pseudo-terminal; what compadd is given is written down, and then that all is done.
       let inner = """
-        autoload -Uz compinit; compinit -u -D; source '\(script)'
+        autoload -Uz compinit; compinit -u -d '\(tool.home.path)/zcompdump'; source '\(script)'
         compadd() {
           local -a all; builtin compadd -O all "$@"; print -rl -- $all >> '\(tool.home.path)/offered'
           builtin compadd "$@"

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import SecretMemory
+import TestSupport
 import Testing
 import VaultCrypto
 
@@ -80,9 +81,6 @@ struct RandomTests {
 
   /// How often the bytes lie in this process's writable memory.
   private static func occurrences(of bytes: UnsafeRawBufferPointer) throws -> Int {
-    typealias Search = @convention(c) (UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> UnsafeRawPointer?
-    let symbol = try unsafe #require(dlsym(nil, "memmem"))
-    let search = unsafe unsafeBitCast(symbol, to: Search.self)
     var found = 0
     for line in try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n") {
       let fields = line.split(separator: " ")
@@ -90,7 +88,9 @@ struct RandomTests {
       let ends = fields[0].split(separator: "-").map { UInt(String($0), radix: 16)! }
       var place = unsafe UnsafeRawPointer(bitPattern: ends[0])!
       let end = unsafe UnsafeRawPointer(bitPattern: ends[1])!
-      while let hit = unsafe search(place, end - place, bytes.baseAddress!, bytes.count) {
+      while let hit = unsafe ByteSearch.first(
+        bytes, in: UnsafeRawBufferPointer(start: place, count: end - place))
+      {
         found += 1
         unsafe place = hit + 1
       }

@@ -137,6 +137,41 @@ struct SigningTests {
     expectError(.invalidKey) { () throws(CryptoError) in try VerifyingKey(spki: offCurve) }
   }
 
+  @Test("a public key on a curve has one form", arguments: [SigningKeyType.p256, .p384, .ed25519])
+  func oneForm(type: SigningKeyType) throws {
+    let spki = try SigningKey.generate(type, random: SystemRandom()).publicKey.spki
+    #expect(try VerifyingKey(spki: spki).type == type)
+    guard case .point(let point) = try VerifyingKey(spki: spki).components() else {
+      Issue.record("\(type) has no point")
+      return
+    }
+    // 6 and 7 begin a hybrid point, 2 and 3 a compressed one, of the wrong length here.
+    let head = spki.count - point.count
+    let refused = type == .ed25519 ? 8 * head : 8 * spki.count
+    for bit in 0..<refused {
+      var changed = spki
+      changed[bit / 8] ^= 1 << (bit % 8)
+      expectError(.invalidKey) { () throws(CryptoError) in try VerifyingKey(spki: changed) }
+    }
+    guard type != .ed25519 else { return }
+    for form: UInt8 in [0, 2, 3, 6, 7] {
+      var changed = spki
+      changed[head] = form
+      expectError(.invalidKey) { () throws(CryptoError) in try VerifyingKey(spki: changed) }
+    }
+  }
+
+  @Test("a coordinate is below the prime of its field")
+  func smallCoordinates() throws {
+    let y = try Hex("66485c780e2f83d72433bd5d84a06bb6541c2af31dae871728bf856a174f93f4").bytes
+    let prime = try Hex("ffffffff00000001000000000000000000000000ffffffffffffffffffffffff").bytes
+    let x = [UInt8](repeating: 0, count: 32)
+    #expect(try VerifyingKey(.p256, point: [4] + x + y).type == .p256)
+    for point in [[4] + prime + y, [4] + x + x] {
+      expectError(.invalidKey) { () throws(CryptoError) in try VerifyingKey(.p256, point: point) }
+    }
+  }
+
   @Test("many threads sign with one key at once without harm", arguments: [SigningKeyType.p256, .ed25519])
   func threads(type: SigningKeyType) async throws {
     final class Shared: Sendable {

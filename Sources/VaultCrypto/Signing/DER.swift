@@ -5,7 +5,7 @@ enum DER {
   /// PKCS#8 of an Ed25519 seed (RFC 8410 §7).
   static func ed25519(seed: borrowing SecretBytes) -> SecretBytes {
     let key = element(0x04, content: seed)
-    return pkcs8(algorithm: [0x30, 0x05, 0x06, 0x03] + ed25519ID, key)
+    return pkcs8(algorithm: algorithm(of: .ed25519), key)
   }
 
   /// PKCS#8 of a scalar of ECDSA (RFC 5915), with the public point if it is given, uncompressed.
@@ -18,7 +18,7 @@ enum DER {
       let bits = element(0x03, content: SecretBytes(copying: [0] + publicPoint))
       fields = SecretBytes.joining(fields, element(0xa1, content: bits))
     }
-    return pkcs8(algorithm: ecPublicKey(on: type), element(0x30, content: fields))
+    return pkcs8(algorithm: algorithm(of: type), element(0x30, content: fields))
   }
 
   /// PKCS#8 of an RSA key whose INTEGERs are `numbers`.
@@ -26,14 +26,14 @@ enum DER {
     pkcs8(algorithm: rsaEncryption, element(0x30, content: numbers))
   }
 
-  /// The length of a SubjectPublicKeyInfo on a curve of ECDSA, with an uncompressed point.
+  /// The length of the SubjectPublicKeyInfo of a key on a curve.
   static func spkiByteCount(of type: SigningKeyType) -> Int {
-    2 + ecPublicKey(on: type).count + 3 + type.pointByteCount
+    2 + algorithm(of: type).count + 3 + type.pointByteCount
   }
 
-  /// SubjectPublicKeyInfo of an uncompressed point.
+  /// SubjectPublicKeyInfo of an uncompressed point, or of the 32 bytes of Ed25519 (RFC 8410 §4).
   static func spki(of type: SigningKeyType, point: [UInt8]) -> [UInt8] {
-    publicElement(0x30, ecPublicKey(on: type) + publicElement(0x03, [0] + point))
+    publicElement(0x30, algorithm(of: type) + publicElement(0x03, [0] + point))
   }
 
   /// SubjectPublicKeyInfo of numbers of RSA, big-endian, without zeros in front.
@@ -41,11 +41,6 @@ enum DER {
     let numbers = [modulus, exponent].map { publicElement(0x02, ($0[0] >= 0x80 ? [0] : []) + $0) }
     let key = publicElement(0x30, numbers[0] + numbers[1])
     return publicElement(0x30, rsaEncryption + publicElement(0x03, [0] + key))
-  }
-
-  /// SubjectPublicKeyInfo of the 32 bytes of Ed25519 (RFC 8410 §4).
-  static func spki(ofEd25519 half: [UInt8]) -> [UInt8] {
-    [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03] + ed25519ID + [0x03, 0x21, 0x00] + half
   }
 
   /// INTEGER of a number that is not negative; the empty number is 0.
@@ -87,7 +82,9 @@ enum DER {
       ? [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07] : [0x2b, 0x81, 0x04, 0x00, 0x22]
   }
 
-  private static func ecPublicKey(on type: SigningKeyType) -> [UInt8] {
+  /// The AlgorithmIdentifier of keys on a curve.
+  private static func algorithm(of type: SigningKeyType) -> [UInt8] {
+    guard type.isECDSA else { return publicElement(0x30, publicElement(0x06, ed25519ID)) }
     let identifiers = publicElement(0x06, ecPublicKeyID) + publicElement(0x06, curveID(of: type))
     return publicElement(0x30, identifiers)
   }

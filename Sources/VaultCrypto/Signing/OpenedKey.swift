@@ -26,7 +26,7 @@ struct OpenedKey: ~Copyable {
       try unsafe check(EVP_PKEY_get_raw_public_key(key.pointer, bytes.baseAddress, &count))
       written = count
     }
-    self.init(key, VerifyingKey(type: .ed25519, spki: DER.spki(ofEd25519: half)))
+    self.init(key, VerifyingKey(type: .ed25519, spki: DER.spki(of: .ed25519, point: half)))
   }
 
   /// - Parameters:
@@ -93,43 +93,6 @@ struct OpenedKey: ~Copyable {
           unsafe output.append(number.byte(at: offset), as: UInt8.self)
         }
       }
-    }
-  }
-}
-
-/// The public half of a scalar.
-private enum CurvePoint {
-  static func uncompressed(
-    of scalar: borrowing SecretBytes, _ type: SigningKeyType, shown: [UInt8]?
-  ) throws(CryptoError) -> [UInt8] {
-    let group = unsafe EC_GROUP_new_by_curve_name(type == .p256 ? NID_X9_62_prime256v1 : NID_secp384r1)
-    let (point, other) = unsafe (EC_POINT_new(group), EC_POINT_new(group))
-    let number = unsafe scalar.expose { scalar in
-      unsafe scalar.withUnsafeBytes {
-        unsafe BN_bin2bn($0.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32($0.count), nil)
-      }
-    }
-    defer {
-      unsafe BN_clear_free(number)
-      unsafe EC_POINT_free(point)
-      unsafe EC_POINT_free(other)
-      unsafe EC_GROUP_free(group)
-    }
-    guard unsafe group != nil, unsafe point != nil, unsafe other != nil, unsafe number != nil else {
-      throw .outOfMemory
-    }
-    try unsafe check(EC_POINT_mul(group, point, number, nil, nil, nil))
-    if let shown {
-      let isEqual =
-        unsafe EC_POINT_oct2point(group, other, shown, shown.count, nil) == 1
-        && EC_POINT_cmp(group, point, other, nil) == 0
-      ERR_clear_error()
-      guard isEqual else { throw .malformed }
-    }
-    let count = type.pointByteCount
-    return unsafe [UInt8](unsafeUninitializedCapacity: count) { bytes, written in
-      written = unsafe EC_POINT_point2oct(
-        group, point, POINT_CONVERSION_UNCOMPRESSED, bytes.baseAddress, count, nil)
     }
   }
 }

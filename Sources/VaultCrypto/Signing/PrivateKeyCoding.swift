@@ -102,21 +102,6 @@ enum PrivateKeyCoding {
 }
 
 extension PKeyHandle {
-  /// - Throws: ``CryptoError/invalidKey`` when the key is not of a ``SigningKeyType``, or is RSA with an exponent that
-  ///   ``isExponent(_:)`` refuses.
-  func signingKeyType() throws(CryptoError) -> SigningKeyType {
-    if unsafe EVP_PKEY_is_a(pointer, "ED25519") == 1 { return .ed25519 }
-    if unsafe EVP_PKEY_is_a(pointer, "RSA") == 1 { return try rsaType() }
-    if unsafe EVP_PKEY_is_a(pointer, "EC") == 1 {
-      switch groupName {
-      case "prime256v1": return .p256
-      case "secp384r1": return .p384
-      default: break
-      }
-    }
-    throw .invalidKey
-  }
-
   /// Whether a public exponent of RSA is odd, not 1, and of 8 bytes at most: a longer one only makes verifying slow.
   ///
   /// - Parameter number: Big-endian, without zeros in front.
@@ -124,8 +109,12 @@ extension PKeyHandle {
     number.last.map { $0 % 2 == 1 } == true && number != [1] && number.count <= 8
   }
 
-  private func rsaType() throws(CryptoError) -> SigningKeyType {
-    guard try Self.isExponent(publicNumber("e")) else { throw .invalidKey }
+  /// - Throws: ``CryptoError/invalidKey`` when the key is not RSA of a size of ``SigningKeyType``, or has an exponent that
+  ///   ``isExponent(_:)`` refuses.
+  func rsaType() throws(CryptoError) -> SigningKeyType {
+    guard unsafe EVP_PKEY_is_a(pointer, "RSA") == 1, try Self.isExponent(publicNumber("e")) else {
+      throw .invalidKey
+    }
     switch unsafe EVP_PKEY_get_bits(pointer) {
     case 2048: return .rsa2048
     case 3072: return .rsa3072
@@ -142,16 +131,6 @@ extension PKeyHandle {
     let count = unsafe (Int(BN_num_bits(number)) + 7) / 8
     return unsafe [UInt8](unsafeUninitializedCapacity: count) { bytes, written in
       written = unsafe Int(BN_bn2bin(number, bytes.baseAddress))
-    }
-  }
-
-  private var groupName: String {
-    unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { name in
-      var count = 0
-      guard unsafe EVP_PKEY_get_group_name(pointer, name.baseAddress, name.count, &count) == 1 else {
-        return ""
-      }
-      return unsafe String(cString: name.baseAddress!)
     }
   }
 }

@@ -24,7 +24,7 @@ package struct SigningKey: ~Copyable, Sendable {
     case .p256, .p384: try SigningKey(PrivateKeyCoding.generateECDSA(type, random: random))
     case .ed25519: try SigningKey(OpenedKey(ed25519: random.secret(32)))
     case .rsa2048, .rsa3072, .rsa4096:
-      try SigningKey(PrivateKeyCoding.generateRSA(bitCount: Int32(type.bitCount)), type: type)
+      try SigningKey(rsa: PrivateKeyCoding.generateRSA(bitCount: Int32(type.bitCount)))
     }
   }
 
@@ -72,8 +72,8 @@ package struct SigningKey: ~Copyable, Sendable {
     try self.init(opened.key, publicKey: publicKey)
   }
 
-  private init(_ key: consuming PKeyHandle, type: SigningKeyType) throws(CryptoError) {
-    let publicKey = try VerifyingKey(of: key, type)
+  private init(rsa key: consuming PKeyHandle) throws(CryptoError) {
+    let publicKey = try VerifyingKey(ofRSA: key)
     try self.init(key, publicKey: publicKey)
   }
 

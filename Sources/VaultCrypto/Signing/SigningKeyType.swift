@@ -30,6 +30,6 @@ package enum SigningKeyType: Sendable, Hashable, CaseIterable {
   /// The bytes of a scalar or of a coordinate of the curve.
   var scalarByteCount: Int { bitCount / 8 }
 
-  /// The bytes of an uncompressed point: 4, x and y.
-  var pointByteCount: Int { 1 + 2 * scalarByteCount }
+  /// The bytes of a public key on the curve: 4, x and y of an uncompressed point, or the 32 bytes of Ed25519.
+  var pointByteCount: Int { isECDSA ? 1 + 2 * scalarByteCount : 32 }
 }

@@ -11,9 +11,19 @@ package struct VerifyingKey: Sendable, Hashable {
   /// - Throws: ``CryptoError/invalidKey`` when the bytes are not a key of a ``SigningKeyType``, or more bytes
   ///   follow it.
   package init(spki: [UInt8]) throws(CryptoError) {
-    let key = try VerifyingKey.importSPKI(spki)
-    try self.init(of: key, key.signingKeyType())
-    guard self.spki == spki else { throw .invalidKey }
+    // A key on a curve has one form, which is compared: OpenSSL's decoders cost more than a signature.
+    let curve = SigningKeyType.allCases.first { !$0.isRSA && spki.count == DER.spkiByteCount(of: $0) }
+    guard let curve else {
+      let key = try VerifyingKey.importSPKI(spki)
+      try self.init(ofRSA: key)
+      guard self.spki == spki else { throw .invalidKey }
+      return
+    }
+    let point = Array(spki.suffix(curve.pointByteCount))
+    guard spki == DER.spki(of: curve, point: point) else { throw .invalidKey }
+    // Every 32 bytes are a key of Ed25519 to OpenSSL.
+    if curve.isECDSA, try !CurvePoint.isOnCurve(point, curve) { throw .invalidKey }
+    self.init(type: curve, spki: spki)
   }
 
   /// Ends without an error when `signature` is one of `message` under this key.
@@ -46,16 +56,16 @@ package struct VerifyingKey: Sendable, Hashable {
   init(type: SigningKeyType, spki: [UInt8]) { (self.type, self.spki) = (type, spki) }
 
   /// The public half of `key`.
-  init(of key: borrowing PKeyHandle, _ type: SigningKeyType) throws(CryptoError) {
-    self.type = type
+  ///
+  /// - Throws: ``CryptoError/invalidKey`` if it is no key of RSA that is a ``SigningKeyType``.
+  init(ofRSA key: borrowing PKeyHandle) throws(CryptoError) {
+    type = try key.rsaType()
     let count = unsafe Int(i2d_PUBKEY(key.pointer, nil))
     try check(Int32(count))
     spki = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
       var end = buffer.baseAddress
       written = unsafe Int(i2d_PUBKEY(key.pointer, &end))
     }
-    // A compressed point or a curve with explicit parameters has another length.
-    guard !type.isECDSA || spki.count == DER.spkiByteCount(of: type) else { throw .invalidKey }
   }
 
   /// What the structure says of the key.
@@ -71,8 +81,8 @@ package struct VerifyingKey: Sendable, Hashable {
   /// - Parameter point: Uncompressed, or the 32 bytes of Ed25519.
   /// - Throws: ``CryptoError/invalidKey`` for another length, and for a point that is not on the curve.
   package init(_ type: SigningKeyType, point: [UInt8]) throws(CryptoError) {
-    guard !type.isRSA, point.count == (type.isECDSA ? type.pointByteCount : 32) else { throw .invalidKey }
-    try self.init(spki: type.isECDSA ? DER.spki(of: type, point: point) : DER.spki(ofEd25519: point))
+    guard !type.isRSA, point.count == type.pointByteCount else { throw .invalidKey }
+    try self.init(spki: DER.spki(of: type, point: point))
   }
 
   /// The key of RSA that has these numbers, big-endian, without zeros in front.
@@ -86,17 +96,16 @@ package struct VerifyingKey: Sendable, Hashable {
 
   /// What the structure of a key on each curve begins with, before its numbers: whatever begins with it is a public key.
   package static var curveHeads: [[UInt8]] {
-    [SigningKeyType.p256, .p384].map { type in
+    [SigningKeyType.p256, .p384, .ed25519].map { type in
       DER.spki(of: type, point: [UInt8](repeating: 4, count: type.pointByteCount))
-        .dropLast(2 * type.scalarByteCount)
-    } + [DER.spki(ofEd25519: [])]
+        .dropLast(type.isECDSA ? type.pointByteCount - 1 : type.pointByteCount)
+    }
   }
 
   /// The numbers of the key, for formats that name them.
   package func components() throws(CryptoError) -> Components {
     switch type {
-    case .p256, .p384: return .point(Array(spki.suffix(type.pointByteCount)))
-    case .ed25519: return .point(Array(spki.suffix(32)))
+    case .p256, .p384, .ed25519: return .point(Array(spki.suffix(type.pointByteCount)))
     case .rsa2048, .rsa3072, .rsa4096:
       let key = try VerifyingKey.importSPKI(spki)
       return .rsa(modulus: try key.publicNumber("n"), exponent: try key.publicNumber("e"))

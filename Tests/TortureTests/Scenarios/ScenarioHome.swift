@@ -33,10 +33,7 @@ extension Torture {
     func keep() throws { kept = try Disk(below: folder) }
 
     /// Puts back what was kept.
-    ///
-    /// - Returns: Whether the vault is in the same file as then; else it would be taken for a copy.
-    @discardableResult
-    func reset() throws -> Bool { try kept?.write(below: folder) ?? false }
+    func reset() throws { try kept?.write(below: folder) }
 
     /// The call of a scenario where `@` is this home.
     func words(_ words: [String]) -> [String] {
@@ -150,7 +147,12 @@ extension Torture {
     /// same home.
     func home(of scenario: Scenario) throws -> ScenarioHome {
       let name = "\(scenario.start) \(scenario.hasNamedKey)"
-      if try homes[name].map({ try !$0.start.write(below: $0.home.folder) }) ?? true {
+      if let (home, start) = homes[name] {
+        try start.write(below: home.folder)
+        // In another file the vault would be taken for a copy.
+        if !start.isOriginal(at: home.vault) { homes[name] = nil }
+      }
+      if homes[name] == nil {
         let home = try ScenarioHome(scenario.start, hasNamedKey: scenario.hasNamedKey)
         homes[name] = (home, try Disk(below: home.folder))
       }
