@@ -95,6 +95,6 @@ struct ProcessTests {
     kill(running.pid, SIGINT)
     #expect(try running.wait() == -SIGINT)
     print("vault-http: ended \(ContinuousClock.now - begin) after SIGINT")
-    #expect(ContinuousClock.now - begin < .seconds(2))
+    #expect(ContinuousClock.now - begin < .seconds(10))
   }
 }

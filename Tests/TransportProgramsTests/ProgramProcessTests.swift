@@ -59,7 +59,7 @@ struct ProgramProcessTests {
     let begin = ContinuousClock.now
     ending.end()
     #expect(results.await("first") == "appCancelled")
-    #expect(ContinuousClock.now - begin < .seconds(2))
+    #expect(ContinuousClock.now - begin < .seconds(10))
     #expect(try peer.isGone("begun-first"))
     #expect(results["second"] == nil && results["third"] == nil)
     transport.cancel()

@@ -16,21 +16,23 @@ struct ExampleTests {
     vaultctl otp add bank --suite OCRA-1:HOTP-SHA256-8:QH64 --secret-format raw < key
     vaultctl otp add gate --role verifier --suite OCRA-1:HOTP-SHA1-6:QN08 --secret-format raw < key
     printf '%s\n' '{"kind":"password","name":"mail","secret":"x"}' > items.jsonl
-    umask 077; printf correct > old; printf better > new; printf 'a long phrase' > phrase
+    printf correct > old; printf better > new; printf 'a long phrase' > phrase
     printf 8306 > pin; printf 2749 > new-pin
     """
 
   @Test("every example of a verb runs, after what it needs")
   func examples() throws {
     guard let bash = Shell.find("bash") else { return print("skipped: bash is not installed") }
+    let start = try Tool()
+    #expect(
+      try start.run(["-o", "pipefail", "-c", Self.opening(start) + Self.setUp], program: bash).exit == 0)
     var count = 0
     for verb in VerbTable.all {
       let tool = try Tool()
-      try FileManager.default.createSymbolicLink(
-        atPath: tool.home.path + "/vaultctl", withDestinationPath: Tool.path)
-      tool.environment["PATH"] = tool.home.path + ":" + (tool.environment["PATH"] ?? "")
-      var script = "set -e; cd '\(tool.home.path)'\n"
-      if verb.words != ["init"] { script += Self.setUp + "\n" }
+      var script = Self.opening(tool)
+      // A copy of a vault gives no codes.
+      let isCopy = verb.name != "otp code"
+      if verb.name != "init" { script += isCopy ? "cp -a '\(start.home.path)'/. .\n" : Self.setUp + "\n" }
       script += Self.preparation(of: verb)
       let run = try tool.run(["-o", "pipefail", "-c", script + verb.example], program: bash)
       let expected: Int32 = verb.name == "otp confirm" ? 9 : 0
@@ -38,6 +40,15 @@ struct ExampleTests {
       count += 1
     }
     #expect(count >= 30)
+  }
+
+  /// Goes to the home, in which the tool has its own name.
+  private static func opening(_ tool: Tool) -> String {
+    """
+    set -e; umask 077; cd '\(tool.home.path)'
+    ln -sf '\(Tool.path)' vaultctl; PATH=$PWD:$PATH
+
+    """
   }
 
   /// A server with the user `work`, and its activation code.

@@ -193,7 +193,7 @@ struct SyncVerbTests {
     kill(running.pid, SIGINT)
     let status = try running.wait()
     #expect(status == 130)
-    #expect(ContinuousClock.now - began < .seconds(2))
+    #expect(ContinuousClock.now - began < .seconds(10))
     #expect(try tool("otp", "show", "bank", "--json").text == before)
   }
 
