@@ -286,6 +286,7 @@ def rows(data):
         against(r, "P18", "OCRA code, C-QN08-PSHA1", "ocra-counter", 1.3, "≤ 1.3 × the HMAC with a kept key"),
         *behind_pin(r), *pin_changes(r),
         against(r, "P21", "DPoP proof, P-256, key held open", "dpop-p256", 1.4, "≤ 1.4 × a signature of OpenSSL"),
+        against(r, "P21", "read the tokens of a client, of 100,000 items", "token-set-100000", 1.4, "≤ 1.4 × two secrets"),
         against(r, "P21", "vaultctl dpop", "start-proof", 1.25, "≤ 1.25 × vaultctl item get"),
         against(r, "P21", "take a card token, durable", "durable-token", 1.3, "≤ 1.3 × a durable HOTP code"),
         against(r, "P21", "vaultctl token get", "start-token", 1.25, "≤ 1.25 × vaultctl item get"),

@@ -109,6 +109,13 @@ struct StoreRaces {
             ("vault", .ours(vault.secretInSnapshot()).warmed(size)),
             ("two committing openings", unsafe .peer(peer_committing(33, 130, 1, 0))),
           ]),
+        // The tokens of a client are two items, and are read without a constraint, as P9 reads.
+        Race(
+          "token-set-\(size)", "Read the tokens of a client, of \(label) items", unit: "set", rounds: 21,
+          [
+            ("secrets", Contender("two secrets, each alone", vault.twoSecrets().run)),
+            ("vault", .ours(vault.tokenSet())),
+          ]),
         Race(
           "list-\(size)", "List \(label) with their attributes", unit: "item", rounds: size > 100_000 ? 3 : 9,
           [

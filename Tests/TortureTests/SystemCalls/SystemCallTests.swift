@@ -143,7 +143,7 @@ extension Torture {
         scenario.words, scenario.input,
         // Stopping at the one call alone is twice as fast, and then strace 6 sends no signal.
         before: [
-          "strace", "-f", injection.fault == .killed ? "-f" : "--seccomp-bpf", "-qq", "-s", "0", "-e",
+          "strace", "-f", injection.fault == .killed ? "-qq" : "--seccomp-bpf", "-qq", "-s", "0", "-e",
           "signal=none", "-o", log, "-e",
           "trace=\(name)", "-e", "inject=\(name):\(injection.fault.injection):when=\(injection.call.number)",
         ])
