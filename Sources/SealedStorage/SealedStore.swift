@@ -268,13 +268,14 @@ package struct SealedStore: ~Copyable, Sendable {
     return (try ItemState(bytes: bytes), stored)
   }
 
-  /// Calls the body with each of these items and its state, for lists: one walk over the rows in place of a query for each. The
-  /// state's own seal names the generation. A state that the body keeps costs an allocation.
+  /// Calls the body with each of these items and its state, for lists: one walk over the rows in place of a query for each. A
+  /// state that the body keeps costs an allocation.
   ///
   /// Items in a state that this version does not know are left out: those for which the opening or the body throws
   /// ``VaultError/Code/unsupported``.
   ///
-  /// - Parameter items: Opened items of kinds that have a state, in the order of insertion.
+  /// - Parameter items: Items of kinds that have a state, in the order of insertion, opened in the same transaction: a state of
+  ///   another generation than that of its item is damage.
   package mutating func forEachState(
     of items: [Item], _ body: (Item, ItemState) throws(VaultError) -> Void
   ) throws(VaultError) {
@@ -291,7 +292,7 @@ package struct SealedStore: ~Copyable, Sendable {
           return row < item.row && others <= Self.mostOthers
         }
         do throws(VaultError) {
-          let keys = try opener.keys(of: GenerationKeys.generation(of: sealed))
+          let keys = try opener.keys(of: item.generation)
           try keys.openState(sealed, revision: revision, of: item.id.stored, in: vault, into: &state)
           try body(item, state)
         } catch {

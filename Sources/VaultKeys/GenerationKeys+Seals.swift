@@ -11,11 +11,6 @@ extension GenerationKeys {
   /// - Throws: ``VaultError/Code/newerFormat`` for a seal that this version does not know, ``VaultError/Code/damaged``
   ///   for bytes that are not a seal.
   package static func generation(of sealed: [UInt8]) throws(VaultError) -> UInt32 {
-    try unsafe generation(of: sealed.span.bytes)
-  }
-
-  /// The same of a seal in a span.
-  package static func generation(of sealed: RawSpan) throws(VaultError) -> UInt32 {
     do throws(CryptoError) { return try RecordSeal.generation(of: sealed) } catch {
       throw VaultError(crypto: error)
     }

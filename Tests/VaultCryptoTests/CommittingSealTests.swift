@@ -43,7 +43,7 @@ struct CommittingSealTests {
     expectError(.tooLarge) { () throws(CryptoError) in try seal(plaintext) }
     let sealed: [UInt8] =
       [1, 1] + [UInt8](repeating: 0, count: plaintext.count + CommittingSeal.overhead - 2)
-    expectError(.tooLarge) { () throws(CryptoError) in
+    expectError(.malformed) { () throws(CryptoError) in
       try CommittingSeal.open(sealed, under: key(), label: label, aad: aad)
     }
   }

@@ -145,7 +145,7 @@ struct SigningTests {
       Issue.record("\(type) has no point")
       return
     }
-    // 6 and 7 begin a hybrid point, 2 and 3 a compressed one, of the wrong length here.
+    // 6 and 7 begin a hybrid point; 2 and 3 a compressed one, which is shorter.
     let head = spki.count - point.count
     let refused = type == .ed25519 ? 8 * head : 8 * spki.count
     for bit in 0..<refused {

@@ -56,6 +56,25 @@ struct ListedStateTests {
     #expect(try core.counters(of: items) == (1...16).map { UInt64($0) })
   }
 
+  /// Verified to fail when the generation is the one that the state's own seal names.
+  @Test("an old state of an item that a rotation has moved is damage")
+  func ofFormerGeneration() throws {
+    let core = try place.makeCore(passcode: "passcode")
+    let item = try core.make(1)[0]
+    let old = try intruder.tamper { store throws(StorageError) in try store.state(row: item.row)! }
+    // More than one step moves, so that the keys of both generations are in force.
+    try core.write { transaction in
+      for index in 0..<1_200 { _ = try transaction.add(NewItem(.genericPassword, name: "n\(index)")) }
+    }
+    try core.beginRotationForTesting(passcode: Passcode(testing: "passcode"))
+    try core.resumeRotation()
+    let moved = try core.reading { transaction throws(VaultError) in try transaction.item(item.id) }
+    try #require(core.isRotating && moved.generation == 2)
+    #expect(try core.counters(of: [moved]) == [1])
+    try intruder.tamper { store throws(StorageError) in try store.setState(old, row: item.row) }
+    expect(.damaged) { () throws(VaultError) in _ = try core.counters(of: [moved]) }
+  }
+
   @Test("a state of a later layout, or one that the list does not know, is left out")
   func unknown() throws {
     let core = try place.makeCore()

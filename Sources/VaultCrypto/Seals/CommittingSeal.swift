@@ -62,7 +62,7 @@ package enum CommittingSeal {
   ///
   /// - Throws: ``CryptoError/commitmentMismatch`` for another key, label or `aad`, or a changed salt or commitment;
   ///   ``CryptoError/tagMismatch`` for a changed ciphertext or tag; ``CryptoError/malformed``,
-  ///   ``CryptoError/unsupported(version:suite:)``, ``CryptoError/tooLarge``.
+  ///   ``CryptoError/unsupported(version:suite:)``.
   package static func open(
     _ sealed: RawSpan, under key: borrowing SecretBytes, label: Label, aad: [UInt8]
   ) throws(CryptoError) -> SecretBytes {
@@ -85,7 +85,7 @@ package enum CommittingSeal {
 
   /// Checks the layout of a seal, without a key.
   ///
-  /// - Throws: ``CryptoError/malformed``, ``CryptoError/unsupported(version:suite:)``, ``CryptoError/tooLarge``.
+  /// - Throws: ``CryptoError/malformed``, ``CryptoError/unsupported(version:suite:)``.
   package static func check(_ sealed: [UInt8]) throws(CryptoError) {
     try unsafe sealed.span.bytes.withUnsafeBytes { (sealed) throws(CryptoError) in
       try unsafe SealFormat.check(sealed, suite: SealFormat.committingSuite, headerByteCount: headerByteCount)

@@ -88,7 +88,7 @@ package final class RecordSeal: Sendable {
   /// The plaintext of a seal of this generation, appended to `output`, without an allocation.
   ///
   /// - Throws: ``CryptoError/tagMismatch`` for another key, generation or `aad` and for changed bytes;
-  ///   ``CryptoError/malformed``, ``CryptoError/unsupported(version:suite:)``, ``CryptoError/tooLarge``.
+  ///   ``CryptoError/malformed``, ``CryptoError/unsupported(version:suite:)``.
   /// - Precondition: `output` has room for ``overhead`` bytes less than `sealed` has.
   package func open(
     _ sealed: RawSpan, aad: RawSpan, into output: inout OutputRawSpan

@@ -15,7 +15,7 @@ enum SealFormat {
       throw unsafe .unsupported(version: sealed[0], suite: sealed[1])
     }
     let plaintextByteCount = sealed.count - headerByteCount - tagByteCount
-    guard plaintextByteCount >= 0 else { throw .malformed }
-    guard plaintextByteCount <= maximumPlaintextByteCount else { throw .tooLarge }
+    // A longer one was not made here.
+    guard 0...maximumPlaintextByteCount ~= plaintextByteCount else { throw .malformed }
   }
 }

@@ -10,6 +10,7 @@ enum CurvePoint {
   static func uncompressed(
     of scalar: borrowing SecretBytes, _ type: SigningKeyType, shown: [UInt8]?
   ) throws(CryptoError) -> [UInt8] {
+    OpenSSL.start
     let group = unsafe EC_GROUP_new_by_curve_name(type == .p256 ? NID_X9_62_prime256v1 : NID_secp384r1)
     let (point, other) = unsafe (EC_POINT_new(group), EC_POINT_new(group))
     let number = unsafe scalar.expose { scalar in
@@ -43,6 +44,7 @@ enum CurvePoint {
 
   /// Whether an uncompressed point is on the curve. Such a point is of the order of the curve, whose cofactor is 1.
   static func isOnCurve(_ bytes: [UInt8], _ type: SigningKeyType) throws(CryptoError) -> Bool {
+    OpenSSL.start
     guard bytes.count == type.pointByteCount, bytes[0] == 4 else { return false }
     let group = unsafe EC_GROUP_new_by_curve_name(type == .p256 ? NID_X9_62_prime256v1 : NID_secp384r1)
     let point = unsafe EC_POINT_new(group)

@@ -71,6 +71,7 @@ struct OpenedKey: ~Copyable {
         for offset in place.reversed() { unsafe output.append(der.byte(at: offset), as: UInt8.self) }
       }
     }
+    OpenSSL.start
     guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "RSA", nil) else { throw .outOfMemory }
     defer { unsafe EVP_PKEY_CTX_free(context) }
     try unsafe check(EVP_PKEY_fromdata_init(context))

@@ -53,6 +53,8 @@ public struct Item: Sendable, Identifiable {
   package var row: Int64 { columns.row }
   package var policy: Policy { opened.policy }
   package var flags: UInt32 { columns.flags }
+  /// The generation of the keys that seal it.
+  package var generation: UInt32 { columns.generation }
 
   private var columns: OpenedItems.Columns { opened.columns(of: index) }
 }

@@ -14,6 +14,7 @@ package final class OpenedItems: Sendable {
     package let expires: Int64?
     package let kind: UInt32
     package let flags: UInt32
+    package let generation: UInt32
     package let end: Int
 
     package init(_ row: ItemFields, end: Int) {
@@ -23,6 +24,7 @@ package final class OpenedItems: Sendable {
       expires = row.expires
       kind = row.kind
       flags = row.flags
+      generation = row.generation
       self.end = end
     }
   }
