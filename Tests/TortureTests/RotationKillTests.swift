@@ -15,7 +15,7 @@ extension Torture {
     @Test(
       "every item opens at every moment of a rotation, whichever process is killed", arguments: ["", "pass"])
     func killed(passcode: String) throws {
-      let (count, kills) = (Scale.pick(1_500, long: 100_000), Scale.pick(25, long: 100))
+      let (count, kills) = (Scale.pick(1_500, long: 100_000), Scale.pick(15, long: 100))
       let seed = Scale.seed
       let random = SeededRandom(seed: seed)
       let vault = TemporaryVault(in: Place.fast)

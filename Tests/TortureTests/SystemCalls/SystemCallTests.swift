@@ -33,7 +33,7 @@ extension Torture {
           let random = SeededRandom(seed: seed &+ UInt64(index))
           let table = SystemCallTable(
             scenario, calls: trial.calls.count,
-            try Scale.isLong ? trial.walk(random, isWhole: Self.isWhole) : trial.sample(4, random))
+            try Scale.isLong ? trial.walk(random, isWhole: Self.isWhole) : trial.sample(3, random))
           if Scale.isLong { report("R3: \(table.text)") }
           for failure in table.failures { report("R3: FAILED: \(failure)") }
           return table
