@@ -57,7 +57,7 @@ package struct VerifyingKey: Sendable, Hashable {
 
   /// The public half of `key`.
   ///
-  /// - Throws: ``CryptoError/invalidKey`` if it is no key of RSA that is a ``SigningKeyType``.
+  /// - Throws: As ``PKeyHandle/rsaType()``.
   init(ofRSA key: borrowing PKeyHandle) throws(CryptoError) {
     type = try key.rsaType()
     let count = unsafe Int(i2d_PUBKEY(key.pointer, nil))
