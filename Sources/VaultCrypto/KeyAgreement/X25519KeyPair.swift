@@ -37,7 +37,8 @@ package struct X25519KeyPair: ~Copyable, Sendable {
     guard publicKey.count == keyByteCount else { throw .invalidKey }
     let mine = try importPrivate(privateKey)
     let theirs = try unsafe PKeyHandle(
-      EVP_PKEY_new_raw_public_key_ex(nil, "X25519", nil, publicKey, publicKey.count), orThrow: .invalidKey)
+      EVP_PKEY_new_raw_public_key_ex(OpenSSL.keyContext, "X25519", nil, publicKey, publicKey.count),
+      orThrow: .invalidKey)
     var secret = SecretBytes(zeroes: keyByteCount)
     try unsafe secret.modify { (secret) throws(CryptoError) in
       try unsafe derive(from: mine, and: theirs, into: secret)
@@ -50,7 +51,9 @@ package struct X25519KeyPair: ~Copyable, Sendable {
     from mine: borrowing PKeyHandle, and theirs: borrowing PKeyHandle,
     into secret: UnsafeMutableRawBufferPointer
   ) throws(CryptoError) {
-    guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, mine.pointer, nil) else { throw .outOfMemory }
+    guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(OpenSSL.keyContext, mine.pointer, nil) else {
+      throw .outOfMemory
+    }
     defer { unsafe EVP_PKEY_CTX_free(context) }
     var count = secret.count
     try unsafe check(EVP_PKEY_derive_init(context))
@@ -71,11 +74,10 @@ package struct X25519KeyPair: ~Copyable, Sendable {
 
   private static func importPrivate(_ key: borrowing SecretBytes) throws(CryptoError) -> PKeyHandle {
     guard key.byteCount == keyByteCount else { throw .invalidKey }
-    OpenSSL.start
     let pointer = unsafe key.expose { key in
       unsafe key.withUnsafeBytes {
         unsafe EVP_PKEY_new_raw_private_key_ex(
-          nil, "X25519", nil, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), $0.count)
+          OpenSSL.keyContext, "X25519", nil, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), $0.count)
       }
     }
     return try unsafe PKeyHandle(pointer, orThrow: .invalidKey)

@@ -20,13 +20,30 @@ enum OpenSSL {
   /// OpenSSL 3 keeps the method of version 1.1 beside that of the provider: the same assembly behind fewer calls. A
   /// copy of it is used directly. The original would be looked up among the providers, and their set-up costs more
   /// than all the rest of a short command: docs/decisions/0006-cipher-method.md.
-  private static let cachedAES256GCM: Method = {
+  private static let cachedAES256GCM: Kept = {
     start
-    return unsafe Method(pointer: EVP_CIPHER_meth_dup(EVP_aes_256_gcm()))
+    return unsafe Kept(pointer: EVP_CIPHER_meth_dup(EVP_aes_256_gcm()))
+  }()
+
+  /// The library context of asymmetric keys, made at the first use and never freed. Every call that takes a context
+  /// gets this one, or the library sets its algorithms up twice.
+  ///
+  /// Its random generators are Hash_DRBG, which needs hashes only, as a signature does. CTR_DRBG, which the default
+  /// context has, sets all ciphers up, which takes a quarter of the instructions of a short command that signs:
+  /// docs/decisions/0036-context-of-keys.md. If there is no memory for it, it is `nil`, the default context.
+  static var keyContext: OpaquePointer? { unsafe cachedKeyContext.pointer }
+
+  private static let cachedKeyContext: Kept = {
+    start
+    let context = unsafe OSSL_LIB_CTX_new()
+    if unsafe context != nil, unsafe RAND_set_DRBG_type(context, "HASH-DRBG", nil, nil, "SHA256") != 1 {
+      ERR_clear_error()
+    }
+    return unsafe Kept(pointer: context)
   }()
 
   @unsafe
-  private struct Method: @unchecked Sendable {  // made once and never changed; the library only reads it
+  private struct Kept: @unchecked Sendable {  // made once and never changed; the library only reads it
     let pointer: OpaquePointer?
   }
 }

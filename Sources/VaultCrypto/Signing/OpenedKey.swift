@@ -12,11 +12,10 @@ struct OpenedKey: ~Copyable {
   }
 
   init(ed25519 seed: borrowing SecretBytes) throws(CryptoError) {
-    OpenSSL.start
     let made = unsafe seed.expose { seed in
       unsafe seed.withUnsafeBytes {
         unsafe EVP_PKEY_new_raw_private_key_ex(
-          nil, "ED25519", nil, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), $0.count)
+          OpenSSL.keyContext, "ED25519", nil, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), $0.count)
       }
     }
     let key = try unsafe PKeyHandle(made, orThrow: .invalidKey)
@@ -39,7 +38,9 @@ struct OpenedKey: ~Copyable {
     guard PrivateKeyCoding.isScalar(scalar, of: type) else { throw .malformed }
     let point = try CurvePoint.uncompressed(of: scalar, type, shown: shownPoint)
     var number = Self.reversed(scalar)
-    guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else { throw .outOfMemory }
+    guard let context = unsafe EVP_PKEY_CTX_new_from_name(OpenSSL.keyContext, "EC", nil) else {
+      throw .outOfMemory
+    }
     defer { unsafe EVP_PKEY_CTX_free(context) }
     try unsafe check(EVP_PKEY_fromdata_init(context))
     var (bytes, made) = unsafe (point, OpaquePointer?.none)
@@ -71,8 +72,9 @@ struct OpenedKey: ~Copyable {
         for offset in place.reversed() { unsafe output.append(der.byte(at: offset), as: UInt8.self) }
       }
     }
-    OpenSSL.start
-    guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "RSA", nil) else { throw .outOfMemory }
+    guard let context = unsafe EVP_PKEY_CTX_new_from_name(OpenSSL.keyContext, "RSA", nil) else {
+      throw .outOfMemory
+    }
     defer { unsafe EVP_PKEY_CTX_free(context) }
     try unsafe check(EVP_PKEY_fromdata_init(context))
     var made: OpaquePointer?

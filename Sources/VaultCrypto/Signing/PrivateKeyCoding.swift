@@ -39,8 +39,9 @@ enum PrivateKeyCoding {
   }
 
   static func generateRSA(bitCount: Int32) throws(CryptoError) -> PKeyHandle {
-    OpenSSL.start
-    guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "RSA", nil) else { throw .outOfMemory }
+    guard let context = unsafe EVP_PKEY_CTX_new_from_name(OpenSSL.keyContext, "RSA", nil) else {
+      throw .outOfMemory
+    }
     defer { unsafe EVP_PKEY_CTX_free(context) }
     try unsafe check(EVP_PKEY_keygen_init(context))
     try unsafe check(EVP_PKEY_CTX_set_rsa_keygen_bits(context, bitCount))

@@ -7,7 +7,9 @@ enum SignatureContext {
     _ key: borrowing PKeyHandle, scheme: SignatureScheme, start: (OpaquePointer?) -> Int32,
     body: (OpaquePointer) throws(CryptoError) -> Result
   ) throws(CryptoError) -> Result {
-    guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else { throw .outOfMemory }
+    guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(OpenSSL.keyContext, key.pointer, nil) else {
+      throw .outOfMemory
+    }
     defer { unsafe EVP_PKEY_CTX_free(context) }
     try unsafe check(start(context))
     if scheme == .rsaPKCS1 || scheme == .rsaPSS { try unsafe pad(context, for: scheme) }

@@ -45,7 +45,7 @@ struct Signer: ~Copyable, @unchecked Sendable {  // behind the lock of its key
       try unsafe check(context == nil ? 0 : 1, orThrow: .outOfMemory)
       return unsafe (nil, context)
     case .p256, .p384:
-      let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil)
+      let context = unsafe EVP_PKEY_CTX_new_from_pkey(OpenSSL.keyContext, key.pointer, nil)
       try unsafe check(context == nil ? 0 : 1, orThrow: .outOfMemory)
       try unsafe check(EVP_PKEY_sign_init(context))
       return unsafe (context, nil)
@@ -55,7 +55,8 @@ struct Signer: ~Copyable, @unchecked Sendable {  // behind the lock of its key
   private func signMessage(
     _ message: RawSpan, with key: borrowing PKeyHandle
   ) throws(CryptoError) -> [UInt8] {
-    try unsafe check(EVP_DigestSignInit_ex(messageContext, nil, nil, nil, nil, key.pointer, nil))
+    try unsafe check(
+      EVP_DigestSignInit_ex(messageContext, nil, nil, OpenSSL.keyContext, nil, key.pointer, nil))
     return try unsafe message.withUnsafeBytes { (message) throws(CryptoError) in
       try unsafe [UInt8](unsafeUninitializedCapacity: 64) { (signature, count) throws(CryptoError) in
         count = 64

@@ -46,7 +46,9 @@ package struct SigningKey: ~Copyable, Sendable {
   ///
   /// - Throws: ``CryptoError/invalidKey``.
   package func checkConsistency() throws(CryptoError) {
-    guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else { throw .outOfMemory }
+    guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(OpenSSL.keyContext, key.pointer, nil) else {
+      throw .outOfMemory
+    }
     defer { unsafe EVP_PKEY_CTX_free(context) }
     try unsafe check(EVP_PKEY_check(context), orThrow: .invalidKey)
   }

@@ -117,7 +117,7 @@ package struct VerifyingKey: Sendable, Hashable {
   ) throws(CryptoError) {
     guard let context = unsafe EVP_MD_CTX_new() else { throw .outOfMemory }
     defer { unsafe EVP_MD_CTX_free(context) }
-    try unsafe check(EVP_DigestVerifyInit_ex(context, nil, nil, nil, nil, key.pointer, nil))
+    try unsafe check(EVP_DigestVerifyInit_ex(context, nil, nil, OpenSSL.keyContext, nil, key.pointer, nil))
     try unsafe message.withUnsafeBytes { (message) throws(CryptoError) in
       let start = unsafe message.baseAddress?.assumingMemoryBound(to: UInt8.self)
       try unsafe check(
@@ -140,10 +140,9 @@ package struct VerifyingKey: Sendable, Hashable {
   }
 
   private static func importSPKI(_ spki: [UInt8]) throws(CryptoError) -> PKeyHandle {
-    OpenSSL.start
     let key = unsafe spki.withUnsafeBufferPointer { buffer in
       var end = buffer.baseAddress
-      return unsafe d2i_PUBKEY_ex(nil, &end, buffer.count, nil, nil)
+      return unsafe d2i_PUBKEY_ex(nil, &end, buffer.count, OpenSSL.keyContext, nil)
     }
     return try unsafe PKeyHandle(key, orThrow: .invalidKey)
   }
