@@ -43,7 +43,7 @@ extension Torture {
         }
         let victim = try Self.victim(killedAt: point, in: place)
         // The others begin while it creates the vault, if it gets so far.
-        while !place.isBegun, !victim.hasEnded { usleep(1_000) }
+        while !place.isBegun, !hasEnded(victim.pid) { usleep(1_000) }
         gate.open()
         let first = victim.lines()
         let isKilled = victim.wait() != 0
@@ -155,13 +155,5 @@ extension Torture {
         #expect(made.map(\.sequence) == [1], "\(point)")
       } catch { Issue.record("\(point): \(error)") }
     }
-  }
-}
-
-extension Running {
-  /// Whether the process has ended; it need not have been waited for.
-  fileprivate var hasEnded: Bool {
-    let text = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ") Z"
-    return text.contains(") Z")
   }
 }

@@ -82,17 +82,13 @@ final class PeerProgram {
     return try #require(pid_t(text))
   }
 
-  /// Whether the process whose number was noted is gone, and no zombie of it is left. Waits a while: a process that was
-  /// killed is no child of ours if the program started it.
+  /// Whether the process whose number was noted is gone, and is not a child of ours that nobody waited for. Waits a
+  /// while: a process that was killed is no child of ours if the program started it.
   func isGone(_ name: String) throws -> Bool {
     let pid = try process(name)
     let limit = ContinuousClock.now + .seconds(5)
     while ContinuousClock.now < limit {
-      if kill(pid, 0) == -1, errno == ESRCH { return true }
-      let state = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8).split(separator: ") ")
-        .last
-      // Of a process without a parent, the one that adopts it has to take the number.
-      if let state, state.hasPrefix("Z"), !isChild(pid) { return true }
+      if hasEnded(pid), !isChild(pid) { return true }
       usleep(5_000)
     }
     return false

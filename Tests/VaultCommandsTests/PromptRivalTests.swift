@@ -164,8 +164,7 @@ struct PromptRivalTests {
 
   private func waitForEnd(of process: pid_t) {
     for _ in 0..<6_000 {
-      let line = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
-      if line.isEmpty || line.contains(") Z ") { return }
+      if hasEnded(process) { return }
       usleep(20_000)
     }
     kill(process, SIGKILL)
