@@ -26,6 +26,7 @@ import glob
 import hashlib
 import hmac
 import importlib.util
+import itertools
 import json
 import math
 import os
@@ -40,6 +41,7 @@ spec.loader.exec_module(reader)
 PASSPHRASE, COUNT = b"of the thief", 10_000
 # So many bytes of a hash value are one of the files' only by intent.
 WINDOW = 6
+PRINTABLE = bytes(range(0x20, 0x7F))
 PINS = [f"{number:04}".encode() for number in range(COUNT)]
 
 
@@ -99,7 +101,10 @@ class Loot:
 
 def keys_of(kdf, offset):
     """The key of the masks for each PIN, under one derivation and one offset."""
-    return [reader.argon(bytes(0x30 + (d - 0x30 + o) % 10 for d, o in zip(pin + b"00", offset)), kdf, "camouflage", True) for pin in PINS]
+    fields = reader.kdf_record(kdf, "camouflage")
+    memory, passes, lanes = (int.from_bytes(fields[number], "big") for number in (3, 4, 5))
+    return [reader.hash_secret_raw(bytes([0x30 + (d - 0x30 + o) % 10 for d, o in zip(pin + b"00", offset)]), fields[6], passes, memory, lanes, 32,
+                                   reader.Type.ID, 0x13) for pin in PINS]
 
 
 def unmasked(loot):
@@ -129,16 +134,16 @@ def repeated(secrets, loot):
 
 def randomness(secret):
     """How little random bytes look like it: high for text, digits and repeated bytes."""
-    printable = sum(0x20 <= byte < 0x7F for byte in secret)
+    printable = len(secret) - len(secret.translate(None, PRINTABLE))
     distinct = len(set(secret))
     return printable / len(secret) - distinct / len(secret) / 2
 
 
 def is_told(secret, loot):
     """Whether a secret is text, or the files have its hash value or one of its first codes."""
-    if all(0x20 <= byte < 0x7F or byte in b"\t\r\n" for byte in secret):
+    if not secret.translate(None, PRINTABLE + b"\t\r\n"):
         return True
-    if any(hashlib.new(name, secret).digest()[:WINDOW] in loot.windows for name in ("sha256", "sha1")):
+    if any(hashed(secret).digest()[:WINDOW] in loot.windows for hashed in (hashlib.sha256, hashlib.sha1)):
         return True
     return bool(loot.codes) and any(code(secret, counter) in loot.codes for counter in range(10))
 
@@ -191,12 +196,9 @@ class Lessons:
 
 def rank(rows, weights, pin):
     """1 for the first guess. Equal PINs count as guessed in the middle of all that are equal."""
-    def score(number):
-        row, digits = rows[number], f"{number:04}"
-        learned = round(sum(weights[place][int(digit)] for place, digit in enumerate(digits)), 6) if weights else 0
-        return row[0], row[1], learned, row[2]
-    mine = score(int(pin))
-    all_scores = [score(number) for number in range(COUNT)]
+    learned = [round(sum(digits), 6) for digits in itertools.product(*weights)] if weights else [0] * COUNT
+    all_scores = [(row[0], row[1], lesson, row[2]) for row, lesson in zip(rows, learned)]
+    mine = all_scores[int(pin)]
     return 1 + sum(other > mine for other in all_scores) + (sum(other == mine for other in all_scores) - 1) / 2
 
 

@@ -61,7 +61,7 @@ struct ConsumerTests {
     var open = 0
     for path in try Repository.files(below: "Sources") where path.hasSuffix(".swift") {
       let lines = try Repository.text(path).split(separator: "\n", omittingEmptySubsequences: false)
-      for (number, line) in lines.enumerated() {
+      for (number, line) in lines.enumerated() where line.holds("public enum ") {
         let indent = line.prefix { $0 == " " }
         guard let name = line.dropFirst(indent.count).wholeMatch(of: /public enum (\w+).*/)?.1,
           lines[number...].prefix(while: { $0 != indent + "}" }).contains(where: {

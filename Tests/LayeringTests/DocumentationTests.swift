@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Documentation names what exists")
@@ -81,7 +82,7 @@ struct DocumentationTests {
     for line in try Repository.text("docs/security/past-mistakes.md").split(separator: "\n") {
       guard let start = line.range(of: "*Shown by:*") else { continue }
       for quote in line[start.upperBound...].matches(of: /"([^"]+)"/) {
-        #expect(tests.contains("\"\(quote.1)\""), "no test is called \(quote.0)")
+        #expect(tests.holds("\"\(quote.1)\""), "no test is called \(quote.0)")
         count += 1
       }
     }
@@ -94,7 +95,7 @@ struct DocumentationTests {
     for file in try Repository.committedFiles() {
       guard let text = try? Repository.text(file) else { continue }
       for word in words {
-        #expect(!text.contains(word), "\(file) contains \(word)")
+        #expect(!text.holds(word), "\(file) contains \(word)")
       }
     }
   }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @Suite("Functions of tests")
@@ -46,7 +47,7 @@ private enum Functions {
     return lines.indices.compactMap { first in
       let line = lines[first]
       // The search for the words first: the regular expression is slow.
-      guard line.contains("func ") || line.contains("init"), line.contains(declaration) else { return nil }
+      guard line.holds("func ") || line.holds("init"), line.contains(declaration) else { return nil }
       if line.hasSuffix("}") { return (first + 1, 1) }
       let end = line.prefix { $0 == " " } + "}"
       guard let last = lines[first...].firstIndex(where: { $0.hasPrefix(end) }) else { return nil }

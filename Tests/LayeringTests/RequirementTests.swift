@@ -24,7 +24,7 @@ struct RequirementTests {
     for file in files where file.hasSuffix(".swift") || file.hasSuffix(".md") || file.hasPrefix("scripts/") {
       for line in try Repository.text(file).split(separator: "\n") {
         let isProse =
-          file.hasSuffix(".md") || line.contains("//") || line.contains("\"") || line.hasPrefix("  '")
+          file.hasSuffix(".md") || line.holds("//") || line.holds("\"") || line.hasPrefix("  '")
         for id in isProse ? Requirements.cited(in: line) : [] where !known.contains(id) {
           Issue.record("\(file) cites \(id), which has no row in docs/testing.md")
         }
@@ -45,7 +45,7 @@ struct RequirementTests {
     let names = ["FIND" + "INGS", "REQUIRE" + "MENTS", "TAR" + "GETS", "DE" + "SIGN"]
     for file in try Repository.committedFiles() {
       guard let text = try? Repository.text(file) else { continue }
-      for name in names where text.contains(name) { Issue.record("\(file) cites \(name)") }
+      for name in names where text.holds(name) { Issue.record("\(file) cites \(name)") }
     }
   }
 }
@@ -68,7 +68,7 @@ enum Requirements {
     guard zip(line.utf8, line.utf8.dropFirst()).contains(where: { 65...90 ~= $0 && 49...57 ~= $1 }) else {
       return []
     }
-    let text = line.contains("RFC ") ? line.replacing(/RFC [0-9]+ [^,;.]*/, with: "") : line
+    let text = line.holds("RFC ") ? line.replacing(/RFC [0-9]+ [^,;.]*/, with: "") : line
     return text.matches(of: /(?:^|[\s("':])([AFKLPQRSU][1-9][0-9]?)(?=[\s,:;.)])/).map { String($0.1) }
   }
 

@@ -1,9 +1,11 @@
+import TestSupport
+
 /// The names of the tool and of options in the string literals of one line of Swift.
 ///
 /// A script of this repository is no part of the tool: its options may be named after it.
 enum ToolNames {
   static func found(in line: String) -> [String] {
-    guard line.contains("vaultctl") || line.contains("--"), !line.drop(while: { $0 == " " }).hasPrefix("//")
+    guard line.holds("vaultctl") || line.holds("--"), !line.drop(while: { $0 == " " }).hasPrefix("//")
     else {
       return []
     }

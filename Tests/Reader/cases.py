@@ -1,4 +1,5 @@
 """What the tests of the reader share: a vault in a folder of its own, read, changed and refused."""
+import functools
 import importlib.util
 import os
 import shutil
@@ -17,6 +18,8 @@ PASSCODE = "grün 1".encode()
 spec = importlib.util.spec_from_file_location("open_vault", READER)
 reader = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(reader)
+# The same vault is opened thousands of times, and OpenSSL needs half a millisecond to load a private key.
+reader.public, reader.exchange = functools.cache(reader.public), functools.cache(reader.exchange)
 
 
 class Case(unittest.TestCase):
@@ -41,6 +44,7 @@ class Case(unittest.TestCase):
 
     def sql(self, *statements, path=None):
         db = sqlite3.connect(path or self.path, isolation_level=None, timeout=1)
+        db.execute("PRAGMA synchronous = OFF")
         for statement in statements:
             db.execute(*(statement if isinstance(statement, tuple) else (statement,)))
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

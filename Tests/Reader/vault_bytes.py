@@ -1,4 +1,5 @@
 """Integers, records, seals' primitives and the schema, as sections 1 to 4 of docs/format/vault-file.md name them."""
+import functools
 import hashlib
 import hmac
 import struct
@@ -52,6 +53,7 @@ def boolean(x): return b"\x04" + u8(int(x))
 def date(x): return b"\x05" + i64(x)
 
 
+@functools.cache
 def public(scalar):
     return X25519PrivateKey.from_private_bytes(scalar).public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
 

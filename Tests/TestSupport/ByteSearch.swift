@@ -19,6 +19,19 @@ package enum ByteSearch {
     to: (@convention(c) (UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> UnsafeRawPointer?).self)
 }
 
+extension StringProtocol {
+  /// Whether the text has these characters, of the same Unicode scalars; `contains` of the standard library and of Foundation
+  /// take ten times as long.
+  package func holds(_ text: String) -> Bool {
+    var (place, wanted) = (Substring(self), text)
+    return place.withUTF8 { place in
+      wanted.withUTF8 { wanted in
+        unsafe ByteSearch.first(UnsafeRawBufferPointer(wanted), in: UnsafeRawBufferPointer(place)) != nil
+      }
+    }
+  }
+}
+
 extension Data {
   /// Whether the bytes stand in this data.
   package func holds(_ bytes: some ContiguousBytes) -> Bool {
