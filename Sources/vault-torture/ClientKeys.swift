@@ -13,9 +13,13 @@ enum ClientKeys {
     do {
       let passphrase = try line()
       var core: VaultCore? = try rig.open()
+      var keys: [ClientKeyDescription] = []
       for (number, file) in files.enumerated() {
-        try use(file, passphrase, named: "key \(number)", in: core!)
+        keys.append(try imported(file, passphrase, named: "key \(number)", in: core!))
       }
+      // Before anything else takes the memory that the imports have freed.
+      pause("imported")
+      for key in keys { try use(key, in: core!) }
       try hold("key 0", in: core!)
       pause("open")
       core = nil
@@ -26,15 +30,18 @@ enum ClientKeys {
     }
   }
 
-  private static func use(
+  private static func imported(
     _ file: String, _ passphrase: SharedSecret, named name: String, in core: VaultCore
-  ) throws {
+  ) throws -> ClientKeyDescription {
     let descriptor = unsafe Glibc.open(file, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { fail("a file is missing") }
     defer { close(descriptor) }
     let bytes = try SecretInput.all(of: descriptor, limit: KeyFile.longest)
     let file = try KeyFile(bytes)
-    let made = try core.importClientKey(file, passphrase: passphrase, NewClientKey(name: name))
+    return try core.importClientKey(file, passphrase: passphrase, NewClientKey(name: name))
+  }
+
+  private static func use(_ made: ClientKeyDescription, in core: VaultCore) throws {
     for _ in 0..<3 {
       let signature = try core.signer(of: made.item.id).sign([1, 2, 3])
       try made.publicKey.verify(signature, of: [1, 2, 3])

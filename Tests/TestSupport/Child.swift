@@ -47,10 +47,10 @@ package struct Child {
     var none = sigset_t()
     unsafe sigemptyset(&none)
     unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    // And the shell that started the tests may ignore some, as `nohup` and a job in the background do.
+    // And the program that started the tests may ignore some, as `nohup`, a job in the background and `perf record` do.
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
-    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGPIPE] { unsafe sigaddset(&signals, signal) }
+    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2] { unsafe sigaddset(&signals, signal) }
     unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
     unsafe posix_spawnattr_setflags(&attributes, Self.setSignals | (leadsSession ? Self.setSession : 0))
     var pid: pid_t = 0

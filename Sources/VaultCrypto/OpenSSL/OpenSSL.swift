@@ -35,9 +35,12 @@ enum OpenSSL {
 
   private static let cachedKeyContext: Kept = {
     start
-    let context = unsafe OSSL_LIB_CTX_new()
-    if unsafe context != nil, unsafe RAND_set_DRBG_type(context, "HASH-DRBG", nil, nil, "SHA256") != 1 {
+    guard let context = unsafe OSSL_LIB_CTX_new() else { return unsafe Kept(pointer: nil) }
+    guard unsafe RAND_set_DRBG_type(context, "HASH-DRBG", nil, nil, "SHA256") == 1 else {
+      // It may have a part of the type, with which it would never make a generator.
+      unsafe OSSL_LIB_CTX_free(context)
       ERR_clear_error()
+      return unsafe Kept(pointer: nil)
     }
     return unsafe Kept(pointer: context)
   }()
