@@ -2,12 +2,14 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 from whole_tool import Vault
 
 # A server sends a person some in the day for which they are kept.
 TRANSACTIONS = (100, 1_000)
+IN_MEMORY = "/dev/shm"
 
 
 def run(spawner, vaultctl, bench, in_c, folder, count):
@@ -32,12 +34,17 @@ def run(spawner, vaultctl, bench, in_c, folder, count):
     ]
     pin = behind_pin(vault, bench)
     signing, proving, taking = client_work(vault, name)
+    # In a copy, the tokens of the first vault have ended.
+    memory = tempfile.TemporaryDirectory(dir=IN_MEMORY if os.path.isdir(IN_MEMORY) else folder)
+    shutil.copytree(vault.folder, f"{memory.name}/vault")
     races = [
         spawner.race("start-get", f"vaultctl item get, {count:,} items", get, environment),
         spawner.race("start-code", f"vaultctl otp code, {count:,} items", code, environment),
         spawner.race("start-sign", f"vaultctl key sign, {count:,} items", signing, environment),
         spawner.race("start-proof", f"vaultctl dpop, {count:,} items", proving, environment),
         spawner.race("start-token", f"vaultctl token get, {count:,} items", taking, environment),
+        spawner.race("start-token-memory", f"vaultctl token get, {count:,} items, a vault in memory",
+                     taking_in_memory(Vault(vaultctl, bench, f"{memory.name}/vault", count), name), environment),
         spawner.race("start-pin", f"vaultctl otp code behind a PIN, {count:,} items", pin, environment),
     ]
     for size in TRANSACTIONS:
@@ -46,20 +53,32 @@ def run(spawner, vaultctl, bench, in_c, folder, count):
     for race in races:
         if any(reading["exit"] for reading in race["readings"]):
             raise SystemExit(f"bench: a command of {race['id']} failed: " + str([(r["name"], r["exit"]) for r in race["readings"]]))
+    memory.cleanup()
     return races
 
 
 def client_work(vault, name):
     """Signatures of a few bytes, proofs and tokens, beside the reading of an item."""
     subprocess.run(vault.words("key", "generate", "signer"), check=True)
-    with open(vault.secret) as secret:
-        subprocess.run(vault.words("token", "put", "card", "--ttl", "1d", "--uses", "1000000"), stdin=secret, check=True)
+    put_token(vault, "card")
     get = ("to compare: vaultctl item get", vault.words("item", "get", name), None)
     proof = vault.words("dpop", "signer", "--method", "POST", "--url", "https://server.example/token")
     return ([get, ("vault: vaultctl key sign, P-256", vault.words("key", "sign", "signer"), str(vault.secret))],
             [get, ("vault: vaultctl dpop, P-256", proof, None)],
-            [get, ("vault: vaultctl token get (durable)", vault.words("token", "get", "card"), None),
-             ("vaultctl otp code (HOTP, durable)", vault.words("otp", "code", "hotp"), None)])
+            [("to compare: vaultctl otp code (HOTP, durable)", vault.words("otp", "code", "hotp"), None),
+             ("vault: vaultctl token get (durable)", vault.words("token", "get", "card"), None)])
+
+
+def put_token(vault, name):
+    with open(vault.secret) as secret:
+        subprocess.run(vault.words("token", "put", name, "--ttl", "1d", "--uses", "1000000"), stdin=secret, check=True)
+
+
+def taking_in_memory(vault, name):
+    """A token is taken by a write, which waits for the disk, and an item is only read: so this vault is in memory."""
+    put_token(vault, "another card")
+    return [("to compare: vaultctl item get", vault.words("item", "get", name), None),
+            ("vault: vaultctl token get", vault.words("token", "get", "another card"), None)]
 
 
 def behind_pin(vault, bench):

@@ -67,7 +67,7 @@ extension Torture {
       let states = CrashStates(try record(), isSaidLast: scenario.commitsOften)
       let all = states.all(random: Scale.pick(2, long: 40), seed: seed)
       // The short form takes some of them, evenly over the whole command, and beginning and end in every form.
-      let most = Scale.pick(24, long: .max)
+      let most = Scale.pick(16, long: .max)
       let random = SeededRandom(seed: seed)
       (result.steps, result.all) = (states.trace.steps.count, all.count)
       for state in all {

@@ -12,7 +12,7 @@ extension Torture {
     /// Half of them with a passcode, a fifth of them so large that opening does not sum up all rows.
     @Test("an altered vault is refused, found by verify, or shows exactly what it held")
     func altered() async throws {
-      let count = Scale.pick(2_000, long: 100_000) / 10
+      let count = Scale.pick(1_500, long: 100_000) / 10
       let seed = Scale.seed
       let shapes = [("", 0, 4), ("pass", 0, 4), ("", 300, 1), ("pass", 300, 1)]
       let start = Date()

@@ -10,8 +10,7 @@ enum CurvePoint {
   static func uncompressed(
     of scalar: borrowing SecretBytes, _ type: SigningKeyType, shown: [UInt8]?
   ) throws(CryptoError) -> [UInt8] {
-    OpenSSL.start
-    let group = unsafe EC_GROUP_new_by_curve_name(type == .p256 ? NID_X9_62_prime256v1 : NID_secp384r1)
+    let group = try unsafe group(of: type)
     let (point, other) = unsafe (EC_POINT_new(group), EC_POINT_new(group))
     let number = unsafe scalar.expose { scalar in
       unsafe scalar.withUnsafeBytes {
@@ -22,11 +21,8 @@ enum CurvePoint {
       unsafe BN_clear_free(number)
       unsafe EC_POINT_free(point)
       unsafe EC_POINT_free(other)
-      unsafe EC_GROUP_free(group)
     }
-    guard unsafe group != nil, unsafe point != nil, unsafe other != nil, unsafe number != nil else {
-      throw .outOfMemory
-    }
+    guard unsafe point != nil, unsafe other != nil, unsafe number != nil else { throw .outOfMemory }
     try unsafe check(EC_POINT_mul(group, point, number, nil, nil, nil))
     if let shown {
       let isEqual =
@@ -44,17 +40,32 @@ enum CurvePoint {
 
   /// Whether an uncompressed point is on the curve. Such a point is of the order of the curve, whose cofactor is 1.
   static func isOnCurve(_ bytes: [UInt8], _ type: SigningKeyType) throws(CryptoError) -> Bool {
-    OpenSSL.start
     guard bytes.count == type.pointByteCount, bytes[0] == 4 else { return false }
-    let group = unsafe EC_GROUP_new_by_curve_name(type == .p256 ? NID_X9_62_prime256v1 : NID_secp384r1)
+    let group = try unsafe group(of: type)
     let point = unsafe EC_POINT_new(group)
-    defer {
-      unsafe EC_POINT_free(point)
-      unsafe EC_GROUP_free(group)
-    }
-    guard unsafe group != nil, unsafe point != nil else { throw .outOfMemory }
+    defer { unsafe EC_POINT_free(point) }
+    guard unsafe point != nil else { throw .outOfMemory }
     let result = unsafe EC_POINT_oct2point(group, point, bytes, bytes.count, nil)
     ERR_clear_error()
     return result == 1
+  }
+
+  /// The group of a curve, made at the first use and never freed.
+  private static func group(of type: SigningKeyType) throws(CryptoError) -> OpaquePointer {
+    guard let group = unsafe (type == .p256 ? p256 : p384).pointer else { throw .outOfMemory }
+    return unsafe group
+  }
+
+  private static let p256 = Group(NID_X9_62_prime256v1)
+  private static let p384 = Group(NID_secp384r1)
+
+  @safe
+  private struct Group: @unchecked Sendable {  // made once and never changed; the library only reads it
+    let pointer: OpaquePointer?
+
+    init(_ curve: Int32) {
+      OpenSSL.start
+      unsafe pointer = unsafe EC_GROUP_new_by_curve_name(curve)
+    }
   }
 }
