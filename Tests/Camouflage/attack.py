@@ -22,6 +22,7 @@ ranks, and exits with 1 if they are better than chance allows. With --planted it
 """
 import argparse
 import concurrent.futures
+import functools
 import glob
 import hashlib
 import hmac
@@ -37,6 +38,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 spec = importlib.util.spec_from_file_location("open_vault", os.path.join(HERE, "..", "..", "docs", "format", "open_vault.py"))
 reader = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(reader)
+# Each PIN of a vault is derived with the same parameters.
+reader.kdf_record = functools.cache(reader.kdf_record)
 
 PASSPHRASE, COUNT = b"of the thief", 10_000
 # So many bytes of a hash value are one of the files' only by intent.
@@ -101,10 +104,7 @@ class Loot:
 
 def keys_of(kdf, offset):
     """The key of the masks for each PIN, under one derivation and one offset."""
-    fields = reader.kdf_record(kdf, "camouflage")
-    memory, passes, lanes = (int.from_bytes(fields[number], "big") for number in (3, 4, 5))
-    return [reader.hash_secret_raw(bytes([0x30 + (d - 0x30 + o) % 10 for d, o in zip(pin + b"00", offset)]), fields[6], passes, memory, lanes, 32,
-                                   reader.Type.ID, 0x13) for pin in PINS]
+    return [reader.argon(bytes([0x30 + (d - 0x30 + o) % 10 for d, o in zip(pin + b"00", offset)]), kdf, "camouflage", True) for pin in PINS]
 
 
 def unmasked(loot):

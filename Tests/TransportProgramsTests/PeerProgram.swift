@@ -82,8 +82,8 @@ final class PeerProgram {
     return try #require(pid_t(text))
   }
 
-  /// Whether the process whose number was noted is gone, and is not a child of ours that nobody waited for. Waits a
-  /// while: a process that was killed is no child of ours if the program started it.
+  /// Whether the process whose number was noted has ended, and was waited for if it is a child of ours. Waits a while for
+  /// that.
   func isGone(_ name: String) throws -> Bool {
     let pid = try process(name)
     let limit = ContinuousClock.now + .seconds(5)

@@ -84,6 +84,7 @@ enum OTPRaces {
   /// Codes of one question for one counter after the other. The PIN is hashed once for many codes, as for a whole window of
   /// a verifier.
   private static func signer(_ text: String, hasCounter: Bool, pin: String?) -> Contender {
+    // The suites and the question of these races are always accepted; without them there is nothing to measure.
     guard let suite = try? OCRASuite(text),
       let generator = try? OCRAGenerator(key: secret(key), suite: suite),
       let question = try? OCRAQuestion("12345678", for: suite)
@@ -94,6 +95,7 @@ enum OTPRaces {
       var input = OCRADataInput(question: question, counter: hasCounter ? 0 : nil)
       if let pin { input.pinHash = try? OCRAPINHash(of: secret(pin), algorithm: .sha1) }
       for _ in 0..<count {
+        // A wrong input is an error of the race itself.
         guard let code = try? box.value.code(for: input) else { fatalError("no code") }
         peer_keep(UInt64(code.utf8.first!))
         if hasCounter { input.counter! &+= 1 }

@@ -45,8 +45,9 @@ enum OpenSSL {
     return unsafe Kept(pointer: context)
   }()
 
+  /// What OpenSSL has made for all of a process.
   @unsafe
-  private struct Kept: @unchecked Sendable {  // made once and never changed; the library only reads it
+  struct Kept: @unchecked Sendable {  // made once and never changed; the library only reads it
     let pointer: OpaquePointer?
   }
 }

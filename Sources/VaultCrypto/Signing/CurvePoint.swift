@@ -56,16 +56,11 @@ enum CurvePoint {
     return unsafe group
   }
 
-  private static let p256 = Group(NID_X9_62_prime256v1)
-  private static let p384 = Group(NID_secp384r1)
+  private static let p256 = unsafe made(NID_X9_62_prime256v1)
+  private static let p384 = unsafe made(NID_secp384r1)
 
-  @safe
-  private struct Group: @unchecked Sendable {  // made once and never changed; the library only reads it
-    let pointer: OpaquePointer?
-
-    init(_ curve: Int32) {
-      OpenSSL.start
-      unsafe pointer = unsafe EC_GROUP_new_by_curve_name(curve)
-    }
+  private static func made(_ curve: Int32) -> OpenSSL.Kept {
+    OpenSSL.start
+    return unsafe OpenSSL.Kept(pointer: EC_GROUP_new_by_curve_name(curve))
   }
 }

@@ -2,8 +2,8 @@ import COpenSSL
 
 /// Whether the numbers of an RSA key belong together (RFC 8017 §3.2).
 ///
-/// OpenSSL has a check too. It computes (p−1)(q−1) and their least common multiple, either of which gives the primes away,
-/// and up to version 3.0 it leaves both in freed memory. Here, every number is wiped.
+/// OpenSSL has a check too. It computes (p−1)(q−1) and the least common multiple of p−1 and q−1, either of which gives the primes
+/// away, and version 3.0 leaves both in freed memory. Here, every number is wiped.
 enum RSAConsistency {
   /// - Throws: ``CryptoError/invalidKey`` if they do not.
   static func verify(_ key: borrowing PKeyHandle) throws(CryptoError) {
@@ -31,6 +31,7 @@ enum RSAConsistency {
   ) throws(CryptoError) {
     let isPrime = unsafe BN_check_prime(prime.pointer, scratch, nil)
     guard isPrime >= 0 else { throw .outOfMemory }
+    guard isPrime == 1 else { throw .invalidKey }
     let order = try WipedNumber()
     let exponent = try number(name, of: key)
     let result = try WipedNumber()
@@ -38,7 +39,7 @@ enum RSAConsistency {
     let whole = try number("d", of: key)
     let open = try number("e", of: key)
     try unsafe check(BN_nnmod(result.pointer, whole.pointer, order.pointer, scratch))
-    guard isPrime == 1, unsafe BN_cmp(result.pointer, exponent.pointer) == 0 else { throw .invalidKey }
+    guard unsafe BN_cmp(result.pointer, exponent.pointer) == 0 else { throw .invalidKey }
     try unsafe check(BN_mod_mul(result.pointer, exponent.pointer, open.pointer, order.pointer, scratch))
     guard unsafe BN_is_one(result.pointer) == 1 else { throw .invalidKey }
   }
